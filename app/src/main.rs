@@ -1,0 +1,3 @@
+//! The `foretell` program.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,2 @@
+//! Derives for `foretell`: `Input` and `State`.
+#![forbid(unsafe_code)]

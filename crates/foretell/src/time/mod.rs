@@ -1,0 +1,12 @@
+//! Ticks and instants as types: the two clocks that everything else is written in.
+//!
+//! Invariants: a [`Tick`] never wraps inside a session (16 bits travel on the wire and are widened by
+//! [`Tick::widen`] against an anchor); an [`Instant`] is a caller's reading of its own clock, never read here.
+
+mod clock;
+mod instant;
+mod tick;
+
+pub use clock::{TickClock, TickTime};
+pub use instant::{Instant, Offset};
+pub use tick::{Tick, TickDelta, TickRate};
