@@ -4,6 +4,7 @@
 
 extern crate self as foretell;
 
+pub mod math;
 pub mod motion;
 pub mod netsim;
 pub mod time;
