@@ -1,0 +1,109 @@
+//! Rotations as unit quaternions `[R; 4]` in the order x, y, z, w.
+//!
+//! A rotation is two quaternions, `q` and `-q`. Invariants: [`angle`] and [`rotation_error`] are the same for both
+//! (E16), and so is the rotation that [`slerp`] gives; `slerp(a, b, 0) = a` and `slerp(a, b, 1) = b` as rotations;
+//! `power(power(q, s), t) = power(q, s * t)` for `s`, `t` in `[0, 1]`.
+//!
+//! Arguments are unit quaternions except where stated; results then are as well.
+
+use super::Real;
+use super::vector::{self, clamp01};
+
+/// Above this cosine between two quaternions (half angles below 1.8 degrees) the arc of a slerp is taken as a line:
+/// there the division by the sine would lose digits, and the line is off by less than a millionth (D16).
+const NEARLY_PARALLEL: f64 = 0.9995;
+
+/// No rotation: (0, 0, 0, 1).
+pub const fn identity<R: Real>() -> [R; 4] {
+    [R::ZERO, R::ZERO, R::ZERO, R::ONE]
+}
+
+/// The product `a * b`: first `b`, then `a` in the fixed frame; or first `a`, then `b` in the turned one.
+pub fn multiply<R: Real>(a: [R; 4], b: [R; 4]) -> [R; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
+/// The rotation back: the conjugate, which is the inverse of a unit quaternion.
+pub fn inverse<R: Real>([x, y, z, w]: [R; 4]) -> [R; 4] {
+    [-x, -y, -z, w]
+}
+
+/// The quaternion of length 1 in the direction of `q`, which may have any length; zero stays zero.
+pub fn normalise<R: Real>(q: [R; 4]) -> [R; 4] {
+    let length = vector::length(q);
+    if length == R::ZERO {
+        return q;
+    }
+    q.map(|component| component / length)
+}
+
+/// Of `q` and `-q` the one with `w >= 0`, whose angle is at most half a turn. At exactly half a turn both are as short,
+/// and `q` stays.
+pub fn shortest<R: Real>(q: [R; 4]) -> [R; 4] {
+    if q[3] < R::ZERO { q.map(R::neg) } else { q }
+}
+
+/// How different two rotations are: `1 - |dot|`, from 0 (the same) to 1 (half a turn). No unit: about an eighth of the
+/// square of the angle in radians, so that the article's limit of 1e-5 (R15) is half a degree.
+///
+/// The article's own `1 - dot` takes `q` and `-q`, the same rotation, for the greatest difference, 2 (E16).
+pub fn rotation_error<R: Real>(a: [R; 4], b: [R; 4]) -> R {
+    R::ONE - vector::dot(a, b).abs()
+}
+
+/// What turns `after` into `before`: `inverse(after) * before`, so that `after * error_rotation = before` (R23).
+pub fn error_rotation<R: Real>(before: [R; 4], after: [R; 4]) -> [R; 4] {
+    multiply(inverse(after), before)
+}
+
+/// The angle between two rotations, in radians, from 0 to pi. Exact for small angles too, where an arc cosine would
+/// lose half of the digits.
+pub fn angle<R: Real>(a: [R; 4], b: [R; 4]) -> R {
+    let [x, y, z, w] = error_rotation(b, a);
+    let half = vector::length([x, y, z]).atan2(w.abs());
+    half + half
+}
+
+/// The rotation at `t` on the shortest arc from `a` (0) to `b` (1) at constant angular speed, `t` clamped to `[0, 1]`
+/// (D16). Its sign is that of `a`. At exactly half a turn between them, where both arcs are as short, the sign of `b`
+/// decides.
+pub fn slerp<R: Real>(a: [R; 4], b: [R; 4], t: R) -> [R; 4] {
+    let t = clamp01(t);
+    let dot = vector::dot(a, b);
+    let (b, dot) = if dot < R::ZERO {
+        (b.map(R::neg), -dot)
+    } else {
+        (b, dot)
+    };
+    if dot > R::from_f64(NEARLY_PARALLEL) {
+        return normalise(vector::lerp_unclamped(a, b, t));
+    }
+    let whole = dot.acos();
+    let sine = whole.sin();
+    let from = ((R::ONE - t) * whole).sin() / sine;
+    let to = (t * whole).sin() / sine;
+    normalise(vector::add(vector::scale(a, from), vector::scale(b, to)))
+}
+
+/// The rotation around the same axis by `t` times the angle of `q`, along its shortest arc; `t` in `[0, 1]`, not
+/// clamped.
+///
+/// It is the slerp from the identity without the shortcut for small angles, so that the law
+/// `power(power(q, s), t) = power(q, s * t)` holds to rounding at every angle: an offset decays by it (R24).
+pub fn power<R: Real>(q: [R; 4], t: R) -> [R; 4] {
+    let [x, y, z, w] = shortest(q);
+    let sine = vector::length([x, y, z]);
+    if sine == R::ZERO {
+        return identity();
+    }
+    let half = sine.atan2(w) * t;
+    let [x, y, z] = vector::scale([x, y, z], half.sin() / sine);
+    [x, y, z, half.cos()]
+}
