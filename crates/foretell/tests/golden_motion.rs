@@ -1,0 +1,216 @@
+//! Golden vectors of the source articles: straight lines (P2), rotations (R15, E16, D16), smoothing (R23, R24, E17).
+
+use core::time::Duration;
+
+use foretell::motion::{Correction, Decay, Pose, VisualOffset, rotation, vector};
+use serde_json::Value;
+
+const LERP: &str = include_str!("../../../vectors/lerp.json");
+const ROTATION: &str = include_str!("../../../vectors/rotation.json");
+const SMOOTHING: &str = include_str!("../../../vectors/smoothing.json");
+
+/// What the files that need sines and powers allow.
+const TOLERANCE: f64 = 1e-12;
+
+/// The cases of one function; there is at least one.
+fn cases(file: &str, function: &str) -> Vec<Value> {
+    let file: Value =
+        serde_json::from_str(&with_quoted_numbers(file)).expect("the vectors are JSON");
+    let cases = file["cases"].as_array().expect("a list of cases");
+    let of_function: Vec<Value> = cases
+        .iter()
+        .filter(|case| case["fn"] == function)
+        .cloned()
+        .collect();
+    assert!(!of_function.is_empty(), "no case of {function}");
+    of_function
+}
+
+/// The text with every number as a string: `serde_json` reads numbers to within a bit unless it is built with
+/// `float_roundtrip`, and the vectors are exact.
+fn with_quoted_numbers(json: &str) -> String {
+    let of_number = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let starts_number = |c: char| c.is_ascii_digit() || c == '-';
+    let mut quoted = String::new();
+    // Outside of strings are the even parts: the vectors' strings escape nothing.
+    for (part, text) in json.split('"').enumerate() {
+        if part > 0 {
+            quoted.push('"');
+        }
+        if part % 2 == 1 {
+            quoted.push_str(text);
+            continue;
+        }
+        for word in text.split_inclusive(|c| !of_number(c)) {
+            let end = word.find(|c| !of_number(c)).unwrap_or(word.len());
+            let (token, rest) = word.split_at(end);
+            if token.starts_with(starts_number) {
+                quoted.extend(["\"", token, "\"", rest]);
+            } else {
+                quoted.push_str(word);
+            }
+        }
+    }
+    quoted
+}
+
+fn number(value: &Value) -> f64 {
+    let text = value.as_str().expect("a quoted number");
+    text.parse().expect("a number")
+}
+
+fn numbers<const N: usize>(value: &Value) -> [f64; N] {
+    assert_eq!(value.as_array().map(Vec::len), Some(N), "{value}");
+    core::array::from_fn(|i| number(&value[i]))
+}
+
+/// The bit patterns, as "0x........".
+fn bits(value: &Value) -> [u32; 3] {
+    core::array::from_fn(|i| {
+        let text = value[i].as_str().expect("a bit pattern");
+        u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal")
+    })
+}
+
+/// The articles' binary32 runs round every input first.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding to f32 is the convention of the vectors"
+)]
+fn single(value: f64) -> f32 {
+    value as f32
+}
+
+fn assert_near<const N: usize>(actual: [f64; N], expected: [f64; N], case: &Value) {
+    for (a, e) in actual.iter().zip(&expected) {
+        assert!(
+            (a - e).abs() <= TOLERANCE,
+            "{actual:?} is not {expected:?} in {case}"
+        );
+    }
+}
+
+/// A function of two points and a number, in both precisions.
+type InF64 = fn([f64; 3], [f64; 3], f64) -> [f64; 3];
+type InF32 = fn([f32; 3], [f32; 3], f32) -> [f32; 3];
+
+fn assert_exact(function: &str, parameter: &str, in_f64: InF64, in_f32: InF32) {
+    for case in cases(LERP, function) {
+        let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
+        let t = number(&case[parameter]);
+        assert_eq!(in_f64(a, b, t), numbers(&case["f64"]), "{case}");
+        let result = in_f32(a.map(single), b.map(single), single(t));
+        assert_eq!(result.map(f32::to_bits), bits(&case["f32_bits"]), "{case}");
+    }
+}
+
+#[test]
+fn straight_lines_match_in_every_bit() {
+    assert_exact("lerp", "t", vector::lerp, vector::lerp);
+    assert_exact(
+        "lerp_unclamped",
+        "t",
+        vector::lerp_unclamped,
+        vector::lerp_unclamped,
+    );
+    assert_exact(
+        "move_towards",
+        "max_delta",
+        vector::move_towards,
+        vector::move_towards,
+    );
+}
+
+#[test]
+fn rotation_errors_match_and_ignore_the_sign() {
+    for case in cases(ROTATION, "rot_error") {
+        let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
+        let error = rotation::rotation_error(a, b);
+        assert_near([error], [number(&case["fixed"])], &case);
+        let turn = rotation::error_rotation(a, b);
+        assert_near(turn, numbers(&case["error_rotation"]), &case);
+    }
+}
+
+#[test]
+fn slerps_match() {
+    for case in cases(ROTATION, "slerp") {
+        let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
+        let result = rotation::slerp(a, b, number(&case["t"]));
+        assert_near(result, numbers(&case["f64"]), &case);
+    }
+}
+
+#[test]
+fn rotations_decay_as_recorded_by_slerp_and_by_power() {
+    for case in cases(ROTATION, "decay_rotation") {
+        let start: [f64; 4] = numbers(&case["start"]);
+        let t = number(&case["t"]);
+        let (mut by_slerp, mut by_power) = (start, start);
+        for expected in case["f64"].as_array().expect("a list of frames") {
+            by_slerp = rotation::slerp(by_slerp, rotation::identity(), t);
+            by_power = rotation::power(by_power, 1.0 - t);
+            assert_near(by_slerp, numbers(expected), &case);
+            assert_near(by_power, numbers(expected), &case);
+        }
+    }
+}
+
+#[test]
+fn a_decay_per_frame_matches_in_every_bit() {
+    for case in cases(SMOOTHING, "decay_frame") {
+        let keep = number(&case["keep"]);
+        let mut in_f64: [f64; 3] = numbers(&case["start"]);
+        let mut in_f32 = in_f64.map(single);
+        let frames = case["f64"].as_array().expect("a list of frames");
+        let patterns = case["f32_bits"].as_array().expect("a list of frames");
+        for (expected, pattern) in frames.iter().zip(patterns) {
+            in_f64 = vector::scale(in_f64, keep);
+            in_f32 = vector::scale(in_f32, single(keep));
+            assert_eq!(in_f64, numbers(expected));
+            assert_eq!(in_f32.map(f32::to_bits), bits(pattern));
+        }
+    }
+}
+
+/// An offset of 1 m after a second of frames at this rate. Frames end on nanoseconds and add up to the second.
+fn residual(decay: Decay, frames_per_second: u64) -> f64 {
+    let config = Correction {
+        decay,
+        ..Correction::article()
+    };
+    let (shown, simulated) = (Pose::at([1.0, 0.0, 0.0]), Pose::IDENTITY);
+    let (mut offset, _) = VisualOffset::capture(shown, simulated, 0.0, &config);
+    let end = |frame: u64| Duration::from_nanos(frame * 1_000_000_000 / frames_per_second);
+    for frame in 0..frames_per_second {
+        offset = offset.decayed(end(frame + 1) - end(frame), [3.0, 0.0, 4.0], &config);
+    }
+    offset.distance()
+}
+
+#[test]
+fn what_is_left_after_a_second_matches_at_every_frame_rate() {
+    for case in cases(SMOOTHING, "one_second_residual") {
+        let fps = case["fps"].as_str().expect("a quoted number");
+        let fps = fps.parse().expect("a whole frame rate");
+        let of_the_article = residual(Decay::keep(0.9, number(&case["fps"])), fps);
+        assert_near([of_the_article], [number(&case["per_frame_0_9"])], &case);
+        let corrected = residual(Decay::keep(0.9, 60.0), fps);
+        assert_near([corrected], [number(&case["dt_corrected_ref60"])], &case);
+    }
+}
+
+#[test]
+fn corrections_are_captured_and_snap_as_in_the_article() {
+    for case in cases(SMOOTHING, "on_correction") {
+        let shown = Pose::at(vector::add(
+            numbers(&case["prev_pos"]),
+            numbers(&case["err"]),
+        ));
+        let simulated = Pose::at(numbers(&case["new_pos"]));
+        let (offset, snapped) =
+            VisualOffset::capture(shown, simulated, 30.0, &Correction::article());
+        assert_eq!(offset.position(), numbers(&case["new_err"]), "{case}");
+        assert_eq!(Some(snapped), case["snapped"].as_bool(), "{case}");
+    }
+}
