@@ -2,11 +2,22 @@
 //! re-simulate and correct. Engine-agnostic and sans-I/O: time, randomness and datagrams are arguments.
 #![forbid(unsafe_code)]
 
+// The derives name this crate as its users do.
 extern crate self as foretell;
 
 pub mod math;
 pub mod motion;
 pub mod netsim;
+pub mod rollback;
+pub mod session;
 pub mod time;
+pub mod wire;
 
+pub use rollback::{
+    Audience, Column, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId, PlayerInput, Role, Rows,
+    Schema, State, Step, Tolerance, World,
+};
+pub use session::client::{Client, ClientConfig, ClientState, Frame, View};
+pub use session::server::{Server, ServerConfig, ServerFrame};
+pub use session::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 pub use time::{Instant, Tick, TickDelta, TickRate};

@@ -25,8 +25,8 @@ pub mod f64 {
 /// The functions of `f32`.
 pub mod f32 {
     pub use libm::{
-        acosf as acos, asinf as asin, atan2f as atan2, cosf as cos, expf as exp, logf as ln,
-        powf as pow, sinf as sin, tanf as tan,
+        acosf as acos, asinf as asin, atan2f as atan2, cosf as cos, expf as exp, logf as ln, powf as pow, sinf as sin,
+        tanf as tan,
     };
 }
 
@@ -40,9 +40,7 @@ mod tests {
 
     /// FNV-1a 64 over little-endian bytes.
     fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     }
 
     #[test]

@@ -11,10 +11,7 @@ fn capture(shown: Pose, speed: f64) -> (VisualOffset, bool) {
 
 fn turned(degrees: f64) -> Pose {
     let half = degrees.to_radians() / 2.0;
-    Pose {
-        rotation: [0.0, math::f64::sin(half), 0.0, math::f64::cos(half)],
-        ..Pose::IDENTITY
-    }
+    Pose { rotation: [0.0, math::f64::sin(half), 0.0, math::f64::cos(half)], ..Pose::IDENTITY }
 }
 
 #[test]
@@ -37,10 +34,7 @@ fn what_is_not_finite_snaps() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let moved = Pose::at([0.0, bad, 0.0]);
         assert_eq!(capture(moved, 1.0), (VisualOffset::NONE, true));
-        let turned = Pose {
-            rotation: [0.0, 0.0, bad, 1.0],
-            ..Pose::IDENTITY
-        };
+        let turned = Pose { rotation: [0.0, 0.0, bad, 1.0], ..Pose::IDENTITY };
         assert_eq!(capture(turned, 1.0), (VisualOffset::NONE, true));
     }
 }
@@ -57,10 +51,7 @@ fn what_nobody_sees_is_no_offset_from_the_start() {
 #[test]
 fn the_largest_offset_ends_within_three_seconds() {
     let config = Correction::default();
-    let shown = Pose {
-        position: [1.99, 0.0, 0.0],
-        ..turned(89.0)
-    };
+    let shown = Pose { position: [1.99, 0.0, 0.0], ..turned(89.0) };
     let (mut offset, snapped) = capture(shown, 0.0);
     assert!(!snapped);
     let frame = Duration::from_millis(16);
@@ -74,14 +65,8 @@ fn the_largest_offset_ends_within_three_seconds() {
 
 #[test]
 fn a_position_that_ends_does_not_change_how_the_rotation_goes_on() {
-    let config = Correction {
-        smallest_m: 0.3,
-        ..Correction::default()
-    };
-    let shown = Pose {
-        position: [0.9, 0.0, 0.0],
-        ..turned(80.0)
-    };
+    let config = Correction { smallest_m: 0.3, ..Correction::default() };
+    let shown = Pose { position: [0.9, 0.0, 0.0], ..turned(80.0) };
     let velocity = [9.0, 0.0, 0.0];
     let (offset, _) = VisualOffset::capture(shown, Pose::IDENTITY, 0.0, &config);
     let half = Duration::from_millis(100);
@@ -138,10 +123,7 @@ fn large_offsets_decay_at_the_fast_rate_and_small_ones_at_the_slow() {
 
 #[test]
 fn an_offset_that_never_ends_below_near_slows_down_before_it() {
-    let law = Decay::BySize(BySize {
-        slow_per_s: 0.0,
-        ..BySize::default()
-    });
+    let law = Decay::BySize(BySize { slow_per_s: 0.0, ..BySize::default() });
     let after = |size: f64, seconds| size * law.fraction_left(size, Duration::from_secs(seconds));
     assert!((after(2.0, 1000) - 0.25).abs() < 1e-12);
     for centimetres in 26..100_u32 {
@@ -153,10 +135,7 @@ fn an_offset_that_never_ends_below_near_slows_down_before_it() {
 
 #[test]
 fn a_rate_in_proportion_to_the_size_decays_by_its_own_formula() {
-    let law = Decay::BySize(BySize {
-        slow_per_s: 2.5,
-        ..BySize::default()
-    });
+    let law = Decay::BySize(BySize { slow_per_s: 2.5, ..BySize::default() });
     let left = law.fraction_left(0.5, Duration::from_millis(100));
     assert!((left - 1.0 / 1.5).abs() < 1e-12, "{left}");
     let to_near_and_on = law.fraction_left(0.5, Duration::from_millis(200 + 100));
@@ -166,9 +145,7 @@ fn a_rate_in_proportion_to_the_size_decays_by_its_own_formula() {
 #[test]
 fn the_rates_of_the_article_are_those_of_the_requirements() {
     for (frames, expected) in [(60.0, 6.3216), (64.0, 6.7431)] {
-        let Decay::Constant(rate) = Decay::keep(0.9, frames) else {
-            panic!("keep gives a constant rate")
-        };
+        let Decay::Constant(rate) = Decay::keep(0.9, frames) else { panic!("keep gives a constant rate") };
         assert!((rate - expected).abs() < 5e-5, "{rate}");
     }
 }

@@ -14,14 +14,9 @@ const TOLERANCE: f64 = 1e-12;
 
 /// The cases of one function; there is at least one.
 fn cases(file: &str, function: &str) -> Vec<Value> {
-    let file: Value =
-        serde_json::from_str(&with_quoted_numbers(file)).expect("the vectors are JSON");
+    let file: Value = serde_json::from_str(&with_quoted_numbers(file)).expect("the vectors are JSON");
     let cases = file["cases"].as_array().expect("a list of cases");
-    let of_function: Vec<Value> = cases
-        .iter()
-        .filter(|case| case["fn"] == function)
-        .cloned()
-        .collect();
+    let of_function: Vec<Value> = cases.iter().filter(|case| case["fn"] == function).cloned().collect();
     assert!(!of_function.is_empty(), "no case of {function}");
     of_function
 }
@@ -73,20 +68,14 @@ fn bits(value: &Value) -> [u32; 3] {
 }
 
 /// The articles' binary32 runs round every input first.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounding to f32 is the convention of the vectors"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the convention of the vectors")]
 fn single(value: f64) -> f32 {
     value as f32
 }
 
 fn assert_near<const N: usize>(actual: [f64; N], expected: [f64; N], case: &Value) {
     for (a, e) in actual.iter().zip(&expected) {
-        assert!(
-            (a - e).abs() <= TOLERANCE,
-            "{actual:?} is not {expected:?} in {case}"
-        );
+        assert!((a - e).abs() <= TOLERANCE, "{actual:?} is not {expected:?} in {case}");
     }
 }
 
@@ -107,18 +96,8 @@ fn assert_exact(function: &str, parameter: &str, in_f64: InF64, in_f32: InF32) {
 #[test]
 fn straight_lines_match_in_every_bit() {
     assert_exact("lerp", "t", vector::lerp, vector::lerp);
-    assert_exact(
-        "lerp_unclamped",
-        "t",
-        vector::lerp_unclamped,
-        vector::lerp_unclamped,
-    );
-    assert_exact(
-        "move_towards",
-        "max_delta",
-        vector::move_towards,
-        vector::move_towards,
-    );
+    assert_exact("lerp_unclamped", "t", vector::lerp_unclamped, vector::lerp_unclamped);
+    assert_exact("move_towards", "max_delta", vector::move_towards, vector::move_towards);
 }
 
 #[test]
@@ -175,10 +154,7 @@ fn a_decay_per_frame_matches_in_every_bit() {
 
 /// An offset of 1 m after a second of frames at this rate. Frames end on nanoseconds and add up to the second.
 fn residual(decay: Decay, frames_per_second: u64) -> f64 {
-    let config = Correction {
-        decay,
-        ..Correction::article()
-    };
+    let config = Correction { decay, ..Correction::article() };
     let (shown, simulated) = (Pose::at([1.0, 0.0, 0.0]), Pose::IDENTITY);
     let (mut offset, _) = VisualOffset::capture(shown, simulated, 0.0, &config);
     let end = |frame: u64| Duration::from_nanos(frame * 1_000_000_000 / frames_per_second);
@@ -203,13 +179,9 @@ fn what_is_left_after_a_second_matches_at_every_frame_rate() {
 #[test]
 fn corrections_are_captured_and_snap_as_in_the_article() {
     for case in cases(SMOOTHING, "on_correction") {
-        let shown = Pose::at(vector::add(
-            numbers(&case["prev_pos"]),
-            numbers(&case["err"]),
-        ));
+        let shown = Pose::at(vector::add(numbers(&case["prev_pos"]), numbers(&case["err"])));
         let simulated = Pose::at(numbers(&case["new_pos"]));
-        let (offset, snapped) =
-            VisualOffset::capture(shown, simulated, 30.0, &Correction::article());
+        let (offset, snapped) = VisualOffset::capture(shown, simulated, 30.0, &Correction::article());
         assert_eq!(offset.position(), numbers(&case["new_err"]), "{case}");
         assert_eq!(Some(snapped), case["snapped"].as_bool(), "{case}");
     }

@@ -29,10 +29,7 @@ fn time() -> impl Strategy<Value = Duration> {
 
 /// Nothing ends and nothing snaps, so that the laws show bare.
 fn bare(decay: Decay) -> Correction {
-    Correction {
-        decay,
-        ..Correction::article()
-    }
+    Correction { decay, ..Correction::article() }
 }
 
 /// Laws by size of every shape: steep, flat, stepped, from size 0 on, with and without the motion.
@@ -61,8 +58,7 @@ fn config() -> impl Strategy<Value = Correction> {
 fn offset() -> impl Strategy<Value = VisualOffset> {
     (point(1.15), turn()).prop_map(|(position, rotation)| {
         let shown = Pose { position, rotation };
-        let (offset, snapped) =
-            VisualOffset::capture(shown, Pose::IDENTITY, 0.0, &Correction::article());
+        let (offset, snapped) = VisualOffset::capture(shown, Pose::IDENTITY, 0.0, &Correction::article());
         assert!(!snapped, "{position:?} is below 2 m");
         offset
     })

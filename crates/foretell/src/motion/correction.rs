@@ -105,11 +105,7 @@ pub struct VisualOffset {
 
 impl VisualOffset {
     /// No offset: what is shown is what is simulated.
-    pub const NONE: VisualOffset = VisualOffset {
-        position: [0.0; 3],
-        rotation: Pose::IDENTITY.rotation,
-        pace_m: 0.0,
-    };
+    pub const NONE: VisualOffset = VisualOffset { position: [0.0; 3], rotation: Pose::IDENTITY.rotation, pace_m: 0.0 };
 
     /// The offset that a correction leaves, and whether it snapped (then the offset is none, and the body jumps).
     ///
@@ -117,12 +113,7 @@ impl VisualOffset {
     /// before the rewind (R23). `simulated_after` is the corrected simulation at the same instant, `speed` its speed in
     /// m/s. The position's offset is `before - after`, the rotation's `inverse(after) * before`. Numbers that are
     /// not finite snap.
-    pub fn capture(
-        shown_before: Pose,
-        simulated_after: Pose,
-        speed: f64,
-        config: &Correction,
-    ) -> (VisualOffset, bool) {
+    pub fn capture(shown_before: Pose, simulated_after: Pose, speed: f64, config: &Correction) -> (VisualOffset, bool) {
         let position = vector::sub(shown_before.position, simulated_after.position);
         let turn = rotation::error_rotation(shown_before.rotation, simulated_after.rotation);
         let turn = rotation::shortest(rotation::normalise(turn));
@@ -130,12 +121,7 @@ impl VisualOffset {
         if config.snaps(squared, degrees(turn), speed) {
             return (VisualOffset::NONE, true);
         }
-        let offset = VisualOffset {
-            position,
-            rotation: turn,
-            pace_m: 0.0,
-        }
-        .without_invisible(config);
+        let offset = VisualOffset { position, rotation: turn, pace_m: 0.0 }.without_invisible(config);
         let pace_m = offset.distance();
         (VisualOffset { pace_m, ..offset }, false)
     }
@@ -164,12 +150,8 @@ impl VisualOffset {
             let eaten = vector::dot(position, direction) * (1.0 - more);
             position = vector::sub(position, vector::scale(direction, eaten));
         }
-        VisualOffset {
-            position,
-            rotation: rotation::power(self.rotation, left),
-            pace_m: self.pace_m * left,
-        }
-        .without_invisible(config)
+        VisualOffset { position, rotation: rotation::power(self.rotation, left), pace_m: self.pace_m * left }
+            .without_invisible(config)
     }
 
     /// The pose to show: the position plus the offset, the rotation times it (R23).
@@ -213,11 +195,7 @@ impl VisualOffset {
         if self.degrees() < config.smallest_degrees {
             self.rotation = VisualOffset::NONE.rotation;
         }
-        if self.is_none() {
-            VisualOffset::NONE
-        } else {
-            self
-        }
+        if self.is_none() { VisualOffset::NONE } else { self }
     }
 }
 

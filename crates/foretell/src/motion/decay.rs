@@ -48,14 +48,7 @@ pub struct BySize {
 
 impl Default for BySize {
     fn default() -> BySize {
-        BySize {
-            slow_per_s: 3.3,
-            near_m: 0.25,
-            fast_per_s: 10.0,
-            far_m: 1.0,
-            along_motion: 2.0,
-            moving_mps: 1.0,
-        }
+        BySize { slow_per_s: 3.3, near_m: 0.25, fast_per_s: 10.0, far_m: 1.0, along_motion: 2.0, moving_mps: 1.0 }
     }
 }
 
@@ -72,10 +65,7 @@ impl Decay {
     /// # Panics
     /// When `keep` is not in `(0, 1]` or `per_second` is negative or not finite.
     pub fn keep(keep: f64, per_second: f64) -> Decay {
-        assert!(
-            keep > 0.0 && keep <= 1.0,
-            "the fraction kept per frame must be in (0, 1], is {keep}"
-        );
+        assert!(keep > 0.0 && keep <= 1.0, "the fraction kept per frame must be in (0, 1], is {keep}");
         assert!(
             per_second >= 0.0 && per_second.is_finite(),
             "the frames per second must be finite and not negative, are {per_second}"
@@ -96,9 +86,7 @@ impl Decay {
     /// How many times faster the part along the motion decays at this speed (m/s); 1 for a constant rate.
     pub(super) fn along_motion(&self, speed: f64) -> f64 {
         match self {
-            Decay::BySize(law) => {
-                1.0 + (law.along_motion - 1.0) * (speed / law.moving_mps).min(1.0)
-            }
+            Decay::BySize(law) => 1.0 + (law.along_motion - 1.0) * (speed / law.moving_mps).min(1.0),
             Decay::Constant(_) => 1.0,
         }
     }
@@ -143,21 +131,13 @@ impl Between {
     /// Asked for only where `near < far`.
     fn new(law: &BySize) -> Between {
         let k = (law.fast_per_s - law.slow_per_s) / (law.far_m - law.near_m);
-        Between {
-            near: law.near_m,
-            c: law.slow_per_s - k * law.near_m,
-            k,
-        }
+        Between { near: law.near_m, c: law.slow_per_s - k * law.near_m, k }
     }
 
     /// `e(t) / e(0) = u(0) / u(t)`.
     fn fraction_left(&self, size: f64, seconds: f64) -> f64 {
         let growth = math::f64::exp(self.c * seconds);
-        let integral = if self.c == 0.0 {
-            seconds
-        } else {
-            libm::expm1(self.c * seconds) / self.c
-        };
+        let integral = if self.c == 0.0 { seconds } else { libm::expm1(self.c * seconds) / self.c };
         1.0 / (growth + self.k * size * integral)
     }
 

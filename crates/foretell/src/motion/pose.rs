@@ -17,10 +17,7 @@ impl Pose {
 
     /// At `position` (metres), not turned.
     pub const fn at(position: [f64; 3]) -> Pose {
-        Pose {
-            position,
-            rotation: [0.0, 0.0, 0.0, 1.0],
-        }
+        Pose { position, rotation: [0.0, 0.0, 0.0, 1.0] }
     }
 }
 

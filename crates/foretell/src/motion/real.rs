@@ -77,10 +77,7 @@ macro_rules! real {
 real!(f32, nearest_f32);
 real!(f64, core::convert::identity);
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the nearest f32 is what is asked for"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is asked for")]
 fn nearest_f32(value: f64) -> f32 {
     value as f32
 }

@@ -77,11 +77,7 @@ pub fn angle<R: Real>(a: [R; 4], b: [R; 4]) -> R {
 pub fn slerp<R: Real>(a: [R; 4], b: [R; 4], t: R) -> [R; 4] {
     let t = clamp01(t);
     let dot = vector::dot(a, b);
-    let (b, dot) = if dot < R::ZERO {
-        (b.map(R::neg), -dot)
-    } else {
-        (b, dot)
-    };
+    let (b, dot) = if dot < R::ZERO { (b.map(R::neg), -dot) } else { (b, dot) };
     if dot > R::from_f64(NEARLY_PARALLEL) {
         return normalise(vector::lerp_unclamped(a, b, t));
     }

@@ -30,10 +30,7 @@ pub fn scale<R: Real, const N: usize>(a: [R; N], factor: R) -> [R; N] {
 /// The dot product, summed from the first component to the last; 0 for `N = 0`.
 pub fn dot<R: Real, const N: usize>(a: [R; N], b: [R; N]) -> R {
     let products: [R; N] = from_fn(|i| a[i] * b[i]);
-    products
-        .into_iter()
-        .reduce(|sum, product| sum + product)
-        .unwrap_or(R::ZERO)
+    products.into_iter().reduce(|sum, product| sum + product).unwrap_or(R::ZERO)
 }
 
 /// The Euclidean length: never negative, infinite when the squares overflow.

@@ -26,19 +26,13 @@ impl TickTime {
     }
 
     /// A distance of `ticks` ticks; used with `+` and `-`.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "distances in a session are far below 2^43 ticks"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "distances in a session are far below 2^43 ticks")]
     pub fn ticks(ticks: f64) -> TickTime {
         TickTime((ticks * PER_TICK as f64) as i64)
     }
 
     /// This point as a number of ticks.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "exact below 2^53 millionths: 4 years at 64 Hz"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 millionths: 4 years at 64 Hz")]
     pub fn as_ticks(self) -> f64 {
         self.0 as f64 / PER_TICK as f64
     }
@@ -49,10 +43,7 @@ impl TickTime {
     }
 
     /// How much of that tick has passed, in `[0, 1)`.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the remainder is below one million"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "the remainder is below one million")]
     pub fn fraction(self) -> f64 {
         self.0.rem_euclid(PER_TICK) as f64 / PER_TICK as f64
     }
@@ -90,24 +81,14 @@ const LONGEST_STEP_MICROS: u64 = 3_600_000_000;
 impl TickClock {
     /// A clock that stands at `at` when the caller's clock shows `now`.
     pub fn new(rate: TickRate, at: TickTime, now: Instant) -> TickClock {
-        TickClock {
-            rate,
-            at,
-            remainder: 0,
-            last: now,
-            speed_ppm: NORMAL_SPEED_PPM,
-        }
+        TickClock { rate, at, remainder: 0, last: now, speed_ppm: NORMAL_SPEED_PPM }
     }
 
     /// Follows the caller's clock to `now`; an earlier `now` changes nothing. One call covers at most an hour.
     pub fn advance(&mut self, now: Instant) {
-        let micros = now
-            .micros()
-            .saturating_sub(self.last.micros())
-            .min(LONGEST_STEP_MICROS);
+        let micros = now.micros().saturating_sub(self.last.micros()).min(LONGEST_STEP_MICROS);
         self.last = self.last.max(now);
-        let units =
-            micros.cast_signed() * i64::from(self.rate.get()) * self.speed_ppm + self.remainder;
+        let units = micros.cast_signed() * i64::from(self.rate.get()) * self.speed_ppm + self.remainder;
         self.at.0 += units / NORMAL_SPEED_PPM;
         self.remainder = units % NORMAL_SPEED_PPM;
     }
@@ -129,16 +110,12 @@ impl TickClock {
     pub fn until_start_of(&self, tick: Tick) -> super::Offset {
         let distance = (TickTime::start_of(tick) - self.at).0;
         super::Offset::from_micros(
-            distance.saturating_mul(NORMAL_SPEED_PPM / i64::from(self.rate.get()))
-                / self.speed_ppm.max(1),
+            distance.saturating_mul(NORMAL_SPEED_PPM / i64::from(self.rate.get())) / self.speed_ppm.max(1),
         )
     }
 
     /// Sets the speed, where 1 is the caller's own clock. Clamped to 0 to 2.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "clamped to a small range first"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to a small range first")]
     pub fn set_speed(&mut self, speed: f64) {
         self.speed_ppm = (speed.clamp(0.0, 2.0) * NORMAL_SPEED_PPM as f64) as i64;
     }
@@ -157,9 +134,7 @@ impl TickClock {
 
     /// Moves it by a distance at once.
     pub fn shift(&mut self, by: TickDelta) {
-        self.jump(TickTime(
-            self.at.0.saturating_add(by.0.saturating_mul(PER_TICK)),
-        ));
+        self.jump(TickTime(self.at.0.saturating_add(by.0.saturating_mul(PER_TICK))));
     }
 
     /// The rate of its ticks.
@@ -177,12 +152,10 @@ mod tests {
     fn a_second_is_exactly_the_rate_whatever_the_frame_rate() {
         for hz in [1, 30, 60, 64, 128, 1000] {
             for frame_micros in [1, 4_166, 16_667, 33_333, 200_000, 1_000_000] {
-                let mut clock =
-                    TickClock::new(TickRate::hz(hz), TickTime::default(), Instant::ZERO);
+                let mut clock = TickClock::new(TickRate::hz(hz), TickTime::default(), Instant::ZERO);
                 let mut now = Instant::ZERO;
                 while now < Instant::from_micros(3_000_000) {
-                    now = (now + Duration::from_micros(frame_micros))
-                        .min(Instant::from_micros(3_000_000));
+                    now = (now + Duration::from_micros(frame_micros)).min(Instant::from_micros(3_000_000));
                     clock.advance(now);
                 }
                 assert_eq!(clock.at(), TickTime::start_of(Tick::new(3 * u32::from(hz))));
@@ -202,11 +175,7 @@ mod tests {
 
     #[test]
     fn an_earlier_instant_changes_nothing() {
-        let mut clock = TickClock::new(
-            TickRate::hz(64),
-            TickTime::default(),
-            Instant::from_micros(1_000_000),
-        );
+        let mut clock = TickClock::new(TickRate::hz(64), TickTime::default(), Instant::from_micros(1_000_000));
         clock.advance(Instant::from_micros(2_000_000));
         let before = clock.at();
         clock.advance(Instant::from_micros(1_500_000));

@@ -36,10 +36,7 @@ impl Instant {
 impl Add<Duration> for Instant {
     type Output = Instant;
     fn add(self, time: Duration) -> Instant {
-        Instant(
-            self.0
-                .saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
-        )
+        Instant(self.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
     }
 }
 
@@ -62,10 +59,7 @@ impl Offset {
     }
 
     /// Milliseconds, for display.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "for display; exact below 285 years"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "for display; exact below 285 years")]
     pub fn millis(self) -> f64 {
         self.0 as f64 / 1000.0
     }

@@ -52,10 +52,7 @@ impl Tick {
     }
 
     /// The low 16 bits, as session headers carry them (D12).
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the low bits are what is asked for"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is asked for")]
     pub const fn low16(self) -> u16 {
         self.0 as u16
     }

@@ -1,0 +1,21 @@
+//! The world as a user writes it, its rows, and the machine that rolls it back and re-simulates it.
+//!
+//! Knows no bytes and no network. Invariants: `load(save(w))` then `step` equals never having saved; a re-simulation
+//! uses the stored inputs and the stored rows of other entities, so that it differs from the first pass only by what
+//! the authority changed (R14, E11).
+
+mod compare;
+mod entity;
+mod field;
+mod rows;
+mod schema;
+mod timeline;
+mod world;
+
+pub use compare::{Difference, Tolerance, compare_row};
+pub use entity::{Entity, Kind, PlayerId};
+pub use field::{Field, Input, Scalar, State};
+pub use rows::Rows;
+pub use schema::{Audience, Column, KindSchema, Meaning, ROW_WORDS_MAX, Schema, word_bits};
+pub use timeline::{INPUTS_KEPT, Timeline};
+pub use world::{InputStatus, PlayerInput, Role, Side, Step, World};

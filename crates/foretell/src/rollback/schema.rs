@@ -1,0 +1,216 @@
+//! The schema: what the rows of each kind of entity are made of.
+
+use super::{Field, Kind, Scalar};
+use std::borrow::Cow;
+
+/// The most words that one row may have: 64, room for 64 f32 or 32 f64.
+pub const ROW_WORDS_MAX: usize = 64;
+
+/// What a column means to comparison, interpolation and correction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Meaning {
+    /// Nothing in particular: compared by its bits, held between snapshots.
+    #[default]
+    Plain,
+    /// A position in metres, 1 to 3 lanes of f32 or f64. Blended between snapshots; the visual offset is added to it.
+    Position,
+    /// A unit quaternion, 4 lanes in the order x, y, z, w.
+    Rotation,
+    /// The velocity of the position, in metres per second.
+    Velocity,
+    /// The angular velocity in radians per second.
+    AngularVelocity,
+}
+
+/// Who gets an entity's rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Audience {
+    /// Every player.
+    #[default]
+    All,
+    /// Only the player to whom it belongs.
+    Owner,
+}
+
+/// One field of a row: `lanes` values of one scalar type.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct Column {
+    /// Its name, for messages.
+    pub name: Cow<'static, str>,
+    /// The type of each lane.
+    pub scalar: Scalar,
+    /// How many lanes, 1 to 64.
+    pub lanes: u8,
+    /// What it means.
+    pub meaning: Meaning,
+}
+
+impl Column {
+    /// The column of a field of type `T`.
+    pub fn of<T: Field>(name: &'static str, meaning: Meaning) -> Column {
+        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning }
+    }
+
+    /// How many words it takes in a row.
+    pub fn words(&self) -> usize {
+        self.scalar.words() * usize::from(self.lanes)
+    }
+
+    /// Reads lane `lane` as a number, from the words of this column: exact for all but 64-bit integers above 2^53.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    #[expect(clippy::cast_precision_loss, reason = "stated above")]
+    pub fn lane(&self, words: &[u32], lane: usize) -> f64 {
+        let words = &words[lane * self.scalar.words()..];
+        match self.scalar {
+            Scalar::F32 => f64::from(f32::get(words)),
+            Scalar::F64 => f64::get(words),
+            Scalar::Unsigned(64) => u64::get(words) as f64,
+            Scalar::Signed(64) => i64::get(words) as f64,
+            Scalar::Signed(8) => f64::from(i8::get(words)),
+            Scalar::Signed(16) => f64::from(i16::get(words)),
+            Scalar::Signed(_) => f64::from(i32::get(words)),
+            Scalar::Bool | Scalar::Unsigned(_) => f64::from(words[0]),
+        }
+    }
+
+    /// Writes a number into lane `lane` of a floating-point column; leaves any other column as it is.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    #[expect(clippy::cast_possible_truncation, reason = "an f32 column holds an f32")]
+    pub fn set_lane(&self, words: &mut [u32], lane: usize, value: f64) {
+        let words = &mut words[lane * self.scalar.words()..];
+        match self.scalar {
+            Scalar::F32 => (value as f32).put(words),
+            Scalar::F64 => value.put(words),
+            _ => {}
+        }
+    }
+
+    /// The first lanes as numbers, zero beyond the last one.
+    pub fn lanes<const N: usize>(&self, words: &[u32]) -> [f64; N] {
+        core::array::from_fn(|lane| if lane < usize::from(self.lanes) { self.lane(words, lane) } else { 0.0 })
+    }
+
+    fn check(&self) {
+        let fits = match self.meaning {
+            Meaning::Plain => true,
+            Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
+            _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
+        };
+        assert!(fits, "column {}: a {:?} has 1 to 3 lanes (a rotation 4) of f32 or f64", self.name, self.meaning);
+    }
+}
+
+/// One kind of entity: its name, its columns, and where each lies in a row.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct KindSchema {
+    name: Cow<'static, str>,
+    columns: Vec<(usize, Column)>,
+    words: usize,
+    audience: Audience,
+}
+
+impl KindSchema {
+    /// A kind with these columns, in this order.
+    ///
+    /// # Panics
+    /// When a row would have more than [`ROW_WORDS_MAX`] words, or a column's type does not fit its meaning.
+    pub fn new(name: &'static str, columns: Vec<Column>, audience: Audience) -> KindSchema {
+        let mut words = 0;
+        let columns: Vec<_> = columns
+            .into_iter()
+            .map(|column| {
+                column.check();
+                let at = words;
+                words += column.words();
+                (at, column)
+            })
+            .collect();
+        assert!(words <= ROW_WORDS_MAX, "{name}: a row of {words} words; at most {ROW_WORDS_MAX} are possible");
+        KindSchema { name: Cow::Borrowed(name), columns, words, audience }
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many words a row has.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Who gets its rows.
+    pub fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// The columns in order.
+    pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().map(|(_, column)| column)
+    }
+
+    /// Each column with its words in `row`, in order.
+    pub fn fields<'a>(&'a self, row: &'a [u32]) -> impl Iterator<Item = (&'a Column, &'a [u32])> {
+        self.columns.iter().map(move |(at, column)| (column, &row[*at..*at + column.words()]))
+    }
+
+    /// The first column of this meaning with its words in `row`.
+    pub fn field<'a>(&'a self, meaning: Meaning, row: &'a [u32]) -> Option<(&'a Column, &'a [u32])> {
+        self.fields(row).find(|(column, _)| column.meaning == meaning)
+    }
+
+    /// Each column with the place of its first word in a row.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().map(|(at, column)| (*at, column))
+    }
+
+    /// How many bits each word of a row takes on the wire, in order; `len == words()`.
+    pub fn word_bits(&self) -> Vec<u8> {
+        word_bits(self.columns())
+    }
+}
+
+/// How many bits each word of these columns takes on the wire, in order.
+pub fn word_bits<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<u8> {
+    columns
+        .flat_map(|column| {
+            let words = column.words();
+            let bits = column.scalar.bits().min(32);
+            core::iter::repeat_n(bits, words)
+        })
+        .collect()
+}
+
+/// All kinds of entity of a game, by [`Kind`]. Both ends must have the same one.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct Schema {
+    kinds: Vec<KindSchema>,
+}
+
+impl Schema {
+    /// A schema of these kinds; `Kind(0)` is the first.
+    ///
+    /// # Panics
+    /// When there are more than 256.
+    pub fn new(kinds: Vec<KindSchema>) -> Schema {
+        assert!(kinds.len() <= 256, "a schema has at most 256 kinds");
+        Schema { kinds }
+    }
+
+    /// The kinds in order.
+    pub fn kinds(&self) -> &[KindSchema] {
+        &self.kinds
+    }
+
+    /// The description of one kind.
+    ///
+    /// # Panics
+    /// When the schema has no such kind.
+    pub fn kind(&self, kind: Kind) -> &KindSchema {
+        &self.kinds[usize::from(kind.0)]
+    }
+}

@@ -1,0 +1,206 @@
+//! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
+
+use super::{Entity, PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
+use crate::time::{Tick, TickRate};
+
+/// How many of its own inputs a client remembers: 16 s at 64 Hz, the article's ring (R14).
+pub const INPUTS_KEPT: u32 = 1024;
+
+/// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
+struct Slot<W: World> {
+    saved: W::Saved,
+    /// The predicted entities' rows of this state.
+    rows: Rows,
+    /// The rows of other entities that were written before the step.
+    proxies: Rows,
+}
+
+/// The states of the last ticks of one world, with the inputs that led from each to the next.
+///
+/// Invariants: `oldest <= next re-simulated tick <= present`; slots exist for every state from `oldest` to `present`;
+/// each is consistent with the one before it, but where a re-simulation is under way.
+pub struct Timeline<W: World> {
+    player: PlayerId,
+    rate: TickRate,
+    slots: Vec<Slot<W>>,
+    inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
+    oldest: Tick,
+    present: Tick,
+    /// The state that the caller's world holds.
+    world_at: Tick,
+    /// The next tick to simulate again, when a re-simulation is under way.
+    again_from: Option<Tick>,
+    /// The rows that the world has published up to `world_at`.
+    published: Rows,
+    adopting: Rows,
+}
+
+impl<W: World> Timeline<W> {
+    /// A timeline of `player` that remembers the states of the last `horizon` ticks; empty until
+    /// [`begin`](Timeline::begin).
+    pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32) -> Timeline<W> {
+        let slot = |_| Slot { saved: W::Saved::default(), rows: Rows::new(schema), proxies: Rows::new(schema) };
+        Timeline {
+            player,
+            rate,
+            slots: (0..=horizon.max(1)).map(slot).collect(),
+            inputs: (0..INPUTS_KEPT).map(|_| None).collect(),
+            oldest: Tick::ZERO,
+            present: Tick::ZERO,
+            world_at: Tick::ZERO,
+            again_from: None,
+            published: Rows::new(schema),
+            adopting: Rows::new(schema),
+        }
+    }
+
+    /// Starts with the world's state as state `tick`: forgets all older states, keeps the inputs.
+    pub fn begin(&mut self, world: &W, tick: Tick) {
+        (self.oldest, self.present, self.world_at, self.again_from) = (tick, tick, tick, None);
+        self.published.clear();
+        self.keep(world, tick);
+    }
+
+    /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored inputs up to state `until`; where
+    /// none is stored the neutral one is used. Returns how many ticks it simulated.
+    pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
+        self.adopting.clone_from(full);
+        for (entity, _) in self.published.iter().filter(|(entity, _)| full.words(*entity).is_none()) {
+            self.adopting.name_removed(entity);
+        }
+        world.adopt(&self.adopting);
+        self.begin(world, tick);
+        for tick in tick.until(until) {
+            let slot = self.index(tick);
+            self.slots[slot].proxies.clear();
+            self.run(world, tick, false);
+        }
+        until.since(tick)
+    }
+
+    /// The state that is newest; also the number of the next tick to run.
+    pub fn present(&self) -> Tick {
+        self.present
+    }
+
+    /// The rate of the ticks.
+    pub fn rate(&self) -> TickRate {
+        self.rate
+    }
+
+    /// The oldest state that is remembered.
+    pub fn oldest(&self) -> Tick {
+        self.oldest
+    }
+
+    /// The predicted entities' rows of state `tick`; `None` outside of what is remembered.
+    pub fn rows(&self, tick: Tick) -> Option<&Rows> {
+        (self.oldest <= tick && tick <= self.present).then(|| &self.slots[self.index(tick)].rows)
+    }
+
+    /// The stored input of `tick`; `None` where none was given.
+    pub fn input(&self, tick: Tick) -> Option<&PlayerInput<W::Input>> {
+        let entry = self.inputs[(tick.get() % INPUTS_KEPT) as usize].as_ref()?;
+        (entry.0 == tick).then_some(&entry.1)
+    }
+
+    /// The newest state that is consistent with everything before it: the present, or how far the re-simulation is.
+    pub fn settled(&self) -> Tick {
+        self.again_from.unwrap_or(self.present)
+    }
+
+    /// Runs the next tick with this input, after writing the rows of other entities.
+    pub fn advance(&mut self, world: &mut W, input: PlayerInput<W::Input>, proxies: &Rows) {
+        self.seek(world, self.present);
+        self.inputs[(self.present.get() % INPUTS_KEPT) as usize] = Some((self.present, input));
+        let slot = self.index(self.present);
+        self.slots[slot].proxies.clone_from(proxies);
+        self.run(world, self.present, true);
+    }
+
+    /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
+    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered.
+    pub fn rewrite(&mut self, world: &mut W, tick: Tick, authority: &Rows) {
+        assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
+        self.seek(world, tick);
+        let slot = self.index(tick);
+        self.adopting.copy_rows(authority);
+        for (entity, _) in self.slots[slot].rows.iter().filter(|(entity, _)| authority.words(*entity).is_none()) {
+            self.adopting.name_removed(entity);
+        }
+        world.adopt(&self.adopting);
+        self.published.copy_rows(authority);
+        self.keep(world, tick);
+        self.again_from = (tick < self.present).then_some(tick);
+    }
+
+    /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
+    pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
+        let Some(from) = self.again_from else { return 0 };
+        self.seek(world, from);
+        let until = self.present.min(from + budget);
+        for tick in from.until(until) {
+            self.run(world, tick, false);
+        }
+        self.again_from = (until < self.present).then_some(until);
+        until.since(from)
+    }
+
+    /// Brings the caller's world to the present, where a re-simulation has left it in the past.
+    pub fn seek_present(&mut self, world: &mut W) {
+        self.seek(world, self.present);
+    }
+
+    fn seek(&mut self, world: &mut W, tick: Tick) {
+        if self.world_at != tick {
+            let slot = &self.slots[self.index(tick)];
+            world.load(&slot.saved);
+            self.published.copy_rows(&slot.rows);
+            self.world_at = tick;
+        }
+    }
+
+    /// One tick, from the state `tick`, which the world holds, to the next.
+    fn run(&mut self, world: &mut W, tick: Tick, first_time: bool) {
+        let proxies = &self.slots[self.index(tick)].proxies;
+        if !proxies.is_empty() || !proxies.removed().is_empty() {
+            world.adopt(proxies);
+        }
+        let neutral = PlayerInput {
+            player: self.player,
+            input: W::Input::default(),
+            status: super::InputStatus::Neutral,
+            presented: None,
+        };
+        let input = [self.input(tick).copied().unwrap_or(neutral)];
+        let step = Step::new(tick, self.rate, Side::Client(self.player), &input);
+        world.step(&if first_time { step } else { step.again() });
+        self.keep(world, tick.next());
+    }
+
+    /// Remembers the world's state as state `tick`.
+    fn keep(&mut self, world: &W, tick: Tick) {
+        world.publish(&mut self.published);
+        self.published.settle();
+        let index = self.index(tick);
+        let slot = &mut self.slots[index];
+        world.save(&mut slot.saved);
+        slot.rows.copy_owned(&self.published, self.player);
+        self.world_at = tick;
+        self.present = self.present.max(tick);
+        let horizon = u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX);
+        self.oldest = self.oldest.max(self.present.back(horizon).unwrap_or(Tick::ZERO));
+    }
+
+    fn index(&self, tick: Tick) -> usize {
+        tick.get() as usize % self.slots.len()
+    }
+
+    /// Whether an entity is predicted here.
+    pub fn predicts(&self, entity: Entity) -> bool {
+        entity.player() == self.player
+    }
+}

@@ -1,0 +1,179 @@
+//! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
+
+use super::{Entity, Input, Kind, PlayerId, Rows};
+use crate::time::{Tick, TickRate, TickTime};
+use core::cell::RefCell;
+
+/// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
+/// re-simulation (Q2, Q4, F3).
+///
+/// The contract: `step` reads nothing but the world and its argument, so that `load(save(w))` followed by `step` is
+/// bit-identical to never having saved.
+pub trait World {
+    /// One player's command for one tick.
+    type Input: Input;
+    /// Everything that the next step reads. Simplest: the world itself, saved with `clone_from`.
+    type Saved: Default;
+
+    /// Simulates exactly one tick: state n and the inputs of tick n make state n + 1. Players that are not in
+    /// [`Step::inputs`] are not to be moved (gap policy *hold*), nor are entities whose role is [`Role::Proxy`].
+    fn step(&mut self, step: &Step<'_, Self::Input>);
+
+    /// Saves what the next step reads. `into` is reused from tick to tick: overwrite all of it.
+    fn save(&self, into: &mut Self::Saved);
+
+    /// Goes back to what was saved.
+    fn load(&mut self, from: &Self::Saved);
+
+    /// Sets the rows of the entities that changed since the last call, and removes those that are gone; what is not
+    /// named is unchanged. After a `load`, "the last call" is the one that followed the step to the loaded state.
+    /// Naming unchanged entities too is correct, and costs a comparison.
+    fn publish(&self, rows: &mut Rows);
+
+    /// Takes over the state of the entities named: overwrites or creates those with a row, removes those in
+    /// [`Rows::removed`].
+    fn adopt(&mut self, rows: &Rows);
+}
+
+/// What a step knows about a player's input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum InputStatus {
+    /// The player's own command for this tick.
+    Received,
+    /// It is missing; the last known one is used again.
+    Repeated,
+    /// It is missing; the neutral one is used.
+    Neutral,
+}
+
+/// One player's input of a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlayerInput<I> {
+    /// Whose.
+    pub player: PlayerId,
+    /// The command.
+    pub input: I,
+    /// How it came about.
+    pub status: InputStatus,
+    /// What the player was looking at when the command was sampled: the playout cursor of other entities, in ticks of
+    /// the server. `None` when the client showed no other entities, or the input was substituted.
+    pub presented: Option<TickTime>,
+}
+
+/// Who runs a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Side {
+    /// The authority.
+    Server,
+    /// The client of this player.
+    Client(PlayerId),
+}
+
+/// How an entity is simulated where a step runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Role {
+    /// `step` moves it, and the result is the truth.
+    Authority,
+    /// `step` moves it, and the result is compared with the authority's.
+    Predicted,
+    /// Its row is written before the step; `step` must not move it.
+    Proxy,
+}
+
+/// One tick, as the world sees it.
+pub struct Step<'a, I> {
+    tick: Tick,
+    rate: TickRate,
+    side: Side,
+    first_time: bool,
+    inputs: &'a [PlayerInput<I>],
+    joined: &'a [PlayerId],
+    left: &'a [PlayerId],
+    spawned: RefCell<Vec<(Kind, PlayerId, u8)>>,
+}
+
+impl<'a, I> Step<'a, I> {
+    pub(crate) fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
+        Step { tick, rate, side, first_time: true, inputs, joined: &[], left: &[], spawned: RefCell::default() }
+    }
+
+    pub(crate) fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
+        self.joined = joined;
+        self.left = left;
+        self
+    }
+
+    pub(crate) fn again(mut self) -> Step<'a, I> {
+        self.first_time = false;
+        self
+    }
+
+    /// The tick that is simulated.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// The length of a tick in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.rate.seconds()
+    }
+
+    /// The players whose input this step applies, ascending: on the server every player but those *held* by the gap
+    /// policy, on a client the local one. A server stepped by arriving inputs names the one that is stepped (R11).
+    pub fn inputs(&self) -> &'a [PlayerInput<I>] {
+        self.inputs
+    }
+
+    /// The input of one player; `None` when it is not stepped in this tick.
+    pub fn input(&self, player: PlayerId) -> Option<&'a PlayerInput<I>> {
+        self.inputs.binary_search_by_key(&player, |input| input.player).ok().map(|index| &self.inputs[index])
+    }
+
+    /// Players that join with this tick, ascending. Empty on a client: what a join creates comes as rows.
+    pub fn joined(&self) -> &'a [PlayerId] {
+        self.joined
+    }
+
+    /// Players that have left before this tick, ascending. Empty on a client.
+    pub fn left(&self) -> &'a [PlayerId] {
+        self.left
+    }
+
+    /// Whether this is the authority.
+    pub fn is_authority(&self) -> bool {
+        self.side == Side::Server
+    }
+
+    /// How an entity is simulated here.
+    pub fn role(&self, entity: Entity) -> Role {
+        match self.side {
+            Side::Server => Role::Authority,
+            Side::Client(player) if entity.player() == player => Role::Predicted,
+            Side::Client(_) => Role::Proxy,
+        }
+    }
+
+    /// Whether this tick is simulated for the first time here; `false` in a re-simulation. For sounds and the like.
+    pub fn first_time(&self) -> bool {
+        self.first_time
+    }
+
+    /// The name of a new entity of `player`, the same on both ends.
+    ///
+    /// # Panics
+    /// When one player spawns more than 256 entities of one kind in one tick.
+    pub fn spawn(&self, kind: Kind, player: PlayerId) -> Entity {
+        let mut spawned = self.spawned.borrow_mut();
+        let counter = match spawned.iter_mut().find(|entry| (entry.0, entry.1) == (kind, player)) {
+            Some(entry) => {
+                entry.2 = entry.2.checked_add(1).expect("at most 256 entities of one kind, player and tick");
+                entry.2
+            }
+            None => {
+                spawned.push((kind, player, 0));
+                0
+            }
+        };
+        Entity::new(kind, player, self.tick, counter)
+    }
+}

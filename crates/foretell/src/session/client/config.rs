@@ -1,0 +1,104 @@
+//! What a client decides by itself.
+
+use crate::motion::Correction;
+use crate::rollback::Tolerance;
+use crate::time::Tick;
+
+/// What a client decides by itself; may change while it runs, but for the horizon.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClientConfig {
+    /// A datagram of inputs is sent every so many ticks. Default 1.
+    pub send_interval: u32,
+    /// Which inputs a datagram repeats.
+    pub redundancy: Redundancy,
+    /// How many ticks back a prediction can be corrected by comparison; beyond it the client resyncs. Default 128: 2 s
+    /// at 64 Hz, longer than any round trip that is still playable. Taken over when the session starts.
+    pub horizon_ticks: u32,
+    /// What happens when a prediction was wrong.
+    pub reconciliation: Reconciliation,
+    /// When a prediction counts as wrong. Default: any difference.
+    pub tolerance: Tolerance,
+    /// How corrections are hidden; `None` shows them as jumps.
+    pub correction: Option<Correction>,
+    /// How many ticks one update may simulate again; the rest is done in later updates while the present goes on, and
+    /// lands as one correction. At least 2 more than an update's new ticks are always done, so that it ends. Default
+    /// 128.
+    pub resimulation_budget: u32,
+    /// Where between two ticks predicted entities are shown.
+    pub show: Show,
+    /// The largest lead beyond the one-way delay, in milliseconds; losses and jitter that would need more are left to
+    /// the server's gap policy. Default 100.
+    pub lead_max_ms: u32,
+}
+
+impl Default for ClientConfig {
+    fn default() -> ClientConfig {
+        ClientConfig {
+            send_interval: 1,
+            redundancy: Redundancy::default(),
+            horizon_ticks: 128,
+            reconciliation: Reconciliation::default(),
+            tolerance: Tolerance::default(),
+            correction: Some(Correction::default()),
+            resimulation_budget: 128,
+            show: Show::default(),
+            lead_max_ms: 100,
+        }
+    }
+}
+
+/// Which inputs a datagram carries besides the new ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Redundancy {
+    /// None: a lost datagram's inputs are lost.
+    None,
+    /// Those that the server has not acknowledged and whose deadline can still be met, at most `limit`. For a server
+    /// with its own clock, where repeating an older one is in vain. The default, with a limit of 16 (D11).
+    Unacknowledged {
+        /// The most inputs in a datagram.
+        limit: u32,
+    },
+    /// All from the tick of the last received state on (R16), at most `limit` (R17). For a server that waits for inputs.
+    SinceState {
+        /// The most inputs in a datagram; `None` for as many as fit.
+        limit: Option<u32>,
+    },
+}
+
+impl Default for Redundancy {
+    fn default() -> Redundancy {
+        Redundancy::Unacknowledged { limit: 16 }
+    }
+}
+
+impl Redundancy {
+    /// The inputs since the last received state: the first tick and how many, up to and with `newest` (R16, R17).
+    pub fn since_state(last_state: Tick, newest: Tick, limit: Option<u32>) -> (Tick, u32) {
+        let count = newest.next().since(last_state).min(limit.unwrap_or(u32::MAX));
+        (newest.next().back(count).unwrap_or(Tick::ZERO), count)
+    }
+}
+
+/// What happens when a prediction was wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Reconciliation {
+    /// Nothing: the client keeps its own state. To see what prediction alone does.
+    Off,
+    /// The authority's state is adopted, and the stored inputs are simulated again (R2, R14). The default.
+    #[default]
+    Rollback,
+    /// The same, for every state that comes, whether it differs or not (F2, D30).
+    AlwaysRollback,
+}
+
+/// Where between two ticks predicted entities are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Show {
+    /// Between the last two states: smooth, and at most one tick late. The default.
+    #[default]
+    Between,
+    /// At the newest state.
+    Newest,
+    /// Ahead of the newest state by the fraction of a tick that has passed, along its velocity.
+    Ahead,
+}

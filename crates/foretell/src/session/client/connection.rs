@@ -1,0 +1,89 @@
+//! The datagrams of one session: their numbers, the round trip, and what the server has acknowledged.
+
+use crate::time::{Instant, Tick};
+use core::time::Duration;
+
+const SENT_KEPT: usize = 256;
+
+/// Lives as long as the session's epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    pub epoch: u8,
+    /// The number of the next datagram.
+    sequence: u16,
+    /// When each of the last datagrams was sent, by the low bits of its number.
+    sent: Vec<Instant>,
+    /// The newest of our datagrams that the server has named.
+    heard: Option<u16>,
+    rtt: Duration,
+    rtt_min: Duration,
+    last_snapshot: Instant,
+    /// The newest input that the server has.
+    pub acknowledged_input: Option<Tick>,
+    /// The newest input that was sent.
+    pub sent_input: Option<Tick>,
+}
+
+impl Connection {
+    pub(crate) fn new(epoch: u8, now: Instant) -> Connection {
+        Connection {
+            epoch,
+            sequence: 0,
+            sent: vec![Instant::ZERO; SENT_KEPT],
+            heard: None,
+            rtt: Duration::ZERO,
+            rtt_min: Duration::ZERO,
+            last_snapshot: now,
+            acknowledged_input: None,
+            sent_input: None,
+        }
+    }
+
+    /// The number of a datagram that is sent now.
+    pub(crate) fn next_sequence(&mut self, now: Instant) -> u16 {
+        let sequence = self.sequence;
+        self.sent[usize::from(sequence) % SENT_KEPT] = now;
+        self.sequence = sequence.wrapping_add(1);
+        sequence
+    }
+
+    /// The server has named one of our datagrams, and how long it held the answer.
+    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) {
+        let age = self.sequence.wrapping_sub(sequence);
+        let newer = self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0);
+        if !newer || age == 0 || usize::from(age) > SENT_KEPT {
+            return;
+        }
+        self.heard = Some(sequence);
+        let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
+        if self.rtt.is_zero() {
+            (self.rtt, self.rtt_min) = (sample, sample);
+        }
+        self.rtt = (self.rtt * 7 + sample) / 8;
+        // Falls at once, rises by an eighth of the way per second or so: the route may have changed.
+        self.rtt_min = self.rtt_min.min(sample) + self.rtt.saturating_sub(self.rtt_min.min(sample)) / 512;
+    }
+
+    /// The smoothed round trip; zero until it is measured.
+    pub(crate) fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// The shortest round trip of late; zero until it is measured.
+    pub(crate) fn rtt_min(&self) -> Duration {
+        self.rtt_min
+    }
+
+    pub(crate) fn start_with_rtt(&mut self, rtt: Duration) {
+        (self.rtt, self.rtt_min) = (rtt, rtt);
+    }
+
+    pub(crate) fn note_snapshot(&mut self, now: Instant) {
+        self.last_snapshot = self.last_snapshot.max(now);
+    }
+
+    /// When the last snapshot came; the start of the session before the first.
+    pub(crate) fn last_snapshot(&self) -> Instant {
+        self.last_snapshot
+    }
+}

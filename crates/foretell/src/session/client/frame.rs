@@ -1,0 +1,211 @@
+//! What a client's update reports: its state, what was corrected and why, and counters that add up.
+
+use crate::rollback::{Difference, Entity, PlayerId};
+use crate::session::Refusal;
+use crate::time::Tick;
+use core::fmt;
+use core::time::Duration;
+
+/// How the client fares. Data, not errors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ClientState {
+    /// It waits for the server's answer or for the first snapshot.
+    Joining,
+    /// It was refused.
+    Refused(Refusal),
+    /// All is well.
+    Playing,
+    /// No snapshot for more than 250 ms and three snapshot intervals: it predicts on, and others stand still soon.
+    Starved,
+    /// A re-simulation is spread over several updates.
+    Behind,
+    /// It fell so far behind that it waits for a snapshot to start again from.
+    Resyncing,
+    /// No snapshot for 5 s. It still listens, and plays on when one comes.
+    Lost,
+}
+
+/// Why a prediction was wrong: a set.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Causes(u8);
+
+impl Causes {
+    /// The server did not have the own input in time and put something else in its place.
+    pub const OWN_INPUT: Causes = Causes(1);
+    /// The server changed the entity outside of a step: an event of the game's own.
+    pub const SERVER_EVENT: Causes = Causes(2);
+    /// Differences within the tolerance had added up.
+    pub const TOLERANCE: Causes = Causes(4);
+    /// The entity exists on one side only: a spawn, a despawn or a join.
+    pub const EXISTENCE: Causes = Causes(8);
+    /// The client started again from a full state.
+    pub const RESYNC: Causes = Causes(16);
+
+    const NAMED: [(Causes, &'static str); 5] = [
+        (Causes::OWN_INPUT, "own input late or substituted"),
+        (Causes::SERVER_EVENT, "server event"),
+        (Causes::TOLERANCE, "tolerance"),
+        (Causes::EXISTENCE, "spawn or despawn"),
+        (Causes::RESYNC, "resync"),
+    ];
+
+    /// The causes of either set.
+    #[must_use]
+    pub const fn with(self, other: Causes) -> Causes {
+        Causes(self.0 | other.0)
+    }
+
+    /// Whether all causes of `other` are among these.
+    pub const fn contains(self, other: Causes) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether none is known: a sign of a step that is not deterministic.
+    pub const fn is_unexplained(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names of these causes; none when it is unexplained.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Causes::NAMED.iter().filter(move |(cause, _)| self.contains(*cause)).map(|(_, name)| *name)
+    }
+}
+
+impl fmt::Debug for Causes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// One correction of one entity.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Corrected {
+    /// Whose state was corrected.
+    pub entity: Entity,
+    /// The tick of the authority's state that differed from the prediction.
+    pub tick: Tick,
+    /// The tick up to which it was simulated again.
+    pub until: Tick,
+    /// The first field that differed; `None` where every state is adopted, and after a resync.
+    pub difference: Option<Difference>,
+    /// Why.
+    pub causes: Causes,
+    /// The distance between the authority's position and the prediction of its tick, in metres.
+    pub misprediction_m: f64,
+    /// The distance between what was shown just before and what is simulated after, in metres: what the visual offset
+    /// hides, or what the player saw as a jump.
+    pub shown_m: f64,
+    /// Whether it was too large to hide.
+    pub teleport: bool,
+}
+
+/// Something that happened in an update.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClientEvent {
+    /// The session has begun, as this player.
+    Joined(PlayerId),
+    /// The client started again from the authority's full state of `tick`.
+    Resynced {
+        /// The state that it started from.
+        tick: Tick,
+        /// How many ticks it simulated from there.
+        replayed: u32,
+    },
+    /// The server put something else in the place of the inputs of so many ticks, of which it was not known yet.
+    Substituted {
+        /// The newest of these ticks.
+        newest: Tick,
+        /// How many.
+        ticks: u32,
+    },
+}
+
+/// What an update did. Valid until the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// How the client fares.
+    pub state: ClientState,
+    /// The next tick to run.
+    pub tick: Tick,
+    /// How many new ticks ran.
+    pub ticks: u32,
+    /// How many ticks were simulated again.
+    pub resimulated: u32,
+    /// What was corrected, ascending by entity.
+    pub corrections: &'a [Corrected],
+    /// What happened, in order.
+    pub events: &'a [ClientEvent],
+}
+
+/// What became of the authoritative samples of predicted entities: one outcome for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outcomes {
+    /// How many samples came, each in a complete snapshot.
+    pub received: u64,
+    /// Compared with the stored prediction of their tick, and equal within the tolerance.
+    pub agreed: u64,
+    /// Compared, different, and corrected.
+    pub corrected: u64,
+    /// A newer one was compared in the same or an earlier update.
+    pub superseded: u64,
+    /// Older than the horizon: the client started again from the full state.
+    pub resync: u64,
+    /// Compared, different, and left so, because reconciliation is off.
+    pub left: u64,
+    /// Their tick is not simulated yet; they are compared when it is.
+    pub waiting: u64,
+}
+
+impl Outcomes {
+    /// Whether every sample has exactly one outcome.
+    pub fn add_up(&self) -> bool {
+        let Outcomes { received, agreed, corrected, superseded, resync, left, waiting } = *self;
+        received == agreed + corrected + superseded + resync + left + waiting
+    }
+}
+
+/// Counters since the session began, and the newest measurements.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ClientStats {
+    /// What became of the authority's samples.
+    pub outcomes: Outcomes,
+    /// Corrections of entities; more than `outcomes.corrected` where an entity ceased to exist or a resync moved it.
+    pub corrections: u64,
+    /// Corrections that were too large to hide.
+    pub teleports: u64,
+    /// Rollbacks, whatever number of entities each corrected.
+    pub rollbacks: u64,
+    /// Ticks that were simulated again.
+    pub resimulated: u64,
+    /// The deepest rollback, in ticks.
+    pub rollback_ticks_max: u32,
+    /// Starts from a full state after the first.
+    pub resyncs: u64,
+    /// Own ticks whose input the server substituted, as far as it has told.
+    pub substituted: u64,
+    /// Datagrams that were sent.
+    pub datagrams_sent: u64,
+    /// Inputs in them, with repetitions.
+    pub inputs_sent: u64,
+    /// Bytes in them.
+    pub bytes_sent: u64,
+    /// Datagrams that were received.
+    pub datagrams_received: u64,
+    /// Bytes in them.
+    pub bytes_received: u64,
+    /// Datagrams that were malformed, or of another session.
+    pub refused: u64,
+    /// The largest distance between the authority and the stored predictions in the newest compared snapshot, in
+    /// metres.
+    pub misprediction_m: f64,
+    /// The smoothed round trip, without the time the server held the datagram. Zero until it is measured.
+    pub rtt: Duration,
+    /// The smallest margin that the server last reported, in ticks; negative for late. Zero until it is reported.
+    pub margin_ticks: f64,
+    /// How far the client's clock leads the server's, in ticks, as estimated.
+    pub lead_ticks: f64,
+    /// How far behind the newest possible information other entities are shown, in ticks.
+    pub playout_delay_ticks: f64,
+    /// The speed of the client's ticks; 1 is nominal.
+    pub speed: f64,
+}

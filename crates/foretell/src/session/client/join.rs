@@ -1,0 +1,140 @@
+//! The start of a session: hello until three answers have come, then the first snapshot, then a clock that leads.
+
+use super::snapshots::Snapshots;
+use super::{Client, ClientEvent, Phase, Session, is_paced};
+use crate::rollback::{PlayerId, World};
+use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, SnapshotHead, Welcome};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Tick, TickTime};
+use crate::wire::{BitReader, BitWriter, Malformed};
+use core::time::Duration;
+
+/// How often a hello is repeated.
+const REPEAT: Duration = Duration::from_millis(50);
+/// How many answers are waited for; the one with the shortest round trip counts.
+const ANSWERS: u32 = 3;
+/// Started without all answers after this long, when one has come.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Beyond the round trip, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
+const START_AHEAD_TICKS: f64 = 2.0;
+
+/// An answer to a hello.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    welcome: Welcome,
+    rtt: Duration,
+    came: Instant,
+}
+
+/// Lives from the first hello to the start of the session.
+pub(crate) struct Handshake {
+    hello: Hello,
+    next_hello: Option<Instant>,
+    first_answer: Option<Instant>,
+    answers: u32,
+    best: Option<Answer>,
+    snapshots: Snapshots,
+}
+
+impl Handshake {
+    pub(crate) fn new(nonce: u64, rules: u64, snapshots: Snapshots) -> Handshake {
+        Handshake {
+            hello: Hello { version: PROTOCOL_VERSION, nonce, rules, sent: 0 },
+            next_hello: None,
+            first_answer: None,
+            answers: 0,
+            best: None,
+            snapshots,
+        }
+    }
+
+    pub(crate) fn nonce(&self) -> u64 {
+        self.hello.nonce
+    }
+
+    pub(crate) fn note_welcome(&mut self, now: Instant, welcome: Welcome) {
+        let rtt = now.since(Instant::from_micros(welcome.sent));
+        self.answers += 1;
+        self.first_answer = self.first_answer.or(Some(now));
+        if self.best.is_none_or(|best| rtt < best.rtt) {
+            self.best = Some(Answer { welcome, rtt, came: now });
+        }
+    }
+
+    /// Keeps a snapshot that comes before the start.
+    pub(crate) fn store(
+        &mut self,
+        now: Instant,
+        head: &SnapshotHead,
+        reader: BitReader<'_>,
+        code: &super::RowCode,
+    ) -> Result<(), Malformed> {
+        let Some(best) = self.best.filter(|best| best.welcome.epoch == head.epoch) else { return Ok(()) };
+        let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
+        self.snapshots.store((now, tick), head, reader, code, best.welcome.player()).map(|_| ())
+    }
+
+    fn is_ready(&self, now: Instant) -> bool {
+        let waited = self.first_answer.is_some_and(|first| now.since(first) >= PATIENCE);
+        (self.answers >= ANSWERS || waited) && self.snapshots.newest().is_some()
+    }
+
+    fn write_hello(&mut self, now: Instant, outbox: &mut Outbox) {
+        let early = self.next_hello.is_some_and(|next| now < next);
+        if early || self.answers >= ANSWERS && self.snapshots.newest().is_some() {
+            return;
+        }
+        self.next_hello = Some(now + REPEAT);
+        self.hello.sent = now.micros();
+        outbox.push(PeerId::default(), |bytes| {
+            let mut writer = BitWriter::new(bytes);
+            Message::Hello.write(&mut writer);
+            self.hello.stream(&mut writer).expect("writing never fails");
+        });
+    }
+}
+
+impl<W: World> Client<W> {
+    pub(super) fn join(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
+        let Phase::Joining(handshake) = &mut self.phase else { return };
+        handshake.write_hello(now, outbox);
+        if handshake.is_ready(now) {
+            self.start(now, world);
+        }
+    }
+
+    /// Adopts the newest snapshot and simulates up to where the clock is to stand. The server has no inputs for these
+    /// ticks either, and uses the neutral one as the client does.
+    fn start(&mut self, now: Instant, world: &mut W) {
+        let Phase::Joining(handshake) = &mut self.phase else { return };
+        let snapshots = core::mem::replace(&mut handshake.snapshots, Snapshots::new(&self.rules.schema));
+        let (Some(best), Some(newest)) = (handshake.best, snapshots.newest()) else { return };
+        let tick = newest.tick;
+        let at = if is_paced(&self.rules) { best.start(now, self.rules.tick_rate) } else { TickTime::start_of(tick) };
+        let at = at.max(TickTime::start_of(tick));
+        let identity = (PlayerId::new(best.welcome.player), best.welcome.epoch);
+        let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);
+        session.connection.start_with_rtt(best.rtt);
+        for snapshot in session.snapshots.complete() {
+            session.playout.note_arrival(snapshot);
+        }
+        session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
+        let full = &session.snapshots.newest().expect("it was there a moment ago").rows;
+        session.timeline.restart(world, tick, full, at.tick());
+        session.reconciler.begin(tick);
+        self.phase = Phase::Playing(Box::new(session));
+        self.events.push(ClientEvent::Joined(identity.0));
+    }
+}
+
+impl Answer {
+    /// Where the client's clock is to stand: what the server's will show when a datagram sent now gets there, and two
+    /// ticks more.
+    fn start(&self, now: Instant, rate: crate::time::TickRate) -> TickTime {
+        let welcome = &self.welcome;
+        let fraction = TickTime::from_millionths(i64::from(welcome.fraction) * 1_000_000 / 256);
+        let told = TickTime::start_of(Tick::new(welcome.tick)) + fraction;
+        let passed = (now.since(self.came) + self.rtt).as_secs_f64() * f64::from(rate.get());
+        told + TickTime::ticks(passed + START_AHEAD_TICKS)
+    }
+}

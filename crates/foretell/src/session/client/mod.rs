@@ -1,0 +1,248 @@
+//! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
+
+mod config;
+mod connection;
+mod frame;
+mod join;
+mod pacing;
+mod play;
+mod playout;
+mod receive;
+mod reconcile;
+mod send;
+mod shown;
+mod snapshots;
+mod view;
+
+pub use config::{ClientConfig, Reconciliation, Redundancy, Show};
+pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
+pub use view::{Source, View};
+
+use super::packet::SnapshotHead;
+use super::rowcode::RowCode;
+use super::{Outbox, Rules, Stepping};
+use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
+use crate::time::{Instant, Tick, TickTime};
+use connection::Connection;
+use join::Handshake;
+use pacing::Pacing;
+use playout::Playout;
+use reconcile::Reconciler;
+use shown::Offsets;
+use snapshots::Snapshots;
+
+/// The client of a session.
+///
+/// Call [`receive`](Client::receive) for every datagram as it comes, [`update`](Client::update) once per rendered frame
+/// (at any rate), send what the outbox holds, then [`present`](Client::present). The world is borrowed for each call;
+/// nothing but `update` changes it.
+pub struct Client<W: World> {
+    config: ClientConfig,
+    rules: Rules,
+    code: RowCode,
+    input_widths: Vec<u8>,
+    phase: Phase<W>,
+    stats: ClientStats,
+    corrections: Vec<Corrected>,
+    events: Vec<ClientEvent>,
+    /// What `receive` has found; reported by the next update.
+    events_to_come: Vec<ClientEvent>,
+    /// The head of the snapshot that is being read.
+    head: SnapshotHead,
+}
+
+/// Where in its life a client is.
+enum Phase<W: World> {
+    Joining(Box<Handshake>),
+    Refused(super::Refusal),
+    Playing(Box<Session<W>>),
+}
+
+/// Everything that lives from the start of a session to its end.
+struct Session<W: World> {
+    player: PlayerId,
+    connection: Connection,
+    timeline: Timeline<W>,
+    snapshots: Snapshots,
+    pacing: Pacing,
+    playout: Playout,
+    reconciler: Reconciler,
+    offsets: Offsets,
+    /// The rows of other entities at the cursor, written before each step.
+    proxies: Rows,
+    /// Whether it waits for a snapshot to start again from.
+    resyncing: bool,
+}
+
+impl<W: World> Client<W> {
+    /// A client that asks to join. `nonce` names the attempt: a random number, another one each time.
+    pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
+        let hash = rules.hash_with::<W::Input>();
+        let snapshots = Snapshots::new(&rules.schema);
+        Client::with(rules, config, Phase::Joining(Box::new(Handshake::new(nonce, hash, snapshots))))
+    }
+
+    /// A client that has joined already, as `player`, in the session of `epoch`, and whose world is in state 0. For
+    /// tests and replays; the server is told by [`join`](super::server::Server::join).
+    pub fn joined(
+        rules: Rules,
+        config: ClientConfig,
+        (player, epoch): (PlayerId, u8),
+        now: Instant,
+        world: &W,
+    ) -> Client<W> {
+        let snapshots = Snapshots::new(&rules.schema);
+        let mut session = Session::new(&rules, &config, (player, epoch), (TickTime::default(), now), snapshots);
+        session.timeline.begin(world, Tick::ZERO);
+        Client::with(rules, config, Phase::Playing(Box::new(session)))
+    }
+
+    fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
+        Client {
+            code: RowCode::new(&rules.schema),
+            input_widths: word_bits(W::Input::columns().iter()),
+            phase,
+            stats: ClientStats { speed: 1.0, ..ClientStats::default() },
+            corrections: Vec::new(),
+            events: Vec::new(),
+            events_to_come: Vec::new(),
+            head: SnapshotHead::default(),
+            config,
+            rules,
+        }
+    }
+
+    /// Reconciles with the newest snapshot, runs the ticks that are due and writes what is to be sent.
+    ///
+    /// `input` is called once for each new tick, in order, and never for one that is simulated again. Nothing of the
+    /// session is called back from it.
+    pub fn update(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        input: &mut dyn FnMut(Tick) -> W::Input,
+        outbox: &mut Outbox,
+    ) -> Frame<'_> {
+        self.corrections.clear();
+        self.events.clear();
+        self.events.append(&mut self.events_to_come);
+        if matches!(self.phase, Phase::Joining(_)) {
+            self.join(now, world, outbox);
+        }
+        let mut done = play::Done::default();
+        if let Phase::Playing(_) = self.phase {
+            done = self.play(now, world, input, outbox);
+        }
+        Frame {
+            state: self.state(now),
+            tick: self.tick(),
+            ticks: done.ticks,
+            resimulated: done.resimulated,
+            corrections: &self.corrections,
+            events: &self.events,
+        }
+    }
+
+    /// How it fares at `now`.
+    pub fn state(&self, now: Instant) -> ClientState {
+        match &self.phase {
+            Phase::Joining(_) => ClientState::Joining,
+            Phase::Refused(why) => ClientState::Refused(*why),
+            Phase::Playing(session) => session.state(now),
+        }
+    }
+
+    /// The next tick to run; tick 0 before the session begins.
+    pub fn tick(&self) -> Tick {
+        self.session().map_or(Tick::ZERO, |session| session.timeline.present())
+    }
+
+    /// The local player; `None` before the session begins.
+    pub fn player(&self) -> Option<PlayerId> {
+        self.session().map(|session| session.player)
+    }
+
+    /// Counters and measurements since the session began.
+    pub fn stats(&self) -> ClientStats {
+        let mut stats = self.stats;
+        if let Some(session) = self.session() {
+            stats.outcomes.waiting = session.waiting();
+            stats.rtt = session.connection.rtt();
+            stats.speed = session.pacing.speed();
+            stats.playout_delay_ticks = session.playout.delay_ticks();
+        }
+        stats
+    }
+
+    /// The predicted rows of state `tick`, as far back as the horizon: what the authority is compared with.
+    pub fn predicted(&self, tick: Tick) -> Option<&Rows> {
+        self.session()?.timeline.rows(tick)
+    }
+
+    /// The newest complete snapshot: its tick and its rows.
+    pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
+        self.session()?.snapshots.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
+    }
+
+    /// What it decides by itself; changes count from the next update on.
+    pub fn config_mut(&mut self) -> &mut ClientConfig {
+        &mut self.config
+    }
+
+    fn session(&self) -> Option<&Session<W>> {
+        match &self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+}
+
+impl<W: World> Session<W> {
+    fn new(
+        rules: &Rules,
+        config: &ClientConfig,
+        (player, epoch): (PlayerId, u8),
+        (at, now): (TickTime, Instant),
+        snapshots: Snapshots,
+    ) -> Session<W> {
+        Session {
+            player,
+            connection: Connection::new(epoch, now),
+            timeline: Timeline::new(&rules.schema, player, rules.tick_rate, config.horizon_ticks),
+            snapshots,
+            pacing: Pacing::new(rules.tick_rate, at, now),
+            playout: Playout::new(rules.tick_rate),
+            reconciler: Reconciler::new(&rules.schema),
+            offsets: Offsets::new(now),
+            proxies: Rows::new(&rules.schema),
+            resyncing: false,
+        }
+    }
+
+    fn state(&self, now: Instant) -> ClientState {
+        let silent = now.since(self.connection.last_snapshot());
+        let interval = u64::from(self.playout.interval_ticks());
+        let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
+        if silent.as_secs() >= 5 {
+            ClientState::Lost
+        } else if self.resyncing {
+            ClientState::Resyncing
+        } else if silent.as_micros() > u128::from(starved) {
+            ClientState::Starved
+        } else if self.timeline.settled() < self.timeline.present() {
+            ClientState::Behind
+        } else {
+            ClientState::Playing
+        }
+    }
+
+    fn waiting(&self) -> u64 {
+        let open = self.snapshots.complete().filter(|snapshot| !snapshot.settled);
+        open.map(|snapshot| snapshot.samples).sum()
+    }
+}
+
+/// Whether the client's clock is steered: not where the server waits for inputs.
+fn is_paced(rules: &Rules) -> bool {
+    rules.stepping == Stepping::Clock
+}

@@ -1,0 +1,140 @@
+//! One update of a running session: clock, reconciliation, new ticks, datagrams.
+
+use super::playout::Playout;
+use super::shown::RowBuffer;
+use super::view::proxy_row;
+use super::{Client, Phase, Session, is_paced};
+use crate::rollback::{InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::session::Outbox;
+use crate::time::{Instant, Tick, TickTime};
+use core::time::Duration;
+
+/// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
+/// slept through.
+const CATCH_UP: Duration = Duration::from_millis(500);
+/// Without a snapshot for so long, the clock is not steered any more.
+const COAST_AFTER: Duration = Duration::from_millis(500);
+
+/// What an update ran.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Done {
+    pub ticks: u32,
+    pub resimulated: u32,
+}
+
+impl<W: World> Client<W> {
+    pub(super) fn play(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        input: &mut dyn FnMut(Tick) -> W::Input,
+        outbox: &mut Outbox,
+    ) -> Done {
+        let Phase::Playing(session) = &mut self.phase else { return Done::default() };
+        session.pacing.advance(now);
+        session.playout.advance(now);
+        if now.since(session.connection.last_snapshot()) > COAST_AFTER {
+            session.pacing.coast();
+        }
+        let mut resimulated = 0;
+        let due = session.due();
+        let asleep = is_paced(&self.rules) && due > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
+        if asleep || session.resyncing {
+            resimulated += self.wake(now, world);
+        }
+        let Phase::Playing(session) = &self.phase else { return Done::default() };
+        let due = session.due();
+        resimulated += self.reconcile(now, world, due);
+        let Phase::Playing(session) = &mut self.phase else { return Done::default() };
+        let mut ticks = 0;
+        while session.due() > 0 {
+            session.run_tick(now, world, input, &self.rules.schema);
+            ticks += 1;
+        }
+        session.timeline.seek_present(world);
+        self.send(now, outbox);
+        Done { ticks, resimulated }
+    }
+
+    /// After a sleep: starts again from the newest snapshot. Without one that is newer than what was compared, the
+    /// clock goes back to the present, and the client waits for it.
+    fn wake(&mut self, now: Instant, world: &mut W) -> u32 {
+        let Phase::Playing(session) = &mut self.phase else { return 0 };
+        let until = session.pacing.at().tick().next();
+        let compared = session.reconciler.compared();
+        let newest = session.snapshots.newest().map(|snapshot| snapshot.tick).filter(|tick| *tick > compared);
+        // A snapshot that is itself as old as the sleep says nothing of where the server is now.
+        let fresh = newest.filter(|tick| until.since(*tick) < crate::rollback::INPUTS_KEPT);
+        match fresh {
+            Some(tick) => {
+                session.offsets.capture(
+                    &session.timeline,
+                    &self.rules.schema,
+                    (now, session.pacing.at()),
+                    &self.config,
+                );
+                self.resync(now, world, tick, until.max(tick))
+            }
+            None => {
+                session.resyncing = true;
+                session.pacing.jump(TickTime::start_of(session.timeline.present()));
+                0
+            }
+        }
+    }
+}
+
+impl<W: World> Session<W> {
+    /// How many ticks have begun and are not simulated.
+    fn due(&self) -> u32 {
+        self.pacing.at().tick().next().since(self.timeline.present())
+    }
+
+    fn run_tick(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, schema: &Schema) {
+        let tick = self.timeline.present();
+        let presented = self.write_proxies(now, schema);
+        let status = InputStatus::Received;
+        let input = PlayerInput { player: self.player, input: input(tick), status, presented };
+        self.pacing.note_tick(tick);
+        self.timeline.advance(world, input, &self.proxies);
+    }
+
+    /// The rows of other entities at the playout cursor, and the names of those that are gone. Returns where the cursor
+    /// stands, when there are any.
+    fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
+        let at = self.playout.at_instant(now)?;
+        let (Some(before), after) = Playout::around(&self.snapshots, at) else { return None };
+        let player = self.player;
+        self.proxies.settle();
+        self.proxies.retain(|entity| before.rows.words(entity).is_some());
+        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| entity.player() != player) {
+            let kind = schema.kind(entity.kind());
+            proxy_row(
+                kind,
+                (before.tick, words),
+                after.and_then(|after| Some((after.tick, after.rows.words(entity)?))),
+                (at, self.pacing.rate()),
+                &mut row,
+            );
+            self.proxies.set_words(entity, &row[..words.len()]);
+        }
+        (!self.proxies.is_empty()).then_some(at)
+    }
+
+    /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.
+    pub(super) fn lead_ticks(&self, now: Instant) -> f64 {
+        let Some(newest) = self.snapshots.newest() else { return 0.0 };
+        let rate = f64::from(self.pacing.rate().get());
+        let on_the_way = now.since(newest.came).as_secs_f64() + self.connection.rtt_min().as_secs_f64() / 2.0;
+        (self.pacing.at_instant(now) - newest.sent).as_ticks() - on_the_way * rate
+    }
+
+    /// Steers the clock by a margin that the server reports.
+    pub(super) fn steer(&mut self, margin: TickTime, of: Tick, lead: f64, lead_max_ms: u32) {
+        let rate = f64::from(self.pacing.rate().get());
+        let one_way = self.connection.rtt_min().as_secs_f64() / 2.0 * rate;
+        let most = one_way + f64::from(lead_max_ms) / 1000.0 * rate;
+        self.pacing.steer(margin, of, most - lead);
+    }
+}

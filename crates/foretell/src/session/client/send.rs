@@ -1,0 +1,87 @@
+//! Datagrams of inputs: which ones they carry, and how they are coded.
+
+use super::{Client, Phase, Redundancy, Session};
+use crate::rollback::{INPUTS_KEPT, Input, ROW_WORDS_MAX, World};
+use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Tick};
+use crate::wire::{BitWriter, write_change};
+
+impl<W: World> Client<W> {
+    /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
+    pub(super) fn send(&mut self, now: Instant, outbox: &mut Outbox) {
+        let Phase::Playing(session) = &mut self.phase else { return };
+        let Some(newest) = session.timeline.present().back(1) else { return };
+        let due = session.connection.sent_input.map_or(1, |sent| newest.since(sent));
+        if due < self.config.send_interval.max(1) {
+            return;
+        }
+        let (_, mut count) = session.range(newest, self.config.redundancy, self.stats.margin_ticks);
+        let sequence = session.connection.next_sequence(now);
+        let len = outbox.push(PeerId::default(), |bytes| {
+            let start = bytes.len();
+            loop {
+                session.write_inputs(sequence, newest, count, &self.input_widths, bytes);
+                if bytes.len() - start <= DATAGRAM_MAX || count <= 1 {
+                    break;
+                }
+                // Too many for one datagram: the newest half of them is worth more.
+                bytes.truncate(start);
+                count /= 2;
+            }
+        });
+        session.connection.sent_input = Some(newest);
+        self.stats.datagrams_sent += 1;
+        self.stats.inputs_sent += u64::from(count);
+        self.stats.bytes_sent += len as u64;
+    }
+}
+
+impl<W: World> Session<W> {
+    /// The first input of a datagram, and how many.
+    fn range(&self, newest: Tick, redundancy: Redundancy, margin_ticks: f64) -> (Tick, u32) {
+        let unsent = self.connection.sent_input.map_or(1, |sent| newest.since(sent));
+        let count = match redundancy {
+            Redundancy::None => unsent,
+            Redundancy::SinceState { limit } => Redundancy::since_state(self.reconciler.compared(), newest, limit).1,
+            Redundancy::Unacknowledged { limit } => {
+                let open = self.connection.acknowledged_input.map_or(limit, |known| newest.since(known));
+                // The newest one's deadline is about this many ticks away; one that is older by more is late already.
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+                let in_time = (margin_ticks.clamp(0.0, 1000.0) + 3.0) as u32;
+                open.min(in_time).min(limit).max(unsent)
+            }
+        };
+        let stored =
+            (0..count).take_while(|back| newest.back(*back).is_some_and(|tick| self.timeline.input(tick).is_some()));
+        let count = u32::try_from(stored.count()).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT);
+        (newest.next().back(count).unwrap_or(Tick::ZERO), count)
+    }
+
+    fn write_inputs(&self, sequence: u16, newest: Tick, count: u32, widths: &[u8], bytes: &mut Vec<u8>) {
+        let mut writer = BitWriter::new(bytes);
+        Message::Inputs.write(&mut writer);
+        let mut head = InputHead {
+            epoch: self.connection.epoch,
+            sequence,
+            snapshot: self.snapshots.newest().map(|snapshot| snapshot.tick.low16()),
+            newest: newest.low16(),
+            count,
+        };
+        head.stream(&mut writer).expect("a count of stored inputs is in range");
+        let mut words = [[0; ROW_WORDS_MAX]; 2];
+        let mut presented_before = None;
+        let first = newest.next().back(count).unwrap_or(Tick::ZERO);
+        for (nth, tick) in first.until(newest.next()).enumerate() {
+            let Some(input) = self.timeline.input(tick) else { continue };
+            let mut presented = input.presented.map(presented_bits);
+            stream_presented(&mut writer, &mut presented, presented_before).expect("writing never fails");
+            presented_before = presented.or(presented_before);
+            let [current, before] = &mut words;
+            input.input.write(current);
+            let before_words = (nth > 0).then_some(&before[..widths.len()]);
+            write_change(&mut writer, widths, before_words, &current[..widths.len()]);
+            words.swap(0, 1);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where predicted entities are shown: between two states, plus the visual offset that hides corrections (R23, R24).
+
+use super::{ClientConfig, Show};
+use crate::motion::{Pose, VisualOffset, vector};
+use crate::rollback::{Entity, KindSchema, Meaning, ROW_WORDS_MAX, Rows, Schema, Timeline, World};
+use crate::time::{Instant, TickTime};
+
+/// A row at a shown instant, with room for the largest.
+pub(crate) type RowBuffer = [u32; ROW_WORDS_MAX];
+
+/// What was shown of an entity before a correction.
+#[derive(Clone, Copy, Debug)]
+struct Captured {
+    entity: Entity,
+    /// Without the offset.
+    simulated: Pose,
+    shown: Pose,
+    moved_m: f64,
+    teleport: bool,
+}
+
+/// The visual offsets of all predicted entities that have one.
+#[derive(Clone, Debug)]
+pub(crate) struct Offsets {
+    /// Ascending by entity.
+    offsets: Vec<(Entity, VisualOffset)>,
+    /// The instant that they stand for.
+    at: Instant,
+    captured: Vec<Captured>,
+}
+
+impl Offsets {
+    pub(crate) fn new(now: Instant) -> Offsets {
+        Offsets { offsets: Vec::new(), at: now, captured: Vec::new() }
+    }
+
+    /// The offset of an entity at `now`, when it moves with `velocity`.
+    pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
+        let (Some(offset), Some(config)) = (self.find(entity), &config.correction) else { return VisualOffset::NONE };
+        offset.decayed(now.since(self.at), velocity, config)
+    }
+
+    /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
+    pub(crate) fn capture<W: World>(
+        &mut self,
+        timeline: &Timeline<W>,
+        schema: &Schema,
+        (now, at): (Instant, TickTime),
+        config: &ClientConfig,
+    ) {
+        self.captured.clear();
+        let Some(newest) = timeline.rows(timeline.present()) else { return };
+        for (entity, words) in newest.iter() {
+            let kind = schema.kind(entity.kind());
+            let mut row = [0; ROW_WORDS_MAX];
+            shown_row(timeline, kind, (entity, words), (at, config.show), &mut row);
+            let simulated = pose_of(kind, &row);
+            let offset = self.at(entity, now, velocity_of(kind, words), config);
+            let shown = offset.shown(simulated);
+            self.captured.push(Captured { entity, simulated, shown, moved_m: 0.0, teleport: false });
+            self.set(entity, offset);
+        }
+        self.offsets.retain(|(entity, offset)| !offset.is_none() && newest.words(*entity).is_some());
+        self.at = now;
+    }
+
+    /// Nothing was corrected since the capture.
+    pub(crate) fn keep(&mut self) {
+        self.captured.clear();
+    }
+
+    /// Gives every entity whose pose a correction has moved the offset that hides it.
+    pub(crate) fn land<W: World>(
+        &mut self,
+        timeline: &Timeline<W>,
+        schema: &Schema,
+        (now, at): (Instant, TickTime),
+        config: &ClientConfig,
+    ) {
+        self.at = now;
+        let newest = timeline.rows(timeline.present()).expect("the present is remembered");
+        let mut captured = core::mem::take(&mut self.captured);
+        for before in &mut captured {
+            let Some(words) = newest.words(before.entity) else { continue };
+            let kind = schema.kind(before.entity.kind());
+            let mut row = [0; ROW_WORDS_MAX];
+            shown_row(timeline, kind, (before.entity, words), (at, config.show), &mut row);
+            let simulated = pose_of(kind, &row);
+            before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
+            if simulated == before.simulated {
+                continue;
+            }
+            let Some(config) = &config.correction else { continue };
+            let speed = vector::length(velocity_of(kind, words));
+            let (offset, snapped) = VisualOffset::capture(before.shown, simulated, speed, config);
+            before.teleport = snapped;
+            self.set(before.entity, offset);
+        }
+        self.captured = captured;
+    }
+
+    /// How far the correction that has just landed moved an entity from where it was shown, and whether it snapped.
+    pub(crate) fn landed(&self, entity: Entity) -> (f64, bool) {
+        let found = self.captured.iter().find(|captured| captured.entity == entity);
+        found.map_or((0.0, false), |captured| (captured.moved_m, captured.teleport))
+    }
+
+    fn find(&self, entity: Entity) -> Option<VisualOffset> {
+        let index = self.offsets.binary_search_by_key(&entity, |(entity, _)| *entity).ok()?;
+        Some(self.offsets[index].1)
+    }
+
+    fn set(&mut self, entity: Entity, offset: VisualOffset) {
+        match self.offsets.binary_search_by_key(&entity, |(entity, _)| *entity) {
+            Ok(index) => self.offsets[index].1 = offset,
+            Err(_) if offset.is_none() => {}
+            Err(index) => self.offsets.insert(index, (entity, offset)),
+        }
+    }
+}
+
+/// The row of a predicted entity as it is simulated at the point `at`; `words` is its newest one.
+pub(crate) fn shown_row<W: World>(
+    timeline: &Timeline<W>,
+    kind: &KindSchema,
+    (entity, words): (Entity, &[u32]),
+    (at, show): (TickTime, Show),
+    into: &mut RowBuffer,
+) {
+    let newest = timeline.present();
+    let before = newest.back(1).and_then(|tick| timeline.rows(tick).map(|rows| (tick, rows)));
+    let words_before = before.and_then(|(_, rows): (_, &Rows)| rows.words(entity));
+    let fraction = before.map_or(1.0, |(tick, _)| (at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
+    match (show, words_before) {
+        (Show::Between, Some(words_before)) => blend(kind, words_before, words, fraction, into),
+        (Show::Ahead, _) => ahead(kind, words, fraction * timeline.rate().seconds(), into),
+        _ => into[..words.len()].copy_from_slice(words),
+    }
+}
+
+/// A row between two: motion is blended, rotations turn the shorter way, everything else is as in the first.
+pub(crate) fn blend(kind: &KindSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+    into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
+    if t >= 1.0 || from == to {
+        return;
+    }
+    for (place, column) in kind.places() {
+        let range = place..place + column.words();
+        let (a, b) = (&from[range.clone()], &to[range.clone()]);
+        let values: [f64; 4] = match column.meaning {
+            Meaning::Plain => continue,
+            Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(a), column.lanes(b), t),
+            _ => vector::lerp(column.lanes(a), column.lanes(b), t),
+        };
+        write_lanes(column, &values, &mut into[range]);
+    }
+}
+
+/// A row moved on along its velocity, by so many seconds.
+pub(crate) fn ahead(kind: &KindSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
+    into[..from.len()].copy_from_slice(from);
+    let velocity = velocity_of(kind, from);
+    move_position(kind, vector::scale(velocity, seconds), into);
+}
+
+/// Adds to the position of a row, where it has one.
+pub(crate) fn move_position(kind: &KindSchema, by: [f64; 3], row: &mut RowBuffer) {
+    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
+        let words = &mut row[place..place + column.words()];
+        let moved: [f64; 3] = vector::add(column.lanes(words), by);
+        write_lanes(column, &moved, words);
+    }
+}
+
+/// Sets the rotation of a row, where it has one.
+pub(crate) fn set_rotation(kind: &KindSchema, rotation: [f64; 4], row: &mut RowBuffer) {
+    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
+        write_lanes(column, &rotation, &mut row[place..place + column.words()]);
+    }
+}
+
+fn write_lanes(column: &crate::rollback::Column, values: &[f64], words: &mut [u32]) {
+    for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
+        column.set_lane(words, lane, *value);
+    }
+}
+
+/// The pose in a row; the origin, upright, where it has none.
+pub(crate) fn pose_of(kind: &KindSchema, row: &[u32]) -> Pose {
+    let position = kind.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
+    let rotation =
+        kind.field(Meaning::Rotation, row).map_or(Pose::IDENTITY.rotation, |(column, words)| column.lanes(words));
+    Pose { position, rotation }
+}
+
+/// The velocity in a row in m/s; zero where it has none.
+pub(crate) fn velocity_of(kind: &KindSchema, row: &[u32]) -> [f64; 3] {
+    kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
+}

@@ -1,0 +1,153 @@
+//! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
+
+use crate::rollback::{Entity, PlayerId, Rows, Schema};
+use crate::session::packet::SnapshotHead;
+use crate::session::rowcode::RowCode;
+use crate::time::{Instant, Tick, TickTime};
+use crate::wire::{BitReader, Malformed};
+
+/// How many snapshots are kept: half a second of them at 64 Hz, the longest playout delay.
+const KEPT: usize = 32;
+
+/// One authoritative state, complete or not yet.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub tick: Tick,
+    /// Where the server's clock stood when it was sent.
+    pub sent: TickTime,
+    /// When its first part came.
+    pub came: Instant,
+    pub rows: Rows,
+    /// When the server last changed an entity outside of a step.
+    pub touched: Vec<(Entity, Tick)>,
+    /// How many samples of predicted entities it holds.
+    pub samples: u64,
+    /// Whether its samples have their outcome.
+    pub settled: bool,
+    parts: u8,
+    last_part: u8,
+}
+
+impl Snapshot {
+    pub(crate) fn is_complete(&self) -> bool {
+        self.parts == u8::MAX >> (7 - self.last_part)
+    }
+}
+
+/// Ascending by tick, at most [`KEPT`].
+pub(crate) struct Snapshots {
+    kept: Vec<Snapshot>,
+    spare: Vec<Snapshot>,
+    reading: Rows,
+    touched: Vec<(Entity, Tick)>,
+}
+
+/// What became of a datagram of a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stored {
+    /// It completes the snapshot of this tick; so many samples that had no outcome yet were pushed out.
+    Complete(Tick, u64),
+    /// More parts are to come; so many samples were pushed out.
+    Partial(u64),
+    /// It was there already, or is older than everything that is kept.
+    Known,
+}
+
+impl Snapshots {
+    pub(crate) fn new(schema: &Schema) -> Snapshots {
+        let empty = |_| Snapshot {
+            tick: Tick::ZERO,
+            sent: TickTime::default(),
+            came: Instant::ZERO,
+            rows: Rows::new(schema),
+            touched: Vec::new(),
+            samples: 0,
+            settled: false,
+            parts: 0,
+            last_part: 0,
+        };
+        Snapshots {
+            kept: Vec::with_capacity(KEPT + 1),
+            spare: (0..=KEPT).map(empty).collect(),
+            reading: Rows::new(schema),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Takes in the rows of a datagram whose head says that it belongs to `tick`. A malformed one changes nothing.
+    pub(crate) fn store(
+        &mut self,
+        (now, tick): (Instant, Tick),
+        head: &SnapshotHead,
+        mut reader: BitReader<'_>,
+        code: &RowCode,
+        player: PlayerId,
+    ) -> Result<Stored, Malformed> {
+        self.reading.clear();
+        self.touched.clear();
+        while reader.take(1)? == 1 {
+            let (entity, age) = code.read(&mut reader, &mut self.reading)?;
+            self.touched.extend(age.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+        }
+        reader.finish()?;
+        let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
+            Ok(at) => (at, 0),
+            Err(0) if self.kept.len() == KEPT => return Ok(Stored::Known),
+            Err(at) => self.make_room(at, now, tick, head),
+        };
+        let snapshot = &mut self.kept[at];
+        let part = 1 << head.part;
+        if snapshot.parts & part != 0 || snapshot.last_part != head.last_part {
+            return Ok(Stored::Known);
+        }
+        snapshot.parts |= part;
+        if head.last_part == 0 {
+            core::mem::swap(&mut snapshot.rows, &mut self.reading);
+        } else {
+            self.reading.iter().for_each(|(entity, words)| snapshot.rows.set_words(entity, words));
+        }
+        snapshot.rows.settle();
+        snapshot.touched.append(&mut self.touched);
+        if !snapshot.is_complete() {
+            return Ok(Stored::Partial(pushed_out));
+        }
+        snapshot.samples = snapshot.rows.iter().filter(|(entity, _)| entity.player() == player).count() as u64;
+        Ok(Stored::Complete(tick, pushed_out))
+    }
+
+    fn make_room(&mut self, at: usize, now: Instant, tick: Tick, head: &SnapshotHead) -> (usize, u64) {
+        let mut snapshot = self.spare.pop().expect("one more is made than is kept");
+        snapshot.rows.clear();
+        snapshot.touched.clear();
+        (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
+        (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
+        let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));
+        snapshot.sent = before + TickTime::from_millionths(i64::from(head.fraction) * 1_000_000 / 256);
+        self.kept.insert(at, snapshot);
+        if self.kept.len() <= KEPT {
+            return (at, 0);
+        }
+        let oldest = self.kept.remove(0);
+        let lost = if oldest.settled || !oldest.is_complete() { 0 } else { oldest.samples };
+        self.spare.push(oldest);
+        (at - 1, lost)
+    }
+
+    /// The complete ones, ascending by tick.
+    pub(crate) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.kept.iter().filter(|snapshot| snapshot.is_complete())
+    }
+
+    /// The complete ones without an outcome, ascending by tick.
+    pub(crate) fn open(&mut self) -> impl DoubleEndedIterator<Item = &mut Snapshot> {
+        self.kept.iter_mut().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
+    }
+
+    pub(crate) fn newest(&self) -> Option<&Snapshot> {
+        self.complete().next_back()
+    }
+
+    pub(crate) fn get(&self, tick: Tick) -> Option<&Snapshot> {
+        self.complete().find(|snapshot| snapshot.tick == tick)
+    }
+}

@@ -1,0 +1,17 @@
+//! Client and server of a session, without sockets: datagrams and instants come in, datagrams go out.
+//!
+//! Invariants: `receive` decodes, checks and stores, and never simulates or panics; `update` is the only place where
+//! ticks happen; `present` only reads. Every authoritative sample of a predicted entity ends in exactly one counted
+//! [`Outcome`](client::Outcomes).
+
+pub mod client;
+pub mod server;
+
+mod outbox;
+mod packet;
+mod rowcode;
+mod rules;
+
+pub use outbox::{Outbox, PeerId};
+pub use packet::{DATAGRAM_MAX, Refusal};
+pub use rules::{GapPolicy, Rules, Stepping};

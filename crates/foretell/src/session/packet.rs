@@ -1,0 +1,281 @@
+//! The messages of a session. One function per message runs over a [`Stream`] in both directions.
+//!
+//! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
+
+use crate::rollback::PlayerId;
+use crate::time::{Tick, TickTime};
+use crate::wire::{Malformed, Stream};
+
+/// The largest datagram that is sent, in bytes: what passes every path that QUIC passes, and browsers too.
+pub const DATAGRAM_MAX: usize = 1150;
+
+/// Raised when the format changes.
+pub(crate) const PROTOCOL_VERSION: u8 = 1;
+
+/// How many datagrams one snapshot may take.
+pub(crate) const PARTS_MAX: u8 = 8;
+
+/// Substituted inputs are named for so many ticks back.
+pub(crate) const NAMED_TICKS_BACK: u32 = 127;
+
+/// Which message a datagram holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    Hello,
+    Welcome,
+    Refused,
+    Inputs,
+    Snapshot,
+    Leave,
+}
+
+const MESSAGES: [Message; 6] =
+    [Message::Hello, Message::Welcome, Message::Refused, Message::Inputs, Message::Snapshot, Message::Leave];
+
+impl Message {
+    pub(crate) fn write(self, stream: &mut impl Stream) {
+        let at = MESSAGES.iter().position(|message| *message == self).expect("all messages are listed");
+        stream.bits(&mut (at as u64), 3).expect("writing never fails");
+    }
+
+    pub(crate) fn read(stream: &mut impl Stream) -> Result<Message, Malformed> {
+        let mut at = 0;
+        stream.bits(&mut at, 3)?;
+        usize::try_from(at).ok().and_then(|at| MESSAGES.get(at).copied()).ok_or(Malformed::OutOfRange("message"))
+    }
+}
+
+/// Client to server, every 50 ms until three answers have come: "may I join?"
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Hello {
+    pub version: u8,
+    /// Names this attempt; a server that has seen it answers again and admits nobody twice.
+    pub nonce: u64,
+    /// [`Rules::hash_with`](super::Rules::hash_with).
+    pub rules: u64,
+    /// The client's clock when it was sent, in microseconds; comes back in the answer.
+    pub sent: u64,
+}
+
+impl Hello {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u8(&mut self.version)?;
+        stream.bits(&mut self.nonce, 64)?;
+        stream.bits(&mut self.rules, 64)?;
+        stream.bits(&mut self.sent, 64)
+    }
+}
+
+/// Server to client: the answer to a hello. Not longer than the hello.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Welcome {
+    pub nonce: u64,
+    pub sent: u64,
+    pub epoch: u8,
+    pub player: u16,
+    /// The server's tick when it was sent.
+    pub tick: u32,
+    /// How much of that tick had passed, in 1/256.
+    pub fraction: u8,
+}
+
+impl Welcome {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.bits(&mut self.nonce, 64)?;
+        stream.bits(&mut self.sent, 64)?;
+        stream.u8(&mut self.epoch)?;
+        stream.u16(&mut self.player)?;
+        stream.u32(&mut self.tick)?;
+        stream.u8(&mut self.fraction)
+    }
+
+    pub(crate) fn player(&self) -> PlayerId {
+        PlayerId::new(self.player)
+    }
+}
+
+/// Why a server does not admit a client.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Refusal {
+    /// It speaks another version of the protocol.
+    #[default]
+    Version,
+    /// Its rules differ: another tick rate, schema or input.
+    Rules,
+    /// All places are taken.
+    Full,
+}
+
+/// Server to client: "you may not".
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Refused {
+    pub nonce: u64,
+    pub why: Refusal,
+}
+
+impl Refused {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.bits(&mut self.nonce, 64)?;
+        let mut why = self.why as u64;
+        stream.bits(&mut why, 2)?;
+        self.why = match why {
+            0 => Refusal::Version,
+            1 => Refusal::Rules,
+            2 => Refusal::Full,
+            _ => return Err(Malformed::OutOfRange("refusal")),
+        };
+        Ok(())
+    }
+}
+
+/// Client to server: the head of a datagram of inputs. The inputs follow, oldest first, change-coded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct InputHead {
+    pub epoch: u8,
+    /// Counts the client's datagrams.
+    pub sequence: u16,
+    /// The tick of the newest complete snapshot it has.
+    pub snapshot: Option<u16>,
+    /// The tick of the newest input.
+    pub newest: u16,
+    /// How many inputs follow: `newest - count + 1 ..= newest`.
+    pub count: u32,
+}
+
+impl InputHead {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u8(&mut self.epoch)?;
+        stream.u16(&mut self.sequence)?;
+        stream.optional(&mut self.snapshot, |stream, tick| stream.u16(tick))?;
+        stream.u16(&mut self.newest)?;
+        stream.small(&mut self.count)?;
+        if self.count > crate::rollback::INPUTS_KEPT { Err(Malformed::OutOfRange("count of inputs")) } else { Ok(()) }
+    }
+}
+
+/// What a player looked at when an input was sampled: a point on the server's tick axis in 1/256 tick, its low 24 bits
+/// (16 of the tick, 8 of the fraction). The next one is mostly one tick later, and then takes one bit.
+pub(crate) fn stream_presented(
+    stream: &mut impl Stream,
+    presented: &mut Option<u32>,
+    before: Option<u32>,
+) -> Result<(), Malformed> {
+    stream.optional(presented, |stream, at| {
+        let expected = before.map(|before| before.wrapping_add(256) & 0xff_ffff);
+        let mut same = expected == Some(*at);
+        if expected.is_some() {
+            stream.bool(&mut same)?;
+        }
+        if let (true, Some(expected)) = (same, expected) {
+            *at = expected;
+            return Ok(());
+        }
+        let mut bits = u64::from(*at);
+        stream.bits(&mut bits, 24)?;
+        #[expect(clippy::cast_possible_truncation, reason = "24 bits were read")]
+        let read = bits as u32;
+        *at = read;
+        Ok(())
+    })
+}
+
+/// A point on the tick axis as the low 24 bits of its 1/256 ticks.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low bits are what is asked for")]
+pub(crate) fn presented_bits(at: TickTime) -> u32 {
+    (at.millionths().max(0) * 256 / 1_000_000) as u32 & 0xff_ffff
+}
+
+/// The inverse of [`presented_bits`], for a point near `anchor`.
+pub(crate) fn presented_time(bits: u32, anchor: Tick) -> TickTime {
+    let tick = Tick::widen(bits >> 8, 16, anchor);
+    TickTime::start_of(tick) + TickTime::from_millionths(i64::from(bits & 0xff) * 1_000_000 / 256)
+}
+
+/// What a server did instead of applying an input. Also a range of ticks in which it did so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SubstitutedRange {
+    /// How many ticks before the snapshot's tick the newest one lies, from 1.
+    pub back: u32,
+    /// How many ticks, going back, from 1.
+    pub ticks: u32,
+    /// 0 held, 1 repeated, 2 neutral.
+    pub how: u64,
+}
+
+/// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
+/// and then a bit 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SnapshotHead {
+    pub epoch: u8,
+    /// The newest of the client's datagrams, and how long ago it came, in units of 64 µs (saturating).
+    pub heard: Option<(u16, u16)>,
+    /// The tick of the state.
+    pub tick: u16,
+    /// How much of the tick before it had passed when the snapshot was sent, in 1/256 (saturating).
+    pub fraction: u8,
+    /// The smallest margin of the last inputs, in 1/64 tick (saturating), and the tick of that input.
+    pub margin: Option<(u16, u16)>,
+    /// The newest input that has come.
+    pub newest_input: Option<u16>,
+    /// Ticks whose input was substituted and that the client may not know of yet; newest first.
+    pub substituted: Vec<SubstitutedRange>,
+    /// Which part of the snapshot this is, from 0.
+    pub part: u8,
+    /// How many parts there are, less one. Written as 0, and set when all parts are written.
+    pub last_part: u8,
+}
+
+/// How many ranges of substituted inputs one head may name.
+pub(crate) const RANGES_MAX: usize = 16;
+
+impl SnapshotHead {
+    /// Sets the number of the last part in a datagram that was written with 0: bits 3 to 5 of its first byte.
+    pub(crate) fn set_last_part(datagram: &mut [u8], last_part: u8) {
+        datagram[0] |= last_part << 3;
+    }
+
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream_part(stream, &mut self.last_part)?;
+        stream_part(stream, &mut self.part)?;
+        stream.u8(&mut self.epoch)?;
+        stream.optional(&mut self.heard, |stream, (sequence, ago)| {
+            stream.u16(sequence)?;
+            stream.u16(ago)
+        })?;
+        stream.u16(&mut self.tick)?;
+        stream.u8(&mut self.fraction)?;
+        stream.optional(&mut self.margin, |stream, (margin, tick)| {
+            stream.u16(margin)?;
+            stream.u16(tick)
+        })?;
+        stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
+        self.stream_substituted(stream)
+    }
+
+    fn stream_substituted(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let mut count = u32::try_from(self.substituted.len()).unwrap_or(u32::MAX);
+        stream.small(&mut count)?;
+        if count as usize > RANGES_MAX {
+            return Err(Malformed::OutOfRange("count of substituted ranges"));
+        }
+        self.substituted.resize(count as usize, SubstitutedRange::default());
+        for range in &mut self.substituted {
+            stream.small(&mut range.back)?;
+            stream.small(&mut range.ticks)?;
+            stream.bits(&mut range.how, 2)?;
+            let ends = range.back.checked_add(range.ticks);
+            if range.back == 0 || range.how == 3 || ends.is_none_or(|end| end > 2 * NAMED_TICKS_BACK) {
+                return Err(Malformed::OutOfRange("substituted range"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "three bits were read")]
+fn stream_part(stream: &mut impl Stream, part: &mut u8) -> Result<(), Malformed> {
+    let mut bits = u64::from(*part);
+    stream.bits(&mut bits, 3)?;
+    *part = bits as u8;
+    Ok(())
+}

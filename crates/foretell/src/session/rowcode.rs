@@ -1,0 +1,61 @@
+//! Rows on the wire: an entity's name, the age of its last server event, and the exact bits of its row.
+
+use crate::rollback::{Entity, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema};
+use crate::time::Tick;
+use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+
+/// Server events are named for so many ticks back; older ones every client has heard of, or has resynced.
+pub(crate) const EVENT_TICKS_BACK: u32 = 127;
+
+/// The widths of all columns, made once from a schema.
+#[derive(Clone, Debug)]
+pub(crate) struct RowCode {
+    kind_bits: u32,
+    widths: Vec<Vec<u8>>,
+}
+
+impl RowCode {
+    pub(crate) fn new(schema: &Schema) -> RowCode {
+        let kinds = schema.kinds().len();
+        let kind_bits = usize::BITS - kinds.saturating_sub(1).leading_zeros();
+        RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
+    }
+
+    /// Writes one row. `event_age` is how many ticks ago the server changed the entity outside of a step.
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, event_age: Option<u32>, words: &[u32]) {
+        let name = "writing never fails";
+        writer.put(u64::from(entity.kind().0), self.kind_bits);
+        writer.small(&mut u32::from(entity.player().get())).expect(name);
+        writer.small(&mut entity.tick().get()).expect(name);
+        writer.small(&mut u32::from(entity.counter())).expect(name);
+        let age = event_age.filter(|age| *age <= EVENT_TICKS_BACK);
+        writer.put(u64::from(age.is_some()), 1);
+        if let Some(age) = age {
+            writer.put(u64::from(age), 7);
+        }
+        for (word, width) in words.iter().zip(&self.widths[usize::from(entity.kind().0)]) {
+            writer.put(u64::from(*word), u32::from(*width));
+        }
+    }
+
+    /// Reads one row into `rows`.
+    #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
+    pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Option<u32>), Malformed> {
+        let kind = reader.take(self.kind_bits)? as usize;
+        let widths = self.widths.get(kind).ok_or(Malformed::OutOfRange("kind"))?;
+        let (mut player, mut tick, mut counter) = (0, 0, 0);
+        reader.small(&mut player)?;
+        reader.small(&mut tick)?;
+        reader.small(&mut counter)?;
+        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
+        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
+        let entity = Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter);
+        let age = if reader.take(1)? == 1 { Some(reader.take(7)? as u32) } else { None };
+        let mut words = [0; ROW_WORDS_MAX];
+        for (word, width) in words.iter_mut().zip(widths) {
+            *word = reader.take(u32::from(*width))? as u32;
+        }
+        rows.set_words(entity, &words[..widths.len()]);
+        Ok((entity, age))
+    }
+}

@@ -1,0 +1,218 @@
+//! One player's inputs on the server: a fixed ring by tick, and what to do where one is missing (R16-R19, D9-D11).
+
+use crate::rollback::{InputStatus, PlayerId, PlayerInput};
+use crate::session::GapPolicy;
+use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
+use crate::time::{Tick, TickTime};
+use std::collections::VecDeque;
+
+/// Inputs may be this many ticks ahead of the next step.
+pub(crate) const TICKS_AHEAD_MAX: u32 = 64;
+
+/// A received input.
+#[derive(Clone, Copy, Debug)]
+struct Stored<I> {
+    tick: Tick,
+    input: I,
+    presented: Option<TickTime>,
+}
+
+/// What became of an offered input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offered {
+    /// It waits for its tick.
+    New,
+    /// It was there already.
+    Known,
+    /// Its tick has been simulated.
+    Late,
+    /// It is too far ahead.
+    Refused,
+}
+
+/// What stands in for an input, by its number on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    Held = 0,
+    Repeated = 1,
+    Neutral = 2,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct InputBuffer<I> {
+    ring: Vec<Option<Stored<I>>>,
+    /// The next tick to take.
+    next: Tick,
+    newest: Option<Tick>,
+    /// The first tick that the player has ever sent an input for.
+    first: Option<Tick>,
+    last: I,
+    /// How many inputs in a row were repeated.
+    repeated: u32,
+    /// Newest last; not older than what a snapshot names.
+    substituted: VecDeque<(Tick, How)>,
+}
+
+impl<I: Copy + Default> InputBuffer<I> {
+    pub(crate) fn new(next: Tick) -> InputBuffer<I> {
+        InputBuffer {
+            ring: (0..=TICKS_AHEAD_MAX).map(|_| None).collect(),
+            next,
+            newest: None,
+            first: None,
+            last: I::default(),
+            repeated: 0,
+            substituted: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn next(&self) -> Tick {
+        self.next
+    }
+
+    pub(crate) fn newest(&self) -> Option<Tick> {
+        self.newest
+    }
+
+    pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
+        if tick < self.next {
+            let missed = self.substituted.iter().any(|(missed, _)| *missed == tick);
+            return if missed { Offered::Late } else { Offered::Known };
+        }
+        if tick.since(self.next) >= TICKS_AHEAD_MAX {
+            return Offered::Refused;
+        }
+        let slot = tick.get() as usize % self.ring.len();
+        if self.ring[slot].is_some_and(|stored| stored.tick == tick) {
+            return Offered::Known;
+        }
+        self.ring[slot] = Some(Stored { tick, input, presented });
+        self.newest = self.newest.max(Some(tick));
+        self.first = self.first.or(Some(tick));
+        Offered::New
+    }
+
+    /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
+    pub(crate) fn expects(&self, tick: Tick) -> bool {
+        self.first.is_some_and(|first| first <= tick)
+    }
+
+    /// The input of the next tick, or what stands in for it; `None` when the player is left where they are.
+    pub(crate) fn take(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
+        let tick = self.next;
+        self.next = tick.next();
+        let slot = tick.get() as usize % self.ring.len();
+        if let Some(stored) = self.ring[slot].take_if(|stored| stored.tick == tick) {
+            (self.last, self.repeated) = (stored.input, 0);
+            let Stored { input, presented, .. } = stored;
+            return Some(PlayerInput { player, input, status: InputStatus::Received, presented });
+        }
+        let how = match policy {
+            _ if !self.expects(tick) => How::Neutral,
+            GapPolicy::Hold | GapPolicy::Skip => How::Held,
+            GapPolicy::RepeatLast { ticks } if self.repeated < ticks => How::Repeated,
+            GapPolicy::RepeatLast { .. } | GapPolicy::Neutral => How::Neutral,
+        };
+        self.repeated += u32::from(how == How::Repeated);
+        self.name_substituted(tick, how);
+        let (input, status) = match how {
+            How::Held => return None,
+            How::Repeated => (self.last, InputStatus::Repeated),
+            How::Neutral => (I::default(), InputStatus::Neutral),
+        };
+        Some(PlayerInput { player, input, status, presented: None })
+    }
+
+    fn name_substituted(&mut self, tick: Tick, how: How) {
+        self.substituted.push_back((tick, how));
+        while self.substituted.front().is_some_and(|(oldest, _)| tick.since(*oldest) >= NAMED_TICKS_BACK) {
+            self.substituted.pop_front();
+        }
+    }
+
+    /// The client knows of everything before `tick`.
+    pub(crate) fn acknowledge(&mut self, tick: Tick) {
+        while self.substituted.front().is_some_and(|(oldest, _)| *oldest < tick) {
+            self.substituted.pop_front();
+        }
+    }
+
+    /// What was substituted and is not acknowledged, as ranges before the state `tick`, newest first.
+    pub(crate) fn ranges(&self, tick: Tick, into: &mut Vec<SubstitutedRange>) {
+        into.clear();
+        for (missed, how) in self.substituted.iter().rev() {
+            let (back, how) = (tick.since(*missed), *how as u64);
+            if back == 0 || back > NAMED_TICKS_BACK {
+                continue;
+            }
+            let last = into.last_mut().filter(|range| range.back + range.ticks == back && range.how == how);
+            if let Some(range) = last {
+                range.ticks += 1;
+            } else if into.len() < RANGES_MAX {
+                into.push(SubstitutedRange { back, ticks: 1, how });
+            } else {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: PlayerId = PlayerId::new(1);
+
+    fn taken(buffer: &mut InputBuffer<u8>, policy: GapPolicy) -> Option<(u8, InputStatus)> {
+        buffer.take(ME, policy).map(|taken| (taken.input, taken.status))
+    }
+
+    fn filled(ticks: impl IntoIterator<Item = u32>) -> InputBuffer<u8> {
+        let mut buffer = InputBuffer::new(Tick::ZERO);
+        for tick in ticks {
+            assert_eq!(buffer.offer(Tick::new(tick), u8::try_from(tick).expect("small") + 1, None), Offered::New);
+        }
+        buffer
+    }
+
+    #[test]
+    fn the_last_input_is_repeated_for_the_stated_ticks_and_then_neutral() {
+        let mut buffer = filled([0]);
+        let policy = GapPolicy::RepeatLast { ticks: 2 };
+        let seen: Vec<_> = (0..4).map(|_| taken(&mut buffer, policy)).collect();
+        let repeated = Some((1, InputStatus::Repeated));
+        assert_eq!(seen, [Some((1, InputStatus::Received)), repeated, repeated, Some((0, InputStatus::Neutral))]);
+    }
+
+    #[test]
+    fn a_held_player_is_not_stepped() {
+        let mut buffer = filled([0, 2]);
+        let seen: Vec<_> = (0..3).map(|_| taken(&mut buffer, GapPolicy::Hold)).collect();
+        assert_eq!(seen, [Some((1, InputStatus::Received)), None, Some((3, InputStatus::Received))]);
+    }
+
+    #[test]
+    fn a_late_input_is_told_from_a_known_one_and_one_too_far_ahead_is_refused() {
+        let mut buffer = filled([0]);
+        taken(&mut buffer, GapPolicy::Neutral);
+        taken(&mut buffer, GapPolicy::Neutral);
+        assert_eq!(buffer.offer(Tick::new(0), 9, None), Offered::Known);
+        assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Late);
+        assert_eq!(buffer.offer(Tick::new(2 + TICKS_AHEAD_MAX), 9, None), Offered::Refused);
+        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::New);
+        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::Known);
+    }
+
+    #[test]
+    fn substituted_ticks_are_named_newest_first_until_acknowledged() {
+        let mut buffer = filled([0, 3]);
+        (0..6).for_each(|_| drop(taken(&mut buffer, GapPolicy::Neutral)));
+        let mut ranges = Vec::new();
+        buffer.ranges(Tick::new(6), &mut ranges);
+        let range = |back, ticks| SubstitutedRange { back, ticks, how: 2 };
+        assert_eq!(ranges, [range(1, 2), range(4, 2)]);
+        buffer.acknowledge(Tick::new(5));
+        buffer.ranges(Tick::new(6), &mut ranges);
+        assert_eq!(ranges, [range(1, 1)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a server's update reports.
+
+use crate::rollback::PlayerId;
+use crate::time::{Offset, Tick};
+
+/// Something that happened in an update of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServerEvent {
+    /// A player was admitted.
+    Joined(PlayerId),
+    /// A player has left.
+    Left(PlayerId),
+    /// The server was too far behind and skipped so many ticks' worth of time.
+    SkippedTime(u32),
+    /// A player's snapshot needs more datagrams than a snapshot may have, and was not sent: too many entities.
+    SnapshotTooLarge(PlayerId),
+}
+
+/// An input that came after its tick was simulated, and was dropped (D9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LateInput {
+    /// Whose.
+    pub player: PlayerId,
+    /// Of which tick.
+    pub tick: Tick,
+    /// How late.
+    pub by: Offset,
+}
+
+/// What an update did: events in order, and inputs that came too late since the update before.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerFrame<'a> {
+    /// The next tick to step.
+    pub tick: Tick,
+    /// How many steps were executed.
+    pub steps: u32,
+    /// What happened, in order.
+    pub events: &'a [ServerEvent],
+    /// Inputs that came too late, in the order of their arrival.
+    pub late: &'a [LateInput],
+}
+
+/// The reused memory behind a [`ServerFrame`].
+#[derive(Clone, Debug, Default)]
+pub struct Served {
+    pub(super) steps: u32,
+    pub(super) events: Vec<ServerEvent>,
+    pub(super) late: Vec<LateInput>,
+    /// How many events and late inputs the last frame has shown.
+    shown: (usize, usize),
+}
+
+impl Served {
+    pub(super) fn begin(&mut self) {
+        self.steps = 0;
+        self.events.drain(..self.shown.0);
+        self.late.drain(..self.shown.1);
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.shown = (self.events.len(), self.late.len());
+    }
+}
+
+impl<'a> ServerFrame<'a> {
+    pub(super) fn of(tick: Tick, served: &'a Served) -> ServerFrame<'a> {
+        ServerFrame { tick, steps: served.steps, events: &served.events, late: &served.late }
+    }
+}
+
+/// Counters of one player, since their admission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PeerStats {
+    /// Datagrams that were received.
+    pub datagrams: u64,
+    /// Inputs that were applied in their tick.
+    pub inputs_applied: u64,
+    /// Ticks whose input was missing when they were simulated, or jumped over.
+    pub inputs_missed: u64,
+    /// Inputs that came after their tick was simulated and had not been there before.
+    pub inputs_late: u64,
+    /// Inputs that were refused: too far ahead, beyond the time budget, or with a number that is not finite.
+    pub inputs_refused: u64,
+    /// Snapshots that were sent.
+    pub snapshots: u64,
+    /// Bytes that were sent.
+    pub bytes: u64,
+}

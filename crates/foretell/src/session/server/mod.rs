@@ -1,0 +1,203 @@
+//! The authority: steps the world, fills gaps in the inputs, and sends snapshots.
+
+mod buffer;
+mod frame;
+mod peer;
+mod receive;
+mod replicate;
+mod step;
+
+pub use frame::{LateInput, PeerStats, Served, ServerEvent, ServerFrame};
+
+use super::packet::{Refused, SnapshotHead};
+use super::rowcode::{EVENT_TICKS_BACK, RowCode};
+use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
+use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
+use crate::time::{Instant, Tick, TickClock, TickTime};
+use peer::Peer;
+
+/// What a server decides by itself; may change while it runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ServerConfig {
+    /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick. Where
+    /// arriving inputs step the world, it counts executed steps (D25).
+    pub snapshot_interval: u32,
+    /// What happens in a tick for which a player's input is missing.
+    pub gap: GapPolicy,
+    /// How many players may be in the session. Default 64.
+    pub players_max: u16,
+}
+
+impl Default for ServerConfig {
+    fn default() -> ServerConfig {
+        ServerConfig { snapshot_interval: 1, gap: GapPolicy::default(), players_max: 64 }
+    }
+}
+
+/// A server that has fallen behind by more ticks than this in one update skips time instead of catching up.
+pub const CATCH_UP_TICKS_MAX: u32 = 8;
+
+/// The server of a session.
+///
+/// Call [`receive`](Server::receive) for every datagram as it comes, then [`update`](Server::update) at any rate, but at
+/// least once per tick; send what the outbox holds.
+pub struct Server<W: World> {
+    config: ServerConfig,
+    rules: Rules,
+    rules_hash: u64,
+    code: RowCode,
+    input_widths: Vec<u8>,
+    clock: TickClock,
+    /// The next tick to step, where the clock steps the world; the number of executed steps where inputs do.
+    next: Tick,
+    epoch: u8,
+    /// Ascending by player.
+    peers: Vec<Peer<W::Input>>,
+    /// What the world has published.
+    published: Rows,
+    /// When an entity was last changed outside of a step; not older than what snapshots can name.
+    touched: Vec<(Entity, Tick)>,
+    joined: Vec<PlayerId>,
+    left: Vec<PlayerId>,
+    inputs: Vec<PlayerInput<W::Input>>,
+    /// Hellos to be refused, at most 64.
+    refusals: Vec<(PeerId, Refused)>,
+    /// The inputs of the datagram that is being read.
+    offered: Vec<(Tick, W::Input, Option<u32>)>,
+    input_columns: Vec<Column>,
+    /// The head of the snapshot that is being written.
+    head: SnapshotHead,
+    frame: Served,
+    malformed: u64,
+}
+
+impl<W: World> Server<W> {
+    /// A server whose tick 0 begins at `now`. `epoch` tells this session from an earlier one of the same address: give
+    /// it another value at every start.
+    pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
+        Server {
+            rules_hash: rules.hash_with::<W::Input>(),
+            code: RowCode::new(&rules.schema),
+            input_widths: word_bits(<W::Input as Input>::columns().iter()),
+            clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
+            next: Tick::ZERO,
+            epoch,
+            peers: Vec::new(),
+            published: Rows::new(&rules.schema),
+            touched: Vec::new(),
+            joined: Vec::new(),
+            left: Vec::new(),
+            inputs: Vec::new(),
+            refusals: Vec::new(),
+            offered: Vec::new(),
+            input_columns: <W::Input as Input>::columns(),
+            head: SnapshotHead::default(),
+            frame: Served::default(),
+            malformed: 0,
+            config,
+            rules,
+        }
+    }
+
+    /// Admits a peer whose client was created [joined](super::client::Client::joined), without a handshake. The world
+    /// hears of the player at its next step.
+    ///
+    /// # Panics
+    /// When the session is full.
+    pub fn join(&mut self, peer: PeerId) -> PlayerId {
+        self.admit(peer, None).expect("the session has a place left")
+    }
+
+    /// Removes a peer; the world hears of it at its next step.
+    pub fn leave(&mut self, peer: PeerId) {
+        if let Some(index) = self.find(peer) {
+            let gone = self.peers.remove(index);
+            self.joined.retain(|player| *player != gone.player);
+            self.left.push(gone.player);
+            self.left.sort_unstable();
+            self.frame.events.push(ServerEvent::Left(gone.player));
+        }
+    }
+
+    /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
+    /// the next update.
+    pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.frame.begin();
+        self.clock.advance(now);
+        self.answer_hellos(now, outbox);
+        match self.rules.stepping {
+            Stepping::Clock => self.step_by_clock(now, world, outbox),
+            Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
+        }
+        self.frame.finish();
+        ServerFrame::of(self.next, &self.frame)
+    }
+
+    /// The next tick to step.
+    pub fn tick(&self) -> Tick {
+        self.next
+    }
+
+    /// What it decides by itself; changes count from the next update on.
+    pub fn config_mut(&mut self) -> &mut ServerConfig {
+        &mut self.config
+    }
+
+    /// The counters of one player.
+    pub fn stats(&self, player: PlayerId) -> Option<&PeerStats> {
+        let index = self.peers.binary_search_by_key(&player, |peer| peer.player).ok()?;
+        Some(&self.peers[index].stats)
+    }
+
+    /// The players of the session, ascending.
+    pub fn players(&self) -> impl Iterator<Item = PlayerId> {
+        self.peers.iter().map(|peer| peer.player)
+    }
+
+    /// How many datagrams were refused because they were malformed or from nobody known.
+    pub fn malformed(&self) -> u64 {
+        self.malformed
+    }
+
+    /// The published rows: the truth as of the last step.
+    pub fn rows(&self) -> &Rows {
+        &self.published
+    }
+
+    fn admit(&mut self, address: PeerId, nonce: Option<u64>) -> Option<PlayerId> {
+        if self.peers.len() >= usize::from(self.config.players_max) {
+            return None;
+        }
+        let newest = self.peers.last().map_or(0, |peer| peer.player.get());
+        let free = newest.checked_add(1).or_else(|| self.first_free_number())?;
+        let player = PlayerId::new(free);
+        let start = if self.rules.stepping == Stepping::Clock { self.next } else { Tick::ZERO };
+        let at = self.peers.partition_point(|peer| peer.player < player);
+        self.peers.insert(at, Peer::new(address, player, nonce, start, self.clock.at()));
+        self.joined.push(player);
+        self.joined.sort_unstable();
+        self.frame.events.push(ServerEvent::Joined(player));
+        Some(player)
+    }
+
+    fn first_free_number(&self) -> Option<u16> {
+        (1..=u16::MAX)
+            .find(|number| self.peers.binary_search_by_key(&PlayerId::new(*number), |peer| peer.player).is_err())
+    }
+
+    fn find(&self, address: PeerId) -> Option<usize> {
+        self.peers.iter().position(|peer| peer.address == address)
+    }
+
+    /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes).
+    fn note_changes_outside_of_steps(&mut self, world: &W, tick: Tick) {
+        world.publish(&mut self.published);
+        let changed = self.published.changed().iter().chain(self.published.removed());
+        for entity in changed {
+            self.touched.retain(|(known, _)| known != entity);
+            self.touched.push((*entity, tick));
+        }
+        self.published.settle();
+        self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
+    }
+}

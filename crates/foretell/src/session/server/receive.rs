@@ -1,0 +1,217 @@
+//! Datagrams from clients: checked, decoded and stored; nothing is simulated here.
+
+use super::buffer::Offered;
+use super::frame::LateInput;
+use super::{Server, Stepping};
+use crate::rollback::{Input, ROW_WORDS_MAX, World};
+use crate::session::packet::{
+    Hello, InputHead, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome, presented_time, stream_presented,
+};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Offset, Tick, TickTime};
+use crate::wire::{BitReader, BitWriter, Malformed, read_change};
+
+/// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
+const BUDGET_TICKS: u32 = 7;
+
+impl<W: World> Server<W> {
+    /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
+    ///
+    /// # Errors
+    /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
+    pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        let result = self.read(now, peer, datagram);
+        self.malformed += u64::from(result.is_err());
+        result
+    }
+
+    fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        let mut reader = BitReader::new(datagram);
+        match Message::read(&mut reader)? {
+            Message::Hello => self.read_hello(peer, &mut reader),
+            Message::Inputs => self.read_inputs(now, peer, reader),
+            Message::Leave => {
+                let mut epoch = 0;
+                crate::wire::Stream::u8(&mut reader, &mut epoch)?;
+                if epoch == self.epoch {
+                    self.leave(peer);
+                }
+                Ok(())
+            }
+            _ => Err(Malformed::OutOfRange("message")),
+        }
+    }
+
+    fn read_hello(&mut self, address: PeerId, reader: &mut BitReader<'_>) -> Result<(), Malformed> {
+        let mut hello = Hello::default();
+        hello.stream(reader)?;
+        let known = self.find(address).filter(|index| self.peers[*index].nonce == Some(hello.nonce));
+        if let Some(index) = known {
+            self.peers[index].hello = Some(hello.sent);
+            return Ok(());
+        }
+        if hello.version != PROTOCOL_VERSION {
+            return self.refuse(address, hello.nonce, Refusal::Version);
+        }
+        if hello.rules != self.rules_hash {
+            return self.refuse(address, hello.nonce, Refusal::Rules);
+        }
+        self.leave(address);
+        match self.admit(address, Some(hello.nonce)) {
+            Some(player) => {
+                let index = self.peers.partition_point(|peer| peer.player < player);
+                self.peers[index].hello = Some(hello.sent);
+                Ok(())
+            }
+            None => self.refuse(address, hello.nonce, Refusal::Full),
+        }
+    }
+
+    fn refuse(&mut self, address: PeerId, nonce: u64, why: Refusal) -> Result<(), Malformed> {
+        if self.refusals.len() < 64 {
+            self.refusals.push((address, Refused { nonce, why }));
+        }
+        Ok(())
+    }
+
+    /// Answers the hellos that have come since the last update.
+    pub(super) fn answer_hellos(&mut self, now: Instant, outbox: &mut Outbox) {
+        for (address, mut refused) in self.refusals.drain(..) {
+            outbox.push(address, |bytes| {
+                let mut writer = BitWriter::new(bytes);
+                Message::Refused.write(&mut writer);
+                refused.stream(&mut writer).expect("writing never fails");
+            });
+        }
+        let clock = self.clock.at_instant(now);
+        for index in 0..self.peers.len() {
+            let waits = self.rules.stepping == Stepping::Arrivals;
+            let peer = &mut self.peers[index];
+            let (Some(nonce), Some(sent)) = (peer.nonce, peer.hello.take()) else { continue };
+            // A server that waits for inputs sends no state before the first one.
+            let at = if waits { TickTime::start_of(peer.buffer.next()) } else { clock };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
+            let fraction = (at.fraction() * 256.0) as u8;
+            let mut welcome =
+                Welcome { nonce, sent, epoch: self.epoch, player: peer.player.get(), tick: at.tick().get(), fraction };
+            outbox.push(peer.address, |bytes| {
+                let mut writer = BitWriter::new(bytes);
+                Message::Welcome.write(&mut writer);
+                welcome.stream(&mut writer).expect("writing never fails");
+            });
+            if waits {
+                self.send_snapshot(now, index, at.tick(), outbox);
+            }
+        }
+    }
+
+    fn read_inputs(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let mut head = InputHead::default();
+        head.stream(&mut reader)?;
+        let Some(index) = self.find(address).filter(|_| head.epoch == self.epoch) else { return Ok(()) };
+        let anchor = self.peers[index].buffer.next();
+        let newest = Tick::widen(u32::from(head.newest), 16, anchor);
+        let first = newest.next().back(head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
+        // Twice: nothing is taken over before the whole datagram has proved well-formed.
+        self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
+        self.note_heard(now, index, &head, anchor);
+        if self.rules.stepping == Stepping::Arrivals && !self.plan_arrivals(now, index, first, newest, head.count) {
+            return Ok(());
+        }
+        let mut offered = core::mem::take(&mut self.offered);
+        self.each_input(reader, first, head.count, |tick, input, presented| offered.push((tick, input, presented)))?;
+        for (tick, input, presented) in offered.drain(..) {
+            self.offer(now, index, (tick, input, presented.map(|bits| presented_time(bits, anchor))));
+        }
+        self.offered = offered;
+        Ok(())
+    }
+
+    /// Decodes the inputs of a datagram, oldest first.
+    fn each_input(
+        &self,
+        mut reader: BitReader<'_>,
+        first: Tick,
+        count: u32,
+        mut each: impl FnMut(Tick, W::Input, Option<u32>),
+    ) -> Result<(), Malformed> {
+        let mut words = [0; ROW_WORDS_MAX];
+        let words = &mut words[..self.input_widths.len()];
+        let mut before = None;
+        for ahead in 0..count {
+            let mut presented = None;
+            stream_presented(&mut reader, &mut presented, before)?;
+            before = presented.or(before);
+            read_change(&mut reader, &self.input_widths, ahead == 0, words)?;
+            each(first + ahead, W::Input::read(words), presented);
+        }
+        reader.finish()
+    }
+
+    fn note_heard(&mut self, now: Instant, index: usize, head: &InputHead, anchor: Tick) {
+        let newest_snapshot = head.snapshot.map(|tick| Tick::widen(u32::from(tick), 16, anchor));
+        let peer = &mut self.peers[index];
+        peer.stats.datagrams += 1;
+        let newer = peer.heard.is_none_or(|(sequence, _)| head.sequence.wrapping_sub(sequence).cast_signed() > 0);
+        if newer {
+            peer.heard = Some((head.sequence, now));
+        }
+        // A snapshot that was never sent can't be acknowledged.
+        if let Some(tick) = newest_snapshot.filter(|tick| *tick <= anchor) {
+            peer.acknowledged = peer.acknowledged.max(Some(tick));
+            peer.buffer.acknowledge(tick);
+        }
+    }
+
+    /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Says whether it holds
+    /// anything new.
+    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, newest: Tick, count: u32) -> bool {
+        let at = self.clock.at_instant(now);
+        let peer = &mut self.peers[index];
+        let budget = (at - peer.admitted).tick() + BUDGET_TICKS;
+        if count == 0 || newest < peer.planned {
+            return false;
+        }
+        if newest > budget || newest.since(peer.buffer.next()) >= super::buffer::TICKS_AHEAD_MAX {
+            peer.stats.inputs_refused += u64::from(count);
+            return false;
+        }
+        peer.stats.inputs_missed += u64::from(first.since(peer.planned));
+        peer.planned = newest.next();
+        true
+    }
+
+    fn offer(&mut self, now: Instant, index: usize, (tick, input, presented): (Tick, W::Input, Option<TickTime>)) {
+        let finite = self.is_finite(&input);
+        let margin = TickTime::start_of(tick) - self.clock.at_instant(now);
+        let peer = &mut self.peers[index];
+        let offered = if finite { peer.buffer.offer(tick, input, presented) } else { Offered::Refused };
+        match offered {
+            Offered::Known => {}
+            Offered::New => peer.note_margin(margin, tick),
+            Offered::Refused => peer.stats.inputs_refused += 1,
+            Offered::Late => {
+                peer.stats.inputs_late += 1;
+                peer.note_margin(margin, tick);
+                let micros = -margin.millionths() / i64::from(self.rules.tick_rate.get());
+                let late = LateInput { player: peer.player, tick, by: Offset::from_micros(micros) };
+                if self.frame.late.len() < 256 {
+                    self.frame.late.push(late);
+                }
+            }
+        }
+    }
+
+    /// Whether every floating-point field of an input is a finite number.
+    fn is_finite(&self, input: &W::Input) -> bool {
+        let mut words = [0; ROW_WORDS_MAX];
+        input.write(&mut words);
+        let mut at = 0;
+        self.input_columns.iter().all(|column| {
+            let of_column = &words[at..at + column.words()];
+            at += column.words();
+            !column.scalar.is_float()
+                || (0..usize::from(column.lanes)).all(|lane| column.lane(of_column, lane).is_finite())
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Snapshots: the whole state that a player may see, as exact bits, in one to eight datagrams.
+//!
+//! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
+
+use super::{Server, ServerEvent, Stepping};
+use crate::rollback::{Entity, World};
+use crate::session::Outbox;
+use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
+use crate::time::{Instant, Tick, TickTime};
+use crate::wire::BitWriter;
+
+impl<W: World> Server<W> {
+    /// Sends the published state as state `tick` to one player.
+    pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
+        self.write_head(now, index, tick);
+        let peer = &mut self.peers[index];
+        let touched = &self.touched;
+        let age =
+            |entity: Entity| touched.iter().find(|(touched, _)| *touched == entity).map(|(_, at)| tick.since(*at));
+        let first = outbox.len();
+        let mut rows = self.published.seen_by(&self.rules.schema, peer.player);
+        let mut pending = rows.next();
+        for part in 0..PARTS_MAX {
+            self.head.part = part;
+            let (head, code) = (&mut self.head, &self.code);
+            let len = outbox.push(peer.address, |bytes| {
+                let mut writer = BitWriter::new(bytes);
+                Message::Snapshot.write(&mut writer);
+                head.stream(&mut writer).expect("writing never fails");
+                while let Some((entity, words)) = pending {
+                    let before = writer.bit_len();
+                    writer.put(1, 1);
+                    code.write(&mut writer, entity, age(entity), words);
+                    if writer.bit_len() >= DATAGRAM_MAX * 8 {
+                        writer.truncate(before);
+                        break;
+                    }
+                    pending = rows.next();
+                }
+                writer.put(0, 1);
+            });
+            peer.stats.bytes += len as u64;
+            if pending.is_none() {
+                outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
+                peer.stats.snapshots += 1;
+                return;
+            }
+        }
+        outbox.truncate(first);
+        self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
+    }
+
+    fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
+        let peer = &self.peers[index];
+        let head = &mut self.head;
+        head.epoch = self.epoch;
+        head.tick = tick.low16();
+        head.heard = peer.heard.map(|(sequence, came)| {
+            let ago = now.since(came).as_micros() / 64;
+            (sequence, u16::try_from(ago).unwrap_or(u16::MAX))
+        });
+        head.fraction = match self.rules.stepping {
+            Stepping::Arrivals => 0,
+            Stepping::Clock => {
+                let began = TickTime::start_of(tick.back(1).unwrap_or(Tick::ZERO));
+                let passed = (self.clock.at() - began).millionths().max(0);
+                u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX)
+            }
+        };
+        head.margin = peer.smallest_margin().map(|(margin, tick)| {
+            let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
+            #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
+            let units = units as i16;
+            (units.cast_unsigned(), tick.low16())
+        });
+        head.newest_input = peer.buffer.newest().map(Tick::low16);
+        peer.buffer.ranges(tick, &mut head.substituted);
+    }
+}

@@ -1,0 +1,79 @@
+//! Steps: by the server's own clock, or by arriving inputs.
+
+use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
+use crate::rollback::{InputStatus, Side, Step, World};
+use crate::session::{GapPolicy, Outbox};
+use crate::time::{Instant, Tick, TickDelta, TickTime};
+
+impl<W: World> Server<W> {
+    /// One step for every tick that has begun; behind by too many, time is skipped instead.
+    pub(super) fn step_by_clock(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
+        let due = self.clock.at().tick().next().since(self.next);
+        if due > CATCH_UP_TICKS_MAX {
+            let skipped = due - CATCH_UP_TICKS_MAX;
+            self.clock.shift(TickDelta(-i64::from(skipped)));
+            self.frame.events.push(ServerEvent::SkippedTime(skipped));
+        }
+        for _ in 0..due.min(CATCH_UP_TICKS_MAX) {
+            self.gather_inputs();
+            self.step(world, self.next);
+            self.next = self.next.next();
+            if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
+                for index in 0..self.peers.len() {
+                    self.send_snapshot(now, index, self.next, outbox);
+                }
+            }
+        }
+    }
+
+    /// Every player's input of the next tick, ascending by player.
+    fn gather_inputs(&mut self) {
+        self.inputs.clear();
+        for peer in &mut self.peers {
+            let tick = peer.buffer.next();
+            let taken = peer.buffer.take(peer.player, self.config.gap);
+            if taken.is_some_and(|input| input.status == InputStatus::Received) {
+                peer.stats.inputs_applied += 1;
+            } else if peer.buffer.expects(tick) {
+                peer.stats.inputs_missed += 1;
+                peer.note_margin(TickTime::from_millionths(-1_000_000), tick);
+            }
+            self.inputs.extend(taken);
+        }
+    }
+
+    /// The article's server (R8, R18): for each player every input that has come, and what the gap policy makes of the
+    /// missing ones before it, one step each.
+    pub(super) fn step_by_arrivals(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
+        for index in 0..self.peers.len() {
+            while self.peers[index].buffer.next() < self.peers[index].planned {
+                let tick = self.peers[index].buffer.next();
+                let player = self.peers[index].player;
+                let taken = self.peers[index].buffer.take(player, self.config.gap);
+                let received = taken.is_some_and(|input| input.status == InputStatus::Received);
+                self.peers[index].stats.inputs_applied += u64::from(received);
+                if taken.is_none() && self.config.gap == GapPolicy::Skip {
+                    continue;
+                }
+                self.inputs.clear();
+                self.inputs.extend(taken);
+                self.step(world, tick);
+                self.next = self.next.next();
+                if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
+                    self.send_snapshot(now, index, tick.next(), outbox);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, world: &mut W, tick: Tick) {
+        self.note_changes_outside_of_steps(world, tick);
+        let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs);
+        world.step(&step.with_players(&self.joined, &self.left));
+        world.publish(&mut self.published);
+        self.published.settle();
+        self.joined.clear();
+        self.left.clear();
+        self.frame.steps += 1;
+    }
+}

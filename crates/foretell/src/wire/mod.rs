@@ -1,0 +1,10 @@
+//! Bits on the wire: a writer, a reader, and the one trait over which every message runs in both directions.
+//!
+//! Knows no session. Invariants: bits are written least significant first; reading never panics, never allocates, and
+//! fails with [`Malformed`] where the bytes end too early or claim what is not allowed.
+
+mod bits;
+mod changes;
+
+pub use bits::{BitReader, BitWriter, Malformed, Stream};
+pub use changes::{read_change, write_change};
