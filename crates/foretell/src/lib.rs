@@ -5,6 +5,7 @@
 // The derives name this crate as its users do.
 extern crate self as foretell;
 
+pub mod harness;
 pub mod math;
 pub mod motion;
 pub mod netsim;
@@ -13,6 +14,7 @@ pub mod session;
 pub mod time;
 pub mod wire;
 
+pub use foretell_derive::{Input, State};
 pub use rollback::{
     Audience, Column, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId, PlayerInput, Role, Rows,
     Schema, State, Step, Tolerance, World,

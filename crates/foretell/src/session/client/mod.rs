@@ -26,6 +26,7 @@ use crate::time::{Instant, Tick, TickTime};
 use connection::Connection;
 use join::Handshake;
 use pacing::Pacing;
+use play::Done;
 use playout::Playout;
 use reconcile::Reconciler;
 use shown::Offsets;
@@ -43,6 +44,7 @@ pub struct Client<W: World> {
     input_widths: Vec<u8>,
     phase: Phase<W>,
     stats: ClientStats,
+    done: Done,
     corrections: Vec<Corrected>,
     events: Vec<ClientEvent>,
     /// What `receive` has found; reported by the next update.
@@ -103,6 +105,7 @@ impl<W: World> Client<W> {
             input_widths: word_bits(W::Input::columns().iter()),
             phase,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
+            done: Done::default(),
             corrections: Vec::new(),
             events: Vec::new(),
             events_to_come: Vec::new(),
@@ -129,15 +132,20 @@ impl<W: World> Client<W> {
         if matches!(self.phase, Phase::Joining(_)) {
             self.join(now, world, outbox);
         }
-        let mut done = play::Done::default();
+        self.done = Done::default();
         if let Phase::Playing(_) = self.phase {
-            done = self.play(now, world, input, outbox);
+            self.done = self.play(now, world, input, outbox);
         }
+        self.frame(now)
+    }
+
+    /// What the last update did, with the state at `now`.
+    pub fn frame(&self, now: Instant) -> Frame<'_> {
         Frame {
             state: self.state(now),
             tick: self.tick(),
-            ticks: done.ticks,
-            resimulated: done.resimulated,
+            ticks: self.done.ticks,
+            resimulated: self.done.resimulated,
             corrections: &self.corrections,
             events: &self.events,
         }

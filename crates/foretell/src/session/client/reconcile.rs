@@ -106,7 +106,7 @@ impl<W: World> Client<W> {
         let compared = session.reconciler.compared;
         let chosen = session.snapshots.open().rev().map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
         let mut superseded = 0;
-        let chosen = chosen.filter(|tick| *tick > compared || *tick == Tick::ZERO);
+        let chosen = chosen.filter(|tick| *tick > compared);
         for snapshot in session.snapshots.open() {
             let past = chosen.map_or(snapshot.tick <= compared, |chosen| snapshot.tick < chosen);
             if past {

@@ -130,6 +130,11 @@ impl<W: World> Server<W> {
             Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
         }
         self.frame.finish();
+        self.frame()
+    }
+
+    /// What the last update did.
+    pub fn frame(&self) -> ServerFrame<'_> {
         ServerFrame::of(self.next, &self.frame)
     }
 

@@ -1,0 +1,176 @@
+//! The engine: hosts take turns in the order of virtual time.
+
+use super::{Host, HostOptions};
+use crate::netsim::{Conditions, Link, SplitMix64};
+use crate::rollback::World;
+use crate::session::client::{Client, ClientConfig, Frame};
+use crate::session::server::{Server, ServerConfig, ServerFrame};
+use crate::session::{Outbox, PeerId, Rules};
+use crate::time::{Instant, Tick};
+
+/// What a test, a sweep or the lab does in a session: plays, interferes, and looks on.
+pub trait Driver<W: World> {
+    /// The input of a player for a new tick of theirs.
+    fn input(&mut self, player: usize, tick: Tick) -> W::Input;
+
+    /// Just before the server updates: the place for events of the game's own.
+    fn before_server(&mut self, now: Instant, server: &mut ServerHost<W>) {
+        let _ = (now, server);
+    }
+
+    /// After the server has updated.
+    fn after_server(&mut self, now: Instant, server: &Server<W>, frame: &ServerFrame<'_>) {
+        let _ = (now, server, frame);
+    }
+
+    /// After a client has updated; `client` is ready to present at its `local` instant.
+    fn after_client(&mut self, player: usize, local: Instant, client: &Client<W>, frame: &Frame<'_>) {
+        let _ = (player, local, client, frame);
+    }
+}
+
+/// The machine of the server.
+pub struct ServerHost<W: World> {
+    /// The authority.
+    pub server: Server<W>,
+    /// Its world.
+    pub world: W,
+    /// Its frames and clock.
+    pub host: Host,
+    outbox: Outbox,
+}
+
+/// The machine of a player, and the link between it and the server.
+pub struct PlayerHost<W: World> {
+    /// The predicting end.
+    pub client: Client<W>,
+    /// Its world.
+    pub world: W,
+    /// Its frames and clock.
+    pub host: Host,
+    /// The way to the server.
+    pub up: Link,
+    /// The way from the server.
+    pub down: Link,
+    /// The conditions of the way to the server; may change at any time.
+    pub up_conditions: Conditions,
+    /// The conditions of the way from the server; may change at any time.
+    pub down_conditions: Conditions,
+    outbox: Outbox,
+}
+
+/// What a player brings along.
+pub struct PlayerOptions<W> {
+    /// How the client decides.
+    pub client: ClientConfig,
+    /// The machine.
+    pub host: HostOptions,
+    /// The network, in both directions.
+    pub conditions: Conditions,
+    /// A world without entities: everything in it comes from the server.
+    pub world: W,
+}
+
+/// A whole session on virtual time.
+pub struct Simulation<W: World> {
+    /// The server's machine.
+    pub server: ServerHost<W>,
+    /// The players' machines, in the order of their coming.
+    pub players: Vec<PlayerHost<W>>,
+    rules: Rules,
+    seeds: SplitMix64,
+    now: Instant,
+}
+
+impl<W: World> Simulation<W> {
+    /// A session without players, at virtual time 0, with the server's loop at its tick rate.
+    pub fn new(rules: Rules, config: ServerConfig, world: W, seed: u64) -> Simulation<W> {
+        let host = Host::new(HostOptions::at(u32::from(rules.tick_rate.get())), Instant::ZERO);
+        let server = Server::new(rules.clone(), config, 0, Instant::ZERO);
+        let server = ServerHost { server, world, host, outbox: Outbox::new() };
+        Simulation { server, players: Vec::new(), rules, seeds: SplitMix64::new(seed), now: Instant::ZERO }
+    }
+
+    /// Adds a player, who begins to join now. Returns their index.
+    pub fn add_player(&mut self, options: PlayerOptions<W>) -> usize {
+        let mut link = || Link::new(self.seeds.next_u64(), self.seeds.next_u64());
+        let (up, down) = (link(), link());
+        let nonce = self.seeds.next_u64();
+        self.players.push(PlayerHost {
+            client: Client::new(self.rules.clone(), options.client, nonce),
+            world: options.world,
+            host: Host::new(options.host, self.now),
+            up,
+            down,
+            up_conditions: options.conditions.clone(),
+            down_conditions: options.conditions,
+            outbox: Outbox::new(),
+        });
+        self.players.len() - 1
+    }
+
+    /// The virtual time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Runs every frame of every machine up to and with `until`. Of frames at the same instant the server's is first.
+    pub fn run_until(&mut self, until: Instant, driver: &mut impl Driver<W>) {
+        loop {
+            let players = self.players.iter().map(|player| player.host.next_frame());
+            let next = players.enumerate().map(|(player, at)| (at, Some(player)));
+            let first = next.chain([(self.server.host.next_frame(), None)]).min().expect("the server is always there");
+            if first.0 > until {
+                break;
+            }
+            self.now = first.0;
+            match first.1 {
+                None => self.run_server(driver),
+                Some(player) => self.run_player(player, driver),
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn run_server(&mut self, driver: &mut impl Driver<W>) {
+        let ServerHost { server, host, .. } = &mut self.server;
+        if !host.take_frame() {
+            return;
+        }
+        for (index, player) in self.players.iter_mut().enumerate() {
+            while let Some((due, datagram)) = player.up.receive(self.now) {
+                // A malformed datagram is counted by the server.
+                let _ = server.receive(host.local(due), PeerId(index as u64), datagram);
+            }
+        }
+        driver.before_server(self.now, &mut self.server);
+        let ServerHost { server, world, host, outbox } = &mut self.server;
+        server.update(host.local(self.now), world, outbox);
+        driver.after_server(self.now, server, &server.frame());
+        for (peer, datagram) in outbox.iter() {
+            let Some(player) = usize::try_from(peer.0).ok().and_then(|index| self.players.get_mut(index)) else {
+                continue;
+            };
+            player.down.send(self.now, datagram, &player.down_conditions);
+        }
+        outbox.clear();
+    }
+
+    fn run_player(&mut self, index: usize, driver: &mut impl Driver<W>) {
+        let PlayerHost { client, world, host, up, down, up_conditions, outbox, .. } = &mut self.players[index];
+        if !host.take_frame() {
+            return;
+        }
+        while let Some((due, datagram)) = down.receive(self.now) {
+            // A malformed datagram is counted by the client.
+            let _ = client.receive(host.local(due), datagram);
+        }
+        let local = host.local(self.now);
+        client.update(local, world, &mut |tick| driver.input(index, tick), outbox);
+        driver.after_client(index, local, client, &client.frame(local));
+        for (_, datagram) in outbox.iter() {
+            up.send(self.now, datagram, up_conditions);
+        }
+        outbox.clear();
+    }
+}
