@@ -2,7 +2,7 @@
 //! re-simulate and correct. Engine-agnostic and sans-I/O: time, randomness and datagrams are arguments.
 #![forbid(unsafe_code)]
 
-// The derives name this crate as its users do.
+#[expect(unused_extern_crates, reason = "the derives name this crate as its users do; here only tests use them")]
 extern crate self as foretell;
 
 pub mod harness;

@@ -93,11 +93,15 @@ pub struct Step<'a, I> {
 }
 
 impl<'a, I> Step<'a, I> {
-    pub(crate) fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
+    /// The step of `tick` with these inputs, ascending by player. Client and server make their own; this is for a world
+    /// that runs without them: tests, and games offline.
+    pub fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
         Step { tick, rate, side, first_time: true, inputs, joined: &[], left: &[], spawned: RefCell::default() }
     }
 
-    pub(crate) fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
+    /// The same with players who join and who have left, each ascending.
+    #[must_use]
+    pub fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
         self

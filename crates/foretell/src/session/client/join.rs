@@ -15,7 +15,9 @@ const REPEAT: Duration = Duration::from_millis(50);
 const ANSWERS: u32 = 3;
 /// Started without all answers after this long, when one has come.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Beyond the round trip, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
+/// A frame that took longer was a stall.
+const LONGEST_FRAME: Duration = Duration::from_millis(100);
+/// Beyond the round trip and a frame, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
 const START_AHEAD_TICKS: f64 = 2.0;
 
 /// An answer to a hello.
@@ -34,6 +36,9 @@ pub(crate) struct Handshake {
     answers: u32,
     best: Option<Answer>,
     snapshots: Snapshots,
+    last_update: Option<Instant>,
+    /// The longest time between two updates: inputs are sent by so much later than their tick begins.
+    longest_frame: Duration,
 }
 
 impl Handshake {
@@ -45,7 +50,15 @@ impl Handshake {
             answers: 0,
             best: None,
             snapshots,
+            last_update: None,
+            longest_frame: Duration::ZERO,
         }
+    }
+
+    fn note_update(&mut self, now: Instant) {
+        let frame = self.last_update.map_or(Duration::ZERO, |last| now.since(last));
+        self.longest_frame = self.longest_frame.max(frame).min(LONGEST_FRAME);
+        self.last_update = Some(now);
     }
 
     pub(crate) fn nonce(&self) -> u64 {
@@ -97,6 +110,7 @@ impl Handshake {
 impl<W: World> Client<W> {
     pub(super) fn join(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
         let Phase::Joining(handshake) = &mut self.phase else { return };
+        handshake.note_update(now);
         handshake.write_hello(now, outbox);
         if handshake.is_ready(now) {
             self.start(now, world);
@@ -110,7 +124,11 @@ impl<W: World> Client<W> {
         let snapshots = core::mem::replace(&mut handshake.snapshots, Snapshots::new(&self.rules.schema));
         let (Some(best), Some(newest)) = (handshake.best, snapshots.newest()) else { return };
         let tick = newest.tick;
-        let at = if is_paced(&self.rules) { best.start(now, self.rules.tick_rate) } else { TickTime::start_of(tick) };
+        let at = if is_paced(&self.rules) {
+            best.start(now + handshake.longest_frame, self.rules.tick_rate)
+        } else {
+            TickTime::start_of(tick)
+        };
         let at = at.max(TickTime::start_of(tick));
         let identity = (PlayerId::new(best.welcome.player), best.welcome.epoch);
         let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);

@@ -165,6 +165,14 @@ impl<W: World> Client<W> {
         self.session().map_or(Tick::ZERO, |session| session.timeline.present())
     }
 
+    /// How much of the running tick has passed at `now`, from 0 to 1: where between the last two states predicted
+    /// entities are shown. 0 before the session begins.
+    pub fn tick_fraction(&self, now: Instant) -> f64 {
+        let Some(session) = self.session() else { return 0.0 };
+        let newest = TickTime::start_of(session.timeline.present());
+        (1.0 - (newest - session.pacing.at_instant(now)).as_ticks()).clamp(0.0, 1.0)
+    }
+
     /// The local player; `None` before the session begins.
     pub fn player(&self) -> Option<PlayerId> {
         self.session().map(|session| session.player)

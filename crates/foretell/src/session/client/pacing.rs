@@ -1,7 +1,8 @@
 //! The client's clock: leads the server's so that inputs arrive just in time (DESIGN: clock and pacing).
 //!
 //! The server reports the smallest margin of the last inputs, with the tick of that input. The client remembers how far
-//! its clock had been shifted when it sent that input, so that no correction is made twice.
+//! its clock had been shifted when it sent that input, so that no correction is made twice; and a report sets how far
+//! the clock is to be shifted, not for how long, so that rare reports don't make it overshoot.
 
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 
@@ -22,17 +23,27 @@ pub(crate) struct Pacing {
     unsteered: TickClock,
     /// By tick: how far the clock had been shifted when the tick ran.
     shifts: Vec<TickTime>,
+    /// How far it is to be shifted.
+    goal: TickTime,
 }
 
 impl Pacing {
     pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> Pacing {
         let clock = TickClock::new(rate, at, now);
-        Pacing { unsteered: clock.clone(), clock, shifts: vec![TickTime::default(); SHIFTS_KEPT] }
+        let (shifts, goal) = (vec![TickTime::default(); SHIFTS_KEPT], TickTime::default());
+        Pacing { unsteered: clock.clone(), clock, shifts, goal }
     }
 
     pub(crate) fn advance(&mut self, now: Instant) {
         self.clock.advance(now);
         self.unsteered.advance(now);
+        let ahead_by = (self.goal - self.shift()).as_ticks();
+        self.clock.set_speed(if ahead_by < -JUMP_TICKS {
+            // Too far ahead. Its ticks never run backwards: it waits.
+            0.0
+        } else {
+            (1.0 + GAIN * ahead_by).clamp(0.9, 1.1)
+        });
     }
 
     pub(crate) fn at(&self) -> TickTime {
@@ -47,6 +58,10 @@ impl Pacing {
         self.clock.speed()
     }
 
+    pub(crate) fn rate(&self) -> TickRate {
+        self.clock.rate()
+    }
+
     /// Remembers that `tick` ran with the clock as it stands.
     pub(crate) fn note_tick(&mut self, tick: Tick) {
         self.shifts[tick.get() as usize % SHIFTS_KEPT] = self.shift();
@@ -55,33 +70,24 @@ impl Pacing {
     /// The clock is to stand at `at`, without its ticks in between being run.
     pub(crate) fn jump(&mut self, at: TickTime) {
         self.clock.jump(at);
+        self.goal = self.shift();
     }
 
-    /// Steers by a reported margin: `room_ticks` is how much further ahead the clock may be brought.
+    /// Steers by the margin of the input of `of`: `room_ticks` is how much further ahead the clock may be brought.
     pub(crate) fn steer(&mut self, margin: TickTime, of: Tick, room_ticks: f64) {
         let since = self.shift() - self.shifts[of.get() as usize % SHIFTS_KEPT];
         let error = (margin + since).as_ticks() - TARGET_TICKS;
         let error = error.max(-room_ticks.max(0.0));
         if error < -JUMP_TICKS {
-            self.clock.jump(self.clock.at() + TickTime::ticks(-error));
-            self.clock.set_speed(1.0);
-        } else if error > JUMP_TICKS {
-            // Its ticks never run backwards: it waits.
-            self.clock.set_speed(0.0);
-        } else if error.abs() < DEAD_ZONE_TICKS {
-            self.clock.set_speed(1.0);
-        } else {
-            self.clock.set_speed((1.0 - GAIN * error).clamp(0.9, 1.1));
+            self.jump(self.clock.at() + TickTime::ticks(-error));
+        } else if error.abs() >= DEAD_ZONE_TICKS {
+            self.goal = self.shift() - TickTime::ticks(error);
         }
     }
 
-    pub(crate) fn rate(&self) -> TickRate {
-        self.clock.rate()
-    }
-
-    /// Without a report there is nothing to steer by.
+    /// Without reports there is nothing to steer by.
     pub(crate) fn coast(&mut self) {
-        self.clock.set_speed(1.0);
+        self.goal = self.shift();
     }
 
     fn shift(&self) -> TickTime {
