@@ -42,7 +42,7 @@ pub struct ServerFrame<'a> {
 
 /// The reused memory behind a [`ServerFrame`].
 #[derive(Clone, Debug, Default)]
-pub struct Served {
+pub(super) struct Served {
     pub(super) steps: u32,
     pub(super) events: Vec<ServerEvent>,
     pub(super) late: Vec<LateInput>,

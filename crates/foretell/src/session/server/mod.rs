@@ -3,17 +3,20 @@
 mod buffer;
 mod frame;
 mod peer;
+mod plan;
 mod receive;
 mod replicate;
 mod step;
 
-pub use frame::{LateInput, PeerStats, Served, ServerEvent, ServerFrame};
+pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
+pub use plan::ArrivalPlan;
 
 use super::packet::{Refused, SnapshotHead};
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
+use frame::Served;
 use peer::Peer;
 
 /// What a server decides by itself; may change while it runs.

@@ -2,7 +2,7 @@
 
 use super::buffer::Offered;
 use super::frame::LateInput;
-use super::{Server, Stepping};
+use super::{ArrivalPlan, Server, Stepping};
 use crate::rollback::{Input, ROW_WORDS_MAX, World};
 use crate::session::packet::{
     Hello, InputHead, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome, presented_time, stream_presented,
@@ -169,15 +169,13 @@ impl<W: World> Server<W> {
         let at = self.clock.at_instant(now);
         let peer = &mut self.peers[index];
         let budget = (at - peer.admitted).tick() + BUDGET_TICKS;
-        if count == 0 || newest < peer.planned {
-            return false;
-        }
+        let Some(plan) = ArrivalPlan::of(peer.planned, first, count) else { return false };
         if newest > budget || newest.since(peer.buffer.next()) >= super::buffer::TICKS_AHEAD_MAX {
             peer.stats.inputs_refused += u64::from(count);
             return false;
         }
-        peer.stats.inputs_missed += u64::from(first.since(peer.planned));
-        peer.planned = newest.next();
+        peer.stats.inputs_missed += u64::from(plan.gap);
+        peer.planned = plan.next;
         true
     }
 
