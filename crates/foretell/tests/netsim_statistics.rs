@@ -6,7 +6,9 @@
 use core::time::Duration;
 
 use foretell::Instant;
-use foretell::netsim::{Conditions, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, RateLimit, Reordering, SplitMix64};
+use foretell::netsim::{
+    Conditions, HostClock, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, RateLimit, Reordering, SplitMix64,
+};
 
 /// How many datagrams a run sends.
 const SENT: u64 = 100_000;
@@ -368,4 +370,42 @@ fn what_is_in_flight_is_bounded() {
 #[should_panic(expected = "the conditions of a link must be valid: duplicates must be from 0 to 1")]
 fn invalid_conditions_are_refused() {
     Link::new(1, 4).send(Instant::ZERO, &BYTES, &Conditions { duplicates: 1.5, ..Default::default() });
+}
+
+#[test]
+fn a_host_whose_clock_is_fast_measures_longer_intervals() {
+    let (sender, receiver) = (HostClock::default(), HostClock::new(Duration::from_secs(1000), 10_000));
+    let mut link = Link::new(1, 4);
+    let conditions = Conditions { latency: millis(50), ..Default::default() };
+    let mut readings = Vec::new();
+    for second in 0..=100 {
+        let now = Instant::ZERO + Duration::from_secs(second);
+        link.send(now, &BYTES, &conditions);
+        let arrival = link.next_due().expect("it is in flight");
+        link.receive(arrival).expect("it is due");
+        readings.push((sender.read(now), receiver.read(arrival)));
+    }
+    let ((sent_first, got_first), (sent_last, got_last)) = (readings[0], readings[100]);
+    assert_eq!(got_first - sent_first, (Instant::ZERO + Duration::from_micros(1_000_050_500)) - Instant::ZERO);
+    assert_eq!((sent_last.since(sent_first), got_last.since(got_first)), (millis(100_000), millis(101_000)));
+}
+
+#[test]
+fn datagrams_wait_for_a_host_that_stalls() {
+    let mut host = HostClock::default();
+    host.stall(Instant::ZERO + millis(1_000), millis(2_000));
+    let mut link = Link::new(1, 4);
+    let conditions = Conditions { latency: millis(5), ..Default::default() };
+    let mut received = Vec::new();
+    for frame in 0..400 {
+        let now = Instant::ZERO + SPACING * frame;
+        link.send(now, &BYTES, &conditions);
+        if !host.is_stalled(now) {
+            received.push(core::iter::from_fn(|| link.receive(now).map(|_| ())).count());
+        }
+    }
+    // Frames 100 to 299 did not run; frame 300 finds what they would have found, and its own.
+    assert_eq!(received.len(), 200);
+    let bursts: Vec<_> = received.iter().enumerate().filter(|(_, count)| **count > 1).collect();
+    assert_eq!(bursts, [(100, &201)]);
 }

@@ -1,4 +1,5 @@
-//! A network in one process: links that delay, lose, double, reorder and throttle datagrams, all in virtual time and from seeds (R9, D31).
+//! A network in one process: links that delay, lose, double, reorder and throttle datagrams, and hosts whose clocks
+//! disagree, all in virtual time and from seeds (R9, D31).
 //!
 //! Sans-I/O like everything else here: no link knows a socket, none reads a clock. A run is a function of the seeds and
 //! of the calls, so a seed is a bug report. For tests, the harness and the lab; nothing in a session depends on it.
@@ -7,6 +8,7 @@
 //! |---|---|
 //! | [`Conditions`] | what one direction does to datagrams: plain data, may change with every datagram |
 //! | [`Link`] | one direction: takes datagrams, gives them back when they are due; two of them are a connection |
+//! | [`HostClock`] | one host's clock with offset and skew, and when the host stalls |
 //! | [`SplitMix64`], [`Pcg32`] | the seeded random numbers of links and of bots |
 //!
 //! The statistics of the simulator are tested against what was asked for: a link asked for 50 ms of latency and 40 ms
@@ -39,10 +41,12 @@
 mod bottleneck;
 mod conditions;
 mod flight;
+mod host;
 mod link;
 mod rng;
 
 pub use conditions::{Conditions, ConditionsError, DELAY_MAX, Loss, Ordering, RateLimit, Reordering};
 pub use flight::IN_FLIGHT_MAX;
+pub use host::{HostClock, SKEW_PPM_MAX};
 pub use link::{Delivery, Link, LinkStats};
 pub use rng::{Pcg32, SplitMix64};
