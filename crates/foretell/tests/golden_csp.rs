@@ -143,14 +143,14 @@ impl<M: Mass> Run<M> {
             self.up.send(now, datagram, &self.conditions);
         }
         self.outbox.clear();
-        while let Some((_, datagram)) = self.down.receive(now) {
-            self.client.receive(now, datagram).expect("the server speaks the protocol");
+        while let Some(delivery) = self.down.receive(now) {
+            self.client.receive(now, delivery.bytes).expect("the server speaks the protocol");
         }
         let frame = self.client.update(now, &mut self.client_world, &mut |_| unreachable!(), &mut self.outbox);
         self.corrected.extend(frame.corrections.iter().map(|correction| (k, correction.tick)));
         assert!(self.outbox.is_empty(), "a second update of the same instant has nothing to send");
-        while let Some((_, datagram)) = self.up.receive(now) {
-            self.server.receive(now, PeerId(0), datagram).expect("the client speaks the protocol");
+        while let Some(delivery) = self.up.receive(now) {
+            self.server.receive(now, PeerId(0), delivery.bytes).expect("the client speaks the protocol");
         }
         self.server.update(now, &mut self.server_world, &mut self.outbox);
         for (_, datagram) in self.outbox.iter() {

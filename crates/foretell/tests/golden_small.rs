@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f32_mass::Body as Body32;
 use common::f64_mass::Body as Body64;
-use foretell::netsim::{Pcg32, SplitMix64};
+use foretell::netsim::SplitMix64;
 use foretell::rollback::word_bits;
 use foretell::session::client::Redundancy;
 use foretell::session::server::ArrivalPlan;
@@ -35,26 +35,6 @@ fn list(value: &Value) -> &Vec<Value> {
 /// A 64-bit number, which JSON holds as a string where it would lose bits.
 fn u64_of(value: &Value) -> u64 {
     value.as_u64().or_else(|| value.as_str()?.parse().ok()).expect("a 64-bit number")
-}
-
-#[test]
-fn both_generators_give_the_reference_numbers() {
-    for case in cases(include_str!("../../../vectors/prng.json")) {
-        let mut split = SplitMix64::new(case.get("seed").map_or(0, u64_of));
-        match case["kind"].as_str().expect("a kind") {
-            "splitmix64" => list(&case["u64"]).iter().for_each(|n| assert_eq!(split.next_u64(), u64_of(n))),
-            "splitmix64_f64" => list(&case["f64"]).iter().for_each(|n| assert_eq!(Some(split.next_f64()), n.as_f64())),
-            "splitmix64_lost" => {
-                let p = case["p"].as_f64().expect("a probability");
-                list(&case["lost"]).iter().for_each(|lost| assert_eq!(u64::from(split.chance(p)), u64_of(lost)));
-            }
-            "pcg32" => {
-                let mut pcg = Pcg32::new(u64_of(&case["initstate"]), u64_of(&case["initseq"]));
-                list(&case["u32"]).iter().for_each(|n| assert_eq!(u64::from(pcg.next_u32()), u64_of(n)));
-            }
-            other => panic!("an unknown kind: {other}"),
-        }
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, PlayerOptions, ServerHost, Simulation};
-use foretell::netsim::{Conditions, HostClock, Loss, SplitMix64};
+use foretell::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
 use foretell::session::Refusal;
 use foretell::session::client::{Causes, Corrected, Reconciliation, Redundancy, Source};
 use foretell::session::server::{Server, ServerEvent};
@@ -281,10 +281,10 @@ fn the_same_seed_gives_the_same_session_bit_for_bit() {
             jitter: Duration::from_millis(30),
             loss: Loss::Uniform(0.1),
             duplicates: 0.1,
-            reordering: 0.05,
+            reordering: Reordering { rate: 0.05, ..Reordering::default() },
             ..conditions(70)
         };
-        simulation.add_player(player(rough.clone(), HostOptions::at(60)));
+        simulation.add_player(player(rough, HostOptions::at(60)));
         simulation.add_player(player(rough, HostOptions::at(144)));
         let mut play = Play::new(seed);
         run(&mut simulation, 15.0, &mut play);
@@ -349,7 +349,7 @@ fn without_reconciliation_a_push_is_seen_and_left_and_with_it_always_every_state
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn without_a_missed_deadline_there_is_no_correction(
@@ -407,7 +407,7 @@ proptest! {
             jitter: Duration::from_millis(jitter),
             loss: Loss::Bursts { rate: loss, mean_length: burst },
             duplicates,
-            reordering,
+            reordering: Reordering { rate: reordering, ..Reordering::default() },
             ..conditions(latency)
         };
         let client = ClientConfig { resimulation_budget: budget, ..ClientConfig::default() };

@@ -49,7 +49,7 @@ impl Host {
 
     /// What its clock shows at a virtual instant.
     pub fn local(&self, now: Instant) -> Instant {
-        self.options.clock.local(now)
+        self.options.clock.read(now)
     }
 
     /// Its clock, to be stalled.

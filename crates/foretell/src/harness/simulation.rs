@@ -102,7 +102,7 @@ impl<W: World> Simulation<W> {
             host: Host::new(options.host, self.now),
             up,
             down,
-            up_conditions: options.conditions.clone(),
+            up_conditions: options.conditions,
             down_conditions: options.conditions,
             outbox: Outbox::new(),
         });
@@ -138,9 +138,9 @@ impl<W: World> Simulation<W> {
             return;
         }
         for (index, player) in self.players.iter_mut().enumerate() {
-            while let Some((due, datagram)) = player.up.receive(self.now) {
+            while let Some(delivery) = player.up.receive(self.now) {
                 // A malformed datagram is counted by the server.
-                let _ = server.receive(host.local(due), PeerId(index as u64), datagram);
+                let _ = server.receive(host.local(delivery.due), PeerId(index as u64), delivery.bytes);
             }
         }
         driver.before_server(self.now, &mut self.server);
@@ -161,9 +161,9 @@ impl<W: World> Simulation<W> {
         if !host.take_frame() {
             return;
         }
-        while let Some((due, datagram)) = down.receive(self.now) {
+        while let Some(delivery) = down.receive(self.now) {
             // A malformed datagram is counted by the client.
-            let _ = client.receive(host.local(due), datagram);
+            let _ = client.receive(host.local(delivery.due), delivery.bytes);
         }
         let local = host.local(self.now);
         client.update(local, world, &mut |tick| driver.input(index, tick), outbox);

@@ -1,179 +1,194 @@
-//! One direction of a link: datagrams in, the same ones out later, or never, or twice.
+//! One direction of a link: datagrams go in, and come out late, twice, in another order or not at all.
+//!
+//! Everything that happens is a function of two seeds and of what was sent when under which [`Conditions`]. What is
+//! lost and what is delayed are drawn from two streams, so that a change of the jitter leaves the losses as they are.
+//!
+//! The draws, exactly, so that a second implementation agrees (D31). Per datagram sent:
+//! 1. from the loss stream, always, one [`SplitMix64::chance`]; for bursts it depends on what became of the one before;
+//! 2. if it is neither lost nor dropped at the bottleneck, from the delay stream:
+//!    its jitter `next_u64() % (jitter in microseconds + 1)`, only if the jitter is not 0;
+//!    whether it has a copy, `chance(duplicates)`, only if that is not 0; the copy's jitter, likewise;
+//!    whether it is held back, `chance(reordering.rate)`, only if that is not 0.
+//!
+//! Invariant, a test holds it: `sent + duplicated = lost + dropped_by_queue + dropped_in_flight + delivered + in flight`.
 
-use super::{Conditions, Loss, Ordering, SplitMix64};
-use crate::time::Instant;
 use core::time::Duration;
 
-/// How many datagrams may be on their way; more are dropped, as by a router without memory left.
-const IN_FLIGHT_MAX: usize = 65_536;
+use super::bottleneck::Bottleneck;
+use super::flight::{Flight, Passage};
+use super::{Conditions, Ordering, SplitMix64};
+use crate::time::Instant;
 
-/// What a link has done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LinkStats {
-    /// Datagrams that were sent.
-    pub sent: u64,
-    /// Of these, lost by the conditions' [`Loss`].
-    pub lost: u64,
-    /// Of these, dropped because the queue of the rate limit was full.
-    pub dropped: u64,
-    /// Copies that were made.
-    pub duplicated: u64,
-    /// Datagrams that were held back.
-    pub held_back: u64,
-    /// Datagrams that were delivered, with the copies.
-    pub delivered: u64,
-    /// Of these, delivered after one that was sent later.
-    pub reordered: u64,
-    /// Bytes that were sent.
-    pub bytes: u64,
-}
-
-/// A datagram on its way.
-#[derive(Debug)]
-struct Flying {
-    due: Instant,
-    /// Its number among all sent; a copy has that of its original.
-    number: u64,
-    bytes: Vec<u8>,
-}
-
-/// One direction of a link.
+/// One direction of a link. The time is an argument and never runs backwards.
 ///
-/// Draws, for reference runs: one number of the loss stream per datagram, always; of the delay stream, for one that is
-/// not lost, its jitter (`u64 % (jitter in µs + 1)`) if there is any, then whether it is duplicated if duplicates are
-/// asked for, and on a hit the copy's jitter, then whether it is held back if reordering is asked for.
-#[derive(Debug)]
+/// The conditions are given with each datagram and hold for it alone, so that they can change at any moment: one that
+/// is in flight keeps its due time.
+#[derive(Clone, Debug)]
 pub struct Link {
-    losses: SplitMix64,
-    delays: SplitMix64,
-    in_burst: bool,
-    /// Descending by (due, number): the next one is last.
-    flying: Vec<Flying>,
-    spare: Vec<Vec<u8>>,
-    delivering: Vec<u8>,
-    newest_due: Instant,
-    /// When the last byte that was accepted will have left the rate limit.
-    clear_at: Instant,
+    loss: SplitMix64,
+    delay: SplitMix64,
+    /// Whether the last datagram was lost; `None` before the first.
+    lost_before: Option<bool>,
+    bottleneck: Bottleneck,
+    flight: Flight,
+    /// The latest due time so far.
+    latest_due: Instant,
+    /// The largest number delivered so far.
     newest_delivered: Option<u64>,
     stats: LinkStats,
 }
 
+/// A datagram that has arrived. It borrows the link's memory until it has been read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery<'link> {
+    /// What was sent, unchanged.
+    pub bytes: &'link [u8],
+    /// Its place in the order of sending on this link, from 0; what was lost has a number too, and a copy has that of its
+    /// original.
+    pub number: u64,
+    /// When it was sent.
+    pub sent: Instant,
+    /// When it arrived: `sent <= due <=` the `now` of the call that received it.
+    pub due: Instant,
+}
+
+/// What a link has done so far. All are counts of datagrams unless their name says bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkStats {
+    /// Given to [`Link::send`].
+    pub sent: u64,
+    /// Vanished by [`super::Loss`].
+    pub lost: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Held back by [`super::Reordering`], whether or not another overtook it.
+    pub held_back: u64,
+    /// Delivered after one that was sent later, for whatever reason; copies count too.
+    pub reordered: u64,
+    /// Dropped because the queue of the rate limit was full.
+    pub dropped_by_queue: u64,
+    /// Dropped because [`super::IN_FLIGHT_MAX`] were in flight; copies count too.
+    pub dropped_in_flight: u64,
+    /// Returned by [`Link::receive`], copies included.
+    pub delivered: u64,
+    /// Bytes given to [`Link::send`].
+    pub bytes_sent: u64,
+    /// Bytes returned by [`Link::receive`].
+    pub bytes_delivered: u64,
+}
+
 impl Link {
-    /// A link whose losses and delays are functions of these seeds.
+    /// An empty link, with a seed for what is lost and one for what is delayed, doubled and held back. Give the two
+    /// directions of a connection different seeds.
     pub fn new(loss_seed: u64, delay_seed: u64) -> Link {
         Link {
-            losses: SplitMix64::new(loss_seed),
-            delays: SplitMix64::new(delay_seed),
-            in_burst: false,
-            flying: Vec::new(),
-            spare: Vec::new(),
-            delivering: Vec::new(),
-            newest_due: Instant::ZERO,
-            clear_at: Instant::ZERO,
+            loss: SplitMix64::new(loss_seed),
+            delay: SplitMix64::new(delay_seed),
+            lost_before: None,
+            bottleneck: Bottleneck::default(),
+            flight: Flight::default(),
+            latest_due: Instant::ZERO,
             newest_delivered: None,
             stats: LinkStats::default(),
         }
     }
 
-    /// Sends a datagram at `now` under these conditions, which may differ from one to the next.
-    pub fn send(&mut self, now: Instant, datagram: &[u8], conditions: &Conditions) {
-        let number = self.stats.sent;
+    /// Sends a datagram under these conditions.
+    ///
+    /// # Panics
+    /// When [`Conditions::validate`] fails; ask it first where a person chooses them.
+    pub fn send(&mut self, now: Instant, bytes: &[u8], conditions: &Conditions) {
+        if let Err(error) = conditions.validate() {
+            panic!("the conditions of a link must be valid: {error}");
+        }
+        let original = Passage { due: now, number: self.stats.sent, copy: false, sent: now };
         self.stats.sent += 1;
-        self.stats.bytes += datagram.len() as u64;
-        if self.is_lost(conditions.loss) {
+        self.stats.bytes_sent += bytes.len() as u64;
+        if self.loses_next(conditions) {
             self.stats.lost += 1;
             return;
         }
-        let Some(queueing) = self.pass_rate_limit(now, datagram.len(), conditions) else {
-            self.stats.dropped += 1;
+        let Some(wait) = self.bottleneck.admit(now, bytes.len(), conditions.rate) else {
+            self.stats.dropped_by_queue += 1;
             return;
         };
-        let leaves = now + queueing + conditions.latency;
-        let due = leaves + self.jitter(conditions);
-        let copy = conditions.duplicates > 0.0 && self.delays.chance(conditions.duplicates);
-        let copy_due = if copy { Some(leaves + self.jitter(conditions)) } else { None };
-        let held = conditions.reordering > 0.0 && self.delays.chance(conditions.reordering);
-        self.stats.held_back += u64::from(held);
-        // One that is held back is out of the order that the others keep.
-        let due = if held { due + conditions.held_back } else { self.in_order(due, conditions.ordering) };
-        self.fly(due, number, datagram);
-        if let Some(due) = copy_due {
+        let earliest = now + wait + conditions.latency;
+        let jitter = self.draw_jitter(conditions.jitter);
+        let copy_jitter = self.draw_chance(conditions.duplicates).then(|| self.draw_jitter(conditions.jitter));
+        let hold = self.draw_hold(conditions);
+        self.depart(Passage { due: earliest + jitter + hold, ..original }, bytes, conditions.ordering);
+        if let Some(jitter) = copy_jitter {
             self.stats.duplicated += 1;
-            let due = self.in_order(due, conditions.ordering);
-            self.fly(due, number, datagram);
+            self.depart(Passage { due: earliest + jitter, copy: true, ..original }, bytes, conditions.ordering);
         }
     }
 
-    /// The next datagram that has arrived by `now`, with the instant of its arrival; in the order of arrival, those of
-    /// one instant in the order of sending.
-    pub fn receive(&mut self, now: Instant) -> Option<(Instant, &[u8])> {
-        if self.flying.last()?.due > now {
-            return None;
-        }
-        let Flying { due, number, bytes } = self.flying.pop()?;
+    /// The next datagram that has arrived by `now`, in the order of arrival (and, of those that arrive in the same
+    /// microsecond, of sending). Call it until there is none.
+    pub fn receive(&mut self, now: Instant) -> Option<Delivery<'_>> {
+        let (passage, bytes) = self.flight.pop(now)?;
         self.stats.delivered += 1;
-        self.stats.reordered += u64::from(self.newest_delivered.is_some_and(|newest| number < newest));
-        self.newest_delivered = self.newest_delivered.max(Some(number));
-        self.spare.push(core::mem::replace(&mut self.delivering, bytes));
-        Some((due, &self.delivering))
+        self.stats.bytes_delivered += bytes.len() as u64;
+        if self.newest_delivered > Some(passage.number) {
+            self.stats.reordered += 1;
+        }
+        self.newest_delivered = self.newest_delivered.max(Some(passage.number));
+        Some(Delivery { bytes, number: passage.number, sent: passage.sent, due: passage.due })
     }
 
-    /// When the next datagram arrives; `None` when none is on its way.
+    /// When the next datagram arrives, so that virtual time can jump there; `None` if none is in flight.
     pub fn next_due(&self) -> Option<Instant> {
-        self.flying.last().map(|flying| flying.due)
+        self.flight.next_due()
+    }
+
+    /// How many datagrams are in flight, copies included; at most [`super::IN_FLIGHT_MAX`].
+    pub fn in_flight(&self) -> usize {
+        self.flight.len()
     }
 
     /// What it has done so far.
-    pub fn stats(&self) -> LinkStats {
-        self.stats
+    pub fn stats(&self) -> &LinkStats {
+        &self.stats
     }
 
-    fn is_lost(&mut self, loss: Loss) -> bool {
-        match loss {
-            Loss::Uniform(rate) => self.losses.chance(rate),
-            Loss::Bursts { rate, mean_length } => {
-                // The state changes before each datagram. Leaving the bad state with 1/length makes bursts of that mean;
-                // entering it with rate / (length (1 - rate)) makes the stationary share of the bad state the rate.
-                let change = if self.in_burst { 1.0 / mean_length } else { rate / (mean_length * (1.0 - rate)) };
-                self.in_burst ^= self.losses.chance(change);
-                self.in_burst
-            }
+    fn loses_next(&mut self, conditions: &Conditions) -> bool {
+        let lost = self.loss.chance(conditions.loss.probability(self.lost_before));
+        self.lost_before = Some(lost);
+        lost
+    }
+
+    fn draw_jitter(&mut self, jitter: Duration) -> Duration {
+        match whole_micros(jitter) {
+            0 => Duration::ZERO,
+            micros => Duration::from_micros(self.delay.next_u64() % (micros + 1)),
         }
     }
 
-    /// How long the datagram waits for the ones before it and for its own bytes; `None` when the queue is full.
-    fn pass_rate_limit(&mut self, now: Instant, len: usize, conditions: &Conditions) -> Option<Duration> {
-        let Some(rate) = conditions.rate else { return Some(Duration::ZERO) };
-        let time_of = |bytes: u64| Duration::from_nanos(bytes.saturating_mul(1_000_000_000) / u64::from(rate.max(1)));
-        let waiting = self.clear_at.since(now);
-        if waiting > time_of(u64::from(conditions.queue)) {
-            return None;
+    fn draw_hold(&mut self, conditions: &Conditions) -> Duration {
+        if !self.draw_chance(conditions.reordering.rate) {
+            return Duration::ZERO;
         }
-        let queueing = waiting + time_of(len as u64);
-        self.clear_at = now + queueing;
-        Some(queueing)
+        self.stats.held_back += 1;
+        conditions.reordering.hold
     }
 
-    fn jitter(&mut self, conditions: &Conditions) -> Duration {
-        let most = u64::try_from(conditions.jitter.as_micros()).unwrap_or(u64::MAX - 1);
-        if most == 0 { Duration::ZERO } else { Duration::from_micros(self.delays.next_u64() % (most + 1)) }
+    /// A draw from the delay stream: unlike a loss, a fault that is switched off takes none.
+    fn draw_chance(&mut self, p: f64) -> bool {
+        p > 0.0 && self.delay.chance(p)
     }
 
-    fn in_order(&mut self, due: Instant, ordering: Ordering) -> Instant {
-        let due = if ordering == Ordering::Fifo { due.max(self.newest_due) } else { due };
-        self.newest_due = self.newest_due.max(due);
-        due
-    }
-
-    fn fly(&mut self, due: Instant, number: u64, datagram: &[u8]) {
-        if self.flying.len() >= IN_FLIGHT_MAX {
-            self.stats.dropped += 1;
-            return;
+    fn depart(&mut self, mut passage: Passage, bytes: &[u8], ordering: Ordering) {
+        if ordering == Ordering::Fifo {
+            passage.due = passage.due.max(self.latest_due);
         }
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.clear();
-        bytes.extend_from_slice(datagram);
-        let at = self.flying.partition_point(|other| (other.due, other.number) > (due, number));
-        self.flying.insert(at, Flying { due, number, bytes });
+        if self.flight.push(passage, bytes) {
+            self.latest_due = self.latest_due.max(passage.due);
+        } else {
+            self.stats.dropped_in_flight += 1;
+        }
     }
+}
+
+fn whole_micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).expect("valid conditions are at most 10 s")
 }

@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn substituted_ticks_are_named_newest_first_until_acknowledged() {
         let mut buffer = filled([0, 3]);
-        (0..6).for_each(|_| drop(taken(&mut buffer, GapPolicy::Neutral)));
+        (0..6).for_each(|_| assert!(taken(&mut buffer, GapPolicy::Neutral).is_some()));
         let mut ranges = Vec::new();
         buffer.ranges(Tick::new(6), &mut ranges);
         let range = |back, ticks| SubstitutedRange { back, ticks, how: 2 };
