@@ -199,7 +199,7 @@ fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correctio
         let stats = simulation.players[0].client.stats();
         assert_eq!((play.corrections.len(), stats.corrections), (1, 1), "budget {budget}");
         assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
-        play.corrections[0].clone()
+        play.corrections[0]
     };
     let (at_once, whole) = corrections(1000);
     let (later, spread) = corrections(4);
@@ -372,7 +372,7 @@ proptest! {
         if served.inputs_missed == 0 {
             prop_assert_eq!(&play.corrections[..], &[]);
         }
-        prop_assert!(client.stats().outcomes.agreed > 20);
+        prop_assert!(client.stats().outcomes.agreed > 15);
     }
 
     #[test]

@@ -39,7 +39,11 @@ impl Scalar {
     }
 }
 
-/// A value with a fixed layout in 32-bit words: a scalar, or an array of them.
+/// A value with a fixed layout in 32-bit words: a scalar, or an array of 1 to 64 of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not made of exact bits",
+    note = "a field is a bool, u8 to u64, i8 to i64, f32, f64, or an array of them"
+)]
 pub trait Field: Copy {
     /// The type of each lane.
     const SCALAR: Scalar;
@@ -119,8 +123,11 @@ two_words! {
 
 impl<T: Field, const N: usize> Field for [T; N] {
     const SCALAR: Scalar = T::SCALAR;
-    #[expect(clippy::cast_possible_truncation, reason = "a row of more than 64 words is refused by the schema")]
-    const LANES: u8 = T::LANES * N as u8;
+    #[expect(clippy::cast_possible_truncation, reason = "asserted first")]
+    const LANES: u8 = {
+        assert!(N >= 1 && N * T::LANES as usize <= 64, "an array has 1 to 64 lanes");
+        T::LANES * N as u8
+    };
 
     fn put(self, words: &mut [u32]) {
         for (lane, words) in self.into_iter().zip(words.chunks_exact_mut(T::WORDS)) {

@@ -15,8 +15,9 @@ pub(crate) const PROTOCOL_VERSION: u8 = 1;
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
 
-/// Substituted inputs are named for so many ticks back.
-pub(crate) const NAMED_TICKS_BACK: u32 = 127;
+/// Substituted inputs are named for so many ticks back: longer than any client goes without a snapshot and still
+/// compares.
+pub(crate) const NAMED_TICKS_BACK: u32 = 1000;
 
 /// Which message a datagram holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -226,7 +227,7 @@ pub(crate) struct SnapshotHead {
 }
 
 /// How many ranges of substituted inputs one head may name.
-pub(crate) const RANGES_MAX: usize = 16;
+pub(crate) const RANGES_MAX: usize = 64;
 
 impl SnapshotHead {
     /// Sets the number of the last part in a datagram that was written with 0: bits 3 to 5 of its first byte.

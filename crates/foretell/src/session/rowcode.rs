@@ -4,8 +4,9 @@ use crate::rollback::{Entity, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 
-/// Server events are named for so many ticks back; older ones every client has heard of, or has resynced.
-pub(crate) const EVENT_TICKS_BACK: u32 = 127;
+/// Server events are named until acknowledged, but no longer than for so many ticks.
+pub(crate) const EVENT_TICKS_BACK: u32 = 1000;
+const AGE_BITS: u32 = 10;
 
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl RowCode {
         let age = event_age.filter(|age| *age <= EVENT_TICKS_BACK);
         writer.put(u64::from(age.is_some()), 1);
         if let Some(age) = age {
-            writer.put(u64::from(age), 7);
+            writer.put(u64::from(age), AGE_BITS);
         }
         for (word, width) in words.iter().zip(&self.widths[usize::from(entity.kind().0)]) {
             writer.put(u64::from(*word), u32::from(*width));
@@ -50,7 +51,7 @@ impl RowCode {
         let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
         let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
         let entity = Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter);
-        let age = if reader.take(1)? == 1 { Some(reader.take(7)? as u32) } else { None };
+        let age = if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None };
         let mut words = [0; ROW_WORDS_MAX];
         for (word, width) in words.iter_mut().zip(widths) {
             *word = reader.take(u32::from(*width))? as u32;

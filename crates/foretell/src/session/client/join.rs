@@ -84,7 +84,7 @@ impl Handshake {
     ) -> Result<(), Malformed> {
         let Some(best) = self.best.filter(|best| best.welcome.epoch == head.epoch) else { return Ok(()) };
         let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
-        self.snapshots.store((now, tick), head, reader, code, best.welcome.player()).map(|_| ())
+        self.snapshots.store((now, tick), head, reader, (code, best.welcome.player())).map(|_| ())
     }
 
     fn is_ready(&self, now: Instant) -> bool {

@@ -9,6 +9,7 @@ mod play;
 mod playout;
 mod receive;
 mod reconcile;
+mod reconciler;
 mod send;
 mod shown;
 mod snapshots;
@@ -28,7 +29,7 @@ use join::Handshake;
 use pacing::Pacing;
 use play::Done;
 use playout::Playout;
-use reconcile::Reconciler;
+use reconciler::Reconciler;
 use shown::Offsets;
 use snapshots::Snapshots;
 

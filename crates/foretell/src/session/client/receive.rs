@@ -70,7 +70,7 @@ impl<W: World> Client<W> {
         }
         let anchor = session.snapshots.newest().map_or(session.timeline.present(), |newest| newest.tick);
         let tick = Tick::widen(u32::from(head.tick), 16, anchor);
-        let stored = session.snapshots.store((now, tick), head, reader, &self.code, session.player)?;
+        let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.player))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {
             Stored::Known => return Ok(()),
@@ -80,6 +80,7 @@ impl<W: World> Client<W> {
                 let snapshot = session.snapshots.get(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
                 session.playout.note_arrival(snapshot);
+                session.reconciler.note_touched(&snapshot.touched);
                 session.connection.note_snapshot(now);
             }
         }

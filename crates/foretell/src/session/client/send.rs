@@ -21,7 +21,7 @@ impl<W: World> Client<W> {
         let len = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
             loop {
-                session.write_inputs(sequence, newest, count, &self.input_widths, bytes);
+                session.write_inputs(sequence, (newest, count), &self.input_widths, bytes);
                 if bytes.len() - start <= DATAGRAM_MAX || count <= 1 {
                     break;
                 }
@@ -58,7 +58,7 @@ impl<W: World> Session<W> {
         (newest.next().back(count).unwrap_or(Tick::ZERO), count)
     }
 
-    fn write_inputs(&self, sequence: u16, newest: Tick, count: u32, widths: &[u8], bytes: &mut Vec<u8>) {
+    fn write_inputs(&self, sequence: u16, (newest, count): (Tick, u32), widths: &[u8], bytes: &mut Vec<u8>) {
         let mut writer = BitWriter::new(bytes);
         Message::Inputs.write(&mut writer);
         let mut head = InputHead {

@@ -80,8 +80,7 @@ impl Snapshots {
         (now, tick): (Instant, Tick),
         head: &SnapshotHead,
         mut reader: BitReader<'_>,
-        code: &RowCode,
-        player: PlayerId,
+        (code, player): (&RowCode, PlayerId),
     ) -> Result<Stored, Malformed> {
         self.reading.clear();
         self.touched.clear();

@@ -64,8 +64,11 @@ impl<I: Copy + Default> Peer<I> {
         }
     }
 
-    /// The smallest margin of the last inputs, and of which tick; of equal ones the newest.
+    /// The smallest margin of the last inputs, and of which tick; of equal ones the newest. Large ones are believed only
+    /// when there are enough to know the worst, as a client that trusts the first few would come too late.
     pub(crate) fn smallest_margin(&self) -> Option<(TickTime, Tick)> {
-        self.margins.iter().copied().min_by_key(|(margin, tick)| (*margin, core::cmp::Reverse(*tick)))
+        let smallest = self.margins.iter().copied().min_by_key(|(margin, tick)| (*margin, core::cmp::Reverse(*tick)));
+        let enough = self.margins.len() == MARGINS_KEPT;
+        smallest.filter(|(margin, _)| enough || *margin < TickTime::from_millionths(1_000_000))
     }
 }

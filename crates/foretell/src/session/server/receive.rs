@@ -12,7 +12,7 @@ use crate::time::{Instant, Offset, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
-const BUDGET_TICKS: u32 = 7;
+const BUDGET_TICKS: u32 = 8;
 
 impl<W: World> Server<W> {
     /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
@@ -115,7 +115,7 @@ impl<W: World> Server<W> {
         // Twice: nothing is taken over before the whole datagram has proved well-formed.
         self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
         self.note_heard(now, index, &head, anchor);
-        if self.rules.stepping == Stepping::Arrivals && !self.plan_arrivals(now, index, first, newest, head.count) {
+        if self.rules.stepping == Stepping::Arrivals && !self.plan_arrivals(now, index, first, head.count) {
             return Ok(());
         }
         let mut offered = core::mem::take(&mut self.offered);
@@ -165,12 +165,12 @@ impl<W: World> Server<W> {
 
     /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Says whether it holds
     /// anything new.
-    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, newest: Tick, count: u32) -> bool {
+    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, count: u32) -> bool {
         let at = self.clock.at_instant(now);
         let peer = &mut self.peers[index];
         let budget = (at - peer.admitted).tick() + BUDGET_TICKS;
         let Some(plan) = ArrivalPlan::of(peer.planned, first, count) else { return false };
-        if newest > budget || newest.since(peer.buffer.next()) >= super::buffer::TICKS_AHEAD_MAX {
+        if plan.next > budget || plan.next.since(peer.buffer.next()) > super::buffer::TICKS_AHEAD_MAX {
             peer.stats.inputs_refused += u64::from(count);
             return false;
         }

@@ -1,0 +1,87 @@
+//! What `#[state(...)]` says about a field and about a kind of entity.
+
+use quote::ToTokens;
+use syn::{Attribute, Error, Path};
+
+/// What a field means, with the names that it has in `#[state(...)]` and in `foretell::Meaning`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    Plain,
+    Position,
+    Rotation,
+    Velocity,
+    AngularVelocity,
+}
+
+impl Meaning {
+    /// The keyword of each meaning that has one.
+    const KEYS: [(&str, Meaning); 4] = [
+        ("position", Meaning::Position),
+        ("rotation", Meaning::Rotation),
+        ("velocity", Meaning::Velocity),
+        ("angular_velocity", Meaning::AngularVelocity),
+    ];
+
+    /// Its variant in `foretell::Meaning`.
+    pub fn variant(self) -> &'static str {
+        match self {
+            Meaning::Plain => "Plain",
+            Meaning::Position => "Position",
+            Meaning::Rotation => "Rotation",
+            Meaning::Velocity => "Velocity",
+            Meaning::AngularVelocity => "AngularVelocity",
+        }
+    }
+
+    /// The fewest and the most lanes of `f32` or `f64` that it has; `None` when any type will do.
+    pub fn lanes(self) -> Option<(u8, u8)> {
+        match self {
+            Meaning::Plain => None,
+            Meaning::Rotation => Some((4, 4)),
+            Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity => Some((1, 3)),
+        }
+    }
+}
+
+/// The meaning that a field's attributes give it.
+pub fn meaning(attrs: &[Attribute]) -> syn::Result<Meaning> {
+    let mut meaning = Meaning::Plain;
+    each_key(attrs, |key| {
+        let Some((_, found)) = Meaning::KEYS.into_iter().find(|(name, _)| key.is_ident(name)) else {
+            let accepted = "`position`, `rotation`, `velocity` or `angular_velocity`";
+            return Err(unknown(key, &format!("a field takes {accepted}")));
+        };
+        if meaning != Meaning::Plain {
+            return Err(Error::new_spanned(key, "a field has one meaning at most"));
+        }
+        meaning = found;
+        Ok(())
+    })?;
+    Ok(meaning)
+}
+
+/// Whether a struct's or a variant's attributes say that its rows go to their owner alone.
+pub fn for_owner(attrs: &[Attribute]) -> syn::Result<bool> {
+    let mut owner = false;
+    each_key(attrs, |key| {
+        owner = key.is_ident("owner");
+        if owner { Ok(()) } else { Err(unknown(key, "a struct or a variant takes `owner`")) }
+    })?;
+    Ok(owner)
+}
+
+/// Refuses every key on an enum as a whole: each of its variants is a kind of its own.
+pub fn refuse_on_enum(attrs: &[Attribute]) -> syn::Result<()> {
+    each_key(attrs, |key| Err(unknown(key, "an enum takes nothing; each of its variants takes `owner`")))
+}
+
+fn each_key(attrs: &[Attribute], mut each: impl FnMut(&Path) -> syn::Result<()>) -> syn::Result<()> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("state"))
+        .try_for_each(|attr| attr.parse_nested_meta(|meta| each(&meta.path)))
+}
+
+fn unknown(key: &Path, accepted: &str) -> Error {
+    Error::new_spanned(key, format!("`#[state({})]` has no meaning here: {accepted}", key.to_token_stream()))
+}

@@ -1,0 +1,161 @@
+//! The layout of a struct or a variant: its fields in the order of their declaration, each at the words that follow
+//! those of the one before, and the code that describes, writes and reads them.
+//!
+//! Generated code names its locals `words` and `field_0`, `field_1`, ...; fields of the user's type are only ever named
+//! in patterns and literals, so that no field's name can shadow another's or the words.
+
+use crate::attributes::Meaning;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Error, Fields, Ident, Member, Type};
+
+/// Where and what a field is.
+struct Field {
+    member: Member,
+    binding: Ident,
+    name: String,
+    ty: Type,
+    meaning: Meaning,
+}
+
+/// The fields of a struct or a variant.
+pub struct Layout {
+    /// How a value of it is written inside the `impl`: `Self`, or `Self::Variant`.
+    path: TokenStream,
+    /// The struct's or the variant's name, for messages.
+    name: String,
+    fields: Vec<Field>,
+}
+
+impl Layout {
+    /// The layout of the struct or variant `name`; `meaning` says what a field's attributes make of it.
+    ///
+    /// Fails when two fields have the same meaning.
+    pub fn new(
+        path: TokenStream,
+        name: &Ident,
+        fields: &Fields,
+        meaning: impl Fn(&syn::Field) -> syn::Result<Meaning>,
+    ) -> syn::Result<Layout> {
+        let mut layout = Layout { path, name: name.unraw().to_string(), fields: Vec::new() };
+        for (index, field) in fields.iter().enumerate() {
+            let meaning = meaning(field)?;
+            let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
+            if let Some(first) =
+                layout.fields.iter().find(|first| first.meaning == meaning && meaning != Meaning::Plain)
+            {
+                let (meaning, of, first) = (meaning.variant(), &layout.name, &first.name);
+                let message = format!("`{first}` of `{of}` is its {meaning} already: a kind has one at most");
+                return Err(Error::new_spanned(field, message));
+            }
+            let member = field.ident.clone().map_or_else(|| Member::from(index), Member::from);
+            layout.fields.push(Field {
+                member,
+                binding: format_ident!("field_{index}"),
+                name,
+                ty: field.ty.clone(),
+                meaning,
+            });
+        }
+        Ok(layout)
+    }
+
+    /// How a value of it is written inside the `impl`: `Self`, or `Self::Variant`.
+    pub fn path(&self) -> &TokenStream {
+        &self.path
+    }
+
+    /// The struct's or the variant's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// An expression: the `Vec` of its columns.
+    pub fn columns(&self) -> TokenStream {
+        let columns = self.fields.iter().map(|Field { name, ty, meaning, .. }| {
+            let meaning = format_ident!("{}", meaning.variant());
+            quote!(::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning))
+        });
+        quote!(::std::vec![#(#columns),*])
+    }
+
+    /// A pattern that binds every field by reference.
+    pub fn pattern(&self) -> TokenStream {
+        let Layout { path, fields, .. } = self;
+        let members = fields.iter().map(|field| &field.member);
+        let bindings = fields.iter().map(|field| &field.binding);
+        quote!(#path { #(#members: #bindings),* })
+    }
+
+    /// Statements that write what [`pattern`](Layout::pattern) bound into `words: &mut [u32]`.
+    pub fn write(&self) -> TokenStream {
+        if self.fields.is_empty() {
+            return quote!(let _ = words;);
+        }
+        let all = words_of(&self.fields);
+        let writes = self.fields.iter().enumerate().map(|(index, Field { binding, ty, .. })| {
+            let at = words_of(&self.fields[..index]);
+            quote!(<#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);)
+        });
+        // Cut to length first: one check of bounds, and those of the fields are constants.
+        quote! {
+            let words = &mut words[..const { #all }];
+            #(#writes)*
+        }
+    }
+
+    /// An expression: the value read from `words: &[u32]`.
+    pub fn read(&self) -> TokenStream {
+        let path = &self.path;
+        if self.fields.is_empty() {
+            return quote!({ let _ = words; #path {} });
+        }
+        let all = words_of(&self.fields);
+        let reads = self.fields.iter().enumerate().map(|(index, Field { member, ty, .. })| {
+            let at = words_of(&self.fields[..index]);
+            quote!(#member: <#ty as ::foretell::Field>::get(&words[const { #at }..]))
+        });
+        quote!({
+            let words = &words[..const { #all }];
+            #path { #(#reads),* }
+        })
+    }
+
+    /// Items that refuse, when they are compiled, a layout of too many words and a type that does not fit its meaning.
+    pub fn assertions(&self) -> TokenStream {
+        let name = &self.name;
+        let all = words_of(&self.fields);
+        let too_long = format!("`{name}` has more than 64 words: 32 bits of a field's lane take one, 64 bits two");
+        let fit = self.fields.iter().filter_map(|field| {
+            let (least, most) = field.meaning.lanes()?;
+            let (ty, meaning) = (&field.ty, field.meaning.variant());
+            let lanes = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let message = format!("`{}` of `{name}`: a {meaning} has {lanes} lanes of f32 or f64", field.name);
+            // Spanned, so that the compiler points at the field.
+            Some(quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    <#ty as ::foretell::Field>::SCALAR.is_float()
+                        && #least <= <#ty as ::foretell::Field>::LANES
+                        && <#ty as ::foretell::Field>::LANES <= #most,
+                    #message
+                );
+            })
+        });
+        quote! {
+            const _: () = ::core::assert!(#all <= 64, #too_long);
+            #(#fit)*
+        }
+    }
+}
+
+/// A constant expression: how many words these fields take together.
+fn words_of(fields: &[Field]) -> TokenStream {
+    let words = fields.iter().map(|Field { ty, .. }| quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::WORDS));
+    let mut sum = quote!(#(#words)+*);
+    if sum.is_empty() {
+        sum = 0_usize.to_token_stream();
+    }
+    sum
+}

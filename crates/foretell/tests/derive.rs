@@ -1,0 +1,269 @@
+//! The derives: what they describe, and that what is written is what is read, bit for bit.
+
+use foretell::{Audience, Column, Input, Kind, Meaning, State};
+use proptest::prelude::*;
+
+/// Every type of field.
+#[derive(Input, Clone, Copy, PartialEq, Debug, Default)]
+struct Everything {
+    yes: bool,
+    bytes: [u8; 3],
+    half: u16,
+    word: u32,
+    long: u64,
+    signed_byte: i8,
+    signed_half: i16,
+    signed_words: [i32; 2],
+    signed_long: i64,
+    single: f32,
+    doubles: [[f64; 2]; 2],
+    flags: [bool; 5],
+}
+
+/// 1 + 3 + 1 + 1 + 2 + 1 + 1 + 2 + 2 + 1 + 8 + 5.
+const EVERYTHING_WORDS: usize = 28;
+
+/// By its bits, so that every value occurs, NaN included.
+fn any_single() -> impl Strategy<Value = f32> {
+    any::<u32>().prop_map(f32::from_bits)
+}
+
+/// As [`any_single`].
+fn any_double() -> impl Strategy<Value = f64> {
+    any::<u64>().prop_map(f64::from_bits)
+}
+
+prop_compose! {
+    fn everything()(
+        (yes, bytes, half, word, long) in any::<(bool, [u8; 3], u16, u32, u64)>(),
+        (signed_byte, signed_half, signed_words, signed_long) in any::<(i8, i16, [i32; 2], i64)>(),
+        single in any_single(),
+        doubles in prop::array::uniform2(prop::array::uniform2(any_double())),
+        flags in any::<[bool; 5]>(),
+    ) -> Everything {
+        Everything {
+            yes, bytes, half, word, long, signed_byte, signed_half, signed_words, signed_long, single, doubles, flags,
+        }
+    }
+}
+
+/// Equal in all bits: a NaN is equal to itself, and 0.0 is not equal to -0.0.
+fn same_bits(a: &Everything, b: &Everything) -> bool {
+    let doubles = |of: &Everything| of.doubles.map(|pair| pair.map(f64::to_bits));
+    let rest = |of: &Everything| Everything { single: 0.0, doubles: [[0.0; 2]; 2], ..*of };
+    a.single.to_bits() == b.single.to_bits() && doubles(a) == doubles(b) && rest(a) == rest(b)
+}
+
+/// The names of its fields are those that generated code uses itself.
+#[derive(State, PartialEq, Debug)]
+struct Body {
+    #[state(position)]
+    words: [f64; 3],
+    #[state(rotation)]
+    r#type: [f32; 4],
+    #[state(velocity)]
+    field_0: [f64; 3],
+    #[state(angular_velocity)]
+    kind: [f32; 3],
+    other: u8,
+}
+
+#[derive(State, PartialEq, Debug)]
+enum Thing {
+    Ship {
+        #[state(position)]
+        position: [f32; 2],
+        #[state(rotation)]
+        rotation: [f64; 4],
+        fuel: u16,
+    },
+    #[state(owner)]
+    Purse(u64, [i8; 2]),
+    Flag,
+    Shot(#[state(position)] f64, #[state(velocity)] f64),
+    Empty {},
+}
+
+fn numbers<const N: usize>() -> impl Strategy<Value = [f64; N]> {
+    prop::collection::vec(-1e9..1e9, N).prop_map(|numbers| numbers.try_into().expect("N were asked for"))
+}
+
+fn thing() -> impl Strategy<Value = Thing> {
+    prop_oneof![
+        (any::<[i16; 2]>(), numbers(), any::<u16>()).prop_map(|(position, rotation, fuel)| Thing::Ship {
+            position: position.map(f32::from),
+            rotation,
+            fuel
+        }),
+        any::<(u64, [i8; 2])>().prop_map(|(coins, marks)| Thing::Purse(coins, marks)),
+        Just(()).prop_map(|()| Thing::Flag),
+        (-1e9..1e9, -1e9..1e9).prop_map(|(position, velocity)| Thing::Shot(position, velocity)),
+        Just(()).prop_map(|()| Thing::Empty {}),
+    ]
+}
+
+fn described(columns: &[Column]) -> Vec<(&str, usize, Meaning)> {
+    columns.iter().map(|column| (column.name.as_ref(), column.words(), column.meaning)).collect()
+}
+
+proptest! {
+    #[test]
+    fn an_input_of_every_type_of_field_comes_back_with_all_its_bits(input in everything()) {
+        let mut words = [0; EVERYTHING_WORDS];
+        input.write(&mut words);
+        prop_assert!(same_bits(&Everything::read(&words), &input));
+    }
+
+    #[test]
+    fn an_input_leaves_the_words_behind_it_alone(input in everything()) {
+        let mut words = [0xdead_beef; EVERYTHING_WORDS + 2];
+        input.write(&mut words);
+        prop_assert_eq!(&words[EVERYTHING_WORDS..], &[0xdead_beef; 2]);
+        prop_assert!(same_bits(&Everything::read(&words), &input));
+    }
+
+    #[test]
+    fn a_struct_state_comes_back_as_it_was(
+        position in numbers(),
+        turn in any::<[i16; 4]>(),
+        velocity in numbers(),
+        spin in any::<[i16; 3]>(),
+        other in any::<u8>(),
+    ) {
+        let (r#type, kind) = (turn.map(f32::from), spin.map(f32::from));
+        let body = Body { words: position, r#type, field_0: velocity, kind, other };
+        let mut row = [0; 20];
+        body.write(&mut row);
+        prop_assert_eq!(Body::read(body.kind(), &row), body);
+    }
+
+    #[test]
+    fn an_enum_state_comes_back_as_the_variant_it_was(thing in thing()) {
+        let mut row = vec![0; Thing::schema().kind(thing.kind()).words()];
+        thing.write(&mut row);
+        prop_assert_eq!(Thing::read(thing.kind(), &row), thing);
+    }
+}
+
+#[test]
+fn an_input_describes_its_fields_in_the_order_of_their_declaration() {
+    let columns = Everything::columns();
+    let expected = [
+        ("yes", 1),
+        ("bytes", 3),
+        ("half", 1),
+        ("word", 1),
+        ("long", 2),
+        ("signed_byte", 1),
+        ("signed_half", 1),
+        ("signed_words", 2),
+        ("signed_long", 2),
+        ("single", 1),
+        ("doubles", 8),
+        ("flags", 5),
+    ];
+    assert_eq!(described(&columns), expected.map(|(name, words)| (name, words, Meaning::Plain)));
+}
+
+#[test]
+fn fields_lie_one_after_another_and_the_low_half_comes_first() {
+    #[derive(Input, Clone, Copy, PartialEq, Default)]
+    struct Mixed(bool, u64, [i8; 2], f32);
+    let mut words = [0; 6];
+    Mixed(true, 0x0123_4567_89ab_cdef, [-1, 2], 1.0).write(&mut words);
+    assert_eq!(words, [1, 0x89ab_cdef, 0x0123_4567, 0xff, 2, 0x3f80_0000]);
+}
+
+#[test]
+fn an_input_without_fields_has_no_words() {
+    #[derive(Input, Clone, Copy, PartialEq, Debug, Default)]
+    struct Nothing;
+    #[derive(Input, Clone, Copy, PartialEq, Debug, Default)]
+    struct Neither {}
+    Nothing.write(&mut []);
+    Neither {}.write(&mut []);
+    assert_eq!(Nothing::read(&[]), Nothing);
+    assert_eq!(Neither::read(&[]), Neither {});
+    assert!(Nothing::columns().is_empty() && Neither::columns().is_empty());
+}
+
+#[test]
+fn an_input_may_fill_all_64_words() {
+    #[derive(Input, Clone, Copy, PartialEq, Debug, Default)]
+    struct Full([u64; 31], bool, i8);
+    let full = Full([u64::MAX; 31], true, -3);
+    let mut words = [0; 64];
+    full.write(&mut words);
+    assert_eq!(Full::read(&words), full);
+}
+
+#[test]
+#[should_panic(expected = "range end index 28 out of range for slice of length 27")]
+fn an_input_is_not_written_into_too_few_words() {
+    Everything::default().write(&mut [0; EVERYTHING_WORDS - 1]);
+}
+
+#[test]
+fn a_struct_is_one_kind_and_its_fields_mean_what_they_say() {
+    let schema = Body::schema();
+    let [body] = schema.kinds() else { panic!("a struct is one kind") };
+    assert_eq!((body.name(), body.words(), body.audience()), ("Body", 20, Audience::All));
+    let expected = [
+        ("words", 6, Meaning::Position),
+        ("type", 4, Meaning::Rotation),
+        ("field_0", 6, Meaning::Velocity),
+        ("kind", 3, Meaning::AngularVelocity),
+        ("other", 1, Meaning::Plain),
+    ];
+    assert_eq!(described(&body.columns().cloned().collect::<Vec<_>>()), expected);
+}
+
+#[test]
+fn a_variant_is_a_kind_of_its_own_with_its_own_audience() {
+    let schema = Thing::schema();
+    let kinds: Vec<_> = schema.kinds().iter().map(|kind| (kind.name(), kind.words(), kind.audience())).collect();
+    let expected = [
+        ("Ship", 11, Audience::All),
+        ("Purse", 4, Audience::Owner),
+        ("Flag", 0, Audience::All),
+        ("Shot", 4, Audience::All),
+        ("Empty", 0, Audience::All),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(Thing::Purse(0, [0, 0]).kind(), Kind(1));
+    assert_eq!(Thing::Empty {}.kind(), Kind(4));
+    let shot: Vec<_> = schema.kind(Kind(3)).columns().cloned().collect();
+    assert_eq!(described(&shot), [("0", 2, Meaning::Position), ("1", 2, Meaning::Velocity)]);
+}
+
+#[test]
+fn a_struct_may_belong_to_its_owner_alone() {
+    #[derive(State)]
+    #[state(owner)]
+    struct Hand([u8; 5]);
+    assert_eq!(Hand([0; 5]).kind(), Kind(0));
+    assert_eq!(Hand::schema().kind(Kind(0)).audience(), Audience::Owner);
+}
+
+#[test]
+fn one_type_may_be_both_and_means_something_only_as_a_state() {
+    #[derive(Input, State, Clone, Copy, PartialEq, Default)]
+    struct Cursor {
+        #[state(position)]
+        at: [f32; 2],
+    }
+    assert_eq!(Cursor::columns()[0].meaning, Meaning::Plain);
+    assert_eq!(Cursor::schema().kind(Kind(0)).columns().next().map(|column| column.meaning), Some(Meaning::Position));
+}
+
+#[test]
+#[should_panic(expected = "kind 5 is none of the kinds of `Thing`, which number 5")]
+fn reading_a_kind_that_an_enum_does_not_have_panics() {
+    let _ = Thing::read(Kind(5), &[0; 64]);
+}
+
+#[test]
+#[should_panic(expected = "kind 1 is none of the kinds of `Body`, which number 1")]
+fn reading_a_kind_that_a_struct_does_not_have_panics() {
+    let _ = Body::read(Kind(1), &[0; 64]);
+}
