@@ -3,7 +3,9 @@
 #![expect(clippy::allow_attributes, reason = "each test uses a part of this")]
 #![allow(dead_code, reason = "each test uses a part of this")]
 
-use foretell::{Entity, Input, Kind, PlayerId, Tick};
+pub mod hostile;
+
+use foretell::{Entity, Input, Kind, PlayerId, Schema, State, Tick};
 
 /// The article's five buttons (R6, R16), in the order of their bits.
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
@@ -149,3 +151,13 @@ macro_rules! point_mass {
 
 point_mass!(f64_mass, f64);
 point_mass!(f32_mass, f32);
+
+impl hostile::Playable for f64_mass::Masses {
+    fn schema() -> Schema {
+        f64_mass::Body::schema()
+    }
+
+    fn with_player(player: PlayerId) -> Self {
+        f64_mass::Masses::of(player)
+    }
+}

@@ -54,6 +54,9 @@ pub struct Client<W: World> {
     head: SnapshotHead,
 }
 
+/// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
+const FEW: usize = 16;
+
 /// Where in its life a client is.
 enum Phase<W: World> {
     Joining(Box<Handshake>),
@@ -107,9 +110,9 @@ impl<W: World> Client<W> {
             phase,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),
-            corrections: Vec::new(),
-            events: Vec::new(),
-            events_to_come: Vec::new(),
+            corrections: Vec::with_capacity(FEW),
+            events: Vec::with_capacity(FEW),
+            events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
             config,
             rules,

@@ -40,11 +40,11 @@ impl Reconciler {
         Reconciler {
             compared: Tick::ZERO,
             inexact: false,
-            substituted: VecDeque::new(),
+            substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
-            touched: Vec::new(),
+            touched: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
-            pending: Vec::new(),
+            pending: Vec::with_capacity(super::FEW),
         }
     }
 

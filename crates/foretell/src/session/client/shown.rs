@@ -31,7 +31,8 @@ pub(crate) struct Offsets {
 
 impl Offsets {
     pub(crate) fn new(now: Instant) -> Offsets {
-        Offsets { offsets: Vec::new(), at: now, captured: Vec::new() }
+        let few = super::FEW;
+        Offsets { offsets: Vec::with_capacity(few), at: now, captured: Vec::with_capacity(few) }
     }
 
     /// The offset of an entity at `now`, when it moves with `velocity`.

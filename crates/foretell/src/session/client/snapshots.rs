@@ -82,6 +82,9 @@ impl Snapshots {
         mut reader: BitReader<'_>,
         (code, player): (&RowCode, PlayerId),
     ) -> Result<Stored, Malformed> {
+        if head.part > head.last_part {
+            return Err(Malformed::OutOfRange("part"));
+        }
         self.reading.clear();
         self.touched.clear();
         while reader.take(1)? == 1 {

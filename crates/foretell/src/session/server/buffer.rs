@@ -62,7 +62,7 @@ impl<I: Copy + Default> InputBuffer<I> {
             first: None,
             last: I::default(),
             repeated: 0,
-            substituted: VecDeque::new(),
+            substituted: VecDeque::with_capacity(64),
         }
     }
 

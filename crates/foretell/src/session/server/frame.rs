@@ -51,6 +51,11 @@ pub(super) struct Served {
 }
 
 impl Served {
+    /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
+    pub(super) fn with_room() -> Served {
+        Served { events: Vec::with_capacity(16), late: Vec::with_capacity(64), ..Served::default() }
+    }
+
     pub(super) fn begin(&mut self) {
         self.steps = 0;
         self.events.drain(..self.shown.0);

@@ -95,7 +95,7 @@ impl<W: World> Server<W> {
             offered: Vec::new(),
             input_columns: <W::Input as Input>::columns(),
             head: SnapshotHead::default(),
-            frame: Served::default(),
+            frame: Served::with_room(),
             malformed: 0,
             config,
             rules,

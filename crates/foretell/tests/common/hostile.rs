@@ -1,0 +1,76 @@
+//! A running client and server to which any bytes can be fed; shared with the fuzz target.
+
+use foretell::netsim::SplitMix64;
+use foretell::{
+    Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, Schema, Server, ServerConfig, World,
+};
+
+/// Both ends of a session that was created joined, with a perfect link between them.
+pub struct Ends<W: World> {
+    client: Client<W>,
+    client_world: W,
+    server: Server<W>,
+    server_world: W,
+    now: u64,
+}
+
+/// A world that such a session can be made of.
+pub trait Playable: World + Default {
+    fn schema() -> Schema;
+    fn with_player(player: PlayerId) -> Self;
+}
+
+impl<W: Playable> Ends<W> {
+    pub fn new() -> Ends<W> {
+        let rules = Rules::new(W::schema());
+        let mut server = Server::new(rules.clone(), ServerConfig::default(), 1, Instant::ZERO);
+        let player = server.join(PeerId(0));
+        let client_world = W::with_player(player);
+        let config = ClientConfig::default();
+        let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &client_world);
+        Ends { client, client_world, server, server_world: W::default(), now: 0 }
+    }
+
+    /// Plays so many ticks and returns all datagrams that were sent.
+    pub fn record(&mut self, ticks: u32) -> Vec<Vec<u8>> {
+        let (mut sent, mut outbox) = (Vec::new(), Outbox::new());
+        let mut random = SplitMix64::new(7);
+        for _ in 0..ticks {
+            self.now += 15_625;
+            let now = Instant::from_micros(self.now);
+            let bits = random.next_u64();
+            let mut words = [0; 64];
+            for (nth, word) in words.iter_mut().enumerate() {
+                *word = (bits >> nth & 1) as u32;
+            }
+            let input = W::Input::read(&words);
+            self.client.update(now, &mut self.client_world, &mut |_| input, &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                sent.push(datagram.to_vec());
+                let _ = self.server.receive(now, PeerId(0), datagram);
+            }
+            outbox.clear();
+            self.server.update(now, &mut self.server_world, &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                sent.push(datagram.to_vec());
+                let _ = self.client.receive(now, datagram);
+            }
+            outbox.clear();
+        }
+        sent
+    }
+
+    /// Goes on playing; the outcomes still add up.
+    pub fn play_on(&mut self) {
+        self.record(20);
+        assert!(self.client.stats().outcomes.add_up(), "{:?}", self.client.stats().outcomes);
+    }
+}
+
+/// Gives the bytes to both ends. Says whether either understood them.
+pub fn feed<W: Playable>(ends: &mut Ends<W>, bytes: &[u8]) -> bool {
+    let now = Instant::from_micros(ends.now);
+    let by_server = ends.server.receive(now, PeerId(0), bytes).is_ok();
+    let by_client = ends.client.receive(now, bytes).is_ok();
+    by_server || by_client
+}
