@@ -117,6 +117,17 @@ impl<W: World> Client<W> {
         }
     }
 
+    /// Writes the datagram that tells the server good-bye, if there is a session. A lost one is made good by nothing:
+    /// send it two or three times.
+    pub fn leave(&self, outbox: &mut Outbox) {
+        let Phase::Playing(session) = &self.phase else { return };
+        outbox.push(PeerId::default(), |bytes| {
+            let mut writer = BitWriter::new(bytes);
+            Message::Leave.write(&mut writer);
+            writer.put(u64::from(session.connection.epoch), 8);
+        });
+    }
+
     /// Adopts the newest snapshot and simulates up to where the clock is to stand. The server has no inputs for these
     /// ticks either, and uses the neutral one as the client does.
     fn start(&mut self, now: Instant, world: &mut W) {

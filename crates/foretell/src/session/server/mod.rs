@@ -18,6 +18,7 @@ use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World,
 use crate::time::{Instant, Tick, TickClock, TickTime};
 use frame::Served;
 use peer::Peer;
+use std::collections::BTreeMap;
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,6 +55,8 @@ pub struct Server<W: World> {
     /// The next tick to step, where the clock steps the world; the number of executed steps where inputs do.
     next: Tick,
     epoch: u8,
+    /// Who is at the other end of each connection.
+    addresses: BTreeMap<PeerId, PlayerId>,
     /// Ascending by player.
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
@@ -85,6 +88,7 @@ impl<W: World> Server<W> {
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
             next: Tick::ZERO,
             epoch,
+            addresses: BTreeMap::new(),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
             touched: Vec::new(),
@@ -115,6 +119,7 @@ impl<W: World> Server<W> {
     pub fn leave(&mut self, peer: PeerId) {
         if let Some(index) = self.find(peer) {
             let gone = self.peers.remove(index);
+            self.addresses.remove(&peer);
             self.joined.retain(|player| *player != gone.player);
             self.left.push(gone.player);
             self.left.sort_unstable();
@@ -182,6 +187,7 @@ impl<W: World> Server<W> {
         let start = if self.rules.stepping == Stepping::Clock { self.next } else { Tick::ZERO };
         let at = self.peers.partition_point(|peer| peer.player < player);
         self.peers.insert(at, Peer::new(address, player, nonce, start, self.clock.at()));
+        self.addresses.insert(address, player);
         self.joined.push(player);
         self.joined.sort_unstable();
         self.frame.events.push(ServerEvent::Joined(player));
@@ -194,7 +200,8 @@ impl<W: World> Server<W> {
     }
 
     fn find(&self, address: PeerId) -> Option<usize> {
-        self.peers.iter().position(|peer| peer.address == address)
+        let player = self.addresses.get(&address)?;
+        self.peers.binary_search_by_key(player, |peer| peer.player).ok()
     }
 
     /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes).

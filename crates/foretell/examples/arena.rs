@@ -1,0 +1,98 @@
+//! A whole game: a server and two clients over a bad network, each predicting its own cube and seeing the other.
+
+use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::netsim::{Conditions, Loss};
+use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Rows, Rules};
+use foretell::{ServerConfig, State, Step, Tick, World};
+use std::{collections::BTreeMap, time::Duration};
+
+/// What a player can press.
+#[derive(Input, Clone, Copy, PartialEq, Default)]
+struct Buttons {
+    left: bool,
+    right: bool,
+}
+
+/// What everybody sees of a cube.
+#[derive(State, Clone, Copy, Default)]
+struct Cube {
+    #[state(position)]
+    x: [f32; 1],
+    #[state(velocity)]
+    speed: [f32; 1],
+}
+
+/// The game, written once: it runs on the server, in each client, and again when a prediction was wrong.
+#[derive(Clone, Default)]
+struct Arena(BTreeMap<Entity, Cube>);
+
+impl World for Arena {
+    type Input = Buttons;
+    type Saved = Arena;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        for player in step.joined() {
+            self.0.insert(step.spawn(Kind(0), *player), Cube::default());
+        }
+        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
+        for (entity, cube) in &mut self.0 {
+            let Some(player) = step.input(entity.player()) else { continue };
+            let push = f32::from(i8::from(player.input.right) - i8::from(player.input.left));
+            cube.speed[0] = 0.9 * cube.speed[0] + 0.5 * push;
+            cube.x[0] += cube.speed[0] * step.seconds() as f32;
+        }
+    }
+
+    fn save(&self, into: &mut Arena) {
+        into.clone_from(self);
+    }
+
+    fn load(&mut self, from: &Arena) {
+        self.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.0.contains_key(&entity));
+        self.0.iter().for_each(|(entity, cube)| rows.set(*entity, cube));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0.retain(|entity, _| !rows.removed().contains(entity));
+        self.0.extend(rows.states::<Cube>());
+    }
+}
+
+/// In a real game: your window and your sockets. Here: scripted keys, and a network that loses one datagram in ten.
+struct Game;
+
+impl Driver<Arena> for Game {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        let right = (tick.get() / 64 + player as u32).is_multiple_of(2);
+        Buttons { left: !right, right }
+    }
+
+    fn after_client(&mut self, player: usize, now: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+        if frame.ticks > 0 && frame.tick.get().is_multiple_of(64) {
+            client.present(now, |view| {
+                let cube: Cube = view.state();
+                println!("player {} sees {} at {:.2} m, {:?}", player + 1, view.entity, cube.x[0], view.source);
+            });
+        }
+    }
+}
+
+/// Five seconds of it.
+pub fn main() {
+    let mut session = Simulation::new(Rules::new(Cube::schema()), ServerConfig::default(), Arena::default(), 42);
+    for latency in [30, 80] {
+        let latency = Duration::from_millis(latency);
+        let conditions = Conditions { latency, loss: Loss::Uniform(0.1), ..Conditions::default() };
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        session.add_player(PlayerOptions { client, host, conditions, world: Arena::default() });
+    }
+    session.run_until(Instant::from_micros(5_000_000), &mut Game);
+    for player in &session.players {
+        let outcomes = player.client.stats().outcomes;
+        assert!(outcomes.add_up() && outcomes.agreed > 100, "{outcomes:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! The way of an input: from the player to the step, with what the player saw, and what is refused on the way.
+
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::netsim::Conditions;
+use foretell::rollback::InputStatus;
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server,
+    ServerConfig, State, Step, Stepping, Tick, World,
+};
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Aim {
+    at: [f32; 2],
+    shots: u8,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Shooter {
+    #[state(position)]
+    position: [f64; 2],
+    shots: u32,
+}
+
+/// What a step was given for a player: the tick, their input, its status, and what they saw, in ticks.
+type Seen = (Tick, PlayerId, Aim, InputStatus, Option<f64>);
+
+/// Moves each shooter to where they aim, and writes down every input.
+#[derive(Clone, Default)]
+struct Range {
+    shooters: Vec<(Entity, Shooter)>,
+    seen: Vec<Seen>,
+}
+
+impl World for Range {
+    type Input = Aim;
+    type Saved = Vec<(Entity, Shooter)>;
+
+    fn step(&mut self, step: &Step<'_, Aim>) {
+        for player in step.joined() {
+            self.shooters.push((step.spawn(Kind(0), *player), Shooter::default()));
+        }
+        self.shooters.retain(|(entity, _)| !step.left().contains(&entity.player()));
+        for (entity, shooter) in &mut self.shooters {
+            let Some(input) = step.input(entity.player()) else { continue };
+            shooter.position = input.input.at.map(f64::from);
+            shooter.shots += u32::from(input.input.shots);
+            if step.is_authority() {
+                let presented = input.presented.map(foretell::time::TickTime::as_ticks);
+                self.seen.push((step.tick(), input.player, input.input, input.status, presented));
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.shooters);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.shooters.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.shooters.iter().any(|(known, _)| *known == entity));
+        self.shooters.iter().for_each(|(entity, shooter)| rows.set(*entity, shooter));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.shooters.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
+        self.shooters.extend(rows.states::<Shooter>());
+        self.shooters.sort_unstable_by_key(|(entity, _)| *entity);
+    }
+}
+
+/// Aims by the tick, and remembers where the cursor of others was shown in each frame.
+#[derive(Default)]
+struct Aiming {
+    asked: Vec<(usize, Tick)>,
+    corrections: usize,
+}
+
+impl Driver<Range> for Aiming {
+    fn input(&mut self, player: usize, tick: Tick) -> Aim {
+        self.asked.push((player, tick));
+        Aim { at: [tick.get() as f32, player as f32], shots: 1 }
+    }
+
+    fn after_client(&mut self, _player: usize, _local: Instant, _client: &Client<Range>, frame: &Frame<'_>) {
+        self.corrections += frame.corrections.len();
+    }
+}
+
+fn session(stepping: Stepping, players: usize) -> Simulation<Range> {
+    let rules = Rules { stepping, ..Rules::new(Shooter::schema()) };
+    let mut simulation = Simulation::new(rules, ServerConfig::default(), Range::default(), 1);
+    for player in 0..players {
+        let conditions =
+            Conditions { latency: Duration::from_millis(50 + 20 * player as u64), ..Conditions::default() };
+        let (client, host, world) = (ClientConfig::default(), HostOptions::at(60), Range::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    simulation
+}
+
+#[test]
+fn each_input_is_asked_for_once_and_applied_in_its_own_tick_with_what_the_player_saw() {
+    let mut simulation = session(Stepping::Clock, 2);
+    let mut aiming = Aiming::default();
+    simulation.run_until(Instant::from_micros(6_000_000), &mut aiming);
+    for player in 0..2 {
+        let mut ticks: Vec<_> = aiming.asked.iter().filter(|(of, _)| *of == player).map(|(_, tick)| *tick).collect();
+        let asked = ticks.len();
+        ticks.dedup();
+        assert!(ticks.is_sorted() && ticks.len() == asked, "once per tick, in order");
+        let first = ticks[0];
+        let id = simulation.players[player].client.player().expect("joined");
+        let seen = simulation.server.world.seen.iter().filter(|seen| seen.1 == id && seen.0 >= first);
+        let late = first + 64;
+        let mut count = 0;
+        for (tick, _, aim, status, presented) in seen {
+            assert_eq!((aim.at, *status), ([tick.get() as f32, player as f32], InputStatus::Received));
+            if *tick > late {
+                // Others are shown about a round trip, a lead and one and a half snapshots behind the own tick.
+                let behind = f64::from(tick.get()) - presented.expect("there is another player");
+                assert!((7.0..20.0).contains(&behind), "{behind} ticks");
+            }
+            count += 1;
+        }
+        assert!(count > 250, "{count}");
+    }
+    assert_eq!(aiming.corrections, 0);
+}
+
+#[test]
+fn a_server_that_is_stepped_by_arriving_inputs_serves_several_players_each_at_their_own_tick() {
+    let mut simulation = session(Stepping::Arrivals, 3);
+    let mut aiming = Aiming::default();
+    simulation.run_until(Instant::from_micros(6_000_000), &mut aiming);
+    // A join comes as rows, once; nothing else is corrected.
+    assert!(aiming.corrections <= 3, "{}", aiming.corrections);
+    for host in &simulation.players {
+        let id = host.client.player().expect("joined");
+        let ticks: Vec<_> =
+            simulation.server.world.seen.iter().filter(|seen| seen.1 == id).map(|seen| seen.0).collect();
+        assert!(ticks.len() > 300, "{}", ticks.len());
+        assert!(ticks.iter().enumerate().all(|(nth, tick)| tick.get() as usize == nth), "every tick once, from 0");
+        assert!(host.client.stats().outcomes.agreed > 200);
+    }
+}
+
+/// Both ends, joined, and the datagram of one input.
+fn one_datagram(aim: Aim) -> (Server<Range>, Range, Vec<u8>) {
+    let rules = Rules::new(Shooter::schema());
+    let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
+    let player = server.join(PeerId(5));
+    let mut world = Range::default();
+    let mut client = Client::joined(rules, ClientConfig::default(), (player, 0), Instant::ZERO, &world);
+    let mut outbox = Outbox::new();
+    client.update(Instant::ZERO, &mut world, &mut |_| aim, &mut outbox);
+    let datagram = outbox.iter().next().expect("one datagram").1.to_vec();
+    (server, Range::default(), datagram)
+}
+
+#[test]
+fn a_number_that_is_not_finite_is_refused_and_counted() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let (mut server, mut world, datagram) = one_datagram(Aim { at: [1.0, bad], shots: 1 });
+        server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
+        server.update(Instant::ZERO, &mut world, &mut Outbox::new());
+        let stats = server.stats(PlayerId::new(1)).expect("joined");
+        assert_eq!((stats.inputs_refused, stats.inputs_applied), (1, 0));
+        assert_eq!(world.shooters[0].1.shots, 0);
+    }
+}
+
+#[test]
+fn a_duplicate_is_applied_once_and_an_input_for_another_connection_not_at_all() {
+    let (mut server, mut world, datagram) = one_datagram(Aim { at: [1.0, 2.0], shots: 1 });
+    for peer in [PeerId(6), PeerId(5), PeerId(5)] {
+        server.receive(Instant::ZERO, peer, &datagram).expect("well-formed");
+    }
+    server.update(Instant::ZERO, &mut world, &mut Outbox::new());
+    server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
+    server.update(Instant::from_micros(20_000), &mut world, &mut Outbox::new());
+    assert_eq!(world.shooters[0].1.shots, 2, "once in its tick, and repeated by the gap policy in the next");
+    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs_applied, 1);
+}
+
+#[test]
+fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
+    let mut simulation = session(Stepping::Clock, 2);
+    let mut aiming = Aiming::default();
+    simulation.run_until(Instant::from_micros(3_000_000), &mut aiming);
+    let mut outbox = Outbox::new();
+    simulation.players[0].client.leave(&mut outbox);
+    let good_bye = outbox.iter().next().expect("a datagram").1.to_vec();
+    let gone = simulation.players.remove(0);
+    let server = &mut simulation.server.server;
+    server.receive(Instant::from_micros(3_000_000), PeerId(0), &good_bye).expect("well-formed");
+    assert_eq!(server.players().collect::<Vec<_>>(), [PlayerId::new(2)]);
+    server.update(Instant::from_micros(3_016_000), &mut simulation.server.world, &mut outbox);
+    assert_eq!(simulation.server.world.shooters.len(), 1);
+    assert!(server.stats(gone.client.player().expect("joined")).is_none());
+}
