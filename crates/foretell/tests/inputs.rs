@@ -229,3 +229,27 @@ fn a_client_that_slept_a_minute_plays_on_at_once_and_never_simulates_what_it_sle
         simulation.players[0].client.tick().get().cast_signed() - simulation.server.server.tick().get().cast_signed();
     assert!((2..12).contains(&lead), "{lead} ticks ahead");
 }
+
+#[test]
+fn datagrams_of_another_epoch_change_nothing_on_either_end() {
+    let rules = Rules::new(Shooter::schema());
+    let mut ends = [3, 4].map(|epoch| {
+        let mut server = Server::new(rules.clone(), ServerConfig::default(), epoch, Instant::ZERO);
+        let player = server.join(PeerId(0));
+        let mut world = Range::default();
+        let client = Client::joined(rules.clone(), ClientConfig::default(), (player, epoch), Instant::ZERO, &world);
+        let (mut to_client, to_server) = (Outbox::new(), Outbox::new());
+        server.update(Instant::ZERO, &mut world, &mut to_client);
+        (server, client, world, to_client, to_server)
+    });
+    let [(_, _, _, foreign, _), (_, client, ..)] = &mut ends;
+    let snapshot = foreign.iter().next().expect("a snapshot").1;
+    client.receive(Instant::ZERO, snapshot).expect("well-formed");
+    assert!(client.newest_snapshot().is_none());
+    assert_eq!((client.stats().refused, client.stats().outcomes.received), (1, 0));
+    let [(_, foreign, world, _, outbox), (server, ..)] = &mut ends;
+    foreign.update(Instant::ZERO, world, &mut |_| Aim::default(), outbox);
+    let inputs = outbox.iter().next().expect("inputs").1;
+    server.receive(Instant::ZERO, PeerId(0), inputs).expect("well-formed");
+    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").datagrams, 0);
+}

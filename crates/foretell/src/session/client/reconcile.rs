@@ -57,15 +57,16 @@ impl<W: World> Turn<'_, W> {
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
         let differs = found.different + found.surplus > 0;
-        match self.config.reconciliation {
-            Reconciliation::Off => {
-                outcomes.left += found.different;
-                session.reconciler.pending.retain(|pending| pending.tick != tick);
-                return;
-            }
-            Reconciliation::Rollback if !differs => return,
-            Reconciliation::Rollback | Reconciliation::AlwaysRollback => outcomes.corrected += found.different,
+        let always = self.config.reconciliation == Reconciliation::AlwaysRollback;
+        if !differs && !always {
+            return;
         }
+        if self.config.reconciliation == Reconciliation::Off {
+            outcomes.left += found.different;
+            session.reconciler.leave();
+            return;
+        }
+        outcomes.corrected += found.different;
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);

@@ -13,8 +13,8 @@ impl<W: World> Turn<'_, W> {
     pub(super) fn send(&mut self, outbox: &mut Outbox) {
         let session = &mut *self.session;
         let Some(newest) = session.timeline.present().back(1) else { return };
-        let due = session.connection.sent_input.map_or(1, |sent| newest.since(sent));
-        if due < self.config.send_interval.max(1) {
+        let waited = session.connection.sent_input.map(|sent| newest.since(sent));
+        if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
         }
         let (_, mut count) = session.range(newest, self.config.redundancy, self.stats.margin_ticks);
