@@ -79,7 +79,6 @@ impl Stage {
     /// Forgets what belongs to the last frame alone.
     pub fn begin_frame(&mut self) {
         self.corrections.clear();
-        self.witness.notes.clear();
         (self.resimulated, self.ran) = (0, false);
     }
 
@@ -133,6 +132,7 @@ impl Driver<Arena> for Stage {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
         let input = Buttons::from_bits(self.keys_of(player, tick));
         if player == HUMAN {
+            self.witness.first_input.get_or_insert(tick);
             self.inputs.push((tick, input));
         }
         input
@@ -141,7 +141,7 @@ impl Driver<Arena> for Stage {
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Arena>) {
         for event in self.events.drain(..) {
             let Some(cube) = self.human.and_then(|human| server.world.cube_mut(human)) else {
-                self.witness.notes.push("your cube is not there yet: nothing happened".to_owned());
+                self.witness.note("your cube is not there yet: nothing happened".to_owned());
                 continue;
             };
             match event {

@@ -29,8 +29,12 @@ pub struct Witness {
     events: VecDeque<(Tick, Event)>,
     /// The client's next tick when reconciliation was last found to be off.
     off_until: Option<Tick>,
+    /// What the client was told in the frame that is made: the newest tick, and how many.
+    told: Option<(Tick, u32)>,
+    /// The first tick that the player gave an input for; before it there was none to miss.
+    pub first_input: Option<Tick>,
     /// Sentences for the frame that is made.
-    pub notes: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Witness {
@@ -43,8 +47,25 @@ impl Witness {
             substituted: VecDeque::new(),
             events: VecDeque::new(),
             off_until: None,
+            told: None,
+            first_input: None,
             notes: Vec::new(),
         }
+    }
+
+    /// Something to be said in the frame that is made.
+    pub fn note(&mut self, sentence: String) {
+        self.notes.push(sentence);
+    }
+
+    /// What is to be said in the frame that is made; all that the client was told of in it as one sentence.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        if let Some((newest, ticks)) = self.told.take()
+            && self.lateness(newest, ticks).is_none()
+        {
+            self.notes.push(self.missing(newest, ticks));
+        }
+        core::mem::take(&mut self.notes)
     }
 
     /// The lab has changed the cube on the server just before `tick`.
@@ -73,7 +94,7 @@ impl Witness {
         let note = match event {
             ServerEvent::SkippedTime(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
             ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
-            ServerEvent::Joined(player) if Some(*player) != human => format!("{player} joined"),
+            ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
             ServerEvent::Left(player) => format!("{player} left"),
             ServerEvent::Joined(_) => return,
         };
@@ -89,10 +110,13 @@ impl Witness {
                 number(*tick)
             )),
             ClientEvent::Substituted { newest, ticks } => {
-                keep(&mut self.substituted, (*newest, *ticks));
-                if self.lateness(*newest, *ticks).is_none() {
-                    self.notes.push(self.missing(*newest, *ticks));
+                // Before the first input the server has none to miss.
+                if self.first_input.is_none_or(|first| *newest < first) {
+                    return;
                 }
+                keep(&mut self.substituted, (*newest, *ticks));
+                let before = self.told.map_or(0, |(_, ticks)| ticks);
+                self.told = Some((*newest, before + ticks));
             }
         }
     }
@@ -275,11 +299,14 @@ mod tests {
 
     #[test]
     fn a_late_input_is_told_with_its_tick_its_lateness_and_what_the_server_did() {
-        let mut witness = Witness::new();
+        let mut witness = Witness { first_input: Some(Tick::new(20)), ..Witness::new() };
         let late = LateInput { player: PlayerId::new(1), tick: Tick::new(4711), by: Offset::from_micros(23_100) };
         witness.note_late(&late);
         witness.note_client(&ClientEvent::Substituted { newest: Tick::new(4711), ticks: 1 });
-        assert_eq!(witness.notes, ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]);
+        assert_eq!(
+            witness.take_notes(),
+            ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]
+        );
         let told = witness.correction(&corrected(4712, Causes::OWN_INPUT));
         assert_eq!(told.sentence, "the input for tick 4,711 arrived 23 ms too late; the server repeated tick 4,710");
         assert_eq!(told.causes, ["own input late or substituted"]);

@@ -13,7 +13,7 @@ use crate::arena::{Arena, Cube};
 use core::time::Duration;
 use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::session::client::ClientStats;
-use foretell::{Instant, PeerId};
+use foretell::{ClientConfig, Instant, PeerId};
 
 /// How often the person's screen is drawn, in Hz.
 const FRAMES_PER_SECOND: u32 = 60;
@@ -28,8 +28,6 @@ pub struct Run {
     simulation: Simulation<Arena>,
     stage: Stage,
     settings: Settings,
-    /// Whether settings have changed since the last frame.
-    changed: bool,
     recording: Recording,
     /// What is left of the recording that is played.
     replay: Recording,
@@ -55,7 +53,6 @@ impl Run {
             simulation,
             stage,
             settings,
-            changed: true,
             recording: Recording::new(origin.start),
             replay: origin.clone(),
             origin,
@@ -146,10 +143,7 @@ impl Run {
                 self.stage.keys = keys;
                 self.stage.bot &= keys == 0;
             }
-            Change::Set(key, code) => {
-                self.settings.set(key, code);
-                self.changed = true;
-            }
+            Change::Set(key, code) => self.settings.set(key, code),
             Change::Event(Event::Stall) => {
                 let from = instant(self.next);
                 self.simulation.players[HUMAN].host.clock_mut().stall(from, STALL);
@@ -184,21 +178,23 @@ impl Run {
     /// Brings links, client, server and players to the settings.
     fn arrange(&mut self) {
         self.arrange_bot();
-        if !core::mem::take(&mut self.changed) {
-            return;
-        }
         let (client, server) = (self.settings.client(), self.settings.server());
         *self.simulation.server.server.config_mut() = server;
         for player in &mut self.simulation.players {
-            *player.client.config_mut() = client;
+            // The first datagram is sent at once: an interval counts from the one before.
+            let first = player.client.stats().datagrams_sent == 0;
+            let send_interval = if first { 1 } else { client.send_interval };
+            *player.client.config_mut() = ClientConfig { send_interval, ..client };
             (player.up_conditions, player.down_conditions) = (self.settings.conditions(), self.settings.conditions());
         }
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
     }
 
-    /// The bot comes once the person is there, so that the person is always the first player.
+    /// The bot comes once the person is there, so that the person is always the first player. Where arriving inputs step
+    /// the server it stays away: snapshots are counted in steps of all players together, and one of two may get none.
     fn arrange_bot(&mut self) {
-        let wanted = self.settings.is_on(Key::Other) && self.stage.human.is_some();
+        let by_clock = self.settings.server_has_a_clock();
+        let wanted = self.settings.is_on(Key::Other) && by_clock && self.stage.human.is_some();
         let there = self.simulation.players.len() > BOT;
         if wanted && !there {
             self.simulation.add_player(player(&self.settings));
@@ -217,7 +213,7 @@ impl Run {
         cubes.extend(truth.map(|(human, cube)| shown("server", human, cube.position.map(f64::from), "confirmed")));
         let now = now(&stats, rates, stage.screen.correction_m);
         let mut notes = core::mem::take(&mut self.notes);
-        notes.append(&mut stage.witness.notes);
+        notes.append(&mut stage.witness.take_notes());
         let last_tick = self.simulation.players[HUMAN].client.tick().back(1).unwrap_or_default();
         Frame {
             frame,

@@ -1,6 +1,7 @@
 //! The settings of a run, and what they mean to links, client and server.
 
-use super::controls::{CONTROLS, CONTROLS_LEN, Control, Key};
+use super::control::Control;
+use super::controls::{CONTROLS, CONTROLS_LEN, Key};
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
@@ -123,6 +124,11 @@ impl Settings {
             gap: gap[usize::from(self.code(Key::Gap))],
             ..ServerConfig::default()
         }
+    }
+
+    /// Whether the server steps by its own clock, and not by arriving inputs.
+    pub fn server_has_a_clock(&self) -> bool {
+        self.code(Key::Stepping) == 0
     }
 
     /// Ticks per second.
