@@ -107,7 +107,7 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         name: "burst_length",
         label: "burst length",
         group: Group::Network,
-        range: slider(1, 32, 2, "datagrams"),
+        range: slider(1, 32, 2, ""),
         default: 0,
         explain: "How many datagrams in a row are lost on average; 1 loses each by its own chance. Longer where the loss \
                   leaves no other way.",
@@ -201,7 +201,7 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     Control {
         key: Key::RedundancyCap,
         name: "redundancy_cap",
-        label: "inputs per datagram",
+        label: "most inputs",
         group: Group::Methods,
         range: slider(0, 64, 1, "ticks"),
         default: 16,

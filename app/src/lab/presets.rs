@@ -1,22 +1,11 @@
 //! Named network conditions.
 
-use super::controls::Key;
 use super::settings::Settings;
+use core::time::Duration;
+use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
 
 /// The preset that a run starts with.
 pub const DEFAULT: &str = "wifi";
-
-/// The controls that a preset sets; all others stay as they are.
-const SET: [Key; 8] = [
-    Key::Latency,
-    Key::Jitter,
-    Key::Ordering,
-    Key::Loss,
-    Key::BurstLength,
-    Key::Duplicates,
-    Key::Reordering,
-    Key::Rate,
-];
 
 /// Conditions of a network under a name.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,17 +13,14 @@ pub struct Preset {
     pub name: String,
     /// One sentence.
     pub explain: String,
-    /// The values of the controls in [`SET`] that are not 0 or the first choice.
-    pub values: Vec<(Key, f64)>,
+    /// Of either direction.
+    pub conditions: Conditions,
 }
 
 impl Preset {
-    /// Sets the network as this preset has it.
+    /// Sets the controls of the network as this preset has it; the others stay.
     pub fn apply(&self, settings: &mut Settings) {
-        for key in SET {
-            let value = self.values.iter().find(|(of, _)| *of == key).map(|(_, value)| *value);
-            settings.set(key, value.map_or(0, |value| key.control().nearest(value)));
-        }
+        settings.set_network(&self.conditions);
     }
 
     /// Whether the network is as this preset has it.
@@ -47,43 +33,45 @@ impl Preset {
 
 /// All presets, from the best network to the worst.
 pub fn presets() -> Vec<Preset> {
-    let fifo = (Key::Ordering, 1.0);
-    let preset = |name: &str, explain: &str, values: Vec<(Key, f64)>| Preset {
+    let cable = Conditions { ordering: Ordering::Fifo, ..Conditions::default() };
+    let delayed = |latency, jitter| Conditions {
+        latency: Duration::from_millis(latency),
+        jitter: Duration::from_millis(jitter),
+        ..cable
+    };
+    let bursts = |rate, mean_length| Loss::Bursts { rate, mean_length };
+    let of = |name: &str, explain: &str, conditions| Preset {
         name: name.to_owned(),
         explain: explain.to_owned(),
-        values,
+        conditions,
     };
     vec![
-        preset("perfect", "No delay, no loss: what remains is the cost of the tick.", vec![]),
-        preset("lan", "A cable in the same house.", vec![(Key::Latency, 1.0), (Key::Jitter, 1.0), fifo]),
-        preset(
+        of("perfect", "No delay, no loss: whatever is corrected here is the netcode's own doing.", cable),
+        of("lan", "A cable in the same house.", delayed(1, 1)),
+        of(
             "wifi",
             "A home network by radio, and a server in the same country.",
-            vec![(Key::Latency, 20.0), (Key::Jitter, 10.0), (Key::Loss, 0.5), (Key::BurstLength, 2.0), fifo],
+            Conditions { loss: bursts(0.005, 2.0), ..delayed(20, 10) },
         ),
-        preset(
+        of(
             "4g",
             "A telephone on the move.",
-            vec![
-                (Key::Latency, 40.0),
-                (Key::Jitter, 30.0),
-                (Key::Loss, 1.0),
-                (Key::BurstLength, 3.0),
-                (Key::Rate, 2000.0),
-                fifo,
-            ],
+            Conditions {
+                loss: bursts(0.01, 3.0),
+                rate: Some(RateLimit { bytes_per_s: 250_000, queue_bytes: 125_000 }),
+                ..delayed(40, 30)
+            },
         ),
-        preset(
+        of(
             "bad",
             "Another continent, a full line and a weak radio at once.",
-            vec![
-                (Key::Latency, 125.0),
-                (Key::Jitter, 60.0),
-                (Key::Loss, 10.0),
-                (Key::BurstLength, 3.0),
-                (Key::Duplicates, 1.0),
-                (Key::Reordering, 2.0),
-            ],
+            Conditions {
+                ordering: Ordering::Independent,
+                loss: bursts(0.1, 3.0),
+                duplicates: 0.01,
+                reordering: Reordering { rate: 0.02, ..Reordering::default() },
+                ..delayed(125, 60)
+            },
         ),
     ]
 }
@@ -117,12 +105,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_preset_holds_after_it_was_applied_and_no_other_does() {
+    fn the_default_is_there_and_each_preset_holds_alone_after_it_was_applied() {
+        assert!(named(DEFAULT).is_ok_and(|preset| preset.holds(&default_settings())));
         for preset in presets() {
             let mut settings = Settings::default();
             preset.apply(&mut settings);
             let holding: Vec<_> = presets().into_iter().filter(|other| other.holds(&settings)).collect();
             assert_eq!(holding, [preset]);
+        }
+    }
+
+    #[test]
+    fn the_controls_of_a_preset_make_its_conditions() {
+        for preset in presets() {
+            let mut settings = Settings::default();
+            preset.apply(&mut settings);
+            assert_eq!(settings.conditions(), preset.conditions, "{}", preset.name);
         }
     }
 }

@@ -81,6 +81,28 @@ impl Settings {
         }
     }
 
+    /// Sets the controls of the network to what comes nearest to these conditions.
+    pub fn set_network(&mut self, conditions: &Conditions) {
+        let (loss, burst_length) = match conditions.loss {
+            Loss::Uniform(rate) => (rate, 1.0),
+            Loss::Bursts { rate, mean_length } => (rate, mean_length),
+        };
+        let kbps = conditions.rate.map_or(0.0, |limit| f64::from(limit.bytes_per_s) / 125.0);
+        let values = [
+            (Key::Latency, conditions.latency.as_secs_f64() * 1000.0),
+            (Key::Jitter, conditions.jitter.as_secs_f64() * 1000.0),
+            (Key::Ordering, if conditions.ordering == Ordering::Fifo { 1.0 } else { 0.0 }),
+            (Key::Loss, loss * 100.0),
+            (Key::BurstLength, burst_length),
+            (Key::Duplicates, conditions.duplicates * 100.0),
+            (Key::Reordering, conditions.reordering.rate * 100.0),
+            (Key::Rate, kbps),
+        ];
+        for (key, value) in values {
+            self.set(key, key.control().nearest(value));
+        }
+    }
+
     /// What both ends agree on.
     pub fn rules<S: State>(&self) -> Rules {
         let stepping = [Stepping::Clock, Stepping::Arrivals][usize::from(self.code(Key::Stepping))];

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 const UP: u8 = 1;
 const RIGHT: u8 = 8;
+/// How many pages do whatever they like; thousands were tried once.
+const SOAK_SEEDS: u64 = 20;
 
 fn settings(changes: &[(Key, f64)]) -> Settings {
     let mut settings = Settings::default();
@@ -293,4 +295,34 @@ fn whatever_is_not_understood_gets_a_sentence() {
     assert_eq!(refused["message"], "at most 64 changes are possible between two frames");
     one_frame(&mut page, 0);
     assert_eq!(page.answer(r#"{"type":"event","name":"impulse"}"#), None);
+}
+
+#[test]
+fn whatever_a_page_does_in_whatever_order_it_gets_its_frames() {
+    for seed in 0..SOAK_SEEDS {
+        let mut random = SplitMix64::new(seed);
+        let mut below = |limit: u64| random.next_u64() % limit;
+        let mut page = Dialogue::new();
+        let mut link = Value::Null;
+        for _ in 0..400 {
+            let control = &CONTROLS[below(CONTROLS.len() as u64) as usize];
+            let value = control.value(below(u64::from(control.code_max()) + 1) as u16);
+            let preset = ["perfect", "lan", "wifi", "4g", "bad"][below(5) as usize];
+            let event = ["impulse", "teleport", "stall", "realign"][below(4) as usize];
+            let message = match below(40) {
+                0 => json!({ "type": "start", "seed": below(99), "settings": { control.name: value }, "link": link }),
+                1..=3 => json!({ "type": "set", "key": control.name, "value": value }),
+                4 => json!({ "type": "preset", "name": preset }),
+                5 => json!({ "type": "event", "name": event }),
+                6 => json!({ "type": "link" }),
+                _ => json!({ "type": "frames", "count": 1 + below(4), "keys": below(32) }),
+            };
+            let Some(answer) = page.answer(&message.to_string()) else { continue };
+            let mut answer: Value = serde_json::from_str(&answer).expect("JSON");
+            assert_ne!(answer["type"], "error", "seed {seed}: {message} {answer}");
+            if answer["type"] == "link" {
+                link = answer["fragment"].take();
+            }
+        }
+    }
 }
