@@ -4,6 +4,7 @@ use crate::lab::{self, LabOptions};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 
@@ -61,7 +62,8 @@ pub fn run() -> ExitCode {
 
 fn run_lab(args: LabArgs) -> Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("FORETELL_LOG").unwrap_or_else(|_| "info".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let coloured = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(coloured).with_writer(std::io::stderr).init();
     let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
     runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind }))
 }
