@@ -284,7 +284,7 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         group: Group::Methods,
         range: Range::Toggle,
         default: 1,
-        explain: "A second player, moved by a bot and shown between the snapshots that came; only with the server's own clock.",
+        explain: "A second player, moved by a bot and shown between the snapshots that came.",
         source: "Q20, D29",
     },
 ];

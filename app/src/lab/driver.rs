@@ -7,7 +7,7 @@ use super::recording::Event;
 use crate::arena::{Arena, Buttons, Cube};
 use foretell::harness::{Driver, ServerHost};
 use foretell::netsim::SplitMix64;
-use foretell::session::client::{Reconciliation, Source};
+use foretell::session::client::Source;
 use foretell::{
     Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Tick, TickRate,
 };
@@ -165,9 +165,6 @@ impl Driver<Arena> for Stage {
             return;
         }
         self.human = client.player();
-        if self.config.reconciliation == Reconciliation::Off {
-            self.witness.note_off(frame.tick);
-        }
         frame.events.iter().for_each(|event| self.witness.note_client(event));
         self.corrections.extend(frame.corrections.iter().map(|corrected| self.witness.correction(corrected)));
         self.move_local(client);

@@ -27,8 +27,6 @@ pub struct Witness {
     substituted: VecDeque<(Tick, u32)>,
     /// What the lab did to the cube, and the tick that came next.
     events: VecDeque<(Tick, Event)>,
-    /// The client's next tick when reconciliation was last found to be off.
-    off_until: Option<Tick>,
     /// What the client was told in the frame that is made: the newest tick, and how many.
     told: Option<(Tick, u32)>,
     /// The first tick that the player gave an input for; before it there was none to miss.
@@ -46,7 +44,6 @@ impl Witness {
             late: VecDeque::new(),
             substituted: VecDeque::new(),
             events: VecDeque::new(),
-            off_until: None,
             told: None,
             first_input: None,
             notes: Vec::new(),
@@ -71,11 +68,6 @@ impl Witness {
     /// The lab has changed the cube on the server just before `tick`.
     pub fn note_event(&mut self, tick: Tick, event: Event) {
         keep(&mut self.events, (tick, event));
-    }
-
-    /// Reconciliation is off in this tick.
-    pub fn note_off(&mut self, tick: Tick) {
-        self.off_until = Some(tick);
     }
 
     /// An input of the player came too late.
@@ -175,19 +167,13 @@ impl Witness {
         if causes.contains(Causes::TOLERANCE) {
             reasons.push("differences within the tolerance had added up to more than it".to_owned());
         }
+        if causes.contains(Causes::LEFT) {
+            reasons.push("reconciliation was off: what had come apart meanwhile was brought together".to_owned());
+        }
         if reasons.is_empty() {
-            reasons.push(self.unexplained(corrected.tick));
+            reasons.push("no cause is known: the two simulations came apart by themselves".to_owned());
         }
         reasons.join("; ")
-    }
-
-    fn unexplained(&self, tick: Tick) -> String {
-        match self.off_until {
-            Some(off) if tick <= off => {
-                "reconciliation was off: what had come apart meanwhile was brought together".to_owned()
-            }
-            _ => "no cause is known: the two simulations came apart by themselves".to_owned(),
-        }
     }
 
     /// Why the own input made state `tick` differ.
@@ -323,7 +309,6 @@ mod tests {
         assert!(both.contains("one end only; differences within"), "{both}");
         assert!(told(&witness, Causes::RESYNC).contains("started again"));
         assert!(told(&witness, Causes::default()).contains("no cause is known"));
-        witness.note_off(Tick::new(321));
-        assert!(told(&witness, Causes::default()).contains("reconciliation was off"));
+        assert!(told(&witness, Causes::LEFT).contains("reconciliation was off"));
     }
 }

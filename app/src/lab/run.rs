@@ -13,7 +13,7 @@ use crate::arena::{Arena, Cube};
 use core::time::Duration;
 use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::session::client::ClientStats;
-use foretell::{ClientConfig, Instant, PeerId};
+use foretell::{Instant, PeerId};
 
 /// How often the person's screen is drawn, in Hz.
 const FRAMES_PER_SECOND: u32 = 60;
@@ -181,20 +181,15 @@ impl Run {
         let (client, server) = (self.settings.client(), self.settings.server());
         *self.simulation.server.server.config_mut() = server;
         for player in &mut self.simulation.players {
-            // The first datagram is sent at once: an interval counts from the one before.
-            let first = player.client.stats().datagrams_sent == 0;
-            let send_interval = if first { 1 } else { client.send_interval };
-            *player.client.config_mut() = ClientConfig { send_interval, ..client };
+            *player.client.config_mut() = client;
             (player.up_conditions, player.down_conditions) = (self.settings.conditions(), self.settings.conditions());
         }
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
     }
 
-    /// The bot comes once the person is there, so that the person is always the first player. Where arriving inputs step
-    /// the server it stays away: snapshots are counted in steps of all players together, and one of two may get none.
+    /// The bot comes once the person is there, so that the person is always the first player.
     fn arrange_bot(&mut self) {
-        let by_clock = self.settings.server_has_a_clock();
-        let wanted = self.settings.is_on(Key::Other) && by_clock && self.stage.human.is_some();
+        let wanted = self.settings.is_on(Key::Other) && self.stage.human.is_some();
         let there = self.simulation.players.len() > BOT;
         if wanted && !there {
             self.simulation.add_player(player(&self.settings));

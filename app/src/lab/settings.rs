@@ -148,11 +148,6 @@ impl Settings {
         }
     }
 
-    /// Whether the server steps by its own clock, and not by arriving inputs.
-    pub fn server_has_a_clock(&self) -> bool {
-        self.code(Key::Stepping) == 0
-    }
-
     /// Ticks per second.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
     pub fn tick_rate(&self) -> TickRate {
