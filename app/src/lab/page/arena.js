@@ -1,0 +1,219 @@
+// The arena on a canvas: floor, walls, trails, cubes with their names, and the two states of an opened correction.
+
+import { Projection, visibleFaces } from "./projection.js";
+import { ROLES } from "./roles.js";
+import { colours, fitCanvas } from "./theme.js";
+
+const HALF_M = 10;
+const WALL_M = 0.8;
+const EDGE_M = 1;
+/** The height of a resting cube's centre. */
+const REST_M = EDGE_M / 2;
+const TRAIL_FRAMES = 75;
+const TRAILS = { local: [], client: [], server: [5, 4] };
+const SHADE = { top: 1, side: 0.72, front: 0.84 };
+
+export class Arena {
+  constructor(canvas, hidden) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.hidden = hidden;
+    this.fit();
+    new ResizeObserver(() => this.fit()).observe(canvas);
+  }
+
+  fit() {
+    const { width, height } = fitCanvas(this.canvas);
+    this.size = { width, height };
+    const margin = width < 600 ? { side: 12, top: 62, bottom: 34 } : { side: 24, top: 14, bottom: 26 };
+    const box = { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
+    this.view = box.width > 0 && box.height > 0 ? new Projection(box, HALF_M, WALL_M) : null;
+  }
+
+  /** Draws `frames[at]` with the trails of those before it; `opened` is a correction whose card is open, or null. */
+  draw(frames, at, opened) {
+    if (!this.view) return;
+    this.context.clearRect(0, 0, this.size.width, this.size.height);
+    this.floor();
+    const frame = frames[at];
+    if (!frame) return;
+    for (const [role, dash] of Object.entries(TRAILS)) if (!this.hidden.has(role)) this.trail(frames, at, role, dash);
+    const cubes = frame.cubes.filter((cube) => !this.hidden.has(cube.role));
+    const kindOf = (cube) => ROLES.find((kind) => kind.role === cube.role);
+    const order = cubes.filter(kindOf).sort((a, b) => ROLES.indexOf(kindOf(a)) - ROLES.indexOf(kindOf(b)));
+    for (const cube of order) this.shadow(cube.position);
+    for (const cube of order) this.cube(cube.position, kindOf(cube));
+    for (const cube of order) this.label(cube, kindOf(cube));
+    if (opened) this.correction(opened);
+  }
+
+  path(points, close = true) {
+    const c = this.context;
+    c.beginPath();
+    for (const p of points) c.lineTo(...this.view.point(p));
+    if (close) c.closePath();
+  }
+
+  floor() {
+    const c = this.context;
+    const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, z]) => [x * HALF_M, z * HALF_M]);
+    this.path(corners.map(([x, z]) => [x, 0, z]));
+    c.fillStyle = colours.floor;
+    c.fill();
+    c.lineWidth = 1;
+    c.strokeStyle = colours.grid;
+    for (let m = -8; m <= 8; m += 2) {
+      c.globalAlpha = m === 0 ? 1 : 0.55;
+      this.path([[m, 0, -HALF_M], [m, 0, HALF_M]], false);
+      c.stroke();
+      this.path([[-HALF_M, 0, m], [HALF_M, 0, m]], false);
+      c.stroke();
+    }
+    c.globalAlpha = 1;
+    c.strokeStyle = colours.wall;
+    for (const [i, j] of [[1, 2], [0, 3], [3, 2]]) {
+      const [a, b] = [corners[i], corners[j]];
+      this.path([[a[0], 0, a[1]], [b[0], 0, b[1]], [b[0], WALL_M, b[1]], [a[0], WALL_M, a[1]]]);
+      c.fillStyle = colours.wall;
+      c.globalAlpha = 0.13;
+      c.fill();
+      c.globalAlpha = 1;
+      c.stroke();
+    }
+    this.path([[-HALF_M, 0, -HALF_M], [HALF_M, 0, -HALF_M]], false);
+    c.stroke();
+    this.scale();
+  }
+
+  scale() {
+    const c = this.context;
+    c.fillStyle = colours.muted;
+    c.font = "10px system-ui, sans-serif";
+    c.textAlign = "center";
+    c.textBaseline = "top";
+    for (const m of [-10, -5, 0, 5, 10]) {
+      const [x, y] = this.view.point([m, 0, -HALF_M]);
+      c.fillText(m === 10 ? "10 m" : String(m).replace("-", "\u2212"), x, y + 4);
+    }
+  }
+
+  trail(frames, at, role, dash) {
+    const c = this.context;
+    c.strokeStyle = colours[role];
+    c.lineWidth = 1.5;
+    c.globalAlpha = 0.45;
+    c.setLineDash(dash);
+    c.beginPath();
+    let before = null;
+    for (let i = Math.max(0, at - TRAIL_FRAMES); i <= at; i += 1) {
+      const cube = frames[i].cubes.find((cube) => cube.role === role);
+      if (!cube) continue;
+      const [x, , z] = cube.position;
+      const point = this.view.point([x, 0.02, z]);
+      if (!before || Math.hypot(x - before[0], z - before[1]) > 1.5) c.moveTo(...point);
+      else c.lineTo(...point);
+      before = [x, z];
+    }
+    c.stroke();
+    c.setLineDash([]);
+    c.globalAlpha = 1;
+  }
+
+  shadow([x, y, z]) {
+    const h = EDGE_M / 2;
+    this.path([[x - h, 0, z - h], [x + h, 0, z - h], [x + h, 0, z + h], [x - h, 0, z + h]]);
+    this.context.fillStyle = "#000";
+    this.context.globalAlpha = 0.12 / (1 + Math.max(0, y - REST_M));
+    this.context.fill();
+    this.context.globalAlpha = 1;
+  }
+
+  cube(position, { role, dash, fill }) {
+    const c = this.context;
+    const colour = colours[role];
+    c.lineJoin = "round";
+    for (const face of visibleFaces(position, EDGE_M)) {
+      this.path(face.corners);
+      c.globalAlpha = fill;
+      c.fillStyle = colour;
+      c.fill();
+      if (fill > 0.5 && face.name !== "top") {
+        c.globalAlpha = fill * (1 - SHADE[face.name]);
+        c.fillStyle = "#000";
+        c.fill();
+      }
+      c.globalAlpha = role === "ghost" ? 0.8 : 1;
+      c.strokeStyle = fill > 0.5 ? colours.floor : colour;
+      c.lineWidth = fill > 0.5 ? 1 : 2;
+      c.setLineDash(dash);
+      c.stroke();
+    }
+    c.setLineDash([]);
+    c.globalAlpha = 1;
+  }
+
+  /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps. */
+  label({ position, source }, { role, name, label: [dx, dy] }) {
+    const c = this.context;
+    const [x, y] = this.view.point(position);
+    const pixels = this.view.scale / this.view.depth(position);
+    const narrow = this.size.width < 600;
+    const reach = narrow ? 0.8 : 1;
+    const from = [x + dx * 0.45 * pixels, y + dy * 0.45 * pixels];
+    const to = [x + dx * pixels * reach, y + dy * pixels * reach];
+    c.strokeStyle = colours[role];
+    c.lineWidth = 1;
+    c.beginPath();
+    c.moveTo(...from);
+    c.lineTo(...to);
+    c.stroke();
+    const height = position[1] - REST_M;
+    const tall = height > 0.05 && role === "client" ? ` ${height.toFixed(1)} m up` : "";
+    const text = (source === "extrapolated" ? `${name} (extrapolated)` : name) + tall;
+    c.font = "600 11px system-ui, sans-serif";
+    c.textAlign = dx > 0.1 ? "left" : dx < -0.1 ? "right" : "center";
+    c.textBaseline = dy > 0 ? "top" : "bottom";
+    c.lineWidth = 3;
+    c.strokeStyle = colours.panel;
+    c.strokeText(text, ...to);
+    c.fillStyle = colours[role];
+    c.fillText(text, ...to);
+  }
+
+  /** What was predicted (ring) and what was confirmed (disc) of an opened correction of a position. */
+  correction({ field, predicted, confirmed }) {
+    if (field !== "position" || predicted?.length !== 3 || confirmed?.length !== 3) return;
+    const c = this.context;
+    const [a, b] = [this.view.point(predicted), this.view.point(confirmed)];
+    c.strokeStyle = colours.text;
+    c.fillStyle = colours.text;
+    c.lineWidth = 1.5;
+    c.beginPath();
+    c.moveTo(...a);
+    c.lineTo(...b);
+    c.stroke();
+    for (const [[x, y], full] of [[a, false], [b, true]]) {
+      c.beginPath();
+      c.arc(x, y, 4.5, 0, 2 * Math.PI);
+      c.fillStyle = full ? colours.text : colours.floor;
+      c.fill();
+      c.stroke();
+    }
+    c.fillStyle = colours.text;
+    c.font = "11px system-ui, sans-serif";
+    c.textBaseline = "middle";
+    // Both names on the side with more room, the one further up first.
+    const side = Math.max(a[0], b[0]) < this.size.width / 2 ? 1 : -1;
+    const x = (side > 0 ? Math.max(a[0], b[0]) : Math.min(a[0], b[0])) + 10 * side;
+    const middle = (a[1] + b[1]) / 2;
+    const apart = Math.max(13, Math.abs(a[1] - b[1]));
+    c.textAlign = side > 0 ? "left" : "right";
+    c.lineWidth = 3;
+    c.strokeStyle = colours.floor;
+    const names = a[1] < b[1] ? ["predicted", "confirmed"] : ["confirmed", "predicted"];
+    names.forEach((text, i) => {
+      c.strokeText(text, x, middle + (i - 0.5) * apart);
+      c.fillText(text, x, middle + (i - 0.5) * apart);
+    });
+  }
+}
