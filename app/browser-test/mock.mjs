@@ -42,7 +42,7 @@ const length = (v) => Math.hypot(...v);
 class Run {
   constructor(start) {
     const link = start.link ? decode(start.link) : {};
-    this.seed = link.seed ?? start.seed ?? 1;
+    this.seed = link.seed ?? start.seed ?? 42;
     this.settings = { ...Object.fromEntries(CONTROLS.map((c) => [c.key, c.value])), ...(link.settings ?? start.settings ?? {}) };
     this.first = { ...this.settings };
     this.replay = link.log ?? [];
@@ -52,7 +52,7 @@ class Run {
     this.random = this.seed >>> 0;
     this.stall = 0;
     this.touched = false;
-    const body = () => ({ p: [0, 0.5, 0], v: [0, 0, 0] });
+    const body = () => ({ p: [0, 0, 0], v: [0, 0, 0] });
     this.local = body();
     this.server = body();
     this.offset = [0, 0, 0];
@@ -63,13 +63,20 @@ class Run {
     this.random = (Math.imul(this.random, 1664525) + 1013904223) >>> 0;
     return this.random / 2 ** 32;
   }
+  /** The local cube takes the client's place: what the client knows better becomes its own. */
+  realign() {
+    this.local.p = this.local.p.map((x, i) => x + (this.known?.[i] ?? 0));
+    this.past = this.past.map(({ p }) => ({ p: p.map((x, i) => x + this.known[i]) }));
+    this.shift = this.shift?.map((x, i) => x - this.known[i]);
+    this.known = [0, 0, 0];
+  }
   fragment() { return encode({ seed: this.seed, settings: this.settings }); }
   preset() { return Object.keys(PRESETS).find((n) => Object.entries(PRESETS[n]).every(([k, v]) => this.settings[k] === v)) ?? null; }
   move({ p, v }, keys) {
     const push = [(keys & 8 ? 1 : 0) - (keys & 4 ? 1 : 0), 0, (keys & 1 ? 1 : 0) - (keys & 2 ? 1 : 0)];
     for (const i of [0, 2]) v[i] = (v[i] + push[i] * 0.7) * 0.9;
-    v[1] = p[1] <= 0.5 ? (keys & 16 ? 5 : 0) : v[1] - 9.81 / 60;
-    for (const i of [0, 1, 2]) p[i] = Math.max(i === 1 ? 0.5 : -9.5, Math.min(9.5, p[i] + v[i] / 60));
+    v[1] = p[1] <= 0 ? (keys & 16 ? 5 : 0) : v[1] - 9.81 / 60;
+    for (const i of [0, 1, 2]) p[i] = Math.max(i === 1 ? 0 : -10, Math.min(10, p[i] + v[i] / 60));
   }
   step(keysHeld) {
     const frame = ++this.frame;
@@ -83,6 +90,7 @@ class Run {
     const s = this.settings, lead = 2 + Math.round((s.latency_ms + s.jitter_ms) * 0.06), corrections = [], notes = [];
     for (const name of events) {
       if (name === "stall") this.stall = 120;
+      else if (name === "realign") this.realign();
       else this.pushes.push({ at: frame + lead, name, v: name === "teleport" ? [6, 0, 4] : [3, 0, 2] });
     }
     this.move(this.local, keys);
@@ -114,7 +122,7 @@ class Run {
     const server = confirmed.map((x, i) => x + serverShift[i]);
     const ghostAt = Math.max(0, frame - 1 - 2 * lead - (frame % Math.max(1, Math.round(60 / s.snapshot_hz))));
     const ghost = this.past[ghostAt].p.map((x, i) => x + this.known[i]);
-    const other = [6 * Math.cos(frame / 90), 0.5, 6 * Math.sin(frame / 90)];
+    const other = [6 * Math.cos(frame / 90), 0, 6 * Math.sin(frame / 90)];
     const margin = this.stall ? -8 + this.rand() : 1.6 + this.rand() * (0.3 + s.jitter_ms / 12) - s.jitter_ms / 30;
     const mis = corrections.length ? corrections[0].size : 0;
     const chart = { misprediction_m: mis, correction_m: length(this.offset), rtt_ms: rtt, margin_ticks: margin, up_bytes_per_s: s.send_hz * 58 * (1 + 0.04 * this.rand()), down_bytes_per_s: this.stall ? 0 : s.snapshot_hz * 140 * (1 + 0.05 * this.rand()), resimulated_ticks: resimulated };
@@ -136,13 +144,15 @@ const server = createServer(async (request, response) => {
   }
 });
 new WebSocketServer({ server, path: "/ws" }).on("connection", (socket) => {
-  let run = null;
+  let run = new Run({});
   const send = (message) => socket.send(JSON.stringify(message));
   const settings = () => ({ settings: run.settings, preset: run.preset(), fragment: run.fragment() });
+  const ready = () =>
+    send({ type: "ready", seed: run.seed, controls: CONTROLS.map((c) => ({ ...c, value: run.settings[c.key] })), presets: presetList, ...settings() });
   const answers = {
     start(message) {
       run = new Run(message);
-      send({ type: "ready", seed: run.seed, controls: CONTROLS.map((c) => ({ ...c, value: run.settings[c.key] })), presets: presetList, ...settings() });
+      ready();
     },
     frames: ({ count, keys }) => send({ type: "frames", frames: Array.from({ length: count }, () => run.step(keys)) }),
     set({ key, value }) { run.settings[key] = value; send({ type: "settings", ...settings() }); },
@@ -150,6 +160,7 @@ new WebSocketServer({ server, path: "/ws" }).on("connection", (socket) => {
     event: ({ name }) => run.pending.push(name),
     link: () => send({ type: "link", fragment: encode({ seed: run.seed, settings: run.first, log: run.log.slice(-3600) }) }),
   };
+  ready();
   socket.on("message", (text) => {
     try {
       const message = JSON.parse(text);

@@ -168,21 +168,16 @@ test("the client moves at once and the server later", async () => {
   assert(server > client + 1, `the client moved at frame ${client}, the server at ${server}`);
 });
 
-test("the touch stick and the jump button drive", async () => {
+test("the touch stick and the jump button drive, with two fingers", async () => {
   const page = await open(PHONE);
-  const before = await newestFrame(page);
-  const stick = await page.locator("#stick").boundingBox();
-  const touch = (type, x, y) => page.locator("#stick").dispatchEvent(type, { pointerId: 1, pointerType: "touch", isPrimary: true, button: 0, clientX: x, clientY: y });
-  await page.evaluate(() => { document.getElementById("stick").setPointerCapture = () => {}; });
-  await touch("pointerdown", stick.x + stick.width * 0.9, stick.y + stick.height / 2);
-  await page.waitForFunction((from) => window.foretell.frames.some((frame) => frame.frame > from && frame.keys === 8 && !frame.bot), before);
-  await touch("pointerup", stick.x, stick.y);
-  const released = await newestFrame(page);
-  await page.waitForFunction((from) => window.foretell.frames.some((frame) => frame.frame > from && frame.keys === 0), released);
-  await page.locator("#jump").dispatchEvent("keydown");
-  await page.keyboard.down("Space");
-  await page.waitForFunction((from) => window.foretell.frames.some((frame) => frame.frame > from && frame.keys === 16), released);
-  await page.keyboard.up("Space");
+  const session = await page.context().newCDPSession(page);
+  const [stick, jump] = await Promise.all(["#stick", "#jump"].map((id) => page.locator(id).boundingBox()));
+  const right = { id: 1, x: stick.x + stick.width * 0.9, y: stick.y + stick.height / 2 };
+  const up = { id: 2, x: jump.x + jump.width / 2, y: jump.y + jump.height / 2 };
+  for (const [type, touchPoints, keys] of [["touchStart", [right], 8], ["touchStart", [right, up], 24], ["touchEnd", [], 0]]) {
+    await session.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await page.waitForFunction((wanted) => !window.foretell.frames.at(-1).bot && window.foretell.frames.at(-1).keys === wanted, keys);
+  }
 });
 
 test("keys are let go when the window loses its focus", async () => {

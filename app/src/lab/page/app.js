@@ -3,6 +3,7 @@
 import { Arena } from "./arena.js";
 import { Card } from "./card.js";
 import { ALL_CAUSES, causeIcon } from "./causes.js";
+import { Changes } from "./changes.js";
 import { Charts } from "./charts.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
@@ -17,7 +18,6 @@ import { Status } from "./status.js";
 import { onTheme } from "./theme.js";
 
 const KEPT_FRAMES = 1200;
-const FIRST_SEED = 42;
 const NOTE_S = 4;
 const $ = (id) => document.getElementById(id);
 
@@ -45,31 +45,35 @@ const input = new Input({
 const controls = new Controls({
   root: $("controls"), help: $("help"), shortcuts,
   on: {
-    set: (key, value) => connection.send({ type: "set", key, value }),
+    set: (key, value) => changes.put(key, value),
     preset: (name) => connection.send({ type: "preset", name }),
   },
 });
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 const connection = new Connection(`${scheme}//${location.host}/ws`, {
-  open: () => connection.start(foretell.seed ?? FIRST_SEED, null, fragment || null),
+  greeted: (message) => (fragment ? connection.start(null, null, fragment) : ready(message)),
   lost: (retryMs) => status.lost(retryMs),
   ready,
   settings: (message) => {
     openedLink = false;
+    if (message.restarted) clear();
     takeSettings(message);
     controls.update(message);
   },
   frames: ({ frames }) => frames.forEach(take),
-  link: (message) => giveLink(message.fragment),
+  link: giveLink,
   error: ({ message }) => {
     status.error(message);
     if (connection.waiting) startAfresh();
   },
 });
+const changes = new Changes((key, value) => connection.send({ type: "set", key, value }));
 const loop = new Loop({ draw, request });
 
 function request(count) {
+  if (!connection.idle) return false;
+  changes.flush();
   const asked = connection.frames(count, input.bits);
   if (asked) input.sent();
   return asked;
@@ -80,17 +84,22 @@ function startAfresh() {
   if (!fragment) return;
   fragment = "";
   openedLink = false;
-  connection.start(FIRST_SEED, null, null);
+  connection.start(null, null, null);
 }
 
-function ready(message) {
-  status.ready();
+/** Forgets the run that was: another one begins. */
+function clear() {
   history.clear();
   card.close();
   charts.end = null;
   note = { text: "", time_s: -Infinity };
   foretell.frames.length = 0;
   foretell.corrections = history.corrections;
+}
+
+function ready(message) {
+  status.ready();
+  clear();
   foretell.seed = message.seed;
   if (document.activeElement !== $("seed")) $("seed").value = message.seed;
   takeSettings(message);
@@ -136,6 +145,7 @@ function draw(now) {
 
 function showNote(frame) {
   $("note").textContent = note.text;
+  $("note").title = note.text;
   $("note").classList.toggle("old", frame.time_s - note.time_s > NOTE_S);
 }
 
@@ -164,15 +174,16 @@ function pause(paused) {
 }
 
 function restart() {
-  const seed = Math.min(Math.max(Math.trunc(Number($("seed").value)) || 0, 0), 4294967295);
+  const seed = Math.min(Math.max(Math.trunc(Number($("seed").value)) || 0, 0), Number.MAX_SAFE_INTEGER);
   openedLink = false;
   $("seed").value = seed;
   connection.start(seed, foretell.settings, null);
 }
 
-async function giveLink(linkFragment) {
-  const copied = await copyText(linkOf(linkFragment), $("linkbox"), $("linktext"));
+async function giveLink({ fragment: run, whole }) {
+  const copied = await copyText(linkOf(run), $("linkbox"), $("linktext"));
   $("copy-label").textContent = copied ? "Copied" : "Copy link";
+  if (whole === false) status.tell("The run is long: its link holds the last 60 s and starts there.");
   setTimeout(() => { $("copy-label").textContent = "Copy link"; }, 1500);
 }
 
@@ -214,7 +225,7 @@ function begin() {
   addEventListener("hashchange", () => {
     fragment = location.hash.slice(1);
     openedLink = true;
-    connection.start(FIRST_SEED, null, fragment || null);
+    connection.start(null, null, fragment || null);
   });
   new ResizeObserver(() => { dirty = true; }).observe(document.body);
   onTheme(() => { dirty = true; });

@@ -4,14 +4,18 @@ import { Projection, visibleFaces } from "./projection.js";
 import { ROLES } from "./roles.js";
 import { colours, fitCanvas } from "./theme.js";
 
-const HALF_M = 10;
-const WALL_M = 0.8;
 const EDGE_M = 1;
-/** The height of a resting cube's centre. */
-const REST_M = EDGE_M / 2;
+/** The middle of a cube comes as near to a wall as 10 m from the centre. */
+const HALF_M = 10 + EDGE_M / 2;
+const WALL_M = 0.8;
 const TRAIL_FRAMES = 75;
 const TRAILS = { local: [], client: [], server: [5, 4] };
 const SHADE = { top: 1, side: 0.72, front: 0.84 };
+
+/** The middle of a cube: `position` is where it stands. */
+function middle([x, y, z]) {
+  return [x, y + EDGE_M / 2, z];
+}
 
 export class Arena {
   constructor(canvas, hidden) {
@@ -62,7 +66,7 @@ export class Arena {
     c.fill();
     c.lineWidth = 1;
     c.strokeStyle = colours.grid;
-    for (let m = -8; m <= 8; m += 2) {
+    for (let m = -10; m <= 10; m += 2) {
       c.globalAlpha = m === 0 ? 1 : 0.55;
       this.path([[m, 0, -HALF_M], [m, 0, HALF_M]], false);
       c.stroke();
@@ -123,7 +127,7 @@ export class Arena {
     const h = EDGE_M / 2;
     this.path([[x - h, 0, z - h], [x + h, 0, z - h], [x + h, 0, z + h], [x - h, 0, z + h]]);
     this.context.fillStyle = "#000";
-    this.context.globalAlpha = 0.12 / (1 + Math.max(0, y - REST_M));
+    this.context.globalAlpha = 0.12 / (1 + y);
     this.context.fill();
     this.context.globalAlpha = 1;
   }
@@ -132,7 +136,7 @@ export class Arena {
     const c = this.context;
     const colour = colours[role];
     c.lineJoin = "round";
-    for (const face of visibleFaces(position, EDGE_M)) {
+    for (const face of visibleFaces(middle(position), EDGE_M)) {
       this.path(face.corners);
       c.globalAlpha = fill;
       c.fillStyle = colour;
@@ -155,7 +159,7 @@ export class Arena {
   /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps. */
   label({ position, source }, { role, name, label: [dx, dy] }) {
     const c = this.context;
-    const [x, y] = this.view.point(position);
+    const [x, y] = this.view.point(middle(position));
     const pixels = this.view.scale / this.view.depth(position);
     const narrow = this.size.width < 600;
     const reach = narrow ? 0.8 : 1;
@@ -167,8 +171,7 @@ export class Arena {
     c.moveTo(...from);
     c.lineTo(...to);
     c.stroke();
-    const height = position[1] - REST_M;
-    const tall = height > 0.05 && role === "client" ? ` ${height.toFixed(1)} m up` : "";
+    const tall = position[1] > 0.05 && role === "client" ? ` ${position[1].toFixed(1)} m up` : "";
     const text = (source === "extrapolated" ? `${name} (extrapolated)` : name) + tall;
     c.font = "600 11px system-ui, sans-serif";
     c.textAlign = dx > 0.1 ? "left" : dx < -0.1 ? "right" : "center";
@@ -184,7 +187,7 @@ export class Arena {
   correction({ field, predicted, confirmed }) {
     if (field !== "position" || predicted?.length !== 3 || confirmed?.length !== 3) return;
     const c = this.context;
-    const [a, b] = [this.view.point(predicted), this.view.point(confirmed)];
+    const [a, b] = [this.view.point(middle(predicted)), this.view.point(middle(confirmed))];
     c.strokeStyle = colours.text;
     c.fillStyle = colours.text;
     c.lineWidth = 1.5;
@@ -202,18 +205,16 @@ export class Arena {
     c.fillStyle = colours.text;
     c.font = "11px system-ui, sans-serif";
     c.textBaseline = "middle";
-    // Both names on the side with more room, the one further up first.
-    const side = Math.max(a[0], b[0]) < this.size.width / 2 ? 1 : -1;
-    const x = (side > 0 ? Math.max(a[0], b[0]) : Math.min(a[0], b[0])) + 10 * side;
-    const middle = (a[1] + b[1]) / 2;
-    const apart = Math.max(13, Math.abs(a[1] - b[1]));
-    c.textAlign = side > 0 ? "left" : "right";
+    // Their names below the lower one, where no cube's own name stands.
+    const pixels = this.view.scale / this.view.depth(middle(confirmed));
+    const x = Math.min(Math.max((a[0] + b[0]) / 2, 48), this.size.width - 48);
+    const y = Math.max(a[1], b[1]) + 1.15 * pixels + 14;
+    c.textAlign = "center";
     c.lineWidth = 3;
     c.strokeStyle = colours.floor;
-    const names = a[1] < b[1] ? ["predicted", "confirmed"] : ["confirmed", "predicted"];
-    names.forEach((text, i) => {
-      c.strokeText(text, x, middle + (i - 0.5) * apart);
-      c.fillText(text, x, middle + (i - 0.5) * apart);
+    ["\u25cb predicted", "\u25cf confirmed"].forEach((text, i) => {
+      c.strokeText(text, x, y + 14 * i);
+      c.fillText(text, x, y + 14 * i);
     });
   }
 }

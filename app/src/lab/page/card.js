@@ -13,9 +13,16 @@ function element(tag, className, ...children) {
 }
 
 function state(value) {
+  if (Array.isArray(value) && !value.length) return "–";
   if (Array.isArray(value)) return value.map((part) => (typeof part === "number" ? format(part, 3) : String(part))).join("  ");
   if (typeof value === "number") return format(value, 3);
   return value === null || value === undefined ? "–" : String(value);
+}
+
+/** With a capital and a full stop. */
+function asSentence(text) {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** A length in the unit that reads best. */
@@ -41,7 +48,7 @@ export class Card {
     this.root.replaceChildren(
       element("header", "", element("h2", "", `Correction ${index + 1} of ${total}`), close),
       causes,
-      element("p", "sentence", correction.sentence),
+      element("p", "sentence", asSentence(correction.sentence)),
       this.table(correction),
       element("p", "span", this.span(correction)),
     );

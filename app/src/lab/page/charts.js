@@ -3,20 +3,12 @@
 
 import { causeKinds } from "./causes.js";
 import { format } from "./readout.js";
-import { logScale, niceScale } from "./scale.js";
+import { ROWS, Strip } from "./strip.js";
 import { colours, fitCanvas } from "./theme.js";
 
 export const SPAN_S = 20;
 const LANE = 18;
 const AXIS = 20;
-const ROWS = [
-  { question: "How wrong, what is seen? (log)", unit: "cm", factor: 100, least: 1000, decimals: 1, log: 0.1, curves: [["misprediction_m", "misprediction", "server", "stem"], ["correction_m", "correction", "client", "line"]] },
-  { question: "How far is the server?", unit: "ms", factor: 1, least: 50, decimals: 0, curves: [["rtt_ms", "RTT", "client", "line"]] },
-  { question: "Do inputs come in time?", unit: "ticks", factor: 1, least: 4, decimals: 1, late: true, curves: [["margin_ticks", "input margin", "client", "line"]] },
-  { question: "What goes over the wire?", unit: "kB/s", factor: 0.001, least: 2, decimals: 1, curves: [["up_bytes_per_s", "up", "client", "line"], ["down_bytes_per_s", "down", "server", "dash"]] },
-  { question: "What does it cost?", unit: "ticks", factor: 1, least: 10, decimals: 0, curves: [["resimulated_ticks", "resimulated", "client", "stem"]] },
-];
-
 export class Charts {
   /** `on` holds open(index of a correction) and moved() (the looked-at time changed). */
   constructor(canvas, history, on) {
@@ -129,15 +121,9 @@ export class Charts {
     const at = cursor === null ? until - 1 : Math.min(until - 1, this.history.indexAt(cursor));
     this.marks((x, kind, chosen) => this.markLine(x, kind, chosen));
     ROWS.forEach((row, i) => {
-      const scale = this.scaleOf(row, from, until);
-      this.frameOf(row, this.layout.boxes[i], scale);
-      c.save();
-      c.beginPath();
-      c.rect(left, this.layout.boxes[i].top - 2, right - left, this.layout.boxes[i].bottom - this.layout.boxes[i].top + 4);
-      c.clip();
-      for (const curve of row.curves) this.curve(row, curve, this.layout.boxes[i], scale, [from, until]);
-      c.restore();
-      this.heading(row, this.layout.boxes[i], at);
+      const strip = new Strip(c, row, { ...this.layout, ...this.layout.boxes[i] });
+      strip.draw(this.history, [from, until], (time) => this.x(time));
+      strip.heading(this.history, at);
     });
     this.marks((x, kind, chosen) => this.markShape(x, kind, chosen));
     if (cursor !== null) this.cursor(cursor);
@@ -164,115 +150,6 @@ export class Charts {
       c.globalAlpha = 1;
       if (x > left + 8 && x < right - 8) c.fillText(`${t} s`, x, bottom + 6);
     }
-  }
-
-  scaleOf(row, from, until) {
-    let [low, high] = [0, 0];
-    for (const [name] of row.curves) {
-      for (let i = from; i < until; i += 1) {
-        const value = this.history.valueAt(name, i) * row.factor;
-        if (value > high) high = value;
-        if (value < low) low = value;
-      }
-    }
-    return row.log ? logScale(row.log, high, row.least) : niceScale(low, high, row.least, 2);
-  }
-
-  frameOf(row, { top, bottom }, scale) {
-    const c = this.context;
-    const { left, right } = this.layout;
-    const y = (value) => bottom - scale.part(value) * (bottom - top);
-    if (row.late && scale.low < 0) {
-      c.fillStyle = colours.late;
-      c.globalAlpha = 0.12;
-      c.fillRect(left, y(0), right - left, bottom - y(0));
-      c.globalAlpha = 1;
-    }
-    c.lineWidth = 1;
-    c.textAlign = "right";
-    c.textBaseline = "middle";
-    c.fillStyle = colours.muted;
-    const every = Math.max(1, Math.ceil(((scale.ticks.length - 1) * 13) / (bottom - top)));
-    scale.ticks.forEach((tick, i) => {
-      const level = Math.round(y(tick)) + 0.5;
-      const foot = row.log ? i === 0 : Math.abs(tick) < 1e-9;
-      c.strokeStyle = foot ? colours.line : colours.grid;
-      c.globalAlpha = foot ? 1 : 0.6;
-      c.beginPath();
-      c.moveTo(left, level);
-      c.lineTo(right, level);
-      c.stroke();
-      c.globalAlpha = 1;
-      if (i % every === 0) c.fillText(scale.decimals === null ? String(Number(tick.toPrecision(1))) : format(tick, scale.decimals), left - 5, Math.min(Math.max(level, top + 3), bottom - 2));
-    });
-  }
-
-  curve(row, [name, , colour, kind], { top, bottom }, scale, [from, until]) {
-    const c = this.context;
-    const y = (value) => bottom - scale.part(value * row.factor) * (bottom - top);
-    c.strokeStyle = colours[colour];
-    c.fillStyle = colours[colour];
-    c.lineJoin = "round";
-    c.lineWidth = kind === "stem" ? 2 : 1.6;
-    c.beginPath();
-    let open = false;
-    for (let i = from; i < until; i += 1) {
-      const value = this.history.valueAt(name, i);
-      const x = this.x(this.history.timeAt(i));
-      if (kind === "stem") {
-        if (!value) continue;
-        c.moveTo(x, y(0) + 1);
-        c.lineTo(x, y(value));
-      } else if (Number.isNaN(value)) {
-        open = false;
-      } else {
-        if (open) c.lineTo(x, y(value));
-        else c.moveTo(x, y(value));
-        open = true;
-      }
-    }
-    if (kind === "dash") c.setLineDash([5, 3]);
-    c.stroke();
-    c.setLineDash([]);
-  }
-
-  /** The row's question where there is room, and each curve's line, name and value. */
-  heading(row, { top }, at) {
-    const c = this.context;
-    const { narrow, left } = this.layout;
-    const value = (name) => (at >= 0 && this.history.count ? format(this.history.valueAt(name, at) * row.factor, row.decimals) : "–");
-    c.textBaseline = "middle";
-    c.textAlign = "left";
-    let [x, y] = narrow ? [left, top - 10] : [0, top + 4];
-    if (!narrow) {
-      c.fillStyle = colours.muted;
-      c.fillText(row.question, x, y);
-    }
-    for (const [name, label, colour, kind] of row.curves) {
-      if (!narrow) y += 13.5;
-      this.sample(x, y, colours[colour], kind);
-      c.fillStyle = colours.text;
-      c.fillText(label, x + 20, y);
-      const end = narrow ? x + 20 + c.measureText(`${label} `).width + 34 : left - 34 - c.measureText(` ${row.unit}`).width;
-      c.textAlign = "right";
-      c.fillText(value(name), end, y);
-      c.textAlign = "left";
-      c.fillStyle = colours.muted;
-      c.fillText(` ${row.unit}`, end, y);
-      x += narrow ? Math.max(160, end - x + 40) : 0;
-    }
-  }
-
-  sample(x, y, colour, kind) {
-    const c = this.context;
-    c.strokeStyle = colour;
-    c.lineWidth = 2;
-    c.setLineDash(kind === "dash" ? [5, 3] : []);
-    c.beginPath();
-    if (kind === "stem") for (const dx of [2, 7, 12]) { c.moveTo(x + dx, y + 4); c.lineTo(x + dx, y - (dx === 7 ? 4 : 0)); }
-    else { c.moveTo(x, y); c.lineTo(x + 14, y); }
-    c.stroke();
-    c.setLineDash([]);
   }
 
   /** Calls `paint(x, kind, chosen)` for each correction in view, the chosen one last. */

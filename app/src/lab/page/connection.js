@@ -2,16 +2,20 @@
 // answer, of which at most one is outstanding.
 
 const RETRY_MS = [250, 500, 1000, 2000];
+/** A request that was answered by an error, or never, is given up after this. */
+const PATIENCE_MS = 3000;
 
 export class Connection {
-  /** `on` holds open(), lost(retryMs), and one handler for each type of message. */
+  /** `on` holds greeted(ready), lost(retryMs), and one handler for each type of message. */
   constructor(url, on) {
     this.url = url;
     this.on = on;
     this.socket = null;
     this.attempts = 0;
     this.asked = null;
+    this.greeted = false;
     this.started = false;
+    /** Whether a start waits for its answer. */
     this.waiting = false;
     /** Round trip of a request for frames, smoothed, in ms; null until measured. */
     this.roundTripMs = null;
@@ -20,10 +24,7 @@ export class Connection {
   open() {
     const socket = new WebSocket(this.url);
     this.socket = socket;
-    socket.addEventListener("open", () => {
-      this.attempts = 0;
-      this.on.open();
-    });
+    socket.addEventListener("open", () => { this.attempts = 0; });
     socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
     socket.addEventListener("close", () => this.retry());
   }
@@ -32,6 +33,7 @@ export class Connection {
     const delay = RETRY_MS[Math.min(this.attempts, RETRY_MS.length - 1)];
     this.attempts += 1;
     this.asked = null;
+    this.greeted = false;
     this.started = false;
     this.waiting = false;
     this.roundTripMs = null;
@@ -53,7 +55,7 @@ export class Connection {
 
   /** Whether a request for frames would be sent now. */
   get idle() {
-    return this.started && this.asked === null;
+    return this.started && (this.asked === null || performance.now() - this.asked > PATIENCE_MS);
   }
 
   frames(count, keys) {
@@ -68,6 +70,11 @@ export class Connection {
         this.started = true;
         this.waiting = false;
         this.asked = null;
+        // The first one greets: a run that nobody asked for stands ready.
+        if (!this.greeted) {
+          this.greeted = true;
+          return this.on.greeted(message);
+        }
         break;
       case "frames": {
         if (!this.started) return;
@@ -76,9 +83,6 @@ export class Connection {
         this.asked = null;
         break;
       }
-      case "error":
-        this.asked = null;
-        break;
     }
     this.on[message.type]?.(message);
   }

@@ -33,16 +33,19 @@ export class Readout {
       value.append(number, suffix);
       box.append(term, value);
       list.append(box);
-      return { key, factor, decimals, number };
+      return { key, factor, decimals, number, peak: unit === "cm" ? 0 : null };
     });
   }
 
-  /** Shows the numbers of `frame`; `at_once` skips the wait. */
+  /** Shows the numbers of `frame`, of distances the largest since the last time; `at_once` skips the wait. */
   show(frame, now, at_once = false) {
+    for (const cell of this.cells) if (cell.peak !== null) cell.peak = at_once ? frame.now[cell.key] : Math.max(cell.peak, frame.now[cell.key]);
     if (!at_once && now - this.written < EVERY_MS) return;
     this.written = now;
-    for (const { key, factor, decimals, number } of this.cells) {
-      const value = frame.now[key];
+    for (const cell of this.cells) {
+      const { key, factor, decimals, number, peak } = cell;
+      const value = peak ?? frame.now[key];
+      if (peak !== null) cell.peak = 0;
       number.data = format(typeof value === "number" ? value * factor : null, decimals);
     }
   }

@@ -3,7 +3,7 @@
 import { isTyping } from "./input.js";
 
 const RESERVED = new Set(["w", "a", "s", "d"]);
-const FALLBACK = "4567890";
+const FALLBACK = "56789";
 
 export class Shortcuts {
   constructor() {

@@ -8,6 +8,7 @@ const STATES = {
   behind: "Behind: a resimulation is spread over several updates.",
   resyncing: "Resyncing: the client waits for a snapshot to start again from.",
   lost: "No snapshot for 5 s; the client still listens.",
+  stalled: "Your machine sleeps: for 2 s it runs nothing and sends nothing.",
   refused: "The server has refused the client.",
 };
 const whole = new Intl.NumberFormat("en");
@@ -39,8 +40,13 @@ export class Status {
   }
 
   error(text) {
+    this.tell(text, true);
+  }
+
+  /** Says something for some seconds. */
+  tell(text, grave = false) {
     this.errorUntil = performance.now() + ERROR_MS;
-    this.say(text, true);
+    this.say(text, grave);
   }
 
   frame(frame, { paused, looking }) {
