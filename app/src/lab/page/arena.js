@@ -8,6 +8,8 @@ const EDGE_M = 1;
 /** The middle of a cube comes as near to a wall as 10 m from the centre. */
 const HALF_M = 10 + EDGE_M / 2;
 const WALL_M = 0.8;
+/** One column: legend and status then stand in a row above the arena. */
+const COMPACT = matchMedia("(max-width: 1199px)");
 const TRAIL_FRAMES = 75;
 const TRAILS = { local: [], client: [], server: [5, 4] };
 const SHADE = { top: 1, side: 0.72, front: 0.84 };
@@ -29,7 +31,7 @@ export class Arena {
   fit() {
     const { width, height } = fitCanvas(this.canvas);
     this.size = { width, height };
-    const margin = width < 600 ? { side: 12, top: 62, bottom: 34 } : { side: 24, top: 14, bottom: 26 };
+    const margin = COMPACT.matches ? { side: 12, top: 62, bottom: 34 } : { side: 24, top: 14, bottom: 26 };
     const box = { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
     this.view = box.width > 0 && box.height > 0 ? new Projection(box, HALF_M, WALL_M) : null;
   }
@@ -161,10 +163,8 @@ export class Arena {
     const c = this.context;
     const [x, y] = this.view.point(middle(position));
     const pixels = this.view.scale / this.view.depth(position);
-    const narrow = this.size.width < 600;
-    const reach = narrow ? 0.8 : 1;
     const from = [x + dx * 0.45 * pixels, y + dy * 0.45 * pixels];
-    const to = [x + dx * pixels * reach, y + dy * pixels * reach];
+    const to = [x + dx * pixels, y + dy * pixels];
     c.strokeStyle = colours[role];
     c.lineWidth = 1;
     c.beginPath();

@@ -118,7 +118,8 @@ export class Charts {
     const from = this.history.indexAt(this.rightEdge - SPAN_S);
     const until = Math.min(this.history.count, this.history.indexAt(this.rightEdge) + 1);
     const cursor = this.cursorTime;
-    const at = cursor === null ? until - 1 : Math.min(until - 1, this.history.indexAt(cursor));
+    // Numbers that change 60 times a second can't be read: without a cursor those of every sixth frame.
+    const at = cursor === null ? until - 1 - (this.end === null ? Math.max(until - 1, 0) % 6 : 0) : Math.min(until - 1, this.history.indexAt(cursor));
     this.marks((x, kind, chosen) => this.markLine(x, kind, chosen));
     ROWS.forEach((row, i) => {
       const strip = new Strip(c, row, { ...this.layout, ...this.layout.boxes[i] });
