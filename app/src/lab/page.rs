@@ -16,13 +16,34 @@ macro_rules! files {
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml";
 const JS: &str = "text/javascript; charset=utf-8";
 
 /// All files of the page: a new one needs a line here.
 const FILES: &[File] = files! {
     "index.html": HTML,
     "style.css": CSS,
+    "icon.svg": SVG,
     "app.js": JS,
+    "arena.js": JS,
+    "card.js": JS,
+    "causes.js": JS,
+    "changes.js": JS,
+    "charts.js": JS,
+    "connection.js": JS,
+    "controls.js": JS,
+    "history.js": JS,
+    "input.js": JS,
+    "link.js": JS,
+    "loop.js": JS,
+    "projection.js": JS,
+    "readout.js": JS,
+    "roles.js": JS,
+    "scale.js": JS,
+    "shortcuts.js": JS,
+    "status.js": JS,
+    "strip.js": JS,
+    "theme.js": JS,
 };
 
 /// The file of this path; `/` is the page itself.

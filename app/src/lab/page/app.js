@@ -1,45 +1,236 @@
-// The smallest page that plays: cubes on a canvas, and the numbers below it.
-const KEYS = { ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 4, KeyA: 4, ArrowRight: 8, KeyD: 8, Space: 16 };
-const COLOURS = { local: "green", client: "royalblue", server: "crimson", ghost: "lightskyblue", other: "orange" };
-const lab = (window.foretell = { frames: [], corrections: [], settings: {}, seed: null });
-const held = new Set();
-const canvas = document.getElementById("arena");
-const socket = new WebSocket(`ws://${location.host}/ws`);
-let waiting = false;
+// The lab's page: it joins the parts, and holds what they share.
 
-addEventListener("keydown", (event) => {
-  if (KEYS[event.code]) { held.add(KEYS[event.code]); event.preventDefault(); }
+import { Arena } from "./arena.js";
+import { Card } from "./card.js";
+import { ALL_CAUSES, causeIcon } from "./causes.js";
+import { Changes } from "./changes.js";
+import { Charts } from "./charts.js";
+import { Connection } from "./connection.js";
+import { Controls } from "./controls.js";
+import { History } from "./history.js";
+import { Input } from "./input.js";
+import { copyText, linkOf } from "./link.js";
+import { Loop } from "./loop.js";
+import { Readout } from "./readout.js";
+import { buildLegend } from "./roles.js";
+import { Shortcuts } from "./shortcuts.js";
+import { Status } from "./status.js";
+import { onTheme } from "./theme.js";
+
+const KEPT_FRAMES = 1200;
+const NOTE_S = 4;
+const $ = (id) => document.getElementById(id);
+
+const history = new History();
+/** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
+const foretell = { frames: [], corrections: history.corrections, settings: {}, seed: null };
+window.foretell = foretell;
+
+let fragment = location.hash.slice(1);
+let openedLink = fragment !== "";
+let dirty = true;
+let note = { text: "", time_s: -Infinity };
+
+const status = new Status($("status"), $("clock"));
+const shortcuts = new Shortcuts();
+const hidden = buildLegend($("legend"), () => { dirty = true; });
+const arena = new Arena($("arena"), hidden);
+const readout = new Readout($("now"));
+const card = new Card($("card"), () => select(null));
+const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
+const input = new Input({
+  caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump"),
+  onFirst: () => { status.driven = true; }
 });
-addEventListener("keyup", (event) => held.delete(KEYS[event.code]));
-addEventListener("blur", () => held.clear());
+const controls = new Controls({
+  root: $("controls"), help: $("help"), shortcuts,
+  on: {
+    set: (key, value) => changes.put(key, value),
+    preset: (name) => connection.send({ type: "preset", name }),
+  },
+});
 
-function draw(frame) {
-  const context = canvas.getContext("2d");
-  context.clearRect(0, 0, 640, 640);
-  for (const { role, position: [x, y, z] } of frame.cubes) {
-    context.strokeStyle = COLOURS[role];
-    context.strokeRect((x + 10.5) * 30, (10.5 - z - y) * 30, 30, 30);
-  }
-  document.getElementById("now").textContent = JSON.stringify({ state: frame.state, tick: frame.tick, ...frame.now }, null, 1);
+const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+const connection = new Connection(`${scheme}//${location.host}/ws`, {
+  greeted: (message) => (fragment ? connection.start(null, null, fragment) : ready(message)),
+  lost: (retryMs) => status.lost(retryMs),
+  ready,
+  settings: (message) => {
+    openedLink = false;
+    if (message.restarted) clear();
+    takeSettings(message);
+    controls.update(message);
+  },
+  frames: ({ frames }) => frames.forEach(take),
+  link: giveLink,
+  error: ({ message }) => {
+    status.error(message);
+    if (connection.waiting) startAfresh();
+  },
+});
+const changes = new Changes((key, value) => connection.send({ type: "set", key, value }));
+const loop = new Loop({ draw, request });
+
+function request(count) {
+  if (!connection.idle) return false;
+  changes.flush();
+  const asked = connection.frames(count, input.bits);
+  if (asked) input.sent();
+  return asked;
 }
 
-socket.addEventListener("open", () => {
-  socket.send(JSON.stringify({ type: "start", seed: 42, settings: null, link: location.hash.slice(1) || null }));
-});
-socket.addEventListener("message", ({ data }) => {
-  const message = JSON.parse(data);
-  if (message.type === "ready") Object.assign(lab, { frames: [], corrections: [], settings: message.settings, seed: message.seed });
-  if (message.type === "frames") {
-    waiting = false;
-    lab.frames = lab.frames.concat(message.frames).slice(-1200);
-    for (const frame of message.frames) lab.corrections.push(...frame.corrections);
-    draw(message.frames.at(-1));
-  }
-});
-function tick() {
-  requestAnimationFrame(tick);
-  if (waiting || socket.readyState !== WebSocket.OPEN) return;
-  waiting = true;
-  socket.send(JSON.stringify({ type: "frames", count: 1, keys: [...held].reduce((a, b) => a | b, 0) }));
+/** The opened link was refused: a plain run is better than an empty page. */
+function startAfresh() {
+  if (!fragment) return;
+  fragment = "";
+  openedLink = false;
+  connection.start(null, null, null);
 }
-tick();
+
+/** Forgets the run that was: another one begins. */
+function clear() {
+  history.clear();
+  card.close();
+  charts.end = null;
+  note = { text: "", time_s: -Infinity };
+  foretell.frames.length = 0;
+  foretell.corrections = history.corrections;
+}
+
+function ready(message) {
+  status.ready();
+  clear();
+  foretell.seed = message.seed;
+  if (document.activeElement !== $("seed")) $("seed").value = message.seed;
+  takeSettings(message);
+  controls.ready(message);
+  dirty = true;
+}
+
+/** Keeps the URL current; an opened link stays in it until something is changed, so that a reload plays it again. */
+function takeSettings(message) {
+  foretell.settings = message.settings;
+  if (openedLink) return;
+  fragment = message.fragment;
+  window.history.replaceState(null, "", `#${fragment}`);
+}
+
+function take(frame) {
+  foretell.frames.push(frame);
+  if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
+  history.add(frame);
+  if (frame.notes.length) note = { text: frame.notes.at(-1), time_s: frame.time_s };
+  dirty = true;
+}
+
+function draw(now) {
+  status.pace(loop.rate, connection.roundTripMs, now);
+  if (!dirty) return;
+  dirty = false;
+  const frames = foretell.frames;
+  const looking = loop.paused ? charts.cursorTime : null;
+  const at = looking === null ? frames.length - 1 : Math.max(0, frames.findLastIndex((frame) => frame.time_s <= looking));
+  arena.draw(frames, at, card.opened);
+  charts.draw();
+  $("live").disabled = charts.end === null;
+  const frame = frames[at];
+  if (!frame) return;
+  input.show(frame.keys);
+  readout.show(frame, now, loop.paused);
+  status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
+  showNote(frame);
+  const total = history.corrections.length;
+  $("count").textContent = `${total} ${total === 1 ? "correction" : "corrections"}`;
+}
+
+function showNote(frame) {
+  $("note").textContent = note.text;
+  $("note").title = note.text;
+  $("note").classList.toggle("old", frame.time_s - note.time_s > NOTE_S);
+}
+
+/** Opens the card of the correction with this index, or none. */
+function select(index) {
+  charts.selected = index;
+  dirty = true;
+  if (index === null) return;
+  const correction = history.corrections[index];
+  card.open(correction, index, history.corrections.length);
+  const right = charts.rightEdge;
+  if (correction.time_s > right || correction.time_s < right - 20) charts.lookAt(correction.time_s + 10);
+}
+
+function selectBeside(step) {
+  const total = history.corrections.length;
+  if (!total) return;
+  const from = charts.selected ?? (step < 0 ? total : -1);
+  select(Math.min(Math.max(from + step, 0), total - 1));
+}
+
+function pause(paused) {
+  loop.pause(paused);
+  $("pause-label").textContent = paused ? "Run" : "Pause";
+  dirty = true;
+}
+
+function restart() {
+  const seed = Math.min(Math.max(Math.trunc(Number($("seed").value)) || 0, 0), Number.MAX_SAFE_INTEGER);
+  openedLink = false;
+  $("seed").value = seed;
+  connection.start(seed, foretell.settings, null);
+}
+
+async function giveLink({ fragment: run, whole }) {
+  const copied = await copyText(linkOf(run), $("linkbox"), $("linktext"));
+  $("copy-label").textContent = copied ? "Copied" : "Copy link";
+  if (whole === false) status.tell("The run is long: its link holds the last 60 s and starts there.");
+  setTimeout(() => { $("copy-label").textContent = "Copy link"; }, 1500);
+}
+
+/** A button and its shortcut do the same; after a click the keys go back to the cube. */
+function act(button, key, action) {
+  button.addEventListener("click", (event) => {
+    action();
+    if (event.detail > 0) button.blur();
+  });
+  if (key) shortcuts.set(key, () => button.disabled || action());
+}
+
+function begin() {
+  act($("pause"), "p", () => pause(!loop.paused));
+  act($("step"), ".", () => {
+    if (!loop.paused) pause(true);
+    loop.step();
+  });
+  act($("live"), "0", () => charts.lookAt(Infinity));
+  act($("previous"), "[", () => selectBeside(-1));
+  act($("next"), "]", () => selectBeside(1));
+  act($("copy"), "c", () => connection.send({ type: "link" }));
+  shortcuts.set("r", restart);
+  shortcuts.set("escape", () => (document.activeElement === document.body || !document.activeElement ? card.close() : document.activeElement.blur()));
+  for (const [i, button] of [...document.querySelectorAll("[data-event]")].entries()) {
+    act(button, String(i + 1), () => connection.send({ type: "event", name: button.dataset.event }));
+  }
+  $("run").addEventListener("submit", (event) => {
+    event.preventDefault();
+    document.activeElement.blur();
+    restart();
+  });
+  for (const kind of ALL_CAUSES) {
+    const item = document.createElement("li");
+    item.append(causeIcon(kind), kind.short);
+    item.title = kind.name;
+    $("causes").append(item);
+  }
+  addEventListener("hashchange", () => {
+    fragment = location.hash.slice(1);
+    openedLink = true;
+    connection.start(null, null, fragment || null);
+  });
+  new ResizeObserver(() => { dirty = true; }).observe(document.body);
+  onTheme(() => { dirty = true; });
+  connection.open();
+  loop.begin();
+}
+
+begin();

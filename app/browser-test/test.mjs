@@ -1,0 +1,313 @@
+// Drives the lab in a real browser against the real program: FORETELL_BIN=path/to/foretell npm test.
+// CHROMIUM names another browser binary than Debian's.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const PROGRAM = process.env.FORETELL_BIN;
+assert(PROGRAM, "FORETELL_BIN is the program to test");
+const SHOTS = fileURLToPath(new URL("./screenshots/", import.meta.url));
+const DESKTOP = { viewport: { width: 1366, height: 768 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+let program;
+let browser;
+let origin;
+/** Everything the pages of the running test complained about or asked of others. */
+let complaints;
+const contexts = [];
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function startProgram(port) {
+  program = spawn(PROGRAM, ["lab", "--port", String(port)], { stdio: ["ignore", "inherit", "inherit"] });
+  origin = `http://127.0.0.1:${port}`;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (await fetch(origin).then((answer) => answer.ok, () => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${PROGRAM} does not answer at ${origin}`);
+}
+
+/** Opens the lab in a context of its own and waits until it plays. */
+async function open(options = DESKTOP, address = origin) {
+  const context = await browser.newContext({ ...options, permissions: ["clipboard-read", "clipboard-write"] });
+  contexts.push(context);
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(address);
+  await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"));
+  return page;
+}
+
+function watch(page) {
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
+  page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+  page.on("response", (response) => response.status() >= 400 && complaints.push(`${response.status()}: ${response.url()}`));
+  page.on("request", (request) => new URL(request.url()).origin === origin || complaints.push(`to another host: ${request.url()}`));
+  page.on("websocket", (socket) => new URL(socket.url()).host === new URL(origin).host || complaints.push(`to another host: ${socket.url()}`));
+}
+
+const frames = (page) => page.evaluate(() => window.foretell.frames);
+const newestFrame = (page) => page.evaluate(() => window.foretell.frames.at(-1).frame);
+const until = (page, frame) => page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.frame >= wanted, frame);
+const xOf = (frame, role) => frame.cubes.find((cube) => cube.role === role)?.position[0];
+
+/** The number of the first frame, `from` or later, in which the cube of `role` is further right than at `from`. */
+function firstMove(run, role, from) {
+  const start = xOf(run.find((frame) => frame.frame === from), role);
+  return run.find((frame) => frame.frame > from && xOf(frame, role) > start + 1e-3)?.frame;
+}
+
+/** Ends the bot's drive and waits until all cubes rest. */
+async function takeOver(page) {
+  await page.keyboard.press("KeyD");
+  await page.waitForFunction(() => {
+    const run = window.foretell.frames.slice(-30);
+    return run.length === 30 && !run.some((frame) => frame.bot || frame.keys)
+      && ["local", "client", "server"].every((role) => {
+        const xs = run.map((frame) => frame.cubes.find((cube) => cube.role === role)?.position ?? [NaN]);
+        return xs.every((position) => position.every((part, i) => Math.abs(part - xs[0][i]) < 1e-4));
+      });
+  });
+}
+
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  await startProgram(await freePort());
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+});
+after(async () => {
+  await browser?.close();
+  program?.kill();
+});
+beforeEach(() => { complaints = []; });
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  assert.deepEqual(complaints, []);
+});
+
+for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
+  describe(name, () => {
+    test("it plays within a second of opening", async () => {
+      await open(options);
+      const page = await contexts.at(-1).newPage();
+      watch(page);
+      await page.goto(origin, { waitUntil: "commit" });
+      await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"), null, { timeout: 5000 });
+      const ms = await page.evaluate(() => performance.now());
+      assert(ms < 1000, `it took ${ms} ms`);
+    });
+
+    test("nothing is wider than the screen", async () => {
+      const page = await open(options);
+      await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
+      const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
+      assert.equal(screen, options.viewport.width);
+      assert(wide <= screen, `${wide} px of ${screen} px`);
+    });
+
+    test("each control has a name, and an explanation that can be read", async () => {
+      const page = await open(options);
+      const nameless = await page.evaluate(() => [...document.querySelectorAll("#controls input, #controls select")]
+        .filter((input) => !input.labels[0]?.textContent || !document.getElementById(input.getAttribute("aria-describedby"))?.textContent)
+        .map((input) => input.id));
+      assert.deepEqual(nameless, []);
+    });
+
+    for (const colorScheme of ["light", "dark"]) {
+      test(`it is pictured in ${colorScheme}, with a correction's card`, async () => {
+        const page = await open({ ...options, colorScheme });
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-start.png` });
+        await takeOver(page);
+        await page.keyboard.down("ArrowLeft");
+        await page.keyboard.press("1");
+        await page.waitForFunction(() => window.foretell.corrections.some(({ causes }) => causes.includes("server event")));
+        await page.keyboard.up("ArrowLeft");
+        await page.keyboard.press("[");
+        assert(await page.locator("#card").isVisible());
+        assert.match(await page.locator("#card").innerText(), /predicted[\s\S]+confirmed/);
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-card.png` });
+        await page.keyboard.press("Escape");
+        assert(await page.locator("#card").isHidden());
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-whole.png`, fullPage: true });
+      });
+    }
+  });
+}
+
+test("on a desktop everything is seen without scrolling", async () => {
+  const page = await open(DESKTOP);
+  const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
+  assert(tall <= screen, `${tall} px of ${screen} px`);
+});
+
+test("the client moves at once and the server later", async () => {
+  const page = await open();
+  await takeOver(page);
+  const pressed = await newestFrame(page);
+  await page.keyboard.down("ArrowRight");
+  await until(page, pressed + 60);
+  await page.keyboard.up("ArrowRight");
+  const run = await frames(page);
+  const held = run.find((frame) => frame.frame > pressed && frame.keys & 8).frame;
+  const [local, client, server] = ["local", "client", "server"].map((role) => firstMove(run, role, held - 1));
+  assert(client <= held + 2, `the key was held from frame ${held}, the client moved at ${client}`);
+  assert(local <= held + 2, `the key was held from frame ${held}, the local cube moved at ${local}`);
+  assert(server > client + 1, `the client moved at frame ${client}, the server at ${server}`);
+});
+
+test("the touch stick and the jump button drive, with two fingers", async () => {
+  const page = await open(PHONE);
+  const session = await page.context().newCDPSession(page);
+  const [stick, jump] = await Promise.all(["#stick", "#jump"].map((id) => page.locator(id).boundingBox()));
+  const right = { id: 1, x: stick.x + stick.width * 0.9, y: stick.y + stick.height / 2 };
+  const up = { id: 2, x: jump.x + jump.width / 2, y: jump.y + jump.height / 2 };
+  for (const [type, touchPoints, keys] of [["touchStart", [right], 8], ["touchStart", [right, up], 24], ["touchEnd", [], 0]]) {
+    await session.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await page.waitForFunction((wanted) => !window.foretell.frames.at(-1).bot && window.foretell.frames.at(-1).keys === wanted, keys);
+  }
+});
+
+test("keys are let go when the window loses its focus", async () => {
+  const page = await open();
+  await takeOver(page);
+  await page.keyboard.down("ArrowRight");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 8);
+  await page.evaluate(() => dispatchEvent(new Event("blur")));
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0, null, { timeout: 1000 });
+});
+
+test("an impulse costs exactly one correction, and it says why", async () => {
+  const page = await open();
+  await takeOver(page);
+  const pressed = await newestFrame(page);
+  await page.getByRole("button", { name: /impulse/i }).click();
+  await until(page, pressed + 120);
+  const all = await page.evaluate(() => window.foretell.corrections);
+  const caused = all.filter(({ frame, causes }) => frame > pressed && causes.includes("server event"));
+  assert.equal(caused.length, 1, JSON.stringify(all));
+  assert(caused[0].sentence.length > 10);
+  await page.locator("#previous").click();
+  assert.match(await page.locator("#card").innerText(), /server event/);
+});
+
+test("a click on a mark opens its card", async () => {
+  const page = await open();
+  await takeOver(page);
+  await page.keyboard.press("1");
+  await page.waitForFunction(() => window.foretell.corrections.some(({ causes }) => causes.includes("server event")));
+  await page.keyboard.press("p");
+  await page.waitForTimeout(100);
+  const box = await page.locator("#charts").boundingBox();
+  const { time_s, newest } = await page.evaluate(() => ({
+    time_s: window.foretell.corrections.findLast(({ causes }) => causes.includes("server event")).time_s,
+    newest: window.foretell.frames.at(-1).time_s,
+  }));
+  const [left, right] = [212, box.width - 10];
+  await page.mouse.click(box.x + right - ((Math.max(newest, 20) - time_s) / 20) * (right - left), box.y + 9);
+  assert.match(await page.locator("#card").innerText(), /server event/);
+});
+
+test("a copied link plays the same run, bit for bit", async () => {
+  const page = await open();
+  await page.keyboard.down("ArrowRight");
+  await until(page, (await newestFrame(page)) + 40);
+  await page.keyboard.press("1");
+  await page.keyboard.down("ArrowUp");
+  await until(page, (await newestFrame(page)) + 30);
+  await page.keyboard.up("ArrowRight");
+  await page.keyboard.press("2");
+  await page.keyboard.press("Space", { delay: 100 });
+  await until(page, (await newestFrame(page)) + 60);
+  await page.keyboard.up("ArrowUp");
+  const copiedAt = await newestFrame(page);
+  await page.getByRole("button", { name: /copy link/i }).click();
+  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert(link.startsWith(`${origin}/#`), link);
+  const run = await frames(page);
+  const again = await open(DESKTOP, link);
+  await again.waitForFunction((last) => window.foretell.frames.some((frame) => frame.frame >= last), copiedAt + 1);
+  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
+  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
+  assert(shared.length > 100, `only ${shared.length} frames are shared`);
+  for (const frame of shared) {
+    const { cubes, corrections, keys } = replay.get(frame.frame);
+    assert.deepEqual({ frame: frame.frame, keys, cubes, corrections }, { frame: frame.frame, keys: frame.keys, cubes: frame.cubes, corrections: frame.corrections });
+  }
+});
+
+test("the address holds the settings", async () => {
+  const page = await open();
+  await page.locator("#control-latency_ms").fill("200");
+  await page.waitForFunction(() => window.foretell.settings.latency_ms === 200);
+  const again = await open(DESKTOP, page.url());
+  assert.deepEqual(await again.evaluate(() => window.foretell.settings), await page.evaluate(() => window.foretell.settings));
+  assert.equal(await again.locator("#control-latency_ms").inputValue(), "200");
+});
+
+test("a link that can't be read is told, and a plain run plays", async () => {
+  const page = await open(DESKTOP, `${origin}/#nonsense`);
+  await page.waitForFunction(() => document.getElementById("status").classList.contains("grave"));
+  assert(await page.evaluate(() => window.foretell.frames.length > 0));
+});
+
+test("the charts are dragged to look back, and followed again", async () => {
+  const page = await open();
+  await page.waitForFunction(() => window.foretell.frames.at(-1).time_s > 21.5, null, { timeout: 40_000 });
+  const box = await page.locator("#charts").boundingBox();
+  await page.mouse.move(box.x + 400, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 100, { steps: 4 });
+  await page.mouse.up();
+  await page.locator("#live:enabled").click();
+  await page.waitForFunction(() => document.getElementById("live").disabled);
+});
+
+test("a restart takes the seed and keeps the settings", async () => {
+  const page = await open();
+  await page.locator("#control-latency_ms").fill("150");
+  await page.waitForFunction(() => window.foretell.settings.latency_ms === 150);
+  await page.locator("#seed").fill("7");
+  await page.locator("#seed").press("Enter");
+  await page.waitForFunction(() => window.foretell.seed === 7 && window.foretell.frames.length > 0);
+  assert.equal(await page.evaluate(() => window.foretell.settings.latency_ms), 150);
+  assert((await newestFrame(page)) < 60);
+});
+
+test("pause holds the run and step takes one frame", async () => {
+  const page = await open();
+  await page.keyboard.press("p");
+  await page.waitForTimeout(150);
+  const held = await newestFrame(page);
+  await page.waitForTimeout(150);
+  assert.equal(await newestFrame(page), held);
+  await page.keyboard.press(".");
+  await page.waitForTimeout(150);
+  assert.equal(await newestFrame(page), held + 1);
+});
+
+test("it says so when the program is gone and goes on when it is back", async () => {
+  const page = await open();
+  const gone = new Promise((resolve) => program.once("exit", resolve));
+  program.kill();
+  await gone;
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("does not answer"));
+  await startProgram(Number(new URL(origin).port));
+  await page.waitForFunction(() => !document.getElementById("status").textContent.includes("does not answer"));
+  await until(page, 30);
+  // The browser itself reports each connection that was refused meanwhile.
+  complaints = complaints.filter((text) => !/WebSocket connection.*failed/.test(text));
+});

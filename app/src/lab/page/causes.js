@@ -1,0 +1,36 @@
+// Why a correction happened: for each cause one shape and one colour, the same in the charts, the legend and the card.
+
+/** Shapes are SVG paths within a circle of radius 6 around the origin. */
+const CAUSES = [
+  { name: "own input late or substituted", short: "late input", colour: "late", path: "M-5.5 -4.5H5.5L0 5.5Z" },
+  { name: "server event", short: "server event", colour: "event", path: "M0 -6L6 0L0 6L-6 0Z" },
+  { name: "tolerance", short: "tolerance", colour: "tolerance", path: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z" },
+  { name: "spawn or despawn", short: "spawn", colour: "existence", path: "M-4.5 -4.5H4.5V4.5H-4.5Z" },
+  { name: "resync", short: "resync", colour: "resync", path: "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z" },
+];
+const UNEXPLAINED = { name: "unexplained", short: "unexplained", colour: "unexplained", path: "M0 -6L5.2 3H-5.2Z" };
+
+/** All causes that the legend explains. */
+export const ALL_CAUSES = [...CAUSES, UNEXPLAINED];
+
+/** The kind of one cause by its name. */
+export function causeKind(name) {
+  return CAUSES.find((cause) => cause.name === name) ?? UNEXPLAINED;
+}
+
+/** The kinds of a correction's causes; never empty. The first one decides its mark. */
+export function causeKinds(correction) {
+  return correction.causes.length ? correction.causes.map(causeKind) : [UNEXPLAINED];
+}
+
+/** The mark of `kind` as an inline picture for the page. */
+export function causeIcon(kind) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "-7 -7 14 14");
+  svg.setAttribute("class", `mark ${kind.colour}`);
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", kind.path);
+  svg.append(path);
+  return svg;
+}

@@ -1,0 +1,191 @@
+// The panel of controls, built from what the program says it has: groups of sliders, choices and toggles, each with a
+// key, one sentence and its source.
+
+const DESKTOP = matchMedia("(min-width: 1200px)");
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function decimals(step) {
+  const text = String(step);
+  return text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
+}
+
+/** Gives the keys back to the cube after a change by mouse or touch; one by keyboard keeps its focus. */
+function releaseAfterPointer(input) {
+  let pointer = false;
+  input.addEventListener("pointerdown", () => { pointer = true; });
+  input.addEventListener("keydown", () => { pointer = false; });
+  input.addEventListener("change", () => pointer && input.blur());
+}
+
+export class Controls {
+  /** `on` holds set(key, value) and preset(name); `help` is the line that explains what is pointed at. */
+  constructor({ root, help, shortcuts, on }) {
+    Object.assign(this, { root, help, shortcuts, on });
+    this.signature = null;
+    this.rows = new Map();
+    this.keys = [];
+    this.explain(null);
+  }
+
+  /** Takes the program's `ready`: builds the panel unless it already stands. */
+  ready({ controls, presets, preset, settings }) {
+    const signature = JSON.stringify([controls.map(({ value, ...rest }) => rest), presets]);
+    if (signature !== this.signature) {
+      this.signature = signature;
+      this.build(controls, presets);
+    }
+    this.update({ settings, preset });
+  }
+
+  update({ settings, preset }) {
+    for (const [key, row] of this.rows) if (key in settings) row.show(settings[key]);
+    this.preset.value = preset ?? "";
+    this.describePreset();
+  }
+
+  build(controls, presets) {
+    for (const key of this.keys) this.shortcuts.drop(key);
+    this.keys = [];
+    this.rows.clear();
+    this.root.replaceChildren(this.presetRow(presets));
+    for (const name of new Set(controls.map((control) => control.group))) {
+      const group = element("details", "group");
+      group.open = DESKTOP.matches;
+      group.append(element("summary", "", name));
+      for (const control of controls.filter((control) => control.group === name)) group.append(this.row(control));
+      this.root.append(group);
+    }
+  }
+
+  presetRow(presets) {
+    this.presets = presets;
+    const row = element("div", "row preset");
+    const label = element("label", "name", "Preset");
+    this.preset = element("select");
+    this.preset.id = "preset";
+    label.htmlFor = "preset";
+    const custom = new Option("custom", "");
+    custom.disabled = true;
+    this.preset.append(...presets.map(({ name }) => new Option(name, name)), custom);
+    this.preset.addEventListener("change", () => this.on.preset(this.preset.value));
+    releaseAfterPointer(this.preset);
+    this.presetText = element("p", "explain");
+    this.presetText.id = "preset-explain";
+    this.preset.setAttribute("aria-describedby", this.presetText.id);
+    row.append(this.key("preset", () => this.preset.focus(), this.preset), label, this.preset, this.presetText);
+    this.watch(row, () => ({ label: "Preset", explain: this.presetText.textContent, source: "" }));
+    return row;
+  }
+
+  describePreset() {
+    const found = this.presets.find(({ name }) => name === this.preset.value);
+    this.presetText.textContent = found ? found.explain : "Your own settings.";
+  }
+
+  /** The chip that names the shortcut of `label`, which does `action`. */
+  key(label, action, input) {
+    const taken = this.shortcuts.take(label, action);
+    if (taken) {
+      this.keys.push(taken);
+      input.setAttribute("aria-keyshortcuts", taken.toUpperCase());
+    }
+    return element("kbd", "", taken ? taken.toUpperCase() : "");
+  }
+
+  row(control) {
+    const row = element("div", `row ${control.kind}`);
+    const id = `control-${control.key}`;
+    const label = element("label", "name", control.label);
+    label.htmlFor = id;
+    const explain = element("p", "explain", `${control.explain} `);
+    explain.id = `${id}-explain`;
+    explain.append(element("cite", "", control.source));
+    const made = { slider: slider, choice: choice, toggle: toggle }[control.kind](control, (value) => this.on.set(control.key, value));
+    made.input.id = id;
+    made.input.setAttribute("aria-describedby", explain.id);
+    releaseAfterPointer(made.input);
+    row.append(this.key(control.label, made.act, made.input), label, ...made.parts, explain);
+    this.rows.set(control.key, made);
+    this.watch(row, () => control);
+    return row;
+  }
+
+  watch(row, of) {
+    row.addEventListener("pointerenter", () => this.explain(of()));
+    row.addEventListener("pointerleave", () => this.explain(null));
+    row.addEventListener("focusin", () => this.explain(of()));
+  }
+
+  explain(control) {
+    if (!control) {
+      this.help.textContent = "Point at a control, or press its key, to read what it does. Escape gives the arrow keys back to the cube.";
+      return;
+    }
+    this.help.replaceChildren(element("b", "", control.label), ` ${control.explain} `, element("cite", "", control.source));
+  }
+}
+
+function slider({ min, max, step, unit }, set) {
+  const input = element("input");
+  Object.assign(input, { type: "range", min, max, step });
+  const value = element("output", "value");
+  const places = decimals(step);
+  const write = (number) => {
+    value.textContent = unit ? `${Number(number).toFixed(places)} ${unit}` : Number(number).toFixed(places);
+    input.style.setProperty("--part", String((number - min) / (max - min || 1)));
+  };
+  let dragged = false;
+  input.addEventListener("pointerdown", () => { dragged = true; });
+  for (const name of ["pointerup", "pointercancel", "blur"]) input.addEventListener(name, () => { dragged = false; });
+  input.addEventListener("input", () => {
+    write(input.value);
+    set(Number(input.value));
+  });
+  const show = (number) => {
+    if (dragged) return;
+    input.value = number;
+    write(number);
+  };
+  return { input, parts: [input, value], show, act: () => input.focus() };
+}
+
+function choice({ choices }, set) {
+  const input = element("select");
+  input.append(...choices.map(({ label }, index) => new Option(label, String(index))));
+  input.addEventListener("change", () => set(choices[Number(input.value)].value));
+  const show = (value) => { input.value = String(choices.findIndex((one) => one.value === value)); };
+  const act = (event) => {
+    const from = Number(input.value) + (event.shiftKey ? choices.length - 1 : 1);
+    input.value = String(from % choices.length);
+    input.focus();
+    set(choices[Number(input.value)].value);
+  };
+  return { input, parts: [input], show, act };
+}
+
+function toggle(_, set) {
+  const input = element("input");
+  input.type = "checkbox";
+  input.setAttribute("role", "switch");
+  const value = element("output", "value");
+  const write = () => { value.textContent = input.checked ? "on" : "off"; };
+  input.addEventListener("change", () => {
+    write();
+    set(input.checked);
+  });
+  const show = (checked) => {
+    input.checked = checked;
+    write();
+  };
+  const act = () => {
+    input.focus();
+    input.click();
+  };
+  return { input, parts: [input, value], show, act };
+}

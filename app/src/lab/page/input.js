@@ -1,0 +1,124 @@
+// The keys that drive the cube, from the keyboard, the key caps and the touch stick, as the protocol's bits.
+
+export const BITS = { up: 1, down: 2, left: 4, right: 8, jump: 16 };
+const CODES = {
+  ArrowUp: BITS.up, ArrowDown: BITS.down, ArrowLeft: BITS.left, ArrowRight: BITS.right,
+  KeyW: BITS.up, KeyS: BITS.down, KeyA: BITS.left, KeyD: BITS.right, Space: BITS.jump,
+};
+/** A direction counts when the stick leans at least so far towards it: eight equal sectors. */
+const LEAN = Math.sin(Math.PI / 8);
+const DEAD_ZONE = 0.28;
+
+/** Whether `element` needs `event`'s key for itself. */
+export function isTyping(element, event) {
+  if (element instanceof HTMLInputElement && element.type === "range") return event.code.startsWith("Arrow");
+  if (element instanceof HTMLInputElement && element.type === "checkbox") return event.code === "Space";
+  if (element instanceof HTMLButtonElement || element?.tagName === "SUMMARY") return event.code === "Space" || event.code === "Enter";
+  return element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
+}
+
+export class Input {
+  /** `onFirst` is called once, at the first key, cap or touch. */
+  constructor({ caps, stick, knob, jump, onFirst }) {
+    this.held = new Map();
+    this.tapped = 0;
+    this.onFirst = onFirst;
+    this.stickHeld = false;
+    this.knob = knob;
+    addEventListener("keydown", (event) => this.keyDown(event));
+    addEventListener("keyup", (event) => this.release(event.code));
+    addEventListener("blur", () => this.held.clear());
+    document.addEventListener("visibilitychange", () => document.hidden && this.held.clear());
+    for (const button of [...caps.querySelectorAll("button"), jump]) this.bindButton(button);
+    this.bindStick(stick);
+    this.lamps = [...caps.querySelectorAll("button"), jump].map((button) => [button, Number(button.dataset.bit)]);
+  }
+
+  /** The keys for the next frames: those held, and those that were only tapped since `sent` was last called. */
+  get bits() {
+    let bits = this.tapped;
+    for (const bit of this.held.values()) bits |= bit;
+    return bits;
+  }
+
+  sent() {
+    this.tapped = 0;
+  }
+
+  press(source, bits) {
+    this.held.set(source, bits);
+    this.tapped |= bits;
+    if (bits) this.onFirst?.();
+    if (bits) this.onFirst = null;
+  }
+
+  release(source) {
+    this.held.delete(source);
+  }
+
+  keyDown(event) {
+    const bit = CODES[event.code];
+    if (!bit || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target, event)) return;
+    event.preventDefault();
+    this.press(event.code, bit);
+  }
+
+  bindButton(button) {
+    button.tabIndex = -1;
+    button.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      button.setPointerCapture(event.pointerId);
+      this.press(button, Number(button.dataset.bit));
+    });
+    for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+      button.addEventListener(name, () => this.release(button));
+    }
+    button.addEventListener("contextmenu", (event) => event.preventDefault());
+  }
+
+  bindStick(stick) {
+    const lean = (event) => {
+      const box = stick.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * 2 - 1;
+      const y = 1 - ((event.clientY - box.top) / box.height) * 2;
+      const length = Math.hypot(x, y);
+      const [dx, dy] = length > 0 ? [x / length, y / length] : [0, 0];
+      this.moveKnob(dx * Math.min(length, 0.7), dy * Math.min(length, 0.7));
+      let bits = 0;
+      if (length > DEAD_ZONE) {
+        if (dy > LEAN) bits |= BITS.up;
+        if (dy < -LEAN) bits |= BITS.down;
+        if (dx < -LEAN) bits |= BITS.left;
+        if (dx > LEAN) bits |= BITS.right;
+      }
+      this.press(stick, bits);
+    };
+    stick.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      stick.setPointerCapture(event.pointerId);
+      this.stickHeld = true;
+      lean(event);
+    });
+    stick.addEventListener("pointermove", (event) => this.stickHeld && lean(event));
+    for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+      stick.addEventListener(name, () => {
+        this.stickHeld = false;
+        this.release(stick);
+      });
+    }
+  }
+
+  moveKnob(x, y) {
+    this.knob.style.transform = `translate(${(x * 44).toFixed(1)}px, ${(-y * 44).toFixed(1)}px)`;
+  }
+
+  /** Lights the caps and leans the stick by the keys that the run had in its last frame. */
+  show(bits) {
+    for (const [button, bit] of this.lamps) button.classList.toggle("on", (bits & bit) !== 0);
+    if (this.stickHeld) return;
+    const x = Boolean(bits & BITS.right) - Boolean(bits & BITS.left);
+    const y = Boolean(bits & BITS.up) - Boolean(bits & BITS.down);
+    const long = x && y ? Math.SQRT1_2 : 1;
+    this.moveKnob(x * long * 0.7, y * long * 0.7);
+  }
+}

@@ -1,0 +1,47 @@
+// A pinhole camera above the near wall: x right, z up the screen, y out of the floor. It fits the arena into the canvas
+// and tilts further where the canvas is wide.
+
+const DISTANCE_M = 56;
+const STEEP = (66 * Math.PI) / 180;
+const FLAT = (36 * Math.PI) / 180;
+
+export class Projection {
+  /** Fits a floor of `half` metres to each side, and `tall` metres of height, into `box` = {x, y, width, height}. */
+  constructor(box, half, tall) {
+    const wide = Math.min(1, Math.max(0, (box.width / box.height - 1) / 1.2));
+    const pitch = STEEP + (FLAT - STEEP) * wide;
+    this.sin = Math.sin(pitch);
+    this.cos = Math.cos(pitch);
+    Object.assign(this, { scale: 1, x: 0, y: 0 });
+    const corners = [-half, half].flatMap((x) => [-half, half].flatMap((z) => [0, tall].map((y) => this.point([x, y, z]))));
+    const [xs, ys] = [corners.map((c) => c[0]), corners.map((c) => c[1])];
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    this.scale = Math.min(box.width / (right - left), box.height / (bottom - top));
+    this.x = box.x + box.width / 2 - (this.scale * (left + right)) / 2;
+    this.y = box.y + box.height / 2 - (this.scale * (top + bottom)) / 2;
+  }
+
+  /** The point on the canvas where [x, y, z] in metres is seen. */
+  point([x, y, z]) {
+    const depth = this.depth([x, y, z]);
+    return [this.x + (this.scale * x) / depth, this.y - (this.scale * (y * this.cos + z * this.sin)) / depth];
+  }
+
+  /** The distance from the camera along its view; larger is further away. */
+  depth([, y, z]) {
+    return DISTANCE_M - y * this.sin + z * this.cos;
+  }
+}
+
+/** The three faces of a cube around `centre` that the camera sees, further ones first: top, side (or none), front. */
+export function visibleFaces([x, y, z], edge) {
+  const h = edge / 2;
+  const corner = (i, j, k) => [x + i * h, y + j * h, z + k * h];
+  const side = x > h ? -1 : x < -h ? 1 : 0;
+  const faces = [{ name: "top", corners: [corner(-1, 1, -1), corner(1, 1, -1), corner(1, 1, 1), corner(-1, 1, 1)] }];
+  if (side) {
+    faces.push({ name: "side", corners: [corner(side, -1, -1), corner(side, 1, -1), corner(side, 1, 1), corner(side, -1, 1)] });
+  }
+  faces.push({ name: "front", corners: [corner(-1, -1, -1), corner(1, -1, -1), corner(1, 1, -1), corner(-1, 1, -1)] });
+  return faces;
+}

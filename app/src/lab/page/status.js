@@ -1,0 +1,75 @@
+// What the page says about itself: one calm line over the arena, the run's clock, and how fast the page is.
+
+const ERROR_MS = 6000;
+const PACE_MS = 500;
+const STATES = {
+  joining: "The client joins: it waits for the first snapshot.",
+  starved: "Starved: no snapshot for more than 250 ms; the client predicts on.",
+  behind: "Behind: a resimulation is spread over several updates.",
+  resyncing: "Resyncing: the client waits for a snapshot to start again from.",
+  lost: "No snapshot for 5 s; the client still listens.",
+  stalled: "Your machine sleeps: for 2 s it runs nothing and sends nothing.",
+  refused: "The server has refused the client.",
+};
+const whole = new Intl.NumberFormat("en");
+
+export class Status {
+  constructor(line, clock) {
+    Object.assign(this, { line, clock, errorUntil: 0, broken: false, paceAt: -Infinity });
+    this.driven = false;
+    this.paceBox = document.getElementById("pace");
+    this.say("Starting …");
+    this.pace(60, null, 0);
+  }
+
+  say(text, grave = false) {
+    if (this.line.textContent !== text) this.line.textContent = text;
+    this.line.classList.toggle("grave", grave);
+    this.line.classList.toggle("gone", text === "");
+  }
+
+  lost(retryMs) {
+    this.broken = true;
+    const seconds = retryMs < 1000 ? "in a moment" : `in ${Math.round(retryMs / 1000)} s`;
+    this.say(`The program does not answer. Trying again ${seconds}.`, true);
+  }
+
+  ready() {
+    this.broken = false;
+    if (performance.now() > this.errorUntil) this.say("");
+  }
+
+  error(text) {
+    this.tell(text, true);
+  }
+
+  /** Says something for some seconds. */
+  tell(text, grave = false) {
+    this.errorUntil = performance.now() + ERROR_MS;
+    this.say(text, grave);
+  }
+
+  frame(frame, { paused, looking }) {
+    const parts = [`${frame.time_s.toFixed(2)} s`, `frame ${whole.format(frame.frame)}`, `tick ${whole.format(frame.tick)}`];
+    parts.forEach((text, i) => { this.clock.children[i].textContent = text; });
+    if (this.broken || performance.now() < this.errorUntil) return;
+    this.say(this.sentence(frame, paused, looking));
+  }
+
+  sentence({ state, replaying, bot, time_s }, paused, looking) {
+    if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
+    if (paused) return "Paused. Point at the charts to look back.";
+    if (replaying) return "Replaying the run of this link; then the keys are yours.";
+    if (!this.driven) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
+    if (state !== "playing") return STATES[state] ?? state;
+    return "";
+  }
+
+  /** Render rate and the round trip between page and program. */
+  pace(rate, roundTripMs, now) {
+    if (now - this.paceAt < PACE_MS) return;
+    this.paceAt = now;
+    const trip = roundTripMs === null ? "–" : roundTripMs.toFixed(1);
+    this.paceBox.textContent = `drawn ${Math.round(rate)}/s · page to program and back ${trip} ms`;
+  }
+}

@@ -1,0 +1,152 @@
+// One row of the charts: its axis, its curves, and beside or above them its question with each curve's value.
+
+import { format } from "./readout.js";
+import { logScale, niceScale } from "./scale.js";
+import { colours } from "./theme.js";
+
+/** [field of a frame's `chart`, name, colour, how it is drawn: line, dash or stem] */
+export const ROWS = [
+  { question: "How wrong, what is seen? (log)", unit: "cm", factor: 100, least: 1000, decimals: 1, log: 0.1, curves: [["misprediction_m", "misprediction", "server", "line"], ["correction_m", "correction", "client", "line"]] },
+  { question: "How far is the server?", unit: "ms", factor: 1, least: 50, decimals: 0, curves: [["rtt_ms", "RTT", "client", "line"]] },
+  { question: "Do inputs come in time?", unit: "ticks", factor: 1, least: 4, decimals: 1, late: true, curves: [["margin_ticks", "input margin", "client", "line"]] },
+  { question: "What goes over the wire?", unit: "kB/s", factor: 0.001, least: 2, decimals: 1, curves: [["up_bytes_per_s", "up", "client", "line"], ["down_bytes_per_s", "down", "server", "dash"]] },
+  { question: "What does it cost?", unit: "ticks", factor: 1, least: 10, decimals: 0, curves: [["resimulated_ticks", "resimulated", "client", "stem"]] },
+];
+
+export class Strip {
+  /** `box` = {left, right, top, bottom, narrow}, in CSS pixels. */
+  constructor(context, row, box) {
+    Object.assign(this, { context, row, box });
+  }
+
+  /** Draws the frames [from, until) of `history`; `x(time_s)` is the shared time axis. */
+  draw(history, [from, until], x) {
+    const { left, right, top, bottom } = this.box;
+    const scale = this.scaleOf(history, from, until);
+    this.y = (value) => bottom - scale.part(value) * (bottom - top);
+    this.axis(scale);
+    const c = this.context;
+    c.save();
+    c.beginPath();
+    c.rect(left, top - 2, right - left, bottom - top + 4);
+    c.clip();
+    for (const curve of this.row.curves) this.curve(curve, history, [from, until], x);
+    c.restore();
+  }
+
+  scaleOf(history, from, until) {
+    const { curves, factor, least, log } = this.row;
+    let [low, high] = [0, 0];
+    for (const [name] of curves) {
+      for (let i = from; i < until; i += 1) {
+        const value = history.valueAt(name, i) * factor;
+        if (value > high) high = value;
+        if (value < low) low = value;
+      }
+    }
+    return log ? logScale(log, high, least) : niceScale(low, high, least, 2);
+  }
+
+  axis(scale) {
+    const c = this.context;
+    const { left, right, top, bottom } = this.box;
+    if (this.row.late && scale.low < 0) {
+      c.fillStyle = colours.late;
+      c.globalAlpha = 0.12;
+      c.fillRect(left, this.y(0), right - left, bottom - this.y(0));
+      c.globalAlpha = 1;
+    }
+    c.lineWidth = 1;
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    c.fillStyle = colours.muted;
+    const every = Math.max(1, Math.ceil(((scale.ticks.length - 1) * 13) / (bottom - top)));
+    scale.ticks.forEach((tick, i) => {
+      const level = Math.round(this.y(tick)) + 0.5;
+      const foot = this.row.log ? i === 0 : Math.abs(tick) < 1e-9;
+      c.strokeStyle = foot ? colours.line : colours.grid;
+      c.globalAlpha = foot ? 1 : 0.6;
+      c.beginPath();
+      c.moveTo(left, level);
+      c.lineTo(right, level);
+      c.stroke();
+      c.globalAlpha = 1;
+      const text = scale.decimals === null ? String(Number(tick.toPrecision(1))) : format(tick, scale.decimals);
+      if (i % every === 0) c.fillText(text, left - 5, Math.min(Math.max(level, top + 3), bottom - 2));
+    });
+  }
+
+  curve([name, , colour, kind], history, [from, until], x) {
+    const c = this.context;
+    const foot = this.y(0) + 1;
+    c.strokeStyle = colours[colour];
+    c.lineJoin = "round";
+    c.lineWidth = kind === "stem" ? 2 : 1.6;
+    c.setLineDash(kind === "dash" ? [5, 3] : []);
+    c.beginPath();
+    let open = false;
+    for (let i = from; i < until; i += 1) {
+      const value = history.valueAt(name, i) * this.row.factor;
+      const at = x(history.timeAt(i));
+      if (kind === "stem") {
+        if (!value) continue;
+        c.moveTo(at, foot);
+        c.lineTo(at, this.y(value));
+      } else if (Number.isNaN(value)) {
+        open = false;
+      } else {
+        if (open) c.lineTo(at, this.y(value));
+        else c.moveTo(at, this.y(value));
+        open = true;
+      }
+    }
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  /** The question where there is room, and each curve's line, name and value in the frame `at`. */
+  heading(history, at) {
+    const c = this.context;
+    const { narrow, left, top } = this.box;
+    const { question, unit, factor, decimals, curves } = this.row;
+    c.textBaseline = "middle";
+    c.textAlign = "left";
+    let [x, y] = narrow ? [left, top - 10] : [0, top + 4];
+    if (!narrow) {
+      c.fillStyle = colours.muted;
+      c.fillText(question, x, y);
+    }
+    for (const [name, label, colour, kind] of curves) {
+      if (!narrow) y += 13.5;
+      this.sample(x, y, colours[colour], kind);
+      c.fillStyle = colours.text;
+      c.fillText(label, x + 20, y);
+      const end = narrow ? x + 20 + c.measureText(`${label} `).width + 34 : left - 34 - c.measureText(` ${unit}`).width;
+      c.textAlign = "right";
+      c.fillText(at >= 0 ? format(history.valueAt(name, at) * factor, decimals) : "–", end, y);
+      c.textAlign = "left";
+      c.fillStyle = colours.muted;
+      c.fillText(` ${unit}`, end, y);
+      x += narrow ? Math.max(160, end - x + 40) : 0;
+    }
+  }
+
+  sample(x, y, colour, kind) {
+    const c = this.context;
+    c.strokeStyle = colour;
+    c.lineWidth = 2;
+    c.setLineDash(kind === "dash" ? [5, 3] : []);
+    c.beginPath();
+    if (kind === "stem") {
+      for (const [dx, dy] of [[2, 0], [7, -4], [12, 0]]) {
+        c.moveTo(x + dx, y + 4);
+        c.lineTo(x + dx, y + dy);
+      }
+    } else {
+      c.moveTo(x, y);
+      c.lineTo(x + 14, y);
+    }
+    c.stroke();
+    c.setLineDash([]);
+  }
+}
