@@ -156,6 +156,9 @@ impl Reader {
 
 struct Fnv(u64);
 
+/// Its name, its scalar, the bits of an integer, its lanes, its meaning.
+type Column<'a> = (&'a str, u64, Option<u64>, u64, u64);
+
 impl Fnv {
     fn number(&mut self, value: u64, bytes: usize) {
         for byte in &value.to_le_bytes()[..bytes] {
@@ -167,8 +170,7 @@ impl Fnv {
         name.bytes().chain([0xff]).for_each(|byte| self.number(u64::from(byte), 1));
     }
 
-    /// A column: its name, its scalar with its bits where the scalar is an integer, its lanes, its meaning.
-    fn column(&mut self, (name, scalar, bits, lanes, meaning): (&str, u64, Option<u64>, u64, u64)) {
+    fn column(&mut self, (name, scalar, bits, lanes, meaning): Column<'_>) {
         self.name(name);
         self.number(scalar, 8);
         bits.into_iter().for_each(|bits| self.number(bits, 1));
@@ -176,7 +178,7 @@ impl Fnv {
         self.number(meaning, 8);
     }
 
-    fn kind(&mut self, name: &str, columns: &[(u64, (&str, u64, Option<u64>, u64, u64))], words: u64, audience: u64) {
+    fn kind(&mut self, name: &str, columns: &[(u64, Column<'_>)], words: u64, audience: u64) {
         self.name(name);
         self.number(columns.len() as u64, 8);
         for (place, column) in columns {
@@ -243,7 +245,7 @@ fn inputs(sequence: u64, snapshot: u64, newest: u64, list: &[Seen]) -> Vec<u8> {
             if expected != Some(*at) {
                 writer.put(*at, 24);
             }
-            expected = Some(at + 256 & 0xff_ffff);
+            expected = Some((at + 256) & 0xff_ffff);
         }
         if let Some(before) = before {
             writer.put(u64::from(before != *input), 1);
@@ -274,7 +276,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
             let same = expected.is_some() && reader.take(1) == 1;
             if same { expected.expect("there is one before") } else { reader.take(24) }
         });
-        expected = presented.map(|at| at + 256 & 0xff_ffff).or(expected);
+        expected = presented.map(|at| (at + 256) & 0xff_ffff).or(expected);
         let input = match list.last() {
             Some((before, _)) if reader.take(1) == 0 => *before,
             _ => {
