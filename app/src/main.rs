@@ -1,3 +1,12 @@
-//! The `foretell` program.
+//! The `foretell` program: a lab for netcode.
 #![forbid(unsafe_code)]
-fn main() {}
+
+use std::process::ExitCode;
+
+mod arena;
+mod cli;
+mod lab;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -168,7 +168,7 @@ fn server_tick<W: World + Default>(c: &mut Criterion, name: &str, clients: u16) 
 }
 
 impl<W: World + Default> Loop<W> {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a benchmark reads the clock")]
     fn timed_server_tick(&mut self) -> std::time::Duration {
         self.now += TICK_MICROS;
         let now = Instant::from_micros(self.now);

@@ -1,6 +1,12 @@
 //! Netcode for multiplayer games: a server-authoritative, fixed-tick simulation whose clients predict, roll back,
 //! re-simulate and correct. Engine-agnostic and sans-I/O: time, randomness and datagrams are arguments.
 #![forbid(unsafe_code)]
+#![warn(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
 
 #[expect(unused_extern_crates, reason = "the derives name this crate as its users do; here only tests use them")]
 extern crate self as foretell;

@@ -202,3 +202,54 @@ fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
     assert_eq!(simulation.server.world.shooters.len(), 1);
     assert!(server.stats(gone.client.player().expect("joined")).is_none());
 }
+
+#[test]
+fn a_client_of_a_waiting_server_that_slept_asks_for_no_input_of_the_slept_ticks() {
+    let mut simulation = session(Stepping::Arrivals, 1);
+    simulation.players[0].host.clock_mut().stall(Instant::from_micros(3_000_000), Duration::from_secs(20));
+    let mut aiming = Aiming::default();
+    simulation.run_until(Instant::from_micros(30_000_000), &mut aiming);
+    // 10 s awake, at 64 Hz.
+    let asked = aiming.asked.len();
+    assert!((600..700).contains(&asked), "{asked}");
+    let stats = simulation.players[0].client.stats();
+    assert!(stats.resyncs == 0 && aiming.corrections <= 1, "{stats:?}");
+}
+
+#[test]
+fn a_client_that_slept_a_minute_plays_on_at_once_and_never_simulates_what_it_slept_through() {
+    let mut simulation = session(Stepping::Clock, 1);
+    simulation.players[0].host.clock_mut().stall(Instant::from_micros(3_000_000), Duration::from_secs(60));
+    let mut aiming = Aiming::default();
+    simulation.run_until(Instant::from_micros(64_000_000), &mut aiming);
+    let stats = simulation.players[0].client.stats();
+    assert!(stats.resimulated < 400 && stats.resyncs <= 2, "{stats:?}");
+    assert_eq!(simulation.players[0].client.state(simulation.now()), foretell::ClientState::Playing);
+    let lead =
+        simulation.players[0].client.tick().get().cast_signed() - simulation.server.server.tick().get().cast_signed();
+    assert!((2..12).contains(&lead), "{lead} ticks ahead");
+}
+
+#[test]
+fn datagrams_of_another_epoch_change_nothing_on_either_end() {
+    let rules = Rules::new(Shooter::schema());
+    let mut ends = [3, 4].map(|epoch| {
+        let mut server = Server::new(rules.clone(), ServerConfig::default(), epoch, Instant::ZERO);
+        let player = server.join(PeerId(0));
+        let mut world = Range::default();
+        let client = Client::joined(rules.clone(), ClientConfig::default(), (player, epoch), Instant::ZERO, &world);
+        let (mut to_client, to_server) = (Outbox::new(), Outbox::new());
+        server.update(Instant::ZERO, &mut world, &mut to_client);
+        (server, client, world, to_client, to_server)
+    });
+    let [(_, _, _, foreign, _), (_, client, ..)] = &mut ends;
+    let snapshot = foreign.iter().next().expect("a snapshot").1;
+    client.receive(Instant::ZERO, snapshot).expect("well-formed");
+    assert!(client.newest_snapshot().is_none());
+    assert_eq!((client.stats().refused, client.stats().outcomes.received), (1, 0));
+    let [(_, foreign, world, _, outbox), (server, ..)] = &mut ends;
+    foreign.update(Instant::ZERO, world, &mut |_| Aim::default(), outbox);
+    let inputs = outbox.iter().next().expect("inputs").1;
+    server.receive(Instant::ZERO, PeerId(0), inputs).expect("well-formed");
+    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").datagrams, 0);
+}

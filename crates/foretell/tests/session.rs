@@ -195,7 +195,15 @@ fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correctio
         let client = ClientConfig { resimulation_budget: budget, ..ClientConfig::default() };
         simulation.add_player(PlayerOptions { client, ..player(conditions(250), HostOptions::at(60)) });
         let mut play = Play { pushes: vec![Tick::new(320)], ..Play::new(3) };
-        run(&mut simulation, 10.0, &mut play);
+        for _ in 0..1000 {
+            run(&mut simulation, 0.01, &mut play);
+            // Whatever is simulated again, the caller's world stands at the present.
+            let host = &simulation.players[0];
+            let present = host.client.predicted(host.client.tick());
+            for (entity, body) in present.iter().flat_map(|rows| rows.states::<Body>()) {
+                assert_eq!(host.world.body(entity), body);
+            }
+        }
         let stats = simulation.players[0].client.stats();
         assert_eq!((play.corrections.len(), stats.corrections), (1, 1), "budget {budget}");
         assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
@@ -252,6 +260,42 @@ fn the_client_learns_which_ticks_the_server_substituted_and_why_it_was_corrected
     // It hears of all of them but the newest; of those before its first input too.
     let heard = client.stats().substituted;
     assert!(heard + 20 > served.inputs_missed && heard < served.inputs_missed + 40, "{heard} of {served:?}");
+}
+
+#[test]
+fn at_every_send_rate_inputs_arrive_before_their_deadline() {
+    for send_interval in [1, 2, 4, 8] {
+        let mut simulation = session(2, 13);
+        let client = ClientConfig { send_interval, ..ClientConfig::default() };
+        simulation.add_player(PlayerOptions { client, ..player(conditions(75), HostOptions::at(60)) });
+        let mut play = Play::new(13);
+        run(&mut simulation, 10.0, &mut play);
+        let sent = simulation.players[0].client.stats().datagrams_sent;
+        assert!((500 / u64::from(send_interval)..700 / u64::from(send_interval)).contains(&sent), "{sent}");
+        let start = play.corrections.len();
+        run(&mut simulation, 10.0, &mut play);
+        assert_eq!(play.corrections.len(), start, "every {send_interval} ticks: {:?}", play.corrections);
+    }
+}
+
+#[test]
+fn repeated_inputs_make_up_for_lost_datagrams_before_their_deadline() {
+    let missed = |redundancy: Redundancy| {
+        let mut simulation = session(1, 12);
+        let client = ClientConfig { redundancy, ..ClientConfig::default() };
+        let lossy = Conditions { loss: Loss::Uniform(0.05), ..conditions(75) };
+        simulation.add_player(PlayerOptions { client, ..player(lossy, HostOptions::at(60)) });
+        run(&mut simulation, 120.0, &mut Play::new(12));
+        let client = &simulation.players[0].client;
+        let served = simulation.server.server.stats(client.player().expect("joined")).expect("known");
+        let lead = client.stats().lead_ticks;
+        (served.inputs_missed as f64 / (served.inputs_missed + served.inputs_applied) as f64, lead)
+    };
+    let (without, _) = missed(Redundancy::None);
+    let (with, lead) = missed(Redundancy::default());
+    assert!((0.03..0.07).contains(&without), "as many as are lost: {without}");
+    // Bought with a lead of 75 ms on the way and some ticks of slack.
+    assert!(with < 0.003 && lead < 4.8 + 6.4 + 2.0, "{with} missed at a lead of {lead} ticks");
 }
 
 #[test]
@@ -343,6 +387,15 @@ fn without_reconciliation_a_push_is_seen_and_left_and_with_it_always_every_state
     };
     let (off, far) = run_with(Reconciliation::Off);
     assert!(off.outcomes.left > 0 && off.corrections == 0 && far > 0.01, "{off:?} {far}");
+    let mut simulation = session(4, 6);
+    let client = ClientConfig { reconciliation: Reconciliation::Off, ..ClientConfig::default() };
+    simulation.add_player(PlayerOptions { client, ..player(conditions(50), HostOptions::at(60)) });
+    let mut play = Play { pushes: vec![Tick::new(320)], ..Play::new(6) };
+    run(&mut simulation, 8.0, &mut play);
+    simulation.players[0].client.config_mut().reconciliation = Reconciliation::Rollback;
+    run(&mut simulation, 1.0, &mut play);
+    let [(_, correction)] = play.corrections[..] else { panic!("{:?}", play.corrections) };
+    assert_eq!(correction.causes, Causes::LEFT);
     let (always, near) = run_with(Reconciliation::AlwaysRollback);
     assert_eq!((always.corrections, always.outcomes.corrected), (1, 1));
     assert!(always.rollbacks > 80 && near < 1e-3, "{always:?} {near}");

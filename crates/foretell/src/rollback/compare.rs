@@ -118,6 +118,7 @@ mod tests {
             Column::of::<[f64; 3]>("position", Meaning::Position),
             Column::of::<[f64; 4]>("rotation", Meaning::Rotation),
             Column::of::<u8>("lives", Meaning::Plain),
+            Column::of::<[f64; 2]>("velocity", Meaning::Velocity),
         ];
         KindSchema::new("body", columns, Audience::All)
     }
@@ -150,6 +151,17 @@ mod tests {
         assert_eq!(compare_row(&kind(), Some(&centre), Some(&at(0.5)), &tolerance), None);
         let found = compare_row(&kind(), Some(&centre), Some(&at(0.75)), &tolerance).expect("0.75 m is too far");
         assert_eq!((found.column, found.size, found.confirmed[0]), (Some(0), 0.75, 0.75));
+    }
+
+    #[test]
+    fn velocities_are_compared_too() {
+        let ours = row([0.0; 3], UPRIGHT, 1);
+        let mut theirs = ours.clone();
+        [3.0, 4.0].put(&mut theirs[15..]);
+        let found = compare_row(&kind(), Some(&ours), Some(&theirs), &Tolerance::default()).expect("5 m/s");
+        assert_eq!((found.column, found.size), (Some(3), 5.0));
+        let coarse = Tolerance { velocity_sqr: 25.0, ..Tolerance::default() };
+        assert_eq!(compare_row(&kind(), Some(&ours), Some(&theirs), &coarse), None);
     }
 
     #[test]

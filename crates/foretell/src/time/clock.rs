@@ -26,7 +26,11 @@ impl TickTime {
     }
 
     /// A distance of `ticks` ticks; used with `+` and `-`.
-    #[expect(clippy::cast_possible_truncation, reason = "distances in a session are far below 2^43 ticks")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "distances in a session are far below 2^43 ticks; a million is exact"
+    )]
     pub fn ticks(ticks: f64) -> TickTime {
         TickTime((ticks * PER_TICK as f64) as i64)
     }
@@ -115,7 +119,7 @@ impl TickClock {
     }
 
     /// Sets the speed, where 1 is the caller's own clock. Clamped to 0 to 2.
-    #[expect(clippy::cast_possible_truncation, reason = "clamped to a small range first")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "clamped to at most two million")]
     pub fn set_speed(&mut self, speed: f64) {
         self.speed_ppm = (speed.clamp(0.0, 2.0) * NORMAL_SPEED_PPM as f64) as i64;
     }

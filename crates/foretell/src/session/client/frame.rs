@@ -41,13 +41,16 @@ impl Causes {
     pub const EXISTENCE: Causes = Causes(8);
     /// The client started again from a full state.
     pub const RESYNC: Causes = Causes(16);
+    /// An earlier difference was left, because reconciliation was off.
+    pub const LEFT: Causes = Causes(32);
 
-    const NAMED: [(Causes, &'static str); 5] = [
+    const NAMED: [(Causes, &'static str); 6] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
         (Causes::EXISTENCE, "spawn or despawn"),
         (Causes::RESYNC, "resync"),
+        (Causes::LEFT, "reconciliation was off"),
     ];
 
     /// The causes of either set.

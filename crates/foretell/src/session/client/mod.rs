@@ -27,7 +27,7 @@ use crate::time::{Instant, Tick, TickTime};
 use connection::Connection;
 use join::Handshake;
 use pacing::Pacing;
-use play::Done;
+use play::{Done, Turn};
 use playout::Playout;
 use reconciler::Reconciler;
 use shown::Offsets;
@@ -137,10 +137,15 @@ impl<W: World> Client<W> {
         if matches!(self.phase, Phase::Joining(_)) {
             self.join(now, world, outbox);
         }
-        self.done = Done::default();
-        if let Phase::Playing(_) = self.phase {
-            self.done = self.play(now, world, input, outbox);
-        }
+        self.done = match &mut self.phase {
+            Phase::Playing(session) => {
+                let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
+                let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
+                Turn { now, session, config, rules, input_widths, stats, corrections, events }
+                    .play(world, input, outbox)
+            }
+            _ => Done::default(),
+        };
         self.frame(now)
     }
 

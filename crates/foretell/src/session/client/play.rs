@@ -3,9 +3,9 @@
 use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
-use super::{Client, Phase, Session, is_paced};
-use crate::rollback::{InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
-use crate::session::Outbox;
+use super::{ClientConfig, ClientEvent, ClientStats, Corrected, Session, is_paced};
+use crate::rollback::{INPUTS_KEPT, InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use core::time::Duration;
 
@@ -22,71 +22,59 @@ pub(super) struct Done {
     pub resimulated: u32,
 }
 
-impl<W: World> Client<W> {
-    pub(super) fn play(
-        &mut self,
-        now: Instant,
-        world: &mut W,
-        input: &mut dyn FnMut(Tick) -> W::Input,
-        outbox: &mut Outbox,
-    ) -> Done {
-        let Phase::Playing(session) = &mut self.phase else { return Done::default() };
-        session.pacing.advance(now);
-        session.playout.advance(now);
-        if now.since(session.connection.last_snapshot()) > COAST_AFTER {
-            session.pacing.coast();
+/// One update of a running session, with everything that it may touch.
+pub(super) struct Turn<'a, W: World> {
+    pub now: Instant,
+    pub session: &'a mut Session<W>,
+    pub config: &'a ClientConfig,
+    pub rules: &'a Rules,
+    pub input_widths: &'a [u8],
+    pub stats: &'a mut ClientStats,
+    pub corrections: &'a mut Vec<Corrected>,
+    pub events: &'a mut Vec<ClientEvent>,
+}
+
+impl<W: World> Turn<'_, W> {
+    pub(super) fn play(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) -> Done {
+        self.session.pacing.advance(self.now);
+        self.session.playout.advance(self.now);
+        if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
+            self.session.pacing.coast();
         }
-        let mut resimulated = 0;
-        let due = session.due();
-        let asleep = is_paced(&self.rules) && due > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
-        if asleep || session.resyncing {
-            resimulated += self.wake(now, world);
-        }
-        let Phase::Playing(session) = &self.phase else { return Done::default() };
-        let due = session.due();
-        resimulated += self.reconcile(now, world, due);
-        let Phase::Playing(session) = &mut self.phase else { return Done::default() };
+        let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
+        let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
+        let resimulated = replayed + self.reconcile(world);
         let mut ticks = 0;
-        while session.due() > 0 {
-            session.run_tick(now, world, input, &self.rules.schema);
+        while self.session.due() > 0 {
+            self.session.run_tick(self.now, world, input, &self.rules.schema);
             ticks += 1;
         }
-        session.timeline.seek_present(world);
-        self.send(now, outbox);
+        self.session.timeline.seek_present(world);
+        self.send(outbox);
         Done { ticks, resimulated }
     }
 
     /// After a sleep: starts again from the newest snapshot. Without one that is newer than what was compared, the
-    /// clock goes back to the present, and the client waits for it.
-    fn wake(&mut self, now: Instant, world: &mut W) -> u32 {
-        let Phase::Playing(session) = &mut self.phase else { return 0 };
-        let until = session.pacing.at().tick().next();
-        let compared = session.reconciler.compared();
-        let newest = session.snapshots.newest().map(|snapshot| snapshot.tick).filter(|tick| *tick > compared);
-        // A snapshot that is itself as old as the sleep says nothing of where the server is now.
-        let fresh = newest.filter(|tick| until.since(*tick) < crate::rollback::INPUTS_KEPT);
-        match fresh {
-            Some(tick) => {
-                session.offsets.capture(
-                    &session.timeline,
-                    &self.rules.schema,
-                    (now, session.pacing.at()),
-                    &self.config,
-                );
-                self.resync(now, world, tick, until.max(tick))
-            }
-            None => {
-                session.resyncing = true;
-                session.pacing.jump(TickTime::start_of(session.timeline.present()));
-                0
-            }
+    /// clock goes back to the present, and the client waits for it. Where the server waits for inputs nothing was
+    /// missed.
+    fn wake(&mut self, world: &mut W) -> u32 {
+        let until = self.session.pacing.at().tick().next();
+        let compared = self.session.reconciler.compared();
+        let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
+        let fresh = newest.filter(|tick| *tick > compared && until.since(*tick) < INPUTS_KEPT);
+        if let Some(tick) = fresh.filter(|_| is_paced(self.rules)) {
+            self.capture();
+            return self.resync(world, tick, until.max(tick));
         }
+        self.session.resyncing = is_paced(self.rules);
+        self.session.pacing.jump(TickTime::start_of(self.session.timeline.present()));
+        0
     }
 }
 
 impl<W: World> Session<W> {
     /// How many ticks have begun and are not simulated.
-    fn due(&self) -> u32 {
+    pub(super) fn due(&self) -> u32 {
         self.pacing.at().tick().next().since(self.timeline.present())
     }
 

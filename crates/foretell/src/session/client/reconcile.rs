@@ -3,16 +3,17 @@
 //! At most one comparison per update, with the newest sample whose tick is simulated; each sample gets exactly one
 //! outcome (DESIGN 1.1).
 
+use super::play::Turn;
 use super::reconciler::Pending;
-use super::{Causes, Client, ClientEvent, Corrected, Phase, Reconciliation};
+use super::{Causes, ClientEvent, Corrected, Reconciliation};
 use crate::rollback::World;
-use crate::time::{Instant, Tick};
+use crate::time::Tick;
 
-impl<W: World> Client<W> {
+impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
-    pub(super) fn reconcile(&mut self, now: Instant, world: &mut W, due: u32) -> u32 {
-        let Phase::Playing(session) = &mut self.phase else { return 0 };
+    pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
+        let session = &mut *self.session;
         let settled = session.timeline.settled();
         let compared = session.reconciler.compared();
         let chosen = session.snapshots.open().rev().map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
@@ -26,19 +27,25 @@ impl<W: World> Client<W> {
             }
         }
         self.stats.outcomes.superseded += superseded;
-        session.offsets.capture(&session.timeline, &self.rules.schema, (now, session.pacing.at()), &self.config);
+        self.capture();
         if let Some(tick) = chosen {
-            if tick < session.timeline.oldest() {
-                return self.resync(now, world, tick, session_present(&self.phase));
+            if tick < self.session.timeline.oldest() {
+                return self.resync(world, tick, self.session.timeline.present());
             }
             self.compare(world, tick);
         }
-        self.resimulate(now, world, due)
+        self.resimulate(world)
+    }
+
+    /// Remembers what is shown, before anything is corrected.
+    pub(super) fn capture(&mut self) {
+        let session = &mut *self.session;
+        let when = (self.now, session.pacing.at());
+        session.offsets.capture(&session.timeline, &self.rules.schema, when, self.config);
     }
 
     fn compare(&mut self, world: &mut W, tick: Tick) {
-        let Phase::Playing(session) = &mut self.phase else { return };
-        let already = session.reconciler.pending.len();
+        let session = &mut *self.session;
         let snapshot = session.snapshots.get(tick).expect("the chosen snapshot is there");
         let predicted = session.timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
         let reconciler = &mut session.reconciler;
@@ -50,15 +57,16 @@ impl<W: World> Client<W> {
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
         let differs = found.different + found.surplus > 0;
-        match self.config.reconciliation {
-            Reconciliation::Off => {
-                outcomes.left += found.different;
-                session.reconciler.pending.truncate(already);
-                return;
-            }
-            Reconciliation::Rollback if !differs => return,
-            Reconciliation::Rollback | Reconciliation::AlwaysRollback => outcomes.corrected += found.different,
+        let always = self.config.reconciliation == Reconciliation::AlwaysRollback;
+        if !differs && !always {
+            return;
         }
+        if self.config.reconciliation == Reconciliation::Off {
+            outcomes.left += found.different;
+            session.reconciler.leave();
+            return;
+        }
+        outcomes.corrected += found.different;
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
@@ -66,21 +74,21 @@ impl<W: World> Client<W> {
     }
 
     /// Simulates again within the budget, and lands what has reached the present.
-    fn resimulate(&mut self, now: Instant, world: &mut W, due: u32) -> u32 {
-        let Phase::Playing(session) = &mut self.phase else { return 0 };
-        let budget = self.config.resimulation_budget.max(due + 2);
+    fn resimulate(&mut self, world: &mut W) -> u32 {
+        let session = &mut *self.session;
+        let budget = self.config.resimulation_budget.max(session.due() + 2);
         let ran = session.timeline.resimulate(world, budget);
         self.stats.resimulated += u64::from(ran);
         if session.timeline.settled() == session.timeline.present() {
-            self.land(now);
+            self.land();
         }
         ran
     }
 
     /// Starts again from the full state of `tick`, and replays the stored inputs up to `until`: the snapshot is older
     /// than the horizon, or the client has slept.
-    pub(super) fn resync(&mut self, now: Instant, world: &mut W, tick: Tick, until: Tick) -> u32 {
-        let Phase::Playing(session) = &mut self.phase else { return 0 };
+    pub(super) fn resync(&mut self, world: &mut W, tick: Tick, until: Tick) -> u32 {
+        let session = &mut *self.session;
         let Some(snapshot) = session.snapshots.get(tick) else { return 0 };
         session.reconciler.authority.copy_owned(&snapshot.rows, session.player);
         let authority = &session.reconciler.authority;
@@ -103,20 +111,20 @@ impl<W: World> Client<W> {
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);
         self.events.push(ClientEvent::Resynced { tick, replayed });
-        self.land(now);
+        self.land();
         replayed
     }
 
     /// The corrections that have reached the present: their visual offsets, and their records.
-    fn land(&mut self, now: Instant) {
-        let Phase::Playing(session) = &mut self.phase else { return };
+    fn land(&mut self) {
+        let session = &mut *self.session;
         if session.reconciler.pending.is_empty() {
             session.offsets.keep();
             return;
         }
         let until = session.timeline.present();
-        let when = (now, session.pacing.at());
-        session.offsets.land(&session.timeline, &self.rules.schema, when, &self.config);
+        let when = (self.now, session.pacing.at());
+        session.offsets.land(&session.timeline, &self.rules.schema, when, self.config);
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);
         for pending in session.reconciler.pending.drain(..) {
             let (shown_m, teleport) = session.offsets.landed(pending.entity);
@@ -134,12 +142,5 @@ impl<W: World> Client<W> {
             self.stats.corrections += 1;
             self.stats.teleports += u64::from(teleport);
         }
-    }
-}
-
-fn session_present<W: World>(phase: &Phase<W>) -> Tick {
-    match phase {
-        Phase::Playing(session) => session.timeline.present(),
-        _ => Tick::ZERO,
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Reconciler {
     compared: Tick,
     /// Whether something differed within the tolerance at that comparison.
     inexact: bool,
+    /// Whether a difference was left at that comparison.
+    left: bool,
     /// Own ticks that the server substituted, ascending; none older than the last comparison.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
@@ -40,6 +42,7 @@ impl Reconciler {
         Reconciler {
             compared: Tick::ZERO,
             inexact: false,
+            left: false,
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
             touched: Vec::with_capacity(super::FEW),
@@ -52,6 +55,7 @@ impl Reconciler {
     pub(crate) fn begin(&mut self, tick: Tick) {
         self.advance_to(tick);
         self.inexact = false;
+        self.left = false;
     }
 
     pub(crate) fn compared(&self) -> Tick {
@@ -83,6 +87,12 @@ impl Reconciler {
                 self.touched.push(*event);
             }
         }
+    }
+
+    /// What the last comparison has found is left as it is.
+    pub(crate) fn leave(&mut self) {
+        self.pending.retain(|pending| pending.tick != self.compared);
+        self.left = true;
     }
 
     pub(crate) fn advance_to(&mut self, tick: Tick) {
@@ -118,6 +128,7 @@ impl Reconciler {
         }
         self.pending = pending;
         self.inexact = inexact;
+        self.left = false;
         found
     }
 
@@ -130,6 +141,7 @@ impl Reconciler {
             (touched, Causes::SERVER_EVENT),
             (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),
+            (self.left, Causes::LEFT),
         ]
         .into_iter()
         .filter(|(holds, _)| *holds)

@@ -1,27 +1,28 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
-use super::{Client, Phase, Redundancy, Session};
+use super::play::Turn;
+use super::{Redundancy, Session};
 use crate::rollback::{INPUTS_KEPT, Input, ROW_WORDS_MAX, World};
 use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
 use crate::session::{Outbox, PeerId};
-use crate::time::{Instant, Tick};
+use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
 
-impl<W: World> Client<W> {
+impl<W: World> Turn<'_, W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
-    pub(super) fn send(&mut self, now: Instant, outbox: &mut Outbox) {
-        let Phase::Playing(session) = &mut self.phase else { return };
+    pub(super) fn send(&mut self, outbox: &mut Outbox) {
+        let session = &mut *self.session;
         let Some(newest) = session.timeline.present().back(1) else { return };
-        let due = session.connection.sent_input.map_or(1, |sent| newest.since(sent));
-        if due < self.config.send_interval.max(1) {
+        let waited = session.connection.sent_input.map(|sent| newest.since(sent));
+        if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
         }
         let (_, mut count) = session.range(newest, self.config.redundancy, self.stats.margin_ticks);
-        let sequence = session.connection.next_sequence(now);
+        let sequence = session.connection.next_sequence(self.now);
         let len = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
             loop {
-                session.write_inputs(sequence, (newest, count), &self.input_widths, bytes);
+                session.write_inputs(sequence, (newest, count), self.input_widths, bytes);
                 if bytes.len() - start <= DATAGRAM_MAX || count <= 1 {
                     break;
                 }

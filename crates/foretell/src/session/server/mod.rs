@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerConfig {
     /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick, 0
-    /// counts as 1. Where arriving inputs step the world, it counts executed steps (D25).
+    /// counts as 1. Where arriving inputs step the world, it counts the steps executed for the player (D25).
     pub snapshot_interval: u32,
     /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,

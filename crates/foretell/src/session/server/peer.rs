@@ -25,6 +25,8 @@ pub(crate) struct Peer<I> {
     pub admitted: TickTime,
     /// Where arriving inputs step the world: the tick after the newest input that was received.
     pub planned: Tick,
+    /// Where arriving inputs step the world: how many steps were executed for this player.
+    pub steps: u32,
     pub stats: PeerStats,
     margins: Vec<(TickTime, Tick)>,
     margin_at: usize,
@@ -48,6 +50,7 @@ impl<I: Copy + Default> Peer<I> {
             acknowledged: None,
             admitted,
             planned: start,
+            steps: 0,
             stats: PeerStats::default(),
             margins: Vec::with_capacity(MARGINS_KEPT),
             margin_at: 0,

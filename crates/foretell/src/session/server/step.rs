@@ -59,7 +59,8 @@ impl<W: World> Server<W> {
                 self.inputs.extend(taken);
                 self.step(world, tick);
                 self.next = self.next.next();
-                if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
+                self.peers[index].steps += 1;
+                if self.peers[index].steps.is_multiple_of(self.config.snapshot_interval.max(1)) {
                     self.send_snapshot(now, index, tick.next(), outbox);
                 }
             }

@@ -1,0 +1,124 @@
+//! The command line.
+
+use crate::lab::{self, LabOptions};
+use anyhow::{Context, Result};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::io::IsTerminal;
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::ExitCode;
+
+/// Netcode for games: see and measure prediction, rollback and correction.
+#[derive(Parser)]
+#[command(name = "foretell", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    lab: LabArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serves the lab, a page in which a session on a bad network is played and measured; the default.
+    Lab(LabArgs),
+}
+
+#[derive(Args, Clone, Copy)]
+struct LabArgs {
+    /// The port of the page, 0 to 65535; 0 takes one that is free.
+    #[arg(long, default_value_t = 7878, value_parser = port)]
+    port: u16,
+    /// The address that it is served on; any that is not loopback lets others in.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = address)]
+    bind: IpAddr,
+}
+
+/// Runs the program. What goes wrong is one sentence on stderr.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            // Help or version; if stdout is closed nobody wants it.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{}", sentence(&error));
+            return ExitCode::from(2);
+        }
+    };
+    let done = match cli.command.unwrap_or(Command::Lab(cli.lab)) {
+        Command::Lab(args) => run_lab(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_lab(args: LabArgs) -> Result<()> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("FORETELL_LOG").unwrap_or_else(|_| "info".into());
+    let coloured = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(coloured).with_writer(std::io::stderr).init();
+    let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
+    runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind }))
+}
+
+/// What clap has to say, without the usage.
+fn sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or(&text);
+    let first = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let command = Cli::command();
+            let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+            format!("{first}; accepted are {}", names.join(", "))
+        }
+        ErrorKind::UnknownArgument => format!("{first}; --help lists those that are accepted"),
+        _ => first,
+    }
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "a port is a number from 0 to 65535".to_owned())
+}
+
+fn address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "an address is four numbers like 127.0.0.1, or IPv6 like ::1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(arguments: &[&str]) -> String {
+        let arguments = ["foretell"].iter().chain(arguments);
+        Cli::try_parse_from(arguments).err().map(|error| sentence(&error)).expect("it is refused")
+    }
+
+    #[test]
+    fn a_wrong_value_gets_one_line_that_says_what_is_accepted() {
+        for (arguments, accepted) in [
+            (&["--port", "70000"][..], "a number from 0 to 65535"),
+            (&["lab", "--port", "x"], "a number from 0 to 65535"),
+            (&["--bind", "here"], "127.0.0.1"),
+            (&["labb"], "accepted are lab"),
+            (&["--prot", "1"], "--help"),
+        ] {
+            let complaint = complaint(arguments);
+            assert!(complaint.contains(accepted) && complaint.lines().count() == 1, "{arguments:?}: {complaint}");
+        }
+    }
+
+    #[test]
+    fn without_a_command_it_is_the_lab() {
+        let cli = Cli::try_parse_from(["foretell", "--port", "0"]).expect("well-formed");
+        assert!(cli.command.is_none() && cli.lab.port == 0);
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,186 @@
+//! The protocol: a message of the page in, the program's answer out. Pure: the same messages give the same answers.
+
+use super::controls::{CONTROLS, Key};
+use super::frame::Frame;
+use super::presets;
+use super::recording::{Event, Recording, SEED_MAX, Start};
+use super::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The seed of a run for which none is asked.
+const SEED: u64 = 42;
+/// How many frames one message may ask for.
+const FRAMES_MAX: u32 = 4;
+/// All five keys.
+const KEYS_MAX: u8 = 31;
+
+/// What the page says.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Request {
+    Start { seed: Option<u64>, settings: Option<Map<String, Value>>, link: Option<String> },
+    Frames { count: u32, keys: u8 },
+    Set { key: String, value: Value },
+    Preset { name: String },
+    Event { name: String },
+    Link,
+}
+
+/// What the program answers.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Answer {
+    Ready {
+        seed: u64,
+        controls: Vec<Value>,
+        presets: Vec<Offered>,
+        #[serde(flatten)]
+        chosen: Chosen,
+    },
+    Settings {
+        /// Whether the run has started again for it.
+        restarted: bool,
+        #[serde(flatten)]
+        chosen: Chosen,
+    },
+    Frames {
+        frames: Vec<Frame>,
+    },
+    Link {
+        fragment: String,
+        /// Whether it holds the run from its beginning, and so reproduces it bit for bit.
+        whole: bool,
+    },
+    Error {
+        message: String,
+    },
+}
+
+/// A preset on offer.
+#[derive(Serialize)]
+struct Offered {
+    name: String,
+    explain: String,
+}
+
+/// What is chosen.
+#[derive(Serialize)]
+struct Chosen {
+    settings: Map<String, Value>,
+    /// The preset that holds; none after a control of the network was moved.
+    preset: Option<String>,
+    /// Seed and settings, for the address of the page.
+    fragment: String,
+}
+
+/// One page's talk with the program, and its run.
+pub struct Dialogue {
+    run: Run,
+}
+
+impl Dialogue {
+    /// Begins with the default run.
+    pub fn new() -> Dialogue {
+        Dialogue { run: Run::new(Recording::new(Start::new(SEED, presets::default_settings()))) }
+    }
+
+    /// What the program says first.
+    pub fn greeting(&self) -> String {
+        text(&self.ready())
+    }
+
+    /// The answer to a message; none to an event.
+    pub fn answer(&mut self, message: &str) -> Option<String> {
+        let answer = match serde_json::from_str(message) {
+            Ok(request) => self.respond(request).unwrap_or_else(|message| Some(Answer::Error { message })),
+            Err(error) => {
+                let message = format!("the message is not one of the lab's protocol: {error}");
+                Some(Answer::Error { message })
+            }
+        };
+        answer.map(|answer| text(&answer))
+    }
+
+    fn respond(&mut self, request: Request) -> Result<Option<Answer>, String> {
+        let answer = match request {
+            Request::Start { seed, settings, link } => {
+                self.run = Run::new(beginning(seed, settings.as_ref(), link.as_deref())?);
+                self.ready()
+            }
+            Request::Frames { count, keys } => {
+                if !(1..=FRAMES_MAX).contains(&count) || keys > KEYS_MAX {
+                    return Err(format!("count must be 1 to {FRAMES_MAX}, and keys 0 to {KEYS_MAX}"));
+                }
+                Answer::Frames { frames: (0..count).map(|_| self.run.frame(keys)).collect() }
+            }
+            Request::Set { key, value } => {
+                let key = Key::named(&key)?;
+                let restarted = self.run.set(key, key.control().code(&value)?)?;
+                Answer::Settings { restarted, chosen: self.chosen() }
+            }
+            Request::Preset { name } => {
+                let mut settings = *self.run.settings();
+                presets::named(&name)?.apply(&mut settings);
+                for control in CONTROLS {
+                    self.run.set(control.key, settings.code(control.key))?;
+                }
+                Answer::Settings { restarted: false, chosen: self.chosen() }
+            }
+            Request::Event { name } => {
+                self.run.event(Event::named(&name)?)?;
+                return Ok(None);
+            }
+            Request::Link => {
+                let recording = self.run.recording();
+                Answer::Link { fragment: recording.encode(), whole: recording.is_whole() }
+            }
+        };
+        Ok(Some(answer))
+    }
+
+    fn ready(&self) -> Answer {
+        let settings = self.run.settings();
+        let offered = |preset: presets::Preset| Offered { name: preset.name, explain: preset.explain };
+        Answer::Ready {
+            seed: self.run.seed(),
+            controls: CONTROLS.iter().map(|control| control.describe(settings.code(control.key))).collect(),
+            presets: presets::presets().into_iter().map(offered).collect(),
+            chosen: self.chosen(),
+        }
+    }
+
+    fn chosen(&self) -> Chosen {
+        let settings = self.run.settings();
+        let preset = presets::presets().into_iter().find(|preset| preset.holds(settings));
+        Chosen {
+            settings: settings.values(),
+            preset: preset.map(|preset| preset.name),
+            fragment: Recording::new(Start::new(self.run.seed(), *settings)).encode(),
+        }
+    }
+}
+
+/// How a run is to begin: as a link says, else with these settings on top of the default ones.
+fn beginning(
+    seed: Option<u64>,
+    settings: Option<&Map<String, Value>>,
+    link: Option<&str>,
+) -> Result<Recording, String> {
+    if let Some(link) = link {
+        return Recording::decode(link);
+    }
+    let seed = seed.unwrap_or(SEED);
+    if seed > SEED_MAX {
+        return Err(format!("seed must be 0 to {SEED_MAX}"));
+    }
+    let mut chosen = presets::default_settings();
+    if let Some(settings) = settings {
+        chosen.merge(settings)?;
+    }
+    Ok(Recording::new(Start::new(seed, chosen)))
+}
+
+fn text(answer: &Answer) -> String {
+    serde_json::to_string(answer).expect("an answer has only names as keys")
+}

@@ -1,0 +1,329 @@
+//! Why something happened, in plain words: corrections, and the server's dealing with missing inputs.
+//!
+//! Put together from public reports alone: what the client says that it corrected and why, what the server says that
+//! came too late, and what the lab itself made the server do.
+
+use super::frame::Correction;
+use super::recording::Event;
+use crate::arena::Cube;
+use foretell::rollback::Difference;
+use foretell::session::client::{Causes, ClientEvent, Corrected};
+use foretell::session::server::{LateInput, ServerEvent};
+use foretell::{GapPolicy, PlayerId, Schema, State, Tick};
+use std::collections::VecDeque;
+
+/// How many reports of each sort are remembered: those of the last seconds.
+const KEPT: usize = 512;
+
+/// What has been reported lately.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    schema: Schema,
+    /// The policy in force.
+    pub gap: GapPolicy,
+    /// Inputs of the player that came too late, in milliseconds; in the order of arrival.
+    late: VecDeque<(Tick, f64)>,
+    /// What the client was told of substituted inputs: the newest tick, and how many.
+    substituted: VecDeque<(Tick, u32)>,
+    /// What the lab did to the cube, and the tick that came next.
+    events: VecDeque<(Tick, Event)>,
+    /// The client's next tick when reconciliation was last found to be off.
+    off_until: Option<Tick>,
+    /// What the client was told in the frame that is made: the newest tick, and how many.
+    told: Option<(Tick, u32)>,
+    /// The first tick that the player gave an input for; before it there was none to miss.
+    pub first_input: Option<Tick>,
+    /// Sentences for the frame that is made.
+    notes: Vec<String>,
+}
+
+impl Witness {
+    /// Nothing has happened yet.
+    pub fn new() -> Witness {
+        Witness {
+            schema: Cube::schema(),
+            gap: GapPolicy::default(),
+            late: VecDeque::new(),
+            substituted: VecDeque::new(),
+            events: VecDeque::new(),
+            off_until: None,
+            told: None,
+            first_input: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Something to be said in the frame that is made.
+    pub fn note(&mut self, sentence: String) {
+        self.notes.push(sentence);
+    }
+
+    /// What is to be said in the frame that is made; all that the client was told of in it as one sentence.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        if let Some((newest, ticks)) = self.told.take()
+            && self.lateness(newest, ticks).is_none()
+        {
+            self.notes.push(self.missing(newest, ticks));
+        }
+        core::mem::take(&mut self.notes)
+    }
+
+    /// The lab has changed the cube on the server just before `tick`.
+    pub fn note_event(&mut self, tick: Tick, event: Event) {
+        keep(&mut self.events, (tick, event));
+    }
+
+    /// Reconciliation is off in this tick.
+    pub fn note_off(&mut self, tick: Tick) {
+        self.off_until = Some(tick);
+    }
+
+    /// An input of the player came too late.
+    pub fn note_late(&mut self, late: &LateInput) {
+        let tick = number(late.tick);
+        self.notes.push(format!(
+            "the input for tick {tick} came {} too late: {}",
+            ms(late.by.millis()),
+            self.done(1, late.tick)
+        ));
+        keep(&mut self.late, (late.tick, late.by.millis()));
+    }
+
+    /// What the server reports of itself.
+    pub fn note_server(&mut self, event: &ServerEvent, human: Option<PlayerId>) {
+        let note = match event {
+            ServerEvent::SkippedTime(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
+            ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
+            ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
+            ServerEvent::Left(player) => format!("{player} left"),
+            ServerEvent::Joined(_) => return,
+        };
+        self.notes.push(note);
+    }
+
+    /// What the client reports of itself.
+    pub fn note_client(&mut self, event: &ClientEvent) {
+        match event {
+            ClientEvent::Joined(player) => self.notes.push(format!("you joined as {player}")),
+            ClientEvent::Resynced { tick, replayed } => self.notes.push(format!(
+                "the client started again from the server's state of tick {} and simulated {replayed} ticks from there",
+                number(*tick)
+            )),
+            ClientEvent::Substituted { newest, ticks } => {
+                // Before the first input the server has none to miss.
+                if self.first_input.is_none_or(|first| *newest < first) {
+                    return;
+                }
+                keep(&mut self.substituted, (*newest, *ticks));
+                let before = self.told.map_or(0, |(_, ticks)| ticks);
+                self.told = Some((*newest, before + ticks));
+            }
+        }
+    }
+
+    /// A correction with its reason.
+    pub fn correction(&self, corrected: &Corrected) -> Correction {
+        let (field, size, predicted, confirmed) = self.difference(corrected);
+        Correction {
+            entity: format!("the cube of {}", corrected.entity.player()),
+            tick: corrected.tick.get(),
+            until: corrected.until.get(),
+            field,
+            predicted,
+            confirmed,
+            size,
+            misprediction_m: corrected.misprediction_m,
+            shown_m: corrected.shown_m,
+            teleport: corrected.teleport,
+            causes: corrected.causes.names().collect(),
+            sentence: self.sentence(corrected),
+        }
+    }
+
+    fn difference(&self, corrected: &Corrected) -> (String, f64, Vec<f64>, Vec<f64>) {
+        let Some(Difference { column, size, predicted, confirmed }) = corrected.difference else {
+            return ("the whole state".to_owned(), 0.0, Vec::new(), Vec::new());
+        };
+        let kind = self.schema.kind(corrected.entity.kind());
+        match column.and_then(|column| kind.columns().nth(usize::from(column))) {
+            Some(column) => {
+                let lanes = usize::from(column.lanes).min(4);
+                (column.name.to_string(), size, predicted[..lanes].to_vec(), confirmed[..lanes].to_vec())
+            }
+            None => ("existence".to_owned(), size, Vec::new(), Vec::new()),
+        }
+    }
+
+    fn sentence(&self, corrected: &Corrected) -> String {
+        let causes = corrected.causes;
+        let tick = number(corrected.tick);
+        let mut reasons = Vec::new();
+        if causes.contains(Causes::RESYNC) {
+            reasons.push(format!(
+                "the client had slept or fallen too far behind, and started again from the server's state of tick {tick}"
+            ));
+        }
+        if causes.contains(Causes::OWN_INPUT) {
+            reasons.push(self.own_input(corrected.tick));
+        }
+        if causes.contains(Causes::SERVER_EVENT) {
+            reasons.push(self.server_event(corrected.tick));
+        }
+        if causes.contains(Causes::EXISTENCE) {
+            reasons.push("the cube was there on one end only".to_owned());
+        }
+        if causes.contains(Causes::TOLERANCE) {
+            reasons.push("differences within the tolerance had added up to more than it".to_owned());
+        }
+        if reasons.is_empty() {
+            reasons.push(self.unexplained(corrected.tick));
+        }
+        reasons.join("; ")
+    }
+
+    fn unexplained(&self, tick: Tick) -> String {
+        match self.off_until {
+            Some(off) if tick <= off => {
+                "reconciliation was off: what had come apart meanwhile was brought together".to_owned()
+            }
+            _ => "no cause is known: the two simulations came apart by themselves".to_owned(),
+        }
+    }
+
+    /// Why the own input made state `tick` differ.
+    fn own_input(&self, tick: Tick) -> String {
+        let told = self.substituted.iter().rev().find(|(newest, _)| *newest < tick);
+        match told {
+            Some((newest, ticks)) => self.missing(*newest, *ticks),
+            None => "the server did not have your input in time".to_owned(),
+        }
+    }
+
+    fn missing(&self, newest: Tick, ticks: u32) -> String {
+        let late = self.lateness(newest, ticks);
+        let done = self.done(ticks, newest);
+        match (ticks, late) {
+            (1, Some(by)) => format!("the input for tick {} arrived {} too late; {done}", number(newest), ms(by)),
+            (1, None) => format!("the input for tick {} had not arrived when it was due; {done}", number(newest)),
+            (_, Some(by)) => {
+                let newest = number(newest);
+                format!(
+                    "the inputs for {ticks} ticks up to {newest} arrived up to {} too late or never; {done}",
+                    ms(by)
+                )
+            }
+            (_, None) => {
+                let newest = number(newest);
+                format!("the inputs for {ticks} ticks up to {newest} had not arrived when they were due; {done}")
+            }
+        }
+    }
+
+    /// The largest lateness among the last `ticks` ticks up to `newest`.
+    fn lateness(&self, newest: Tick, ticks: u32) -> Option<f64> {
+        let of = self.late.iter().filter(|(tick, _)| *tick <= newest && newest.since(*tick) < ticks.saturating_mul(2));
+        of.map(|(_, by)| *by).reduce(f64::max)
+    }
+
+    /// What the server does in the place of an input, as a sentence.
+    fn done(&self, ticks: u32, newest: Tick) -> String {
+        let before = newest.back(ticks).map_or_else(|| "none".to_owned(), number);
+        match self.gap {
+            GapPolicy::Hold => "the server left the cube where it was".to_owned(),
+            GapPolicy::Skip => "the server skipped it".to_owned(),
+            GapPolicy::Neutral => "the server took no keys instead".to_owned(),
+            GapPolicy::RepeatLast { ticks: most } if ticks > most => {
+                format!("the server repeated the last one for {most} ticks and then took no keys")
+            }
+            GapPolicy::RepeatLast { .. } if ticks == 1 => format!("the server repeated tick {before}"),
+            GapPolicy::RepeatLast { .. } => "the server repeated the last one it had".to_owned(),
+        }
+    }
+
+    fn server_event(&self, tick: Tick) -> String {
+        let event = self.events.iter().rev().find(|(at, _)| *at < tick);
+        match event {
+            Some((at, Event::Teleport)) => {
+                format!("the server moved the cube by 4 m before tick {}, which nobody can foresee", number(*at))
+            }
+            Some((at, _)) => {
+                format!("the server pushed the cube by 3 m/s before tick {}, which nobody can foresee", number(*at))
+            }
+            None => "the server changed the cube outside of a step, which nobody can foresee".to_owned(),
+        }
+    }
+}
+
+fn keep<T>(reports: &mut VecDeque<T>, report: T) {
+    if reports.len() >= KEPT {
+        reports.pop_front();
+    }
+    reports.push_back(report);
+}
+
+/// A tick's number with its thousands apart.
+fn number(tick: Tick) -> String {
+    let digits = tick.get().to_string();
+    let mut grouped = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+fn ms(millis: f64) -> String {
+    if millis < 1.0 { format!("{millis:.1} ms") } else { format!("{millis:.0} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretell::time::Offset;
+    use foretell::{Entity, Kind};
+
+    fn corrected(tick: u32, causes: Causes) -> Corrected {
+        Corrected {
+            entity: Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0),
+            tick: Tick::new(tick),
+            until: Tick::new(tick + 10),
+            difference: None,
+            causes,
+            misprediction_m: 0.0,
+            shown_m: 0.0,
+            teleport: false,
+        }
+    }
+
+    #[test]
+    fn a_late_input_is_told_with_its_tick_its_lateness_and_what_the_server_did() {
+        let mut witness = Witness { first_input: Some(Tick::new(20)), ..Witness::new() };
+        let late = LateInput { player: PlayerId::new(1), tick: Tick::new(4711), by: Offset::from_micros(23_100) };
+        witness.note_late(&late);
+        witness.note_client(&ClientEvent::Substituted { newest: Tick::new(4711), ticks: 1 });
+        assert_eq!(
+            witness.take_notes(),
+            ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]
+        );
+        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT));
+        assert_eq!(told.sentence, "the input for tick 4,711 arrived 23 ms too late; the server repeated tick 4,710");
+        assert_eq!(told.causes, ["own input late or substituted"]);
+    }
+
+    #[test]
+    fn each_cause_has_a_sentence_of_its_own() {
+        let mut witness = Witness::new();
+        witness.note_event(Tick::new(319), Event::Impulse);
+        let told = |witness: &Witness, causes| witness.correction(&corrected(320, causes)).sentence;
+        assert!(told(&witness, Causes::SERVER_EVENT).contains("pushed the cube by 3 m/s before tick 319"));
+        assert!(told(&witness, Causes::OWN_INPUT).contains("did not have your input in time"));
+        let both = told(&witness, Causes::TOLERANCE.with(Causes::EXISTENCE));
+        assert!(both.contains("one end only; differences within"), "{both}");
+        assert!(told(&witness, Causes::RESYNC).contains("started again"));
+        assert!(told(&witness, Causes::default()).contains("no cause is known"));
+        witness.note_off(Tick::new(321));
+        assert!(told(&witness, Causes::default()).contains("reconciliation was off"));
+    }
+}

@@ -1,0 +1,88 @@
+//! What the page is told of one frame: the protocol's frame object.
+
+use serde::Serialize;
+
+/// One frame of 1/60 s.
+#[derive(Clone, Debug, Serialize)]
+pub struct Frame {
+    /// Its number, from 0.
+    pub frame: u32,
+    /// Its instant on virtual time, in seconds.
+    pub time_s: f64,
+    /// The next tick of the client.
+    pub tick: u32,
+    /// How the client fares.
+    pub state: &'static str,
+    /// The keys that count, the bot's too.
+    pub keys: u8,
+    /// Whether they are the bot's.
+    pub bot: bool,
+    /// Whether they are a recording's.
+    pub replaying: bool,
+    pub cubes: Vec<Shown>,
+    pub now: Now,
+    pub chart: Chart,
+    pub corrections: Vec<Correction>,
+    /// What else happened, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A cube to be drawn.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// `local`, `client`, `server`, `ghost` or `other`.
+    pub role: &'static str,
+    /// The number of the player.
+    pub id: String,
+    /// In metres.
+    pub position: [f64; 3],
+    /// `predicted`, `interpolated`, `extrapolated` or `confirmed`.
+    pub source: &'static str,
+}
+
+/// The numbers under the picture.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Now {
+    pub misprediction_m: f64,
+    pub correction_m: f64,
+    pub lead_ticks: f64,
+    pub rtt_ms: f64,
+    pub input_miss_rate: f64,
+    pub up_bytes_per_s: u64,
+    pub down_bytes_per_s: u64,
+    pub speed: f64,
+    pub margin_ticks: f64,
+}
+
+/// The newest point of each curve.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Chart {
+    pub misprediction_m: f64,
+    pub correction_m: f64,
+    pub rtt_ms: f64,
+    pub margin_ticks: f64,
+    pub up_bytes_per_s: u64,
+    pub down_bytes_per_s: u64,
+    pub resimulated_ticks: u32,
+}
+
+/// A correction and its reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct Correction {
+    pub entity: String,
+    /// The state that differed.
+    pub tick: u32,
+    /// The state up to which was simulated again.
+    pub until: u32,
+    /// The first field that differed.
+    pub field: String,
+    pub predicted: Vec<f64>,
+    pub confirmed: Vec<f64>,
+    /// The difference in that field's unit.
+    pub size: f64,
+    pub misprediction_m: f64,
+    pub shown_m: f64,
+    pub teleport: bool,
+    pub causes: Vec<&'static str>,
+    pub sentence: String,
+}

@@ -1,0 +1,26 @@
+//! The lab: a session on bad links that a person plays in the browser, and sees into.
+//!
+//! Pure parts, functions of what they are given: [`control`], [`controls`], [`presets`] and [`settings`] (what can be
+//! chosen), [`recording`] (what was done, as a link), [`run`] (the engine: settings and keys in, frames out) with its
+//! helpers, [`dialogue`] (messages in, messages out). The only part that does I/O is [`server`].
+
+mod bytes;
+mod control;
+mod controls;
+mod dialogue;
+mod driver;
+mod explain;
+mod frame;
+mod local;
+mod page;
+mod presets;
+mod rates;
+mod recording;
+mod run;
+mod server;
+mod settings;
+
+pub use server::{LabOptions, serve};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! The engine of a run: settings, keys and events in, frames of 1/60 s out.
+//!
+//! A run is a function of its [`Recording`]: the same seed, settings, keys and events by frame give the same frames, bit
+//! for bit. Nothing here reads a clock.
+
+use super::controls::Key;
+use super::driver::{HUMAN, Stage, cube_of, shown};
+use super::frame::{Chart, Frame, Now};
+use super::rates::{Counters, Meter, Rates};
+use super::recording::{Change, Event, Recording, Start};
+use super::settings::Settings;
+use crate::arena::{Arena, Cube};
+use core::time::Duration;
+use foretell::harness::{HostOptions, PlayerOptions, Simulation};
+use foretell::session::client::ClientStats;
+use foretell::{ClientConfig, Instant, PeerId};
+
+/// How often the person's screen is drawn, in Hz.
+const FRAMES_PER_SECOND: u32 = 60;
+const STALL: Duration = Duration::from_secs(2);
+/// How many changes one frame takes.
+const CHANGES_PER_FRAME: usize = 64;
+/// The bot's place among the harness's players.
+const BOT: usize = 1;
+
+/// A session with a person in it, and everything that was done in it.
+pub struct Run {
+    simulation: Simulation<Arena>,
+    stage: Stage,
+    settings: Settings,
+    recording: Recording,
+    /// What is left of the recording that is played.
+    replay: Recording,
+    /// The whole of it.
+    origin: Recording,
+    /// The keys that the recording holds.
+    replayed_keys: u8,
+    /// The number of the next frame.
+    next: u32,
+    meter: Meter,
+    notes: Vec<String>,
+}
+
+impl Run {
+    /// A run that plays a recording first; one without frames is just a beginning.
+    pub fn new(origin: Recording) -> Run {
+        let Start { seed, settings, bot, keys } = origin.start;
+        let mut simulation = Simulation::new(settings.rules::<Cube>(), settings.server(), Arena::default(), seed);
+        simulation.add_player(player(&settings));
+        let mut stage = Stage::new(seed, settings.tick_rate(), bot);
+        stage.keys = keys;
+        Run {
+            simulation,
+            stage,
+            settings,
+            recording: Recording::new(origin.start),
+            replay: origin.clone(),
+            origin,
+            replayed_keys: keys,
+            next: 0,
+            meter: Meter::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.recording.start.seed
+    }
+
+    /// The settings as they are from the next frame on.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What was done so far.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// The client's counters.
+    pub fn stats(&self) -> ClientStats {
+        self.simulation.players[HUMAN].client.stats()
+    }
+
+    /// Changes a control from the next frame on; where both ends must agree on it, the run starts again. Says whether it
+    /// did.
+    ///
+    /// # Errors
+    /// A sentence when there were too many changes since the last frame.
+    pub fn set(&mut self, key: Key, code: u16) -> Result<bool, String> {
+        if self.settings.code(key) == code {
+            return Ok(false);
+        }
+        if key.restarts() {
+            self.restart(key, code);
+            return Ok(true);
+        }
+        self.make_room()?;
+        self.apply(Change::Set(key, code));
+        Ok(false)
+    }
+
+    /// Lets something happen in the next frame.
+    ///
+    /// # Errors
+    /// A sentence when there were too many changes since the last frame.
+    pub fn event(&mut self, event: Event) -> Result<(), String> {
+        self.make_room()?;
+        self.apply(Change::Event(event));
+        Ok(())
+    }
+
+    fn make_room(&self) -> Result<(), String> {
+        if self.recording.pending() < CHANGES_PER_FRAME {
+            return Ok(());
+        }
+        Err(format!("at most {CHANGES_PER_FRAME} changes are possible between two frames"))
+    }
+
+    /// The same seed from the beginning; a recording that was being played is played again.
+    fn restart(&mut self, key: Key, code: u16) {
+        let mut origin = if self.is_replaying() {
+            self.origin.clone()
+        } else {
+            Recording::new(Start { bot: self.stage.bot, ..Start::new(self.seed(), self.settings) })
+        };
+        origin.start.settings.set(key, code);
+        *self = Run::new(origin);
+        let label = key.control().label;
+        self.notes.push(format!("the run started again: both ends must agree on \"{label}\" from the start"));
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.next < self.replay.frames
+    }
+
+    /// Takes over a change before the next frame, and notes it.
+    fn apply(&mut self, change: Change) {
+        self.recording.note(self.next, change);
+        match change {
+            Change::Keys(keys) => {
+                self.stage.keys = keys;
+                self.stage.bot &= keys == 0;
+            }
+            Change::Set(key, code) => self.settings.set(key, code),
+            Change::Event(Event::Stall) => {
+                let from = instant(self.next);
+                self.simulation.players[HUMAN].host.clock_mut().stall(from, STALL);
+            }
+            Change::Event(Event::Realign) => self.stage.local = None,
+            Change::Event(event) => self.stage.events.push(event),
+        }
+    }
+
+    /// Runs the next frame with these keys held, unless a recording is being played.
+    pub fn frame(&mut self, keys: u8) -> Frame {
+        let frame = self.next;
+        let replaying = self.is_replaying();
+        while let Some(change) = self.replay.take_due(frame) {
+            match change {
+                Change::Keys(keys) => self.replayed_keys = keys,
+                change => self.apply(change),
+            }
+        }
+        let keys = if replaying { self.replayed_keys } else { keys };
+        if keys != self.stage.keys {
+            self.apply(Change::Keys(keys));
+        }
+        self.arrange();
+        self.stage.begin_frame();
+        self.simulation.run_until(instant(frame), &mut self.stage);
+        self.recording.played(frame);
+        self.next += 1;
+        self.report(frame, replaying)
+    }
+
+    /// Brings links, client, server and players to the settings.
+    fn arrange(&mut self) {
+        self.arrange_bot();
+        let (client, server) = (self.settings.client(), self.settings.server());
+        *self.simulation.server.server.config_mut() = server;
+        for player in &mut self.simulation.players {
+            // The first datagram is sent at once: an interval counts from the one before.
+            let first = player.client.stats().datagrams_sent == 0;
+            let send_interval = if first { 1 } else { client.send_interval };
+            *player.client.config_mut() = ClientConfig { send_interval, ..client };
+            (player.up_conditions, player.down_conditions) = (self.settings.conditions(), self.settings.conditions());
+        }
+        (self.stage.config, self.stage.witness.gap) = (client, server.gap);
+    }
+
+    /// The bot comes once the person is there, so that the person is always the first player. Where arriving inputs step
+    /// the server it stays away: snapshots are counted in steps of all players together, and one of two may get none.
+    fn arrange_bot(&mut self) {
+        let by_clock = self.settings.server_has_a_clock();
+        let wanted = self.settings.is_on(Key::Other) && by_clock && self.stage.human.is_some();
+        let there = self.simulation.players.len() > BOT;
+        if wanted && !there {
+            self.simulation.add_player(player(&self.settings));
+        } else if there && !wanted {
+            self.simulation.players.truncate(BOT);
+            self.simulation.server.server.leave(PeerId(BOT as u64));
+        }
+    }
+
+    fn report(&mut self, frame: u32, replaying: bool) -> Frame {
+        let stats = self.stats();
+        let rates = self.rates(&stats);
+        let stage = &mut self.stage;
+        let mut cubes = stage.screen.cubes.clone();
+        let truth = stage.human.and_then(|human| Some((human, cube_of(self.simulation.server.server.rows(), human)?)));
+        cubes.extend(truth.map(|(human, cube)| shown("server", human, cube.position.map(f64::from), "confirmed")));
+        let now = now(&stats, rates, stage.screen.correction_m);
+        let mut notes = core::mem::take(&mut self.notes);
+        notes.append(&mut stage.witness.take_notes());
+        let last_tick = self.simulation.players[HUMAN].client.tick().back(1).unwrap_or_default();
+        Frame {
+            frame,
+            time_s: f64::from(frame) / f64::from(FRAMES_PER_SECOND),
+            tick: stage.screen.tick,
+            state: if stage.ran { stage.screen.state } else { "stalled" },
+            keys: stage.keys_of(HUMAN, last_tick),
+            bot: stage.bot,
+            replaying,
+            cubes,
+            chart: Chart {
+                misprediction_m: now.misprediction_m,
+                correction_m: now.correction_m,
+                rtt_ms: now.rtt_ms,
+                margin_ticks: now.margin_ticks,
+                up_bytes_per_s: now.up_bytes_per_s,
+                down_bytes_per_s: now.down_bytes_per_s,
+                resimulated_ticks: stage.resimulated,
+            },
+            now,
+            corrections: core::mem::take(&mut stage.corrections),
+            notes,
+        }
+    }
+
+    fn rates(&mut self, stats: &ClientStats) -> Rates {
+        let served = self.stage.human.and_then(|human| self.simulation.server.server.stats(human));
+        self.meter.note(Counters {
+            up: stats.bytes_sent,
+            down: stats.bytes_received,
+            applied: served.map_or(0, |served| served.inputs_applied),
+            missed: served.map_or(0, |served| served.inputs_missed),
+        })
+    }
+}
+
+fn player(settings: &Settings) -> PlayerOptions<Arena> {
+    PlayerOptions {
+        client: settings.client(),
+        host: HostOptions::at(FRAMES_PER_SECOND),
+        conditions: settings.conditions(),
+        world: Arena::default(),
+    }
+}
+
+fn now(stats: &ClientStats, rates: Rates, correction_m: f64) -> Now {
+    Now {
+        misprediction_m: stats.misprediction_m,
+        correction_m,
+        lead_ticks: stats.lead_ticks,
+        rtt_ms: stats.rtt.as_secs_f64() * 1000.0,
+        input_miss_rate: rates.input_miss_rate,
+        up_bytes_per_s: rates.up_bytes_per_s,
+        down_bytes_per_s: rates.down_bytes_per_s,
+        speed: stats.speed,
+        margin_ticks: stats.margin_ticks,
+    }
+}
+
+/// When a frame is drawn, by the same rule as the harness's hosts.
+fn instant(frame: u32) -> Instant {
+    Instant::from_micros((u64::from(frame) * 1_000_000).div_ceil(u64::from(FRAMES_PER_SECOND)))
+}
