@@ -29,3 +29,8 @@ pub use session::client::{Client, ClientConfig, ClientState, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};
 pub use session::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 pub use time::{Instant, Tick, TickDelta, TickRate};
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -6,7 +6,7 @@ use crate::time::Instant;
 /// How a machine behaves.
 #[derive(Clone, Debug)]
 pub struct HostOptions {
-    /// How often it runs its loop, in Hz. A client's default is 60; a server runs at its tick rate.
+    /// How often it runs its loop, in Hz; 0 counts as 1. A usual client runs at 60, a server at its tick rate.
     pub frames_per_second: u32,
     /// Its clock, with skew and stalls.
     pub clock: HostClock,

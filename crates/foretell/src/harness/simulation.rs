@@ -83,7 +83,7 @@ pub struct Simulation<W: World> {
 }
 
 impl<W: World> Simulation<W> {
-    /// A session without players, at virtual time 0, with the server's loop at its tick rate.
+    /// A session without players, at virtual time 0, with the server's loop at its tick rate. Its epoch is 0.
     pub fn new(rules: Rules, config: ServerConfig, world: W, seed: u64) -> Simulation<W> {
         let host = Host::new(HostOptions::at(u32::from(rules.tick_rate.get())), Instant::ZERO);
         let server = Server::new(rules.clone(), config, 0, Instant::ZERO);
@@ -114,7 +114,12 @@ impl<W: World> Simulation<W> {
         self.now
     }
 
-    /// Runs every frame of every machine up to and with `until`. Of frames at the same instant the server's is first.
+    /// Runs every frame of every machine up to and with `until`. Of frames at the same instant the server's is first,
+    /// then the players' by index. A datagram counts as received when it is due, though a machine reads it in its next
+    /// frame.
+    ///
+    /// # Panics
+    /// When the conditions of a player's link are not [valid](Conditions::validate).
     pub fn run_until(&mut self, until: Instant, driver: &mut impl Driver<W>) {
         loop {
             let players = self.players.iter().map(|player| player.host.next_frame());

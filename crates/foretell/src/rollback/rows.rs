@@ -97,7 +97,7 @@ impl Rows {
     /// Sets the state of an entity, creating its row where there is none.
     ///
     /// # Panics
-    /// When the state is of another kind than the entity.
+    /// When the state is of another kind than the entity, or the schema has no such kind.
     pub fn set<S: State>(&mut self, entity: Entity, state: &S) {
         assert!(state.kind() == entity.kind(), "{entity}: the state given for it is of another kind");
         let mut words = [0; super::ROW_WORDS_MAX];
@@ -109,7 +109,7 @@ impl Rows {
     /// Sets the words of an entity's row, creating it where there is none.
     ///
     /// # Panics
-    /// When `words` is not as long as the rows of its kind.
+    /// When `words` is not as long as the rows of its kind, or the schema has no such kind.
     pub fn set_words(&mut self, entity: Entity, words: &[u32]) {
         let table = &mut self.tables[usize::from(entity.kind().0)];
         let index = match table.find(entity) {
@@ -163,7 +163,10 @@ impl Rows {
         table.find(entity).ok().map(|index| table.row(index))
     }
 
-    /// The state of an entity.
+    /// The state of an entity; `None` where it has no row.
+    ///
+    /// # Panics
+    /// When `S` has no such kind.
     pub fn state<S: State>(&self, entity: Entity) -> Option<S> {
         self.words(entity).map(|words| S::read(entity.kind(), words))
     }
@@ -176,6 +179,9 @@ impl Rows {
     }
 
     /// Every entity with its state, ascending.
+    ///
+    /// # Panics
+    /// While iterating, when `S` lacks the kind of an entity.
     pub fn states<S: State>(&self) -> impl Iterator<Item = (Entity, S)> {
         self.iter().map(|(entity, words)| (entity, S::read(entity.kind(), words)))
     }

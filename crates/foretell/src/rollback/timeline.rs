@@ -61,8 +61,9 @@ impl<W: World> Timeline<W> {
         self.keep(world, tick);
     }
 
-    /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored inputs up to state `until`; where
-    /// none is stored the neutral one is used. Returns how many ticks it simulated.
+    /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored
+    /// inputs up to state `until`; where none is stored the neutral one is used. Returns how many ticks it simulated:
+    /// all of them at once, whatever their number.
     pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
         self.adopting.clone_from(full);
         for (entity, _) in self.published.iter().filter(|(entity, _)| full.words(*entity).is_none()) {

@@ -27,7 +27,8 @@ pub trait World {
 
     /// Sets the rows of the entities that changed since the last call, and removes those that are gone; what is not
     /// named is unchanged. After a `load`, "the last call" is the one that followed the step to the loaded state.
-    /// Naming unchanged entities too is correct, and costs a comparison.
+    /// All entities count as changed at the first call, and those that an `adopt` has named at the next one. Naming
+    /// unchanged entities too is correct, and costs a comparison.
     fn publish(&self, rows: &mut Rows);
 
     /// Takes over the state of the entities named: overwrites or creates those with a row, removes those in
@@ -133,7 +134,8 @@ impl<'a, I> Step<'a, I> {
         self.inputs.binary_search_by_key(&player, |input| input.player).ok().map(|index| &self.inputs[index])
     }
 
-    /// Players that join with this tick, ascending. Empty on a client: what a join creates comes as rows.
+    /// Players that join with this tick, ascending. Empty on a client: what a join creates comes as rows. A player's
+    /// number may be among the [`left`](Step::left) too, when it was free and is given again: remove first, then add.
     pub fn joined(&self) -> &'a [PlayerId] {
         self.joined
     }

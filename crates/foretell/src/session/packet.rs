@@ -46,7 +46,7 @@ impl Message {
     }
 }
 
-/// Client to server, every 50 ms until three answers have come: "may I join?"
+/// Client to server, every 50 ms until three answers and a snapshot have come: "may I join?"
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hello {
     pub version: u8,

@@ -7,12 +7,13 @@ use crate::time::Tick;
 /// What a client decides by itself; may change while it runs, but for the horizon.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientConfig {
-    /// A datagram of inputs is sent every so many ticks. Default 1.
+    /// A datagram of inputs is sent every so many ticks. Default 1; 0 counts as 1.
     pub send_interval: u32,
     /// Which inputs a datagram repeats.
     pub redundancy: Redundancy,
     /// How many ticks back a prediction can be corrected by comparison; beyond it the client resyncs. Default 128: 2 s
-    /// at 64 Hz, longer than any round trip that is still playable. Taken over when the session starts.
+    /// at 64 Hz, longer than any round trip that is still playable. 0 counts as 1. Each tick keeps a saved world
+    /// and the rows of predicted entities. Taken over when the session starts.
     pub horizon_ticks: u32,
     /// What happens when a prediction was wrong.
     pub reconciliation: Reconciliation,
@@ -26,7 +27,7 @@ pub struct ClientConfig {
     pub resimulation_budget: u32,
     /// Where between two ticks predicted entities are shown.
     pub show: Show,
-    /// The largest lead beyond the one-way delay, in milliseconds; losses and jitter that would need more are left to
+    /// The largest lead beyond the one-way delay (half of the shortest round trip), in milliseconds; losses and jitter that would need more are left to
     /// the server's gap policy. Default 100.
     pub lead_max_ms: u32,
 }
@@ -47,7 +48,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// Which inputs a datagram carries besides the new ones.
+/// Which inputs a datagram carries besides the new ones, which it always carries, whatever the limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Redundancy {
     /// None: a lost datagram's inputs are lost.

@@ -21,7 +21,8 @@ pub enum ClientState {
     Behind,
     /// It fell so far behind that it waits for a snapshot to start again from.
     Resyncing,
-    /// No snapshot for 5 s. It still listens, and plays on when one comes.
+    /// No snapshot for 5 s. It still listens, and plays on when one comes; but not after 2^15 ticks without one (8.5
+    /// minutes at 64 Hz), when ticks of 16 bits can't be read any more: then join again.
     Lost,
 }
 

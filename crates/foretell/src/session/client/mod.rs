@@ -81,7 +81,8 @@ struct Session<W: World> {
 }
 
 impl<W: World> Client<W> {
-    /// A client that asks to join. `nonce` names the attempt: a random number, another one each time.
+    /// A client that asks to join. `nonce` names the attempt: a random number, another one each time. Give its updates a
+    /// world without entities: everything in it comes with the first snapshot.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
         let hash = rules.hash_with::<W::Input>();
         let snapshots = Snapshots::new(&rules.schema);

@@ -67,7 +67,8 @@ impl Pacing {
         self.shifts[tick.get() as usize % SHIFTS_KEPT] = self.shift();
     }
 
-    /// The clock is to stand at `at`, without its ticks in between being run.
+    /// The clock is to stand at `at` from now on. The ticks up to there are due at once: the next update runs them, or
+    /// resyncs when they are too many.
     pub(crate) fn jump(&mut self, at: TickTime) {
         self.clock.jump(at);
         self.goal = self.shift();

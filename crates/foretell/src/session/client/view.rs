@@ -38,6 +38,9 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Its state at the shown instant, with the position and rotation that are to be shown.
+    ///
+    /// # Panics
+    /// When `S` is not the type of the session's schema.
     pub fn state<S: State>(&self) -> S {
         S::read(self.entity.kind(), self.row)
     }

@@ -23,12 +23,12 @@ use std::collections::BTreeMap;
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerConfig {
-    /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick. Where
-    /// arriving inputs step the world, it counts the steps executed for the player (D25).
+    /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick, 0
+    /// counts as 1. Where arriving inputs step the world, it counts the steps executed for the player (D25).
     pub snapshot_interval: u32,
-    /// What happens in a tick for which a player's input is missing.
+    /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,
-    /// How many players may be in the session. Default 64.
+    /// How many players may be in the session, 0 to 65,535. Default 64. Those who are there already stay.
     pub players_max: u16,
 }
 
@@ -115,7 +115,8 @@ impl<W: World> Server<W> {
         self.admit(peer, None).expect("the session has a place left")
     }
 
-    /// Removes a peer; the world hears of it at its next step.
+    /// Removes a peer; the world hears of it at its next step. Call it when the transport has lost the connection: the
+    /// server itself waits for ever.
     pub fn leave(&mut self, peer: PeerId) {
         if let Some(index) = self.find(peer) {
             let gone = self.peers.remove(index);
