@@ -7,15 +7,16 @@ const CAUSES = [
   { name: "tolerance", short: "tolerance", colour: "tolerance", path: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z" },
   { name: "spawn or despawn", short: "spawn", colour: "existence", path: "M-4.5 -4.5H4.5V4.5H-4.5Z" },
   { name: "resync", short: "resync", colour: "resync", path: "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z" },
+  { name: "reconciliation was off", short: "was off", colour: "off", path: "M-6 -2H6V2H-6Z" },
 ];
 const UNEXPLAINED = { name: "unexplained", short: "unexplained", colour: "unexplained", path: "M0 -6L5.2 3H-5.2Z" };
 
 /** All causes that the legend explains. */
 export const ALL_CAUSES = [...CAUSES, UNEXPLAINED];
 
-/** The kind of one cause by its name. */
+/** The kind of one cause by its name; one that this page does not know keeps its name. */
 export function causeKind(name) {
-  return CAUSES.find((cause) => cause.name === name) ?? UNEXPLAINED;
+  return CAUSES.find((cause) => cause.name === name) ?? { ...UNEXPLAINED, name };
 }
 
 /** The kinds of a correction's causes; never empty. The first one decides its mark. */
