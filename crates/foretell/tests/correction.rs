@@ -63,9 +63,15 @@ fn the_largest_offset_ends_within_three_seconds() {
     assert_eq!(offset.shown(simulated), simulated);
 }
 
+/// Along the motion at twice the rate.
+fn twice_along() -> Correction {
+    let decay = Decay::BySize(BySize { along_motion: 2.0, ..BySize::default() });
+    Correction { decay, ..Correction::default() }
+}
+
 #[test]
 fn a_position_that_ends_does_not_change_how_the_rotation_goes_on() {
-    let config = Correction { smallest_m: 0.3, ..Correction::default() };
+    let config = Correction { smallest_m: 0.3, ..twice_along() };
     let shown = Pose { position: [0.9, 0.0, 0.0], ..turned(80.0) };
     let velocity = [9.0, 0.0, 0.0];
     let (offset, _) = VisualOffset::capture(shown, Pose::IDENTITY, 0.0, &config);
@@ -99,8 +105,8 @@ fn a_velocity_that_is_not_finite_counts_as_rest() {
 }
 
 #[test]
-fn along_a_run_an_offset_decays_at_twice_the_rate() {
-    let config = Correction::default();
+fn along_a_run_an_offset_decays_at_the_stated_multiple_of_the_rate() {
+    let config = twice_along();
     let (offset, _) = capture(Pose::at([0.2, 0.0, 0.1]), 0.0);
     let left = |velocity| offset.decayed(Duration::from_millis(100), velocity, &config);
     let plain = math::f64::exp(-0.33);

@@ -93,7 +93,7 @@ impl<M: Mass> Run<M> {
         };
         let client = ClientConfig {
             redundancy: if redundant { Redundancy::SinceState { limit } } else { Redundancy::None },
-            horizon_ticks: 1023,
+            horizon: Duration::from_micros(1023 * TICK_MICROS),
             tolerance: Tolerance::article(),
             correction: config["smoothing"].as_bool().unwrap().then_some(smoothing),
             show: Show::Newest,

@@ -3,7 +3,8 @@
 use super::{Entity, PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
 
-/// How many of its own inputs a client remembers: 16 s at 64 Hz, the article's ring (R14).
+/// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
+/// states.
 pub const INPUTS_KEPT: u32 = 1024;
 
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
@@ -44,7 +45,7 @@ impl<W: World> Timeline<W> {
             player,
             rate,
             slots: (0..=horizon.max(1)).map(slot).collect(),
-            inputs: (0..INPUTS_KEPT).map(|_| None).collect(),
+            inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             oldest: Tick::ZERO,
             present: Tick::ZERO,
             world_at: Tick::ZERO,
@@ -101,7 +102,7 @@ impl<W: World> Timeline<W> {
 
     /// The stored input of `tick`; `None` where none was given.
     pub fn input(&self, tick: Tick) -> Option<&PlayerInput<W::Input>> {
-        let entry = self.inputs[(tick.get() % INPUTS_KEPT) as usize].as_ref()?;
+        let entry = self.inputs[tick.get() as usize % self.inputs.len()].as_ref()?;
         (entry.0 == tick).then_some(&entry.1)
     }
 
@@ -113,7 +114,8 @@ impl<W: World> Timeline<W> {
     /// Runs the next tick with this input, after writing the rows of other entities.
     pub fn advance(&mut self, world: &mut W, input: PlayerInput<W::Input>, proxies: &Rows) {
         self.seek(world, self.present);
-        self.inputs[(self.present.get() % INPUTS_KEPT) as usize] = Some((self.present, input));
+        let place = self.present.get() as usize % self.inputs.len();
+        self.inputs[place] = Some((self.present, input));
         let slot = self.index(self.present);
         self.slots[slot].proxies.clone_from(proxies);
         self.run(world, self.present, true);

@@ -265,7 +265,11 @@ impl SnapshotHead {
             stream.small(&mut range.ticks)?;
             stream.bits(&mut range.how, 2)?;
             let ends = range.back.checked_add(range.ticks);
-            if range.back == 0 || range.how == 3 || ends.is_none_or(|end| end > 2 * NAMED_TICKS_BACK) {
+            if range.back == 0
+                || range.ticks == 0
+                || range.how == 3
+                || ends.is_none_or(|end| end > 2 * NAMED_TICKS_BACK)
+            {
                 return Err(Malformed::OutOfRange("substituted range"));
             }
         }

@@ -65,7 +65,8 @@ impl Rules {
     }
 }
 
-/// FNV-1a that hashes lengths and discriminants as 64 bits, whatever the platform's word is.
+/// FNV-1a that hashes numbers as little-endian bytes, and lengths and discriminants as 64 bits of them, whatever the
+/// platform's order and word are.
 struct Fnv(u64);
 
 impl Hasher for Fnv {
@@ -79,7 +80,15 @@ impl Hasher for Fnv {
         }
     }
 
+    fn write_u16(&mut self, value: u16) {
+        self.write(&value.to_le_bytes());
+    }
+
     fn write_usize(&mut self, value: usize) {
         self.write(&(value as u64).to_le_bytes());
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write(&(value as i64).to_le_bytes());
     }
 }

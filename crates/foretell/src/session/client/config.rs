@@ -3,6 +3,7 @@
 use crate::motion::Correction;
 use crate::rollback::Tolerance;
 use crate::time::Tick;
+use core::time::Duration;
 
 /// What a client decides by itself; may change while it runs, but for the horizon.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,10 +12,9 @@ pub struct ClientConfig {
     pub send_interval: u32,
     /// Which inputs a datagram repeats.
     pub redundancy: Redundancy,
-    /// How many ticks back a prediction can be corrected by comparison; beyond it the client resyncs. Default 128: 2 s
-    /// at 64 Hz, longer than any round trip that is still playable. 0 counts as 1. Each tick keeps a saved world
-    /// and the rows of predicted entities. Taken over when the session starts.
-    pub horizon_ticks: u32,
+    /// How far back a prediction can be corrected by comparison; beyond it the client resyncs. Default 2 s: longer than
+    /// any round trip that is still playable. Taken over when the session starts, in whole ticks, at least one.
+    pub horizon: Duration,
     /// What happens when a prediction was wrong.
     pub reconciliation: Reconciliation,
     /// When a prediction counts as wrong. Default: any difference.
@@ -37,7 +37,7 @@ impl Default for ClientConfig {
         ClientConfig {
             send_interval: 1,
             redundancy: Redundancy::default(),
-            horizon_ticks: 128,
+            horizon: Duration::from_secs(2),
             reconciliation: Reconciliation::default(),
             tolerance: Tolerance::default(),
             correction: Some(Correction::default()),

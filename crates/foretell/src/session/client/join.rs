@@ -132,7 +132,8 @@ impl<W: World> Client<W> {
     /// ticks either, and uses the neutral one as the client does.
     fn start(&mut self, now: Instant, world: &mut W) {
         let Phase::Joining(handshake) = &mut self.phase else { return };
-        let snapshots = core::mem::replace(&mut handshake.snapshots, Snapshots::new(&self.rules.schema));
+        let snapshots =
+            core::mem::replace(&mut handshake.snapshots, Snapshots::new(&self.rules.schema, self.rules.tick_rate));
         let (Some(best), Some(newest)) = (handshake.best, snapshots.newest()) else { return };
         let tick = newest.tick;
         let at = if is_paced(&self.rules) {

@@ -85,7 +85,7 @@ impl<W: World> Client<W> {
     /// world without entities: everything in it comes with the first snapshot.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
         let hash = rules.hash_with::<W::Input>();
-        let snapshots = Snapshots::new(&rules.schema);
+        let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
         Client::with(rules, config, Phase::Joining(Box::new(Handshake::new(nonce, hash, snapshots))))
     }
 
@@ -98,7 +98,7 @@ impl<W: World> Client<W> {
         now: Instant,
         world: &W,
     ) -> Client<W> {
-        let snapshots = Snapshots::new(&rules.schema);
+        let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
         let mut session = Session::new(&rules, &config, (player, epoch), (TickTime::default(), now), snapshots);
         session.timeline.begin(world, Tick::ZERO);
         Client::with(rules, config, Phase::Playing(Box::new(session)))
@@ -234,7 +234,7 @@ impl<W: World> Session<W> {
         Session {
             player,
             connection: Connection::new(epoch, now),
-            timeline: Timeline::new(&rules.schema, player, rules.tick_rate, config.horizon_ticks),
+            timeline: Timeline::new(&rules.schema, player, rules.tick_rate, rules.tick_rate.ticks_in(config.horizon)),
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
@@ -260,6 +260,14 @@ impl<W: World> Session<W> {
         } else {
             ClientState::Playing
         }
+    }
+
+    /// About which tick a snapshot that comes now may be of: its 16 bits are widened to the nearest. However long the
+    /// server was silent, its clock went on; one that waits for inputs stands where it was.
+    fn anchor(&self, now: Instant, rules: &Rules) -> Tick {
+        let Some(newest) = self.snapshots.newest() else { return self.timeline.present() };
+        let silent = if is_paced(rules) { rules.tick_rate.ticks_in(now.since(newest.came)) } else { 0 };
+        newest.tick + silent
     }
 
     fn waiting(&self) -> u64 {

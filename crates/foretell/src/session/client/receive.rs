@@ -68,8 +68,7 @@ impl<W: World> Client<W> {
             self.stats.refused += 1;
             return Ok(());
         }
-        let anchor = session.snapshots.newest().map_or(session.timeline.present(), |newest| newest.tick);
-        let tick = Tick::widen(u32::from(head.tick), 16, anchor);
+        let tick = Tick::widen(u32::from(head.tick), 16, session.anchor(now, &self.rules));
         let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.player))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {

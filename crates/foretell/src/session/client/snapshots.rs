@@ -3,11 +3,11 @@
 use crate::rollback::{Entity, PlayerId, Rows, Schema};
 use crate::session::packet::SnapshotHead;
 use crate::session::rowcode::RowCode;
-use crate::time::{Instant, Tick, TickTime};
+use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 
-/// How many snapshots are kept: half a second of them at 64 Hz, the longest playout delay.
-const KEPT: usize = 32;
+/// How many snapshots are kept at least.
+const KEPT_MIN: usize = 32;
 
 /// One authoritative state, complete or not yet.
 #[derive(Debug)]
@@ -34,8 +34,11 @@ impl Snapshot {
     }
 }
 
-/// Ascending by tick, at most [`KEPT`].
+/// Half a second of snapshots, longer than any playout delay, or 32 if that is more.
 pub(crate) struct Snapshots {
+    /// How many are kept.
+    most: usize,
+    /// Ascending by tick.
     kept: Vec<Snapshot>,
     spare: Vec<Snapshot>,
     reading: Rows,
@@ -54,7 +57,8 @@ pub(crate) enum Stored {
 }
 
 impl Snapshots {
-    pub(crate) fn new(schema: &Schema) -> Snapshots {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> Snapshots {
+        let most = KEPT_MIN.max(usize::from(rate.get()) / 2);
         let empty = |_| Snapshot {
             tick: Tick::ZERO,
             sent: TickTime::default(),
@@ -67,8 +71,9 @@ impl Snapshots {
             last_part: 0,
         };
         Snapshots {
-            kept: Vec::with_capacity(KEPT + 1),
-            spare: (0..=KEPT).map(empty).collect(),
+            most,
+            kept: Vec::with_capacity(most + 1),
+            spare: (0..=most).map(empty).collect(),
             reading: Rows::new(schema),
             touched: Vec::new(),
         }
@@ -94,7 +99,7 @@ impl Snapshots {
         reader.finish()?;
         let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
             Ok(at) => (at, 0),
-            Err(0) if self.kept.len() == KEPT => return Ok(Stored::Known),
+            Err(0) if self.kept.len() == self.most => return Ok(Stored::Known),
             Err(at) => self.make_room(at, now, tick, head),
         };
         let snapshot = &mut self.kept[at];
@@ -126,7 +131,7 @@ impl Snapshots {
         let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));
         snapshot.sent = before + TickTime::from_millionths(i64::from(head.fraction) * 1_000_000 / 256);
         self.kept.insert(at, snapshot);
-        if self.kept.len() <= KEPT {
+        if self.kept.len() <= self.most {
             return (at, 0);
         }
         let oldest = self.kept.remove(0);

@@ -150,8 +150,9 @@ impl<I: Copy + Default> InputBuffer<I> {
                 range.ticks += 1;
             } else if into.len() < RANGES_MAX {
                 into.push(SubstitutedRange { back, ticks: 1, how });
-            } else {
-                return;
+            } else if let Some(last) = into.last_mut() {
+                // Too many to be told apart: the last range covers the rest, rather than to leave any out.
+                last.ticks = back - last.back + 1;
             }
         }
     }

@@ -57,6 +57,8 @@ pub struct Server<W: World> {
     epoch: u8,
     /// Who is at the other end of each connection.
     addresses: BTreeMap<PeerId, PlayerId>,
+    /// The highest number that a player was given.
+    newest_player: u16,
     /// Ascending by player.
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
@@ -89,6 +91,7 @@ impl<W: World> Server<W> {
             next: Tick::ZERO,
             epoch,
             addresses: BTreeMap::new(),
+            newest_player: 0,
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
             touched: Vec::new(),
@@ -182,9 +185,7 @@ impl<W: World> Server<W> {
         if self.peers.len() >= usize::from(self.config.players_max) {
             return None;
         }
-        let newest = self.peers.last().map_or(0, |peer| peer.player.get());
-        let free = newest.checked_add(1).or_else(|| self.first_free_number())?;
-        let player = PlayerId::new(free);
+        let player = self.unused_player()?;
         let start = if self.rules.stepping == Stepping::Clock { self.next } else { Tick::ZERO };
         let at = self.peers.partition_point(|peer| peer.player < player);
         self.peers.insert(at, Peer::new(address, player, nonce, start, self.clock.at()));
@@ -195,9 +196,15 @@ impl<W: World> Server<W> {
         Some(player)
     }
 
-    fn first_free_number(&self) -> Option<u16> {
-        (1..=u16::MAX)
-            .find(|number| self.peers.binary_search_by_key(&PlayerId::new(*number), |peer| peer.player).is_err())
+    /// The next number, so that nobody gets that of a player who has just left; the lowest free one when all were used.
+    fn unused_player(&mut self) -> Option<PlayerId> {
+        let fits = |number: &u16| {
+            let player = PlayerId::new(*number);
+            !self.left.contains(&player) && self.peers.binary_search_by_key(&player, |peer| peer.player).is_err()
+        };
+        let number = self.newest_player.checked_add(1).or_else(|| (1..=u16::MAX).find(fits))?;
+        self.newest_player = self.newest_player.max(number);
+        Some(PlayerId::new(number))
     }
 
     fn find(&self, address: PeerId) -> Option<usize> {

@@ -9,7 +9,7 @@ use crate::session::packet::{
 };
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Offset, Tick, TickTime};
-use crate::wire::{BitReader, BitWriter, Malformed, read_change};
+use crate::wire::{BitReader, BitWriter, Malformed, Stream, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
 const BUDGET_TICKS: u32 = 8;
@@ -28,11 +28,12 @@ impl<W: World> Server<W> {
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
         match Message::read(&mut reader)? {
-            Message::Hello => self.read_hello(peer, &mut reader),
+            Message::Hello => self.read_hello(peer, reader),
             Message::Inputs => self.read_inputs(now, peer, reader),
             Message::Leave => {
                 let mut epoch = 0;
-                crate::wire::Stream::u8(&mut reader, &mut epoch)?;
+                reader.u8(&mut epoch)?;
+                reader.finish()?;
                 if epoch == self.epoch {
                     self.leave(peer);
                 }
@@ -42,9 +43,10 @@ impl<W: World> Server<W> {
         }
     }
 
-    fn read_hello(&mut self, address: PeerId, reader: &mut BitReader<'_>) -> Result<(), Malformed> {
+    fn read_hello(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut hello = Hello::default();
-        hello.stream(reader)?;
+        hello.stream(&mut reader)?;
+        reader.finish()?;
         let known = self.find(address).filter(|index| self.peers[*index].nonce == Some(hello.nonce));
         if let Some(index) = known {
             self.peers[index].hello = Some(hello.sent);
@@ -55,6 +57,10 @@ impl<W: World> Server<W> {
         }
         if hello.rules != self.rules_hash {
             return self.refuse(address, hello.nonce, Refusal::Rules);
+        }
+        // One attempt for each connection and step; more of them wait for nothing but their repetition.
+        if self.addresses.get(&address).is_some_and(|player| self.joined.contains(player)) {
+            return Ok(());
         }
         self.leave(address);
         match self.admit(address, Some(hello.nonce)) {

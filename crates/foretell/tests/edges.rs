@@ -1,0 +1,296 @@
+//! Sessions at their edges: worlds that are not deterministic, silence, rejoining, other rates, large and private states.
+
+mod common;
+
+use common::Buttons;
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::netsim::{Conditions, SplitMix64};
+use foretell::session::client::{Causes, Corrected, Show};
+use foretell::session::server::ServerEvent;
+use foretell::{
+    Client, ClientConfig, ClientState, Entity, Frame, Instant, Kind, PeerId, PlayerId, Rows, Rules, Server,
+    ServerConfig, ServerFrame, State, Step, Stepping, Tick, TickRate, World,
+};
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Thing {
+    Walker {
+        #[state(position)]
+        position: [f64; 2],
+        #[state(velocity)]
+        velocity: [f64; 2],
+    },
+    #[state(owner)]
+    Purse {
+        coins: u32,
+    },
+    Rock {
+        weight: [u32; 8],
+    },
+}
+
+/// A walker and a purse for each player, and rocks.
+#[derive(Clone, Default)]
+struct Land {
+    things: Vec<(Entity, Thing)>,
+    rocks: u32,
+    /// What a world must not have: a state that is not saved.
+    steps: u64,
+    forgetful: bool,
+}
+
+impl World for Land {
+    type Input = Buttons;
+    type Saved = Vec<(Entity, Thing)>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        self.steps += 1;
+        self.things.retain(|(entity, _)| !step.left().contains(&entity.player()));
+        for player in step.joined() {
+            let walker = Thing::Walker { position: [0.0; 2], velocity: [0.0; 2] };
+            self.things.push((step.spawn(Kind(0), *player), walker));
+            self.things.push((step.spawn(Kind(1), *player), Thing::Purse { coins: 7 }));
+        }
+        while step.is_authority() && self.rocks > 0 {
+            self.rocks -= 1;
+            let rock = step.spawn(Kind(2), PlayerId::SERVER);
+            self.things.push((rock, Thing::Rock { weight: [self.rocks; 8] }));
+            if rock.counter() == u8::MAX {
+                break;
+            }
+        }
+        self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        let drift = if self.forgetful { self.steps as f64 * 1e-6 } else { 0.0 };
+        for (entity, thing) in &mut self.things {
+            if let (Thing::Walker { position, velocity }, Some(input)) = (thing, step.input(entity.player())) {
+                velocity[0] = f64::from(i8::from(input.input.right) - i8::from(input.input.left)) * 3.0 + drift;
+                position[0] += velocity[0] * step.seconds();
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.things);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.things.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.things.binary_search_by_key(&entity, |(known, _)| *known).is_ok());
+        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.things.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
+        self.things.extend(rows.states::<Thing>());
+        self.things.sort_unstable_by_key(|(entity, _)| *entity);
+    }
+}
+
+#[derive(Default)]
+struct Watch {
+    corrections: Vec<Corrected>,
+    too_large: Vec<PlayerId>,
+    largest_step_m: f64,
+    last_shown: Option<f64>,
+}
+
+impl Driver<Land> for Watch {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        Buttons::from_bits(SplitMix64::new(u64::from(tick.get() / 20) + player as u64).next_u64() & 31)
+    }
+
+    fn after_server(&mut self, _now: Instant, _server: &Server<Land>, frame: &ServerFrame<'_>) {
+        for event in frame.events {
+            if let ServerEvent::SnapshotTooLarge(player) = event {
+                self.too_large.push(*player);
+            }
+        }
+    }
+
+    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Land>, frame: &Frame<'_>) {
+        self.corrections.extend(frame.corrections);
+        assert!(client.stats().outcomes.add_up());
+        let own = client.player();
+        client.present(local, |view| {
+            if player == 0 && view.entity.kind() == Kind(0) && Some(view.entity.player()) == own {
+                let x = view.pose().position[0];
+                let step = self.last_shown.map_or(0.0, |last| (x - last).abs());
+                self.largest_step_m = self.largest_step_m.max(step);
+                self.last_shown = Some(x);
+            }
+        });
+    }
+}
+
+fn session(rules: impl FnOnce(&mut Rules), world: Land) -> Simulation<Land> {
+    let mut all = Rules::new(Thing::schema());
+    rules(&mut all);
+    Simulation::new(all, ServerConfig::default(), world, 4)
+}
+
+fn player(client: ClientConfig, latency_ms: u64, world: Land) -> PlayerOptions<Land> {
+    let latency = Duration::from_millis(latency_ms);
+    PlayerOptions {
+        client,
+        host: HostOptions::at(60),
+        conditions: Conditions { latency, ..Conditions::default() },
+        world,
+    }
+}
+
+fn seconds(simulation: &mut Simulation<Land>, seconds: u64, watch: &mut Watch) {
+    simulation.run_until(simulation.now() + Duration::from_secs(seconds), watch);
+}
+
+#[test]
+fn a_step_that_reads_what_is_not_saved_is_corrected_and_unexplained() {
+    let mut simulation = session(|_| {}, Land { forgetful: true, ..Land::default() });
+    simulation.add_player(player(ClientConfig::default(), 50, Land { forgetful: true, ..Land::default() }));
+    let mut watch = Watch::default();
+    seconds(&mut simulation, 4, &mut watch);
+    assert!(watch.corrections.len() > 50);
+    assert!(watch.corrections.iter().any(|correction| correction.causes.is_unexplained()));
+    assert!(!watch.corrections.iter().any(|correction| correction.causes.contains(Causes::SERVER_EVENT)));
+}
+
+#[test]
+fn a_purse_is_seen_by_its_owner_alone() {
+    let mut simulation = session(|_| {}, Land::default());
+    for _ in 0..3 {
+        simulation.add_player(player(ClientConfig::default(), 20, Land::default()));
+    }
+    seconds(&mut simulation, 3, &mut Watch::default());
+    for host in &simulation.players {
+        let (_, rows) = host.client.newest_snapshot().expect("a snapshot");
+        let purses: Vec<_> = rows.iter().filter(|(entity, _)| entity.kind() == Kind(1)).collect();
+        let walkers = rows.iter().filter(|(entity, _)| entity.kind() == Kind(0)).count();
+        assert_eq!((purses.len(), walkers), (1, 3));
+        assert_eq!(Some(purses[0].0.player()), host.client.player());
+    }
+}
+
+#[test]
+fn a_state_of_many_datagrams_comes_whole_or_not_at_all_and_one_too_large_is_reported() {
+    let mut simulation = session(|_| {}, Land { rocks: 200, ..Land::default() });
+    let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
+    let mut watch = Watch::default();
+    seconds(&mut simulation, 2, &mut watch);
+    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::Uniform(0.1);
+    seconds(&mut simulation, 4, &mut watch);
+    let client = &simulation.players[host].client;
+    let (_, rows) = client.newest_snapshot().expect("a snapshot");
+    assert_eq!(rows.iter().filter(|(entity, _)| entity.kind() == Kind(2)).count(), 200);
+    assert!(client.stats().datagrams_received > 5 * client.stats().outcomes.received / 2, "several for each snapshot");
+    assert!(watch.corrections.is_empty() && watch.too_large.is_empty());
+    simulation.server.world.rocks = 250;
+    seconds(&mut simulation, 1, &mut watch);
+    assert!(!watch.too_large.is_empty());
+}
+
+#[test]
+fn at_every_tick_rate_nothing_is_corrected_and_others_are_shown() {
+    for hz in [10, 20, 30, 60, 64, 128, 250, 1000] {
+        let mut simulation = session(|rules| rules.tick_rate = TickRate::hz(hz), Land::default());
+        simulation.server.server.config_mut().snapshot_interval = u32::from(hz).div_ceil(64);
+        for latency in [20, 60] {
+            simulation.add_player(player(ClientConfig::default(), latency, Land::default()));
+        }
+        let mut watch = Watch::default();
+        seconds(&mut simulation, 8, &mut watch);
+        assert_eq!(watch.corrections, [], "{hz} Hz");
+        for host in &simulation.players {
+            let mut shown = 0;
+            host.client
+                .present(host.host.local(simulation.now()), |view| shown += u32::from(view.entity.kind() == Kind(0)));
+            assert_eq!(shown, 2, "{hz} Hz");
+        }
+    }
+}
+
+#[test]
+fn after_ten_minutes_of_silence_a_lost_client_plays_on() {
+    let mut simulation = session(|_| {}, Land::default());
+    let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
+    let mut watch = Watch::default();
+    seconds(&mut simulation, 2, &mut watch);
+    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::Uniform(1.0);
+    seconds(&mut simulation, 6, &mut watch);
+    assert_eq!(simulation.players[host].client.state(simulation.now()), ClientState::Lost);
+    seconds(&mut simulation, 600, &mut watch);
+    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::default();
+    seconds(&mut simulation, 3, &mut watch);
+    assert_eq!(simulation.players[host].client.state(simulation.now()), ClientState::Playing);
+    let (tick, _) = simulation.players[host].client.newest_snapshot().expect("a snapshot");
+    assert!(simulation.server.server.tick().since(tick) < 10, "it is of now");
+}
+
+#[test]
+fn a_player_who_asks_again_on_the_same_connection_is_a_new_one_with_a_walker() {
+    let mut simulation = session(|_| {}, Land::default());
+    let host = simulation.add_player(player(ClientConfig::default(), 20, Land::default()));
+    let mut watch = Watch::default();
+    seconds(&mut simulation, 2, &mut watch);
+    let before = simulation.players[host].client.player();
+    simulation.players[host].client = Client::new(Rules::new(Thing::schema()), ClientConfig::default(), 123);
+    simulation.players[host].world = Land::default();
+    seconds(&mut simulation, 2, &mut watch);
+    let client = &simulation.players[host].client;
+    assert_eq!(client.state(simulation.now()), ClientState::Playing);
+    assert!(client.player() > before);
+    let walkers = simulation.server.world.things.iter().filter(|(entity, _)| entity.kind() == Kind(0));
+    assert_eq!(walkers.map(|(entity, _)| Some(entity.player())).collect::<Vec<_>>(), [client.player()]);
+}
+
+#[test]
+fn a_client_that_drives_its_ticks_faster_than_time_is_refused_where_inputs_step_the_world() {
+    let rules = Rules { stepping: Stepping::Arrivals, ..Rules::new(Thing::schema()) };
+    let mut server = Server::<Land>::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
+    let id = server.join(PeerId(0));
+    let (mut world, mut cheat) = (Land::default(), Land::default());
+    let mut client = Client::joined(rules, ClientConfig::default(), (id, 0), Instant::ZERO, &cheat);
+    let mut outbox = foretell::Outbox::new();
+    for tick in 0..640_u64 {
+        // The client's clock runs at double speed.
+        client.update(Instant::from_micros(tick * 15_625), &mut cheat, &mut |_| Buttons::default(), &mut outbox);
+        let now = Instant::from_micros(tick * 15_625 / 2);
+        for (_, datagram) in outbox.iter() {
+            server.receive(now, PeerId(0), datagram).expect("well-formed");
+        }
+        outbox.clear();
+        server.update(now, &mut world, &mut outbox);
+        outbox.clear();
+    }
+    let stats = server.stats(id).expect("joined");
+    assert!(server.tick() <= Tick::new(320 + 8), "{}: no more ticks than time, and 100 ms", server.tick());
+    assert!(stats.inputs_refused > 200, "{stats:?}");
+}
+
+#[test]
+fn each_way_to_show_keeps_to_its_promise_and_without_smoothing_a_correction_is_a_jump() {
+    let run = |client: ClientConfig| {
+        let mut simulation = session(|_| {}, Land::default());
+        simulation.add_player(player(client, 50, Land::default()));
+        let mut watch = Watch::default();
+        seconds(&mut simulation, 3, &mut watch);
+        let smooth = watch.largest_step_m;
+        if let Thing::Walker { position, .. } = &mut simulation.server.world.things[0].1 {
+            position[0] += 1.0;
+        }
+        seconds(&mut simulation, 2, &mut watch);
+        assert_eq!(watch.corrections.len(), 1);
+        assert!((watch.corrections[0].shown_m - 1.0).abs() < 0.01);
+        (smooth, watch.largest_step_m)
+    };
+    // 3 m/s at 60 frames per second are 5 cm a frame, at 64 Hz 4.7 cm a tick.
+    for (show, most) in [(Show::Between, 0.051), (Show::Ahead, 0.15), (Show::Newest, 0.1)] {
+        let (smooth, hidden) = run(ClientConfig { show, ..ClientConfig::default() });
+        assert!(smooth < most, "{show:?}: {smooth}");
+        assert!(hidden < 0.3, "{show:?}: {hidden}");
+        let (_, jump) = run(ClientConfig { show, correction: None, ..ClientConfig::default() });
+        assert!(jump > 0.9, "{show:?}: {jump}");
+    }
+}
