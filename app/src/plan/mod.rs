@@ -2,6 +2,40 @@
 //!
 //! [`Plan::read`] takes a file apart and checks it ([`read`]); what it returns is in range, so that nothing after it can
 //! fail. A *case* is one point of a plan's grid; a *row* of a sweep is one case with one seed.
+//!
+//! Everything but the name may be left out; the fields of [`Network`] and [`Session`] say what holds then.
+//!
+//! ```toml
+//! name = "wifi"
+//! explain = "A home network by radio."
+//! [network]                # each direction
+//! latency_ms = 20
+//! jitter_ms = 10
+//! ordering = "fifo"        # or "independent": datagrams overtake each other
+//! loss = 0.01
+//! burst_length = 2         # mean length; above 1 losses come in bursts
+//! duplicates = 0.0
+//! reordering = 0.0
+//! rate_kbps = 0            # 0 for no limit
+//! [session]
+//! tick_rate = 64
+//! send_rate = 64
+//! snapshot_rate = 32
+//! seconds = 60             # measured, of each player
+//! players = 2
+//! seeds = [1, 2, 3]
+//! input = "scripted"       # or "recorded"
+//! impulses_per_min = 0
+//! [grid]                   # lists in the place of single values
+//! latency_ms = [0, 50]
+//! jitter_ms = [0, 20]
+//! loss = [0, 0.05]
+//! snapshot_hz = [64, 16]
+//! [thresholds]             # a figure with _max or _min behind it; those that end in _max stand as they are
+//! corrections_per_min_max = 4
+//! frozen_ms_max = 75
+//! measured_s_min = 20
+//! ```
 
 mod field;
 mod read;
@@ -247,6 +281,15 @@ mod tests {
                 assert_eq!(case.network.conditions().validate(), Ok(()), "{file}");
             }
         }
+    }
+
+    #[test]
+    fn the_documented_plan_is_one() {
+        let source = include_str!("mod.rs");
+        let example = source.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let lines = example.map_while(|line| line.strip_prefix("//! ").filter(|line| *line != "```"));
+        let plan = Plan::read("mod.rs", &lines.collect::<Vec<_>>().join("\n")).expect("it is well-formed");
+        assert_eq!((plan.cases().len(), plan.thresholds.len()), (16, 3));
     }
 
     #[test]
