@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::lab::{self, LabOptions};
+use crate::sweep::{self, SweepArgs};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -22,6 +23,8 @@ struct Cli {
 enum Command {
     /// Serves the lab, a page in which a session on a bad network is played and measured; the default.
     Lab(LabArgs),
+    /// Runs plans on virtual time, prints what was measured, and exits with 1 where a threshold is not met.
+    Sweep(SweepArgs),
 }
 
 #[derive(Args, Clone, Copy)]
@@ -49,10 +52,11 @@ pub fn run() -> ExitCode {
         }
     };
     let done = match cli.command.unwrap_or(Command::Lab(cli.lab)) {
-        Command::Lab(args) => run_lab(args),
+        Command::Lab(args) => run_lab(args).map(|()| ExitCode::SUCCESS),
+        Command::Sweep(args) => Ok(sweep::run(&args)),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE

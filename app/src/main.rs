@@ -6,6 +6,8 @@ use std::process::ExitCode;
 mod arena;
 mod cli;
 mod lab;
+mod plan;
+mod sweep;
 
 fn main() -> ExitCode {
     cli::run()

@@ -1,8 +1,8 @@
-//! Named network conditions.
+//! Named network conditions: those of the plans.
 
 use super::settings::Settings;
-use core::time::Duration;
-use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
+use crate::plan::{self, Plan};
+use foretell::netsim::Conditions;
 
 /// The preset that a run starts with.
 pub const DEFAULT: &str = "wifi";
@@ -31,49 +31,13 @@ impl Preset {
     }
 }
 
-/// All presets, from the best network to the worst.
+/// All presets, from the best network to the worst: the built-in plans of one network each that nothing else is done to.
 pub fn presets() -> Vec<Preset> {
-    let cable = Conditions { ordering: Ordering::Fifo, ..Conditions::default() };
-    let delayed = |latency, jitter| Conditions {
-        latency: Duration::from_millis(latency),
-        jitter: Duration::from_millis(jitter),
-        ..cable
-    };
-    let bursts = |rate, mean_length| Loss::Bursts { rate, mean_length };
-    let of = |name: &str, explain: &str, conditions| Preset {
-        name: name.to_owned(),
-        explain: explain.to_owned(),
-        conditions,
-    };
-    vec![
-        of("perfect", "No delay, no loss: whatever is corrected here is the netcode's own doing.", cable),
-        of("lan", "A cable in the same house.", delayed(1, 1)),
-        of(
-            "wifi",
-            "A home network by radio, and a server in the same country.",
-            Conditions { loss: bursts(0.005, 2.0), ..delayed(20, 10) },
-        ),
-        of(
-            "4g",
-            "A telephone on the move.",
-            Conditions {
-                loss: bursts(0.01, 3.0),
-                rate: Some(RateLimit { bytes_per_s: 250_000, queue_bytes: 125_000 }),
-                ..delayed(40, 30)
-            },
-        ),
-        of(
-            "bad",
-            "Another continent, a full line and a weak radio at once.",
-            Conditions {
-                ordering: Ordering::Independent,
-                loss: bursts(0.1, 3.0),
-                duplicates: 0.01,
-                reordering: Reordering { rate: 0.02, ..Reordering::default() },
-                ..delayed(125, 60)
-            },
-        ),
-    ]
+    let plain =
+        plan::presets().into_iter().filter(|plan| plan.grid.is_single() && plan.session.impulses_per_min == 0.0);
+    plain
+        .map(|Plan { name, explain, network, .. }| Preset { name, explain, conditions: network.conditions() })
+        .collect()
 }
 
 /// The preset of this name.

@@ -1,0 +1,280 @@
+//! Plays one row and looks on: takes the samples that its figures are made of.
+
+use super::bots::{Bots, Push};
+use super::figures::{JOIN_S, Samples};
+use super::path::{Point, distance};
+use crate::arena::{Arena, Buttons, Cube};
+use core::time::Duration;
+use foretell::harness::{Driver, Host, ServerHost};
+use foretell::session::client::{Causes, ClientStats, Source};
+use foretell::session::server::PeerStats;
+use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick};
+use std::collections::BTreeMap;
+
+/// Plays a session and measures every player for the same time, each from [`JOIN_S`] seconds after they joined.
+pub struct Watch {
+    /// By player.
+    pub players: Vec<Watched>,
+    /// Where every entity was after every step of the server, ascending by time.
+    pub truth: BTreeMap<Entity, Vec<Point>>,
+    bots: Bots,
+    /// Those that are still to come, ascending by tick.
+    pushes: std::iter::Peekable<std::vec::IntoIter<Push>>,
+    ticks_per_s: f64,
+    seconds: u32,
+}
+
+/// What was seen of one player.
+pub struct Watched {
+    /// The same schedule and clock as the player's machine: virtual time is not told to a driver in a client's turn.
+    host: Host,
+    started: Instant,
+    player: Option<PlayerId>,
+    /// When measuring began, and the counters then.
+    from: Option<(Instant, Counters)>,
+    /// The counters when measuring was over.
+    until: Option<Counters>,
+    peer: PeerStats,
+    /// How many samples the client had compared.
+    compared: u64,
+    before: Option<Before>,
+    /// From the first hello to the first tick.
+    pub join: Duration,
+    /// Whether the outcomes added up in every frame.
+    pub outcomes_add_up: bool,
+    /// What was measured.
+    pub seen: Seen,
+}
+
+/// Counters of both ends about one player.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Of the client.
+    pub client: ClientStats,
+    /// Of the server.
+    pub peer: PeerStats,
+}
+
+/// What was shown of the own entity in the frame before.
+#[derive(Clone, Copy)]
+struct Before {
+    shown: [f64; 3],
+    /// Between which state and the one before it, and how far from that to it.
+    at: (Tick, f64),
+}
+
+/// Samples of one player, each percentile's own.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Per correction, in metres.
+    pub correction_m: Samples,
+    /// Corrections with each of these causes: none known, own input, server event.
+    pub causes: [u32; 3],
+    /// Corrections that snapped.
+    pub teleports: u32,
+    /// The deepest rollback.
+    pub rollback_ticks: u32,
+    /// Per frame, in metres.
+    pub step_excess_m: Samples,
+    /// Per compared sample, in metres.
+    pub misprediction_m: Samples,
+    /// Per frame, in ms.
+    pub lead_ms: Samples,
+    /// Per frame, in ms.
+    pub playout_delay_ms: Samples,
+    /// Per frame: |speed - 1|.
+    pub speed_change: Samples,
+    /// Frames, and those in which the client did not fare well.
+    pub frames: [u32; 2],
+    /// Frames of other entities, and those beyond the newest snapshot.
+    pub others_frames: [u32; 2],
+    /// Where others were shown.
+    pub others: BTreeMap<Entity, Vec<Point>>,
+}
+
+impl Watch {
+    /// For a session of this tick rate, in which each player is measured for so many seconds.
+    pub fn new(bots: Bots, pushes: Vec<Push>, ticks_per_s: u16, seconds: u32) -> Watch {
+        Watch {
+            players: Vec::new(),
+            truth: BTreeMap::new(),
+            bots,
+            pushes: pushes.into_iter().peekable(),
+            ticks_per_s: f64::from(ticks_per_s),
+            seconds,
+        }
+    }
+
+    /// Also looks at a player whose machine has this schedule, from `now` on.
+    pub fn add(&mut self, host: Host, now: Instant) {
+        self.players.push(Watched {
+            host,
+            started: now,
+            player: None,
+            from: None,
+            until: None,
+            peer: PeerStats::default(),
+            compared: 0,
+            before: None,
+            join: Duration::ZERO,
+            outcomes_add_up: true,
+            seen: Seen::default(),
+        });
+    }
+
+    /// How long each player is measured, in seconds.
+    pub fn seconds(&self) -> u32 {
+        self.seconds
+    }
+
+    /// Whether every player was measured.
+    pub fn is_done(&self) -> bool {
+        self.players.iter().all(|watched| watched.until.is_some())
+    }
+}
+
+impl Watched {
+    /// The counters at the start and at the end; `None` when the player never got as far.
+    pub fn counters(&self) -> Option<(Counters, Counters)> {
+        Some((self.from?.1, self.until?))
+    }
+
+    /// Begins or ends measuring when it is time. Whether this frame is measured.
+    fn is_measured(&mut self, now: Instant, client: &Client<Arena>, seconds: u32) -> bool {
+        if self.player.is_none() {
+            let Some(player) = client.player() else { return false };
+            self.player = Some(player);
+            self.join = now.since(self.started);
+        }
+        let counters = Counters { client: client.stats(), peer: self.peer };
+        let begin = self.started + self.join + Duration::from_secs(JOIN_S);
+        match self.from {
+            None if now >= begin => {
+                self.from = Some((now, counters));
+                true
+            }
+            None => false,
+            Some((from, _)) if now.since(from) >= Duration::from_secs(u64::from(seconds)) => {
+                self.until = self.until.or(Some(counters));
+                false
+            }
+            Some(_) => true,
+        }
+    }
+
+    fn note_corrections(&mut self, frame: &Frame<'_>) {
+        for corrected in frame.corrections {
+            self.seen.correction_m.push(corrected.shown_m);
+            self.seen.teleports += u32::from(corrected.teleport);
+            self.seen.rollback_ticks = self.seen.rollback_ticks.max(corrected.until.since(corrected.tick));
+            let causes = corrected.causes;
+            let known = [Causes::OWN_INPUT, Causes::SERVER_EVENT].map(|cause| causes.contains(cause));
+            let [unexplained, own_input, server_event] = &mut self.seen.causes;
+            *unexplained += u32::from(causes.is_unexplained());
+            *own_input += u32::from(known[0]);
+            *server_event += u32::from(known[1]);
+        }
+    }
+
+    fn note_clock(&mut self, (now, local): (Instant, Instant), client: &Client<Arena>, ticks_per_s: f64) {
+        let stats = client.stats();
+        let at_s = now.micros() as f64 / 1e6;
+        // The next tick to run is the one after the running one.
+        let running = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
+        self.seen.lead_ms.push((running / ticks_per_s - at_s) * 1000.0);
+        self.seen.playout_delay_ms.push(stats.playout_delay_ticks / ticks_per_s * 1000.0);
+        self.seen.speed_change.push((stats.speed - 1.0).abs());
+    }
+
+    fn note_shown(&mut self, now: Instant, local: Instant, client: &Client<Arena>) {
+        let at_s = now.micros() as f64 / 1e6;
+        let own = client.player();
+        let mut before = None;
+        client.present(local, |view| {
+            let shown = view.pose().position;
+            if Some(view.entity.player()) != own {
+                self.seen.others_frames[0] += 1;
+                self.seen.others_frames[1] += u32::from(matches!(view.source, Source::Extrapolated(_)));
+                self.seen.others.entry(view.entity).or_default().push(Point { at_s, position: shown });
+                return;
+            }
+            let simulated = sub(shown, view.offset.position());
+            if let Some(before) = self.before {
+                let now_known = simulated_at(client, view.entity, before.at);
+                // After a resync that state is gone: where the entity would have been at its present velocity.
+                let step = scale(view.velocity(), 1.0 / 60.0);
+                let simulated_before = now_known.unwrap_or_else(|| sub(simulated, step));
+                let excess = distance(sub(shown, before.shown), sub(simulated, simulated_before));
+                self.seen.step_excess_m.push(excess);
+            }
+            before = Some(Before { shown, at: (client.tick(), client.tick_fraction(local)) });
+        });
+        self.before = before;
+    }
+}
+
+/// Where an entity is simulated between two states, as the client knows it now: a step over a correction is measured in
+/// one history, not from the wrong one into the corrected one.
+fn simulated_at(client: &Client<Arena>, entity: Entity, (tick, fraction): (Tick, f64)) -> Option<[f64; 3]> {
+    let position = |tick: Tick| Some(client.predicted(tick)?.state::<Cube>(entity)?.position.map(f64::from));
+    let (from, to) = (position(tick.back(1)?)?, position(tick)?);
+    Some(std::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * fraction))
+}
+
+fn sub(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|axis| a[axis] - b[axis])
+}
+
+fn scale(a: [f64; 3], by: f64) -> [f64; 3] {
+    a.map(|value| value * by)
+}
+
+impl Driver<Arena> for Watch {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        self.bots.buttons(player, tick)
+    }
+
+    fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Arena>) {
+        let tick = server.server.tick();
+        while let Some(push) = self.pushes.next_if(|push| push.tick <= tick) {
+            let player = self.players.get(push.player).and_then(|watched| watched.player);
+            let Some(cube) = player.and_then(|player| server.world.cube_mut(player)) else { continue };
+            (0..3).for_each(|axis| cube.velocity[axis] += push.velocity[axis]);
+        }
+    }
+
+    fn after_server(&mut self, now: Instant, server: &Server<Arena>, _frame: &ServerFrame<'_>) {
+        let at_s = now.micros() as f64 / 1e6;
+        for (entity, cube) in server.rows().states::<Cube>() {
+            let point = Point { at_s, position: cube.position.map(f64::from) };
+            self.truth.entry(entity).or_default().push(point);
+        }
+        for watched in &mut self.players {
+            let stats = watched.player.and_then(|player| server.stats(player));
+            watched.peer = stats.copied().unwrap_or(watched.peer);
+        }
+    }
+
+    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+        let watched = &mut self.players[player];
+        let now = watched.host.next_frame();
+        watched.host.take_frame();
+        let outcomes = client.stats().outcomes;
+        watched.outcomes_add_up &= outcomes.add_up();
+        let compared = outcomes.agreed + outcomes.corrected + outcomes.left;
+        let is_new = watched.compared < compared;
+        watched.compared = compared;
+        if !watched.is_measured(now, client, self.seconds) {
+            watched.before = None;
+            return;
+        }
+        if is_new {
+            watched.seen.misprediction_m.push(client.stats().misprediction_m);
+        }
+        watched.seen.frames[0] += 1;
+        watched.seen.frames[1] += u32::from(frame.state != ClientState::Playing);
+        watched.note_corrections(frame);
+        watched.note_clock((now, local), client, self.ticks_per_s);
+        watched.note_shown(now, local, client);
+    }
+}

@@ -1,0 +1,90 @@
+//! `foretell sweep` as a person or a CI job calls it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A directory of a test's own, under the target directory.
+fn scratch(test: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&directory).expect("the target directory can be written");
+    directory
+}
+
+fn sweep(directory: &Path, arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_foretell");
+    Command::new(program).arg("sweep").args(arguments).current_dir(directory).output().expect("the program runs")
+}
+
+const BAD_NIGHT: &str = "name = 'night'
+[network]
+latency_ms = 60
+jitter_ms = 30
+loss = 0.1
+burst_length = 2
+[session]
+seconds = 4
+seeds = [7, 8]
+[grid]
+snapshot_hz = [64, 16]
+";
+
+#[test]
+fn the_same_seeds_give_the_same_bytes_and_other_seeds_give_others() {
+    let directory = scratch("bytes");
+    let bytes_of = |plan: &str, file: &str| {
+        std::fs::write(directory.join("night.toml"), plan).expect("written");
+        let output = sweep(&directory, &["night.toml", "--json", file, "--report", "report.html"]);
+        assert!(output.status.success(), "{output:?}");
+        let read = |file| std::fs::read(directory.join(file)).expect("it was written");
+        (read(file), read("report.html"))
+    };
+    let first = bytes_of(BAD_NIGHT, "a.json");
+    assert!(first == bytes_of(BAD_NIGHT, "b.json"));
+    assert!(first.0 != bytes_of(&BAD_NIGHT.replace("7, 8", "7, 9"), "c.json").0);
+    let json: serde_json::Value = serde_json::from_slice(&first.0).expect("it is JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    let keys: Vec<_> = rows.iter().map(|row| (row["snapshot_hz"].as_u64(), row["seed"].as_u64())).collect();
+    assert_eq!(keys, [(64, 7), (64, 8), (16, 7), (16, 8)].map(|(hz, seed)| (Some(hz), Some(seed))));
+    assert!(rows.iter().all(|row| row["outcomes_add_up"] == true && row["measured_s"] == 8.0));
+}
+
+#[test]
+fn a_threshold_that_is_not_met_exits_with_1_and_is_named_with_plan_row_and_value() {
+    let directory = scratch("threshold");
+    let plan = format!("{BAD_NIGHT}[thresholds]\nbytes_up_per_s_max = 10\nunexplained_max = 0\n");
+    std::fs::write(directory.join("night.toml"), plan).expect("written");
+    let output = sweep(&directory, &["night.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).expect("text");
+    let lines: Vec<_> = told.lines().collect();
+    assert_eq!(lines.len(), 4, "{told}");
+    let row =
+        "not met: plan night: latency 60 ms, jitter 30 ms, loss 10 %, snapshots 64 Hz, seed 7: bytes_up_per_s is ";
+    assert!(lines[0].starts_with(row) && lines[0].ends_with(", accepted is at most 10"), "{told}");
+}
+
+#[test]
+fn every_built_in_plan_holds_in_a_quick_run_from_anywhere() {
+    let output = sweep(&std::env::temp_dir(), &["--quick"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = String::from_utf8(output.stdout).expect("text");
+    for plan in ["perfect:", "lan:", "wifi:", "4g:", "bad:", "impulses:", "grid:"] {
+        assert!(table.lines().any(|line| line.starts_with(plan)), "{plan}");
+    }
+    assert!(output.stderr.is_empty(), "without a terminal there is no progress bar");
+}
+
+#[test]
+fn broken_plans_exit_with_2_and_a_sentence_each() {
+    let directory = scratch("broken");
+    std::fs::write(directory.join("a.toml"), "name = 'a'\n[network]\nloss = 2\n").expect("written");
+    std::fs::write(directory.join("b.toml"), "name = 'b'\nlatency = 2\n").expect("written");
+    let output = sweep(&directory, &["a.toml", "b.toml", "perfect", "nowhere.toml"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    let told = String::from_utf8(output.stderr).expect("text");
+    let lines: Vec<_> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    assert_eq!(lines[0], "error: a.toml, line 3: loss is 2; it must be a number from 0 to 1");
+    assert!(lines[1].starts_with("error: b.toml, line 2: latency is unknown; accepted are name, explain, "), "{told}");
+    assert!(lines[2].starts_with("error: nowhere.toml is neither a plan file nor one of perfect, lan, "), "{told}");
+}
