@@ -70,7 +70,8 @@ figures! {
     extrapolated_share, "", "Frames of other entities that were shown beyond the newest snapshot.";
     playout_delay_ms_p95, "ms", "How far behind the newest possible information others are shown.";
     input_miss_rate, "", "Ticks for which the server had no input in time.";
-    lead_ms_p50, "ms", "How far the client's ticks run ahead of the server's, in truth.";
+    lead_ms_p1, "ms", "How far a client's ticks lead the server's, in truth: inputs are late below the one-way latency.";
+    lead_ms_p50, "ms", "The same, median.";
     lead_ms_p95, "ms", "The same, 95th percentile.";
     spare_lead_ms_p95, "ms", "The same, less the one-way latency: what the lead costs beyond the necessary.";
     speed_change_p95, "", "How far the speed of the client's ticks is from nominal; 0.1 is the most.";

@@ -181,6 +181,7 @@ fn figures(case: &Case, watch: &Watch) -> Figures {
         extrapolated_share: share(count(|seen| seen.others_frames[1]), count(|seen| seen.others_frames[0])),
         playout_delay_ms_p95: all(|seen| &seen.playout_delay_ms).percentile(95),
         input_miss_rate: share(missed, missed + grown(|counters| counters.peer.inputs_applied)),
+        lead_ms_p1: lead.percentile(1),
         lead_ms_p50: lead.percentile(50),
         lead_ms_p95: lead.percentile(95),
         spare_lead_ms_p95: lead.percentile(95) - case.network.latency_ms,
