@@ -300,7 +300,8 @@ struct Snapshot {
     heard: Option<[u64; 2]>,
     tick: u64,
     fraction: u64,
-    margin: Option<[u64; 2]>,
+    /// The smallest, of which input, the largest.
+    margins: Option<[u64; 3]>,
     newest_input: Option<[u64; 1]>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
@@ -331,7 +332,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     assert_eq!(reader.take(8), u64::from(EPOCH));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
-    let (margin, newest_input) = (reader.optional([16, 16]), reader.optional([16]));
+    let (margins, newest_input) = (reader.optional([16, 16, 16]), reader.optional([16]));
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
     let mut rows = Vec::new();
@@ -339,7 +340,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         rows.push(read_row(&mut reader));
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, margin, newest_input, substituted, rows }
+    Snapshot { parts: (part, last_part), heard, tick, fraction, margins, newest_input, substituted, rows }
 }
 
 /// A snapshot from a server that follows the document: one part of it.
@@ -354,8 +355,8 @@ fn snapshot(
     writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(EPOCH), 8);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
     writer.put(tick, 16).put(128, 8);
-    // Two and a half ticks late, for the input of tick 160.
-    writer.optional(Some(&[(u64::from((-160_i16).cast_unsigned()), 16), (160, 16)]));
+    // Two and a half ticks late, for the input of tick 160; another came a tick early.
+    writer.optional(Some(&[(u64::from((-160_i16).cast_unsigned()), 16), (160, 16), (64, 16)]));
     writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(ranges.len()).expect("few"));
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
@@ -417,7 +418,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     assert_eq!((answer, answer.len()), (&welcome(42, 1234, 1, 1, 65), 25));
     let first = read_snapshot(first);
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
-    assert_eq!((first.heard, first.margin, first.newest_input), (None, None, None));
+    assert_eq!((first.heard, first.margins, first.newest_input), (None, None, None));
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
     let purse = (1, 1, 1, 0, None, Thing::Purse(77));
     assert_eq!(first.rows, [(0, 1, 1, 0, None, ship_at(0.0)), purse, (2, 0, 0, 0, None, Thing::Rock)]);
@@ -431,10 +432,11 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let seen = read_snapshot(&sent[0]);
         assert_eq!((seen.tick, seen.newest_input), (tick + 1, Some([6])));
         assert_eq!(seen.heard, Some([65_535, (at(tick) - came) / 64]));
-        let margin = (3 * TICK_MICROS - came) * 64 / TICK_MICROS;
+        // Of the input for tick 6, which came with the others.
+        let largest = (6 * TICK_MICROS - came) * 64 / TICK_MICROS;
         let missed = 0x1_0000 - 64;
         // A margin of a tick or more waits for 64 inputs; in tick 7 the input is missing, which counts as a tick late.
-        assert_eq!(seen.margin, (tick == 7).then_some([missed, 7]), "the first came {margin} / 64 tick early");
+        assert_eq!(seen.margins, (tick == 7).then_some([missed, 7, largest]));
         let x = [0.0, 0.25, 0.5, 0.5, 0.75, 1.0][usize::try_from(tick).expect("small") - 2];
         let Thing::Ship { place, heading, .. } = &seen.rows[0].5 else { panic!("the ship is first") };
         assert_eq!((place[0], i64::from(*heading)), (x, -3 - (x / 0.25) as i64 * 2));

@@ -6,7 +6,7 @@ use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, PlayerOptions, ServerHost, Simulation};
-use foretell::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
+use foretell::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};
 use foretell::session::Refusal;
 use foretell::session::client::{Causes, Corrected, Reconciliation, Redundancy, Source};
 use foretell::session::server::{Server, ServerEvent};
@@ -279,6 +279,23 @@ fn at_every_send_rate_inputs_arrive_before_their_deadline() {
 }
 
 #[test]
+fn a_full_way_down_does_not_make_inputs_late() {
+    let mut simulation = session(1, 14);
+    for _ in 0..8 {
+        simulation.add_player(player(conditions(30), HostOptions::at(60)));
+        let narrow = Some(RateLimit { bytes_per_s: 8000, queue_bytes: 16_384 });
+        simulation.players.last_mut().expect("added").down_conditions.rate = narrow;
+    }
+    run(&mut simulation, 60.0, &mut Play::new(14));
+    for host in &simulation.players {
+        let served = simulation.server.server.stats(host.client.player().expect("joined")).expect("known");
+        let missed = served.inputs_missed as f64 / (served.inputs_applied + served.inputs_missed) as f64;
+        assert!(missed < 0.02, "{missed} of an idle way up: {:?}", host.client.stats());
+        assert!(host.down.stats().dropped_by_queue > 0, "the way down is full");
+    }
+}
+
+#[test]
 fn repeated_inputs_make_up_for_lost_datagrams_before_their_deadline() {
     let missed = |redundancy: Redundancy| {
         let mut simulation = session(1, 12);
@@ -309,7 +326,7 @@ fn every_gap_policy_keeps_playing_and_hold_leaves_the_player_where_they_are() {
         simulation.add_player(PlayerOptions { client, ..player(lossy, HostOptions::at(60)) });
         let mut play = Play::new(4);
         run(&mut simulation, 20.0, &mut play);
-        assert!(play.corrections.len() > 20, "{gap:?}");
+        assert!(play.corrections.len() > 10, "{gap:?}");
         assert!(play.corrections.iter().all(|(_, one)| !one.causes.is_unexplained()), "{gap:?}");
         assert!(play.farthest_m < 2.0, "{gap:?}: {} m", play.farthest_m);
         simulation.players[0].up_conditions.loss = Loss::default();

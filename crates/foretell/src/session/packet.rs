@@ -214,8 +214,8 @@ pub(crate) struct SnapshotHead {
     pub tick: u16,
     /// How much of the tick before it had passed when the snapshot was sent, in 1/256 (saturating).
     pub fraction: u8,
-    /// The smallest margin of the last inputs, in 1/64 tick (saturating), and the tick of that input.
-    pub margin: Option<(u16, u16)>,
+    /// The smallest margin of the last inputs, in 1/64 tick (saturating), the tick of that input, and the largest.
+    pub margins: Option<(u16, u16, u16)>,
     /// The newest input that has come.
     pub newest_input: Option<u16>,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
@@ -245,9 +245,10 @@ impl SnapshotHead {
         })?;
         stream.u16(&mut self.tick)?;
         stream.u8(&mut self.fraction)?;
-        stream.optional(&mut self.margin, |stream, (margin, tick)| {
-            stream.u16(margin)?;
-            stream.u16(tick)
+        stream.optional(&mut self.margins, |stream, (smallest, tick, largest)| {
+            stream.u16(smallest)?;
+            stream.u16(tick)?;
+            stream.u16(largest)
         })?;
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
         self.stream_substituted(stream)

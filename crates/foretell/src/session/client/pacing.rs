@@ -74,12 +74,14 @@ impl Pacing {
         self.goal = self.shift();
     }
 
-    /// Steers by the margin of the input of `of`: `room_ticks` is how much further ahead the clock may be brought;
-    /// negative when it is too far ahead already, as after a server that stood still.
-    pub(crate) fn steer(&mut self, margin: TickTime, of: Tick, room_ticks: f64) {
+    /// Steers by the smallest margin of the last inputs, with the tick of that input, and the largest: no input is to
+    /// come more than `most_ticks` early, and what would need more is left to the gap policy. Both are measured by the
+    /// server, so that what is wrong with the way down has no part in it.
+    pub(crate) fn steer(&mut self, (smallest, of): (TickTime, Tick), largest: TickTime, most_ticks: f64) {
         let since = self.shift() - self.shifts[of.get() as usize % SHIFTS_KEPT];
-        let error = (margin + since).as_ticks() - TARGET_TICKS;
-        let error = if room_ticks < -JUMP_TICKS { -room_ticks } else { error.max(-room_ticks.max(0.0)) };
+        let error = (smallest + since).as_ticks() - TARGET_TICKS;
+        let room = most_ticks - (largest + since.max(TickTime::default())).as_ticks();
+        let error = error.max(-room.max(0.0));
         if error < -JUMP_TICKS {
             self.jump(self.clock.at() + TickTime::ticks(-error));
         } else if error.abs() >= DEAD_ZONE_TICKS {

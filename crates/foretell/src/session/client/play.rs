@@ -117,12 +117,4 @@ impl<W: World> Session<W> {
         let on_the_way = now.since(newest.came).as_secs_f64() + self.connection.rtt_min().as_secs_f64() / 2.0;
         (self.pacing.at_instant(now) - newest.sent).as_ticks() - on_the_way * rate
     }
-
-    /// Steers the clock by a margin that the server reports.
-    pub(super) fn steer(&mut self, margin: TickTime, of: Tick, lead: f64, lead_max_ms: u32) {
-        let rate = f64::from(self.pacing.rate().get());
-        let one_way = self.connection.rtt_min().as_secs_f64() / 2.0 * rate;
-        let most = one_way + f64::from(lead_max_ms) / 1000.0 * rate;
-        self.pacing.steer(margin, of, most - lead);
-    }
 }

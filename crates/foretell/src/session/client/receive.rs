@@ -99,13 +99,13 @@ impl<W: World> Client<W> {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
-        if let Some((margin, of)) = head.margin.filter(|_| is_paced(&self.rules)) {
-            let margin = TickTime::from_millionths(i64::from(margin.cast_signed()) * 1_000_000 / 64);
+        if let Some((smallest, of, largest)) = head.margins.filter(|_| is_paced(&self.rules)) {
+            let margin = |bits: u16| TickTime::from_millionths(i64::from(bits.cast_signed()) * 1_000_000 / 64);
+            let most = f64::from(self.config.lead_max_ms) / 1000.0 * f64::from(self.rules.tick_rate.get());
             let of = Tick::widen(u32::from(of), 16, tick);
-            let lead = session.lead_ticks(now);
-            self.stats.margin_ticks = margin.as_ticks();
-            self.stats.lead_ticks = lead;
-            session.steer(margin, of, lead, self.config.lead_max_ms);
+            session.pacing.steer((margin(smallest), of), margin(largest), most);
+            self.stats.margin_ticks = margin(smallest).as_ticks();
+            self.stats.lead_ticks = session.lead_ticks(now);
         }
     }
 }

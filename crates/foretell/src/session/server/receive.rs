@@ -193,7 +193,12 @@ impl<W: World> Server<W> {
         match offered {
             Offered::Known => {}
             Offered::New => peer.note_margin(margin, tick),
-            Offered::Refused => peer.stats.inputs_refused += 1,
+            Offered::Refused => {
+                peer.stats.inputs_refused += 1;
+                if finite {
+                    peer.note_too_early(margin, tick);
+                }
+            }
             Offered::Late => {
                 peer.stats.inputs_late += 1;
                 peer.note_margin(margin, tick);

@@ -67,13 +67,18 @@ impl<W: World> Server<W> {
                 u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX)
             }
         };
-        head.margin = peer.smallest_margin().map(|(margin, tick)| {
-            let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
-            #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
-            let units = units as i16;
-            (units.cast_unsigned(), tick.low16())
-        });
+        head.margins = peer
+            .margins()
+            .map(|margins| (margin_bits(margins.smallest), margins.tick.low16(), margin_bits(margins.largest)));
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
     }
+}
+
+/// A margin in 1/64 tick, limited to what 16 bits hold.
+fn margin_bits(margin: TickTime) -> u16 {
+    let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
+    let units = units as i16;
+    units.cast_unsigned()
 }

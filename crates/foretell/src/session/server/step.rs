@@ -3,7 +3,7 @@
 use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
 use crate::rollback::{InputStatus, Side, Step, World};
 use crate::session::{GapPolicy, Outbox};
-use crate::time::{Instant, Tick, TickDelta, TickTime};
+use crate::time::{Instant, Tick, TickDelta};
 
 impl<W: World> Server<W> {
     /// One step for every tick that has begun; behind by too many, time is skipped instead.
@@ -36,7 +36,7 @@ impl<W: World> Server<W> {
                 peer.stats.inputs_applied += 1;
             } else if peer.buffer.expects(tick) {
                 peer.stats.inputs_missed += 1;
-                peer.note_margin(TickTime::from_millionths(-1_000_000), tick);
+                peer.note_missing(tick);
             }
             self.inputs.extend(taken);
         }
