@@ -76,6 +76,8 @@ struct Session<W: World> {
     offsets: Offsets,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
+    /// The largest margin that the server has reported, in ticks: how early an input comes when nothing delays it.
+    early_ticks: f64,
     /// Whether it waits for a snapshot to start again from.
     resyncing: bool,
 }
@@ -241,6 +243,7 @@ impl<W: World> Session<W> {
             reconciler: Reconciler::new(&rules.schema),
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
+            early_ticks: 2.0,
             resyncing: false,
         }
     }

@@ -104,6 +104,7 @@ impl<W: World> Client<W> {
             let most = f64::from(self.config.lead_max_ms) / 1000.0 * f64::from(self.rules.tick_rate.get());
             let of = Tick::widen(u32::from(of), 16, tick);
             session.pacing.steer((margin(smallest), of), margin(largest), most);
+            session.early_ticks = margin(largest).as_ticks();
             self.stats.margin_ticks = margin(smallest).as_ticks();
             self.stats.lead_ticks = session.lead_ticks(now);
         }

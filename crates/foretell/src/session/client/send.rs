@@ -17,7 +17,7 @@ impl<W: World> Turn<'_, W> {
         if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
         }
-        let (_, mut count) = session.range(newest, self.config.redundancy, self.stats.margin_ticks);
+        let (_, mut count) = session.range(newest, self.config.redundancy);
         let sequence = session.connection.next_sequence(self.now);
         let len = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
@@ -40,16 +40,17 @@ impl<W: World> Turn<'_, W> {
 
 impl<W: World> Session<W> {
     /// The first input of a datagram, and how many.
-    fn range(&self, newest: Tick, redundancy: Redundancy, margin_ticks: f64) -> (Tick, u32) {
+    fn range(&self, newest: Tick, redundancy: Redundancy) -> (Tick, u32) {
         let unsent = self.connection.sent_input.map_or(1, |sent| newest.since(sent));
         let count = match redundancy {
             Redundancy::None => unsent,
             Redundancy::SinceState { limit } => Redundancy::since_state(self.reconciler.compared(), newest, limit).1,
             Redundancy::Unacknowledged { limit } => {
                 let open = self.connection.acknowledged_input.map_or(limit, |known| newest.since(known));
-                // The newest one's deadline is about this many ticks away; one that is older by more is late already.
+                // A datagram that is not delayed comes this many ticks before the newest one's deadline; an input that is
+                // older by more is late already.
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
-                let in_time = (margin_ticks.clamp(0.0, 1000.0) + 3.0) as u32;
+                let in_time = (self.early_ticks.clamp(0.0, 1000.0) + 2.0) as u32;
                 open.min(in_time).min(limit).max(unsent)
             }
         };
