@@ -454,7 +454,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let robbed = &read_snapshot(&sent[0]).rows[1];
         assert_eq!((robbed.4, &robbed.5), (Some([age]), &Thing::Purse(5)));
     }
-    served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(EPOCH), 8).bytes());
+    served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(EPOCH), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
 
@@ -562,7 +562,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     assert!(played.client.frame(Instant::from_micros(now)).events.contains(&told));
     let mut good_bye = Outbox::new();
     played.client.leave(&mut good_bye);
-    let expected = Writer::default().put(5, 3).put(u64::from(EPOCH), 8).bytes();
+    let expected = Writer::default().put(5, 3).put(u64::from(EPOCH), 8).put(5, 16).bytes();
     assert_eq!(good_bye.iter().next().expect("a datagram").1, expected);
 }
 

@@ -90,6 +90,11 @@ impl<W: World> Timeline<W> {
         self.rate
     }
 
+    /// How many ticks back states are remembered.
+    pub fn horizon(&self) -> u32 {
+        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+    }
+
     /// The oldest state that is remembered.
     pub fn oldest(&self) -> Tick {
         self.oldest
@@ -194,8 +199,7 @@ impl<W: World> Timeline<W> {
         slot.rows.copy_owned(&self.published, self.player);
         self.world_at = tick;
         self.present = self.present.max(tick);
-        let horizon = u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX);
-        self.oldest = self.oldest.max(self.present.back(horizon).unwrap_or(Tick::ZERO));
+        self.oldest = self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO));
     }
 
     fn index(&self, tick: Tick) -> usize {

@@ -12,9 +12,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An empty one.
+    /// An empty one, with room for one datagram of the largest size.
     pub fn new() -> Outbox {
-        Outbox::default()
+        Outbox { bytes: Vec::with_capacity(super::DATAGRAM_MAX), ends: Vec::with_capacity(16) }
     }
 
     /// The datagrams in the order of sending, each with its receiver (on a client always the same one).

@@ -60,10 +60,17 @@ impl<W: Playable> Ends<W> {
         sent
     }
 
-    /// Goes on playing; the outcomes still add up.
+    /// Goes on playing: the outcomes still add up, samples are compared again, and the two ends are together.
     pub fn play_on(&mut self) {
+        // What was understood of the bytes may have been told as of up to 16 s ahead.
+        self.record(1200);
+        let before = self.client.stats().outcomes;
         self.record(20);
-        assert!(self.client.stats().outcomes.add_up(), "{:?}", self.client.stats().outcomes);
+        let after = self.client.stats().outcomes;
+        assert!(after.add_up(), "{after:?}");
+        assert!(after.agreed + after.corrected >= before.agreed + before.corrected + 10, "{before:?} {after:?}");
+        let apart = self.client.tick().get().abs_diff(self.server.tick().get());
+        assert!(apart < 20, "{apart} ticks");
     }
 }
 

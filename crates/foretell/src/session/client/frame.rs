@@ -19,7 +19,8 @@ pub enum ClientState {
     Starved,
     /// A re-simulation is spread over several updates.
     Behind,
-    /// It fell so far behind that it waits for a snapshot to start again from.
+    /// It fell so far behind that it waits for a snapshot to start again from, or ran so far ahead that it waits for the
+    /// server.
     Resyncing,
     /// No snapshot for 5 s. It still listens, and plays on when one comes; but not after 2^15 ticks without one (8.5
     /// minutes at 64 Hz), when ticks of 16 bits can't be read any more: then join again.

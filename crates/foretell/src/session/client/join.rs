@@ -2,7 +2,7 @@
 
 use super::snapshots::Snapshots;
 use super::{Client, ClientEvent, Phase, Session, is_paced};
-use crate::rollback::{PlayerId, World};
+use crate::rollback::{INPUTS_KEPT, PlayerId, World};
 use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, SnapshotHead, Welcome};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
@@ -17,6 +17,8 @@ const ANSWERS: u32 = 3;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A frame that took longer was a stall.
 const LONGEST_FRAME: Duration = Duration::from_millis(100);
+/// An answer older than this says nothing of where the server is now.
+const STALE: Duration = Duration::from_secs(2);
 /// Beyond the round trip and a frame, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
 const START_AHEAD_TICKS: f64 = 2.0;
 
@@ -67,11 +69,21 @@ impl Handshake {
 
     pub(crate) fn note_welcome(&mut self, now: Instant, welcome: Welcome) {
         let rtt = now.since(Instant::from_micros(welcome.sent));
+        let another = |best: &Answer| (best.welcome.epoch, best.welcome.player) != (welcome.epoch, welcome.player);
+        if self.best.as_ref().is_some_and(another) {
+            // The server has started anew, or has admitted us anew: what came before is of another session.
+            self.forget();
+        }
         self.answers += 1;
         self.first_answer = self.first_answer.or(Some(now));
         if self.best.is_none_or(|best| rtt < best.rtt) {
             self.best = Some(Answer { welcome, rtt, came: now });
         }
+    }
+
+    /// Waits for answers as at the beginning.
+    fn forget(&mut self) {
+        (self.answers, self.first_answer, self.best) = (0, None, None);
     }
 
     /// Keeps a snapshot that comes before the start.
@@ -111,6 +123,9 @@ impl<W: World> Client<W> {
     pub(super) fn join(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
         let Phase::Joining(handshake) = &mut self.phase else { return };
         handshake.note_update(now);
+        if handshake.best.is_some_and(|best| now.since(best.came) > STALE) {
+            handshake.forget();
+        }
         handshake.write_hello(now, outbox);
         if handshake.is_ready(now) {
             self.start(now, world);
@@ -125,6 +140,7 @@ impl<W: World> Client<W> {
             let mut writer = BitWriter::new(bytes);
             Message::Leave.write(&mut writer);
             writer.put(u64::from(session.connection.epoch), 8);
+            writer.put(u64::from(session.player.get()), 16);
         });
     }
 
@@ -132,9 +148,7 @@ impl<W: World> Client<W> {
     /// ticks either, and uses the neutral one as the client does.
     fn start(&mut self, now: Instant, world: &mut W) {
         let Phase::Joining(handshake) = &mut self.phase else { return };
-        let snapshots =
-            core::mem::replace(&mut handshake.snapshots, Snapshots::new(&self.rules.schema, self.rules.tick_rate));
-        let (Some(best), Some(newest)) = (handshake.best, snapshots.newest()) else { return };
+        let (Some(best), Some(newest)) = (handshake.best, handshake.snapshots.newest()) else { return };
         let tick = newest.tick;
         let at = if is_paced(&self.rules) {
             best.start(now + handshake.longest_frame, self.rules.tick_rate)
@@ -142,6 +156,12 @@ impl<W: World> Client<W> {
             TickTime::start_of(tick)
         };
         let at = at.max(TickTime::start_of(tick));
+        if at.tick().since(tick) >= INPUTS_KEPT {
+            handshake.forget();
+            return;
+        }
+        let empty = Snapshots::new(&self.rules.schema, self.rules.tick_rate);
+        let snapshots = core::mem::replace(&mut handshake.snapshots, empty);
         let identity = (PlayerId::new(best.welcome.player), best.welcome.epoch);
         let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);
         session.connection.start_with_rtt(best.rtt);

@@ -78,6 +78,8 @@ struct Session<W: World> {
     proxies: Rows,
     /// The largest margin that the server has reported, in ticks: how early an input comes when nothing delays it.
     early_ticks: f64,
+    /// When a snapshot was last compared or adopted.
+    compared_at: Instant,
     /// Whether it waits for a snapshot to start again from.
     resyncing: bool,
 }
@@ -244,6 +246,7 @@ impl<W: World> Session<W> {
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
             early_ticks: 2.0,
+            compared_at: now,
             resyncing: false,
         }
     }
@@ -254,7 +257,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing {
+        } else if self.resyncing || self.pacing.is_waiting() {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved
@@ -265,12 +268,15 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// About which tick a snapshot that comes now may be of: its 16 bits are widened to the nearest. However long the
-    /// server was silent, its clock went on; one that waits for inputs stands where it was.
+    /// About which tick a snapshot that comes now may be of: its 16 bits are widened to the nearest. Follows from the last
+    /// one that was compared, and so not from one that nobody sent: however long the server was silent, its clock went on.
+    /// One that waits for inputs is never ahead of them.
     fn anchor(&self, now: Instant, rules: &Rules) -> Tick {
-        let Some(newest) = self.snapshots.newest() else { return self.timeline.present() };
-        let silent = if is_paced(rules) { rules.tick_rate.ticks_in(now.since(newest.came)) } else { 0 };
-        newest.tick + silent
+        if is_paced(rules) {
+            self.reconciler.compared() + rules.tick_rate.ticks_in(now.since(self.compared_at))
+        } else {
+            self.timeline.present()
+        }
     }
 
     fn waiting(&self) -> u64 {

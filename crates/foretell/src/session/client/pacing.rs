@@ -58,6 +58,11 @@ impl Pacing {
         self.clock.speed()
     }
 
+    /// Whether it is too far ahead and waits for the server.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.clock.speed() <= 0.0
+    }
+
     pub(crate) fn rate(&self) -> TickRate {
         self.clock.rate()
     }
@@ -78,6 +83,10 @@ impl Pacing {
     /// come more than `most_ticks` early, and what would need more is left to the gap policy. Both are measured by the
     /// server, so that what is wrong with the way down has no part in it.
     pub(crate) fn steer(&mut self, (smallest, of): (TickTime, Tick), largest: TickTime, most_ticks: f64) {
+        if self.clock.at().tick().since(of) as usize >= SHIFTS_KEPT {
+            // Nothing is known of then.
+            return;
+        }
         let since = self.shift() - self.shifts[of.get() as usize % SHIFTS_KEPT];
         let error = (smallest + since).as_ticks() - TARGET_TICKS;
         let room = most_ticks - (largest + since.max(TickTime::default())).as_ticks();

@@ -110,6 +110,21 @@ impl<W: World> Session<W> {
         (!self.proxies.is_empty()).then_some(at)
     }
 
+    /// Up to where a state older than the horizon is simulated: the present. But a client that is ahead by far more than
+    /// a round trip, because the server stood still, goes back to where it would start: the server has refused its inputs
+    /// anyway.
+    pub(super) fn replay_until(&mut self, tick: Tick) -> Tick {
+        let present = self.timeline.present();
+        let rtt = self.pacing.rate().ticks_in(self.connection.rtt());
+        if present.since(tick) <= 2 * self.timeline.horizon() + 2 * rtt {
+            return present;
+        }
+        let until = tick + rtt + 2;
+        self.pacing.jump(TickTime::start_of(until) - TickTime::from_millionths(1));
+        self.connection.sent_input = None;
+        until
+    }
+
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.
     pub(super) fn lead_ticks(&self, now: Instant) -> f64 {
         let Some(newest) = self.snapshots.newest() else { return 0.0 };

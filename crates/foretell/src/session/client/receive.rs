@@ -1,12 +1,16 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
 use super::snapshots::Stored;
-use super::{Client, ClientEvent, Phase, is_paced};
+use super::{Client, ClientEvent, Phase};
 use crate::rollback::World;
 use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
+
+/// A snapshot is of no later tick than the server can have come to, by the last one that was compared; with room for
+/// clocks that differ.
+const TICKS_AHEAD_MAX: u32 = 1024;
 
 impl<W: World> Client<W> {
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -68,7 +72,12 @@ impl<W: World> Client<W> {
             self.stats.refused += 1;
             return Ok(());
         }
-        let tick = Tick::widen(u32::from(head.tick), 16, session.anchor(now, &self.rules));
+        let anchor = session.anchor(now, &self.rules);
+        let tick = Tick::widen(u32::from(head.tick), 16, anchor);
+        if tick.since(anchor) > TICKS_AHEAD_MAX {
+            self.stats.refused += 1;
+            return Ok(());
+        }
         let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.player))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {
@@ -99,7 +108,7 @@ impl<W: World> Client<W> {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
-        if let Some((smallest, of, largest)) = head.margins.filter(|_| is_paced(&self.rules)) {
+        if let Some((smallest, of, largest)) = head.margins {
             let margin = |bits: u16| TickTime::from_millionths(i64::from(bits.cast_signed()) * 1_000_000 / 64);
             let most = f64::from(self.config.lead_max_ms) / 1000.0 * f64::from(self.rules.tick_rate.get());
             let of = Tick::widen(u32::from(of), 16, tick);

@@ -30,7 +30,8 @@ impl<W: World> Turn<'_, W> {
         self.capture();
         if let Some(tick) = chosen {
             if tick < self.session.timeline.oldest() {
-                return self.resync(world, tick, self.session.timeline.present());
+                let until = self.session.replay_until(tick);
+                return self.resync(world, tick, until);
             }
             self.compare(world, tick);
         }
@@ -53,6 +54,7 @@ impl<W: World> Turn<'_, W> {
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
+        session.compared_at = self.now;
         let outcomes = &mut self.stats.outcomes;
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
@@ -107,6 +109,7 @@ impl<W: World> Turn<'_, W> {
             }
         }
         session.reconciler.begin(tick);
+        session.compared_at = self.now;
         session.resyncing = false;
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);

@@ -6,8 +6,10 @@ use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
 use crate::time::{Tick, TickTime};
 use std::collections::VecDeque;
 
-/// Inputs may be this many ticks ahead of the next step.
+/// Inputs may be this many ticks ahead of the next step of a server with its own clock.
 pub(crate) const TICKS_AHEAD_MAX: u32 = 64;
+/// And this many where inputs step the world: 16 s at 64 Hz without any are filled by the gap policy.
+pub(crate) const TICKS_AWAITED_MAX: u32 = 1024;
 
 /// A received input.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +52,23 @@ pub(crate) struct InputBuffer<I> {
     /// How many inputs in a row were repeated.
     repeated: u32,
     /// Newest last; not older than what a snapshot names.
-    substituted: VecDeque<(Tick, How)>,
+    substituted: VecDeque<Substituted>,
+}
+
+/// A tick whose input was missing.
+#[derive(Clone, Copy, Debug)]
+struct Substituted {
+    tick: Tick,
+    how: How,
+    /// Whether the input has come since.
+    came: bool,
 }
 
 impl<I: Copy + Default> InputBuffer<I> {
-    pub(crate) fn new(next: Tick) -> InputBuffer<I> {
+    /// An empty buffer that waits for tick `next` and has room for `ahead` ticks.
+    pub(crate) fn new(next: Tick, ahead: u32) -> InputBuffer<I> {
         InputBuffer {
-            ring: (0..=TICKS_AHEAD_MAX).map(|_| None).collect(),
+            ring: (0..=ahead).map(|_| None).collect(),
             next,
             newest: None,
             first: None,
@@ -76,10 +88,13 @@ impl<I: Copy + Default> InputBuffer<I> {
 
     pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
         if tick < self.next {
-            let missed = self.substituted.iter().any(|(missed, _)| *missed == tick);
-            return if missed { Offered::Late } else { Offered::Known };
+            let Ok(at) = self.substituted.binary_search_by_key(&tick, |missed| missed.tick) else {
+                return Offered::Known;
+            };
+            let again = core::mem::replace(&mut self.substituted[at].came, true);
+            return if again { Offered::Known } else { Offered::Late };
         }
-        if tick.since(self.next) >= TICKS_AHEAD_MAX {
+        if tick.since(self.next) as usize >= self.ring.len() - 1 {
             return Offered::Refused;
         }
         let slot = tick.get() as usize % self.ring.len();
@@ -90,6 +105,11 @@ impl<I: Copy + Default> InputBuffer<I> {
         self.newest = self.newest.max(Some(tick));
         self.first = self.first.or(Some(tick));
         Offered::New
+    }
+
+    /// Waits for `tick` next; what lies before it is not simulated.
+    pub(crate) fn jump(&mut self, tick: Tick) {
+        self.next = self.next.max(tick);
     }
 
     /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
@@ -124,15 +144,15 @@ impl<I: Copy + Default> InputBuffer<I> {
     }
 
     fn name_substituted(&mut self, tick: Tick, how: How) {
-        self.substituted.push_back((tick, how));
-        while self.substituted.front().is_some_and(|(oldest, _)| tick.since(*oldest) >= NAMED_TICKS_BACK) {
+        self.substituted.push_back(Substituted { tick, how, came: false });
+        while self.substituted.front().is_some_and(|oldest| tick.since(oldest.tick) >= NAMED_TICKS_BACK) {
             self.substituted.pop_front();
         }
     }
 
     /// The client knows of everything before `tick`.
     pub(crate) fn acknowledge(&mut self, tick: Tick) {
-        while self.substituted.front().is_some_and(|(oldest, _)| *oldest < tick) {
+        while self.substituted.front().is_some_and(|oldest| oldest.tick < tick) {
             self.substituted.pop_front();
         }
     }
@@ -140,8 +160,8 @@ impl<I: Copy + Default> InputBuffer<I> {
     /// What was substituted and is not acknowledged, as ranges before the state `tick`, newest first.
     pub(crate) fn ranges(&self, tick: Tick, into: &mut Vec<SubstitutedRange>) {
         into.clear();
-        for (missed, how) in self.substituted.iter().rev() {
-            let (back, how) = (tick.since(*missed), *how as u64);
+        for missed in self.substituted.iter().rev() {
+            let (back, how) = (tick.since(missed.tick), missed.how as u64);
             if back == 0 || back > NAMED_TICKS_BACK {
                 continue;
             }
@@ -169,7 +189,7 @@ mod tests {
     }
 
     fn filled(ticks: impl IntoIterator<Item = u32>) -> InputBuffer<u8> {
-        let mut buffer = InputBuffer::new(Tick::ZERO);
+        let mut buffer = InputBuffer::new(Tick::ZERO, TICKS_AHEAD_MAX);
         for tick in ticks {
             assert_eq!(buffer.offer(Tick::new(tick), u8::try_from(tick).expect("small") + 1, None), Offered::New);
         }
@@ -199,6 +219,7 @@ mod tests {
         taken(&mut buffer, GapPolicy::Neutral);
         assert_eq!(buffer.offer(Tick::new(0), 9, None), Offered::Known);
         assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Late);
+        assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Known, "late once, however often it is repeated");
         assert_eq!(buffer.offer(Tick::new(2 + TICKS_AHEAD_MAX), 9, None), Offered::Refused);
         assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::New);
         assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::Known);

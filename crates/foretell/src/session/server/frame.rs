@@ -40,6 +40,9 @@ pub struct ServerFrame<'a> {
     pub late: &'a [LateInput],
 }
 
+/// How many events one frame tells.
+const EVENTS_MAX: usize = 1024;
+
 /// The reused memory behind a [`ServerFrame`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
@@ -54,6 +57,13 @@ impl Served {
     /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
     pub(super) fn with_room() -> Served {
         Served { events: Vec::with_capacity(16), late: Vec::with_capacity(64), ..Served::default() }
+    }
+
+    /// Adds an event; of very many between two updates the last are not told.
+    pub(super) fn note(&mut self, event: ServerEvent) {
+        if self.events.len() < EVENTS_MAX {
+            self.events.push(event);
+        }
     }
 
     pub(super) fn begin(&mut self) {

@@ -16,6 +16,7 @@ use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
+use buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
 use frame::Served;
 use peer::Peer;
 use std::collections::BTreeMap;
@@ -38,6 +39,9 @@ impl Default for ServerConfig {
     }
 }
 
+/// How many entities that were changed outside of steps are named; the newest.
+const TOUCHED_MAX: usize = 4096;
+
 /// A server that has fallen behind by more ticks than this in one update skips time instead of catching up.
 pub const CATCH_UP_TICKS_MAX: u32 = 8;
 
@@ -57,7 +61,7 @@ pub struct Server<W: World> {
     epoch: u8,
     /// Who is at the other end of each connection.
     addresses: BTreeMap<PeerId, PlayerId>,
-    /// The highest number that a player was given.
+    /// The number that was given last.
     newest_player: u16,
     /// Ascending by player.
     peers: Vec<Peer<W::Input>>,
@@ -99,7 +103,7 @@ impl<W: World> Server<W> {
             left: Vec::new(),
             inputs: Vec::new(),
             refusals: Vec::new(),
-            offered: Vec::new(),
+            offered: Vec::with_capacity(64),
             input_columns: <W::Input as Input>::columns(),
             head: SnapshotHead::default(),
             frame: Served::with_room(),
@@ -124,10 +128,14 @@ impl<W: World> Server<W> {
         if let Some(index) = self.find(peer) {
             let gone = self.peers.remove(index);
             self.addresses.remove(&peer);
-            self.joined.retain(|player| *player != gone.player);
-            self.left.push(gone.player);
-            self.left.sort_unstable();
-            self.frame.events.push(ServerEvent::Left(gone.player));
+            // The world has not heard of one who is still to join.
+            if let Ok(unheard) = self.joined.binary_search(&gone.player) {
+                self.joined.remove(unheard);
+            } else {
+                self.left.push(gone.player);
+                self.left.sort_unstable();
+            }
+            self.frame.note(ServerEvent::Left(gone.player));
         }
     }
 
@@ -186,25 +194,30 @@ impl<W: World> Server<W> {
             return None;
         }
         let player = self.unused_player()?;
-        let start = if self.rules.stepping == Stepping::Clock { self.next } else { Tick::ZERO };
+        let start = match self.rules.stepping {
+            Stepping::Clock => (self.next, TICKS_AHEAD_MAX),
+            Stepping::Arrivals => (Tick::ZERO, TICKS_AWAITED_MAX),
+        };
         let at = self.peers.partition_point(|peer| peer.player < player);
         self.peers.insert(at, Peer::new(address, player, nonce, start, self.clock.at()));
         self.addresses.insert(address, player);
         self.joined.push(player);
         self.joined.sort_unstable();
-        self.frame.events.push(ServerEvent::Joined(player));
+        self.frame.note(ServerEvent::Joined(player));
         Some(player)
     }
 
-    /// The next number, so that nobody gets that of a player who has just left; the lowest free one when all were used.
+    /// The next number that nobody has, nor has just given up; after the highest comes 1 again.
     fn unused_player(&mut self) -> Option<PlayerId> {
-        let fits = |number: &u16| {
-            let player = PlayerId::new(*number);
-            !self.left.contains(&player) && self.peers.binary_search_by_key(&player, |peer| peer.player).is_err()
-        };
-        let number = self.newest_player.checked_add(1).or_else(|| (1..=u16::MAX).find(fits))?;
-        self.newest_player = self.newest_player.max(number);
-        Some(PlayerId::new(number))
+        for _ in 0..=self.peers.len() + self.left.len() + 1 {
+            self.newest_player = self.newest_player.checked_add(1).unwrap_or(1);
+            let player = PlayerId::new(self.newest_player);
+            let taken = self.peers.binary_search_by_key(&player, |peer| peer.player).is_ok();
+            if !taken && self.left.binary_search(&player).is_err() {
+                return Some(player);
+            }
+        }
+        None
     }
 
     fn find(&self, address: PeerId) -> Option<usize> {
@@ -212,15 +225,27 @@ impl<W: World> Server<W> {
         self.peers.binary_search_by_key(player, |peer| peer.player).ok()
     }
 
-    /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes).
+    /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes), with the tick of the
+    /// entity's owner where each player has ticks of their own.
     fn note_changes_outside_of_steps(&mut self, world: &W, tick: Tick) {
         world.publish(&mut self.published);
         let changed = self.published.changed().iter().chain(self.published.removed());
         for entity in changed {
+            let owner = self.peers.binary_search_by_key(&entity.player(), |peer| peer.player);
+            let at = match (self.rules.stepping, owner) {
+                (Stepping::Arrivals, Ok(owner)) if self.peers[owner].buffer.next() != tick.next() => {
+                    self.peers[owner].buffer.next()
+                }
+                _ => tick,
+            };
             self.touched.retain(|(known, _)| known != entity);
-            self.touched.push((*entity, tick));
+            self.touched.push((*entity, at));
         }
         self.published.settle();
-        self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
+        if self.rules.stepping == Stepping::Clock {
+            self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
+        }
+        let surplus = self.touched.len().saturating_sub(TOUCHED_MAX);
+        self.touched.drain(..surplus);
     }
 }

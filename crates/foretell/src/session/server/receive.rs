@@ -1,9 +1,10 @@
 //! Datagrams from clients: checked, decoded and stored; nothing is simulated here.
 
 use super::buffer::Offered;
+use super::buffer::TICKS_AWAITED_MAX;
 use super::frame::LateInput;
 use super::{ArrivalPlan, Server, Stepping};
-use crate::rollback::{Input, ROW_WORDS_MAX, World};
+use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, World};
 use crate::session::packet::{
     Hello, InputHead, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome, presented_time, stream_presented,
 };
@@ -13,6 +14,8 @@ use crate::wire::{BitReader, BitWriter, Malformed, Stream, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
 const BUDGET_TICKS: u32 = 8;
+/// From here on it is told to slow down.
+const EARLY_TICKS: i64 = 2;
 
 impl<W: World> Server<W> {
     /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
@@ -31,10 +34,11 @@ impl<W: World> Server<W> {
             Message::Hello => self.read_hello(peer, reader),
             Message::Inputs => self.read_inputs(now, peer, reader),
             Message::Leave => {
-                let mut epoch = 0;
+                let (mut epoch, mut player) = (0, 0);
                 reader.u8(&mut epoch)?;
+                reader.u16(&mut player)?;
                 reader.finish()?;
-                if epoch == self.epoch {
+                if epoch == self.epoch && self.addresses.get(&peer) == Some(&PlayerId::new(player)) {
                     self.leave(peer);
                 }
                 Ok(())
@@ -47,10 +51,16 @@ impl<W: World> Server<W> {
         let mut hello = Hello::default();
         hello.stream(&mut reader)?;
         reader.finish()?;
-        let known = self.find(address).filter(|index| self.peers[*index].nonce == Some(hello.nonce));
-        if let Some(index) = known {
-            self.peers[index].hello = Some(hello.sent);
-            return Ok(());
+        let mut former = [None; 4];
+        if let Some(index) = self.find(address) {
+            let peer = &mut self.peers[index];
+            if peer.nonce == Some(hello.nonce) {
+                (peer.hello, peer.unheard) = (Some(hello.sent), 0);
+            }
+            if peer.nonce == Some(hello.nonce) || peer.former.contains(&Some(hello.nonce)) {
+                return Ok(());
+            }
+            former = [peer.nonce, peer.former[0], peer.former[1], peer.former[2]];
         }
         if hello.version != PROTOCOL_VERSION {
             return self.refuse(address, hello.nonce, Refusal::Version);
@@ -66,7 +76,7 @@ impl<W: World> Server<W> {
         match self.admit(address, Some(hello.nonce)) {
             Some(player) => {
                 let index = self.peers.partition_point(|peer| peer.player < player);
-                self.peers[index].hello = Some(hello.sent);
+                (self.peers[index].hello, self.peers[index].former) = (Some(hello.sent), former);
                 Ok(())
             }
             None => self.refuse(address, hello.nonce, Refusal::Full),
@@ -121,11 +131,16 @@ impl<W: World> Server<W> {
         // Twice: nothing is taken over before the whole datagram has proved well-formed.
         self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
         self.note_heard(now, index, &head, anchor);
-        if self.rules.stepping == Stepping::Arrivals && !self.plan_arrivals(now, index, first, head.count) {
-            return Ok(());
-        }
+        let end = match self.rules.stepping {
+            Stepping::Clock => newest.next(),
+            Stepping::Arrivals => self.plan_arrivals(now, index, first, head.count),
+        };
         let mut offered = core::mem::take(&mut self.offered);
-        self.each_input(reader, first, head.count, |tick, input, presented| offered.push((tick, input, presented)))?;
+        self.each_input(reader, first, head.count, |tick, input, presented| {
+            if tick < end {
+                offered.push((tick, input, presented));
+            }
+        })?;
         for (tick, input, presented) in offered.drain(..) {
             self.offer(now, index, (tick, input, presented.map(|bits| presented_time(bits, anchor))));
         }
@@ -169,36 +184,48 @@ impl<W: World> Server<W> {
         }
     }
 
-    /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Says whether it holds
-    /// anything new.
-    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, count: u32) -> bool {
+    /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Inputs beyond the time
+    /// budget are refused, and reported as too early, so that the client slows down. Returns the tick before which the
+    /// inputs are taken.
+    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, count: u32) -> Tick {
         let at = self.clock.at_instant(now);
         let peer = &mut self.peers[index];
-        let budget = (at - peer.admitted).tick() + BUDGET_TICKS;
-        let Some(plan) = ArrivalPlan::of(peer.planned, first, count) else { return false };
-        if plan.next > budget || plan.next.since(peer.buffer.next()) > super::buffer::TICKS_AHEAD_MAX {
-            peer.stats.inputs_refused += u64::from(count);
-            return false;
+        let at = at - peer.admitted;
+        let end = (first + count).min(at.tick() + BUDGET_TICKS);
+        peer.stats.inputs_refused += u64::from((first + count).since(end.max(first)));
+        let newest = TickTime::start_of(first + count) - TickTime::from_millionths(1_000_000);
+        if newest > at + TickTime::from_millionths(EARLY_TICKS * 1_000_000) {
+            peer.note_too_early(newest - at, newest.tick());
+        } else {
+            peer.note_in_time();
+        }
+        let Some(plan) = ArrivalPlan::of(peer.planned, first, end.since(first)) else { return Tick::ZERO };
+        // A gap that is longer than what is waited for is not simulated.
+        if plan.first.since(peer.buffer.next()) >= TICKS_AWAITED_MAX - plan.applied {
+            peer.buffer.jump(plan.first);
         }
         peer.stats.inputs_missed += u64::from(plan.gap);
         peer.planned = plan.next;
-        true
+        end
     }
 
     fn offer(&mut self, now: Instant, index: usize, (tick, input, presented): (Tick, W::Input, Option<TickTime>)) {
         let finite = self.is_finite(&input);
+        let arrivals = self.rules.stepping == Stepping::Arrivals;
         let margin = TickTime::start_of(tick) - self.clock.at_instant(now);
         let peer = &mut self.peers[index];
         let offered = if finite { peer.buffer.offer(tick, input, presented) } else { Offered::Refused };
         match offered {
             Offered::Known => {}
+            Offered::New if arrivals => {}
             Offered::New => peer.note_margin(margin, tick),
             Offered::Refused => {
                 peer.stats.inputs_refused += 1;
-                if finite {
+                if finite && !arrivals {
                     peer.note_too_early(margin, tick);
                 }
             }
+            Offered::Late if arrivals => peer.stats.inputs_late += 1,
             Offered::Late => {
                 peer.stats.inputs_late += 1;
                 peer.note_margin(margin, tick);

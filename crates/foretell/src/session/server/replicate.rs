@@ -9,9 +9,21 @@ use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
 
+/// How many snapshots are sent after a hello before an input has come: a second of them at 64 Hz. Hellos come every 50
+/// ms, so that a client that is there gets as many as it takes.
+const UNHEARD_MAX: u32 = 64;
+
 impl<W: World> Server<W> {
     /// Sends the published state as state `tick` to one player.
     pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
+        let peer = &mut self.peers[index];
+        if peer.heard.is_none() {
+            // Whoever has not sent an input may not be there at all.
+            peer.unheard += 1;
+            if peer.unheard > UNHEARD_MAX {
+                return;
+            }
+        }
         self.write_head(now, index, tick);
         let peer = &mut self.peers[index];
         let touched = &self.touched;

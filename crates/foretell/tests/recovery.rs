@@ -1,0 +1,229 @@
+//! What must end well, whatever happened: holes, stalls, skew, new routes, old datagrams, servers that start anew.
+
+mod common;
+
+use common::Buttons;
+use common::f64_mass::{Body, Masses};
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::netsim::{Conditions, HostClock, Loss};
+use foretell::session::client::{ClientStats, Redundancy};
+use foretell::{
+    Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, State,
+    Stepping, Tick,
+};
+
+/// Keeps the most ticks that any update simulated, new and again.
+#[derive(Default)]
+struct Keys {
+    most: u32,
+}
+
+impl Driver<Masses> for Keys {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        Buttons::from_bits(u64::from(tick.get() / 16) * 7 + player as u64)
+    }
+
+    fn after_client(&mut self, _player: usize, _local: Instant, _client: &Client<Masses>, frame: &Frame<'_>) {
+        self.most = self.most.max(frame.ticks + frame.resimulated);
+    }
+}
+
+const LATENCY: Duration = Duration::from_millis(50);
+
+fn session(stepping: Stepping, client: ClientConfig, clock: HostClock) -> Simulation<Masses> {
+    let rules = Rules { stepping, ..Rules::new(Body::schema()) };
+    let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 1);
+    let host = HostOptions { clock, ..HostOptions::at(60) };
+    let conditions = Conditions { latency: LATENCY, ..Conditions::default() };
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Masses::default() });
+    simulation
+}
+
+fn by_clock() -> Simulation<Masses> {
+    session(Stepping::Clock, ClientConfig::default(), HostClock::default())
+}
+
+fn seconds(simulation: &mut Simulation<Masses>, seconds: u64, keys: &mut Keys) {
+    simulation.run_until(simulation.now() + Duration::from_secs(seconds), keys);
+}
+
+/// The player plays, samples agree, and nothing is corrected for five seconds.
+fn assert_steady(simulation: &mut Simulation<Masses>, keys: &mut Keys) -> ClientStats {
+    let before = simulation.players[0].client.stats();
+    seconds(simulation, 5, keys);
+    let host = &simulation.players[0];
+    let after = host.client.stats();
+    assert_eq!(host.client.state(host.host.local(simulation.now())), ClientState::Playing, "{after:?}");
+    assert!(after.outcomes.agreed > before.outcomes.agreed + 200, "{after:?}");
+    assert_eq!((after.corrections, after.resyncs), (before.corrections, before.resyncs), "{after:?}");
+    after
+}
+
+#[test]
+fn a_server_that_waits_for_inputs_goes_on_after_a_hole_of_any_length_and_after_a_stall() {
+    for redundancy in [Redundancy::default(), Redundancy::None, Redundancy::SinceState { limit: None }] {
+        for hole in [2, 10, 60] {
+            let config = ClientConfig { redundancy, ..ClientConfig::default() };
+            let mut simulation = session(Stepping::Arrivals, config, HostClock::default());
+            let mut keys = Keys::default();
+            seconds(&mut simulation, 5, &mut keys);
+            simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+            seconds(&mut simulation, hole, &mut keys);
+            simulation.players[0].up_conditions.loss = Loss::default();
+            seconds(&mut simulation, 5, &mut keys);
+            assert_steady(&mut simulation, &mut keys);
+            let now = simulation.now();
+            simulation.server.host.clock_mut().stall(now, Duration::from_secs(hole));
+            seconds(&mut simulation, hole + 5, &mut keys);
+            assert_steady(&mut simulation, &mut keys);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_waits_for_inputs_slows_down_a_client_whose_clock_is_fast() {
+    for skew_ppm in [100, 10_000, -10_000] {
+        let clock = HostClock::new(Duration::ZERO, skew_ppm);
+        let mut simulation = session(Stepping::Arrivals, ClientConfig::default(), clock);
+        let mut keys = Keys::default();
+        seconds(&mut simulation, 900, &mut keys);
+        assert_steady(&mut simulation, &mut keys);
+        let server = &simulation.server.server;
+        assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs_refused, 0, "{skew_ppm} ppm");
+    }
+}
+
+#[test]
+fn a_snapshot_of_a_tick_that_never_was_does_not_lead_a_client_astray() {
+    let mut simulation = by_clock();
+    let mut keys = Keys::default();
+    seconds(&mut simulation, 3, &mut keys);
+    // A server of the same session that is far ahead, or behind, by the low 16 bits of its ticks.
+    for ahead in [700_u32, 2_000, 20_000, 32_760, 40_000, 65_000] {
+        let rules = Rules::new(Body::schema());
+        let mut foreign = Server::<Masses>::new(rules, ServerConfig::default(), 0, Instant::ZERO);
+        let player = foreign.join(PeerId(0));
+        let (mut world, mut outbox) = (Masses::default(), Outbox::new());
+        let (rules, config) = (Rules::new(Body::schema()), ClientConfig::default());
+        let mut other = Client::joined(rules, config, (player, 0), Instant::ZERO, &world);
+        other.update(Instant::ZERO, &mut world, &mut |_| Buttons::default(), &mut outbox);
+        let inputs = outbox.iter().next().expect("inputs").1.to_vec();
+        foreign.receive(Instant::ZERO, PeerId(0), &inputs).expect("well-formed");
+        let mut at = 0;
+        while foreign.tick() < Tick::new(ahead) {
+            at += 8 * 15_625;
+            outbox.clear();
+            foreign.update(Instant::from_micros(at), &mut world, &mut outbox);
+        }
+        let datagram = outbox.iter().last().expect("a snapshot").1.to_vec();
+        let now = simulation.players[0].host.local(simulation.now());
+        simulation.players[0].client.receive(now, &datagram).expect("well-formed");
+        seconds(&mut simulation, 18, &mut keys);
+        assert_steady(&mut simulation, &mut keys);
+    }
+}
+
+#[test]
+fn after_a_server_stall_of_any_length_a_client_plays_soon_and_simulates_little_again() {
+    for stall in [2, 3, 10, 60, 300] {
+        let mut simulation = by_clock();
+        let mut keys = Keys::default();
+        seconds(&mut simulation, 5, &mut keys);
+        let now = simulation.now();
+        simulation.server.host.clock_mut().stall(now, Duration::from_secs(stall));
+        seconds(&mut simulation, stall + 6, &mut keys);
+        let stats = assert_steady(&mut simulation, &mut keys);
+        assert!(keys.most < 320, "{stall} s: {} ticks in one update", keys.most);
+        assert!(stats.lead_ticks < 12.0, "{stall} s: {stats:?}");
+    }
+}
+
+#[test]
+fn a_way_up_that_is_dead_does_not_drive_the_clock_away() {
+    for hole in [2, 10, 60, 600] {
+        let mut simulation = by_clock();
+        let mut keys = Keys::default();
+        seconds(&mut simulation, 5, &mut keys);
+        simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+        seconds(&mut simulation, hole, &mut keys);
+        let lead = simulation.players[0].client.stats().lead_ticks;
+        assert!(lead < 3.2 + 6.4 + 4.0, "{hole} s: {lead} ticks");
+        simulation.players[0].up_conditions.loss = Loss::default();
+        seconds(&mut simulation, 4, &mut keys);
+        assert_steady(&mut simulation, &mut keys);
+    }
+}
+
+#[test]
+fn a_route_that_becomes_longer_costs_inputs_for_two_seconds_at_most() {
+    for (latency_ms, most) in [(300, 130), (700, 220)] {
+        let mut simulation = by_clock();
+        let mut keys = Keys::default();
+        seconds(&mut simulation, 5, &mut keys);
+        let missed = |simulation: &Simulation<Masses>| {
+            simulation.server.server.stats(PlayerId::new(1)).expect("joined").inputs_missed
+        };
+        assert_eq!(missed(&simulation), 0);
+        for conditions in 0..2 {
+            let latency = if conditions == 0 { Duration::from_millis(latency_ms) } else { LATENCY };
+            let host = &mut simulation.players[0];
+            (host.up_conditions.latency, host.down_conditions.latency) = (latency, latency);
+            seconds(&mut simulation, 10, &mut keys);
+        }
+        assert!(missed(&simulation) < most, "to {latency_ms} ms and back: {}", missed(&simulation));
+        assert_steady(&mut simulation, &mut keys);
+    }
+}
+
+#[test]
+fn old_datagrams_of_an_earlier_attempt_do_not_end_the_present_one() {
+    let mut simulation = by_clock();
+    let mut keys = Keys::default();
+    let mut outbox = Outbox::new();
+    simulation.players[0].client.update(
+        Instant::ZERO,
+        &mut Masses::default(),
+        &mut |_| Buttons::default(),
+        &mut outbox,
+    );
+    let old_hello = outbox.iter().next().expect("a hello").1.to_vec();
+    seconds(&mut simulation, 2, &mut keys);
+    outbox.clear();
+    simulation.players[0].client.leave(&mut outbox);
+    let old_leave = outbox.iter().next().expect("a good-bye").1.to_vec();
+    simulation.players[0].client = Client::new(Rules::new(Body::schema()), ClientConfig::default(), 77);
+    simulation.players[0].world = Masses::default();
+    seconds(&mut simulation, 2, &mut keys);
+    for old in [old_leave, old_hello] {
+        let now = simulation.now();
+        simulation.server.server.receive(now, PeerId(0), &old).expect("well-formed");
+        assert_steady(&mut simulation, &mut keys);
+    }
+    let player = simulation.players[0].client.player();
+    assert_eq!(simulation.server.server.players().collect::<Vec<_>>(), [player.expect("joined")]);
+}
+
+#[test]
+fn a_server_that_starts_anew_or_a_machine_that_sleeps_in_a_handshake_only_delays_it() {
+    let mut simulation = by_clock();
+    let mut keys = Keys::default();
+    simulation.run_until(Instant::from_micros(120_000), &mut keys);
+    assert_eq!(simulation.players[0].client.state(Instant::ZERO), ClientState::Joining);
+    let now = simulation.now();
+    simulation.server.server = Server::new(Rules::new(Body::schema()), ServerConfig::default(), 9, now);
+    simulation.server.world = Masses::default();
+    simulation.players[0].up_conditions.latency *= 3;
+    seconds(&mut simulation, 3, &mut keys);
+    assert_steady(&mut simulation, &mut keys);
+
+    let mut simulation = by_clock();
+    let mut keys = Keys::default();
+    simulation.run_until(Instant::from_micros(130_000), &mut keys);
+    let hour = Duration::from_secs(3600);
+    let now = simulation.now();
+    simulation.players[0].host.clock_mut().stall(now, hour);
+    seconds(&mut simulation, 3605, &mut keys);
+    assert!(keys.most < 100, "{} ticks in one update", keys.most);
+    assert_steady(&mut simulation, &mut keys);
+}
