@@ -9,7 +9,7 @@ use crate::time::{Instant, Tick, TickTime};
 /// How many margins the extremes are taken of: a second at 64 Hz.
 const MARGINS_KEPT: usize = 64;
 /// How many of them the largest one is taken of.
-const LARGEST_OF: usize = 16;
+const LARGEST_OF: usize = 32;
 
 pub(crate) struct Peer<I> {
     pub address: PeerId,
