@@ -8,8 +8,8 @@ use crate::time::{Instant, Tick, TickTime};
 
 /// How many margins the extremes are taken of: a second at 64 Hz.
 const MARGINS_KEPT: usize = 64;
-/// How many of them the largest one is taken of.
-const LARGEST_OF: usize = 32;
+/// So many late inputs in a row mean that the route has changed.
+const ROUTE_CHANGED_AFTER: usize = 16;
 
 pub(crate) struct Peer<I> {
     pub address: PeerId,
@@ -146,9 +146,13 @@ impl<I: Copy + Default> Peer<I> {
         }
         let by_margin = |a: &&Margin, b: &&Margin| (a.margin, b.tick).cmp(&(b.margin, a.tick));
         let Margin { margin: smallest, tick, .. } = *self.margins.iter().min_by(by_margin)?;
-        // Of the newest alone: after a change of the route what came early before it is of no use.
-        let newest = self.newest_margins().take(LARGEST_OF);
-        let largest = newest.filter(|margin| margin.came).map(|margin| margin.margin).max().unwrap_or(smallest);
+        let largest_of = |count: usize| {
+            let came = self.newest_margins().take(count).filter(|margin| margin.came);
+            came.map(|margin| margin.margin).max().unwrap_or(smallest)
+        };
+        // When the newest are all late the route has changed, and what came early before is of no use.
+        let newest = largest_of(ROUTE_CHANGED_AFTER);
+        let largest = if newest < TickTime::default() { newest } else { largest_of(MARGINS_KEPT) };
         let enough = self.margins.len() == MARGINS_KEPT || smallest < TickTime::from_millionths(1_000_000);
         enough.then_some(Margins { smallest, tick, largest })
     }
