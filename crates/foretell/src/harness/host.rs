@@ -56,11 +56,4 @@ impl Host {
     pub fn clock_mut(&mut self) -> &mut HostClock {
         &mut self.options.clock
     }
-
-    /// Changes its frame rate from the next frame on.
-    pub fn set_frames_per_second(&mut self, frames_per_second: u32) {
-        self.start = self.next_frame();
-        self.frame = 0;
-        self.options.frames_per_second = frames_per_second;
-    }
 }

@@ -1,6 +1,6 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::{Entity, PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
+use super::{PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
@@ -204,10 +204,5 @@ impl<W: World> Timeline<W> {
 
     fn index(&self, tick: Tick) -> usize {
         tick.get() as usize % self.slots.len()
-    }
-
-    /// Whether an entity is predicted here.
-    pub fn predicts(&self, entity: Entity) -> bool {
-        entity.player() == self.player
     }
 }

@@ -109,15 +109,6 @@ impl TickClock {
         ahead.at
     }
 
-    /// The instant at which `tick` begins at the present speed, as an offset from the last `advance`; negative when it
-    /// has begun.
-    pub fn until_start_of(&self, tick: Tick) -> super::Offset {
-        let distance = (TickTime::start_of(tick) - self.at).0;
-        super::Offset::from_micros(
-            distance.saturating_mul(NORMAL_SPEED_PPM / i64::from(self.rate.get())) / self.speed_ppm.max(1),
-        )
-    }
-
     /// Sets the speed, where 1 is the caller's own clock. Clamped to 0 to 2.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "clamped to at most two million")]
     pub fn set_speed(&mut self, speed: f64) {

@@ -130,11 +130,6 @@ impl TickRate {
         1.0 / f64::from(self.0)
     }
 
-    /// The length of a tick, rounded down to a microsecond.
-    pub const fn duration(self) -> Duration {
-        Duration::from_micros(1_000_000 / self.0 as u64)
-    }
-
     /// How many whole ticks fit into `time`.
     pub fn ticks_in(self, time: Duration) -> u32 {
         let ticks = time.as_micros() * u128::from(self.0) / 1_000_000;

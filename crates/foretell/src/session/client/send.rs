@@ -17,7 +17,7 @@ impl<W: World> Turn<'_, W> {
         if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
         }
-        let (_, mut count) = session.range(newest, self.config.redundancy);
+        let mut count = session.count(newest, self.config.redundancy);
         let sequence = session.connection.next_sequence(self.now);
         let len = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
@@ -39,8 +39,8 @@ impl<W: World> Turn<'_, W> {
 }
 
 impl<W: World> Session<W> {
-    /// The first input of a datagram, and how many.
-    fn range(&self, newest: Tick, redundancy: Redundancy) -> (Tick, u32) {
+    /// How many inputs a datagram carries, up to and with `newest`.
+    fn count(&self, newest: Tick, redundancy: Redundancy) -> u32 {
         let unsent = self.connection.sent_input.map_or(1, |sent| newest.since(sent));
         let count = match redundancy {
             Redundancy::None => unsent,
@@ -56,8 +56,7 @@ impl<W: World> Session<W> {
         };
         let stored =
             (0..count).take_while(|back| newest.back(*back).is_some_and(|tick| self.timeline.input(tick).is_some()));
-        let count = u32::try_from(stored.count()).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT);
-        (newest.next().back(count).unwrap_or(Tick::ZERO), count)
+        u32::try_from(stored.count()).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT)
     }
 
     fn write_inputs(&self, sequence: u16, (newest, count): (Tick, u32), widths: &[u8], bytes: &mut Vec<u8>) {
