@@ -193,7 +193,7 @@ fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correctio
     let corrections = |budget: u32| {
         let mut simulation = session(4, 11);
         let client = ClientConfig { resimulation_budget: budget, ..ClientConfig::default() };
-        simulation.add_player(PlayerOptions { client, ..player(conditions(250), HostOptions::at(60)) });
+        simulation.add_player(PlayerOptions { client, ..player(conditions(250), HostOptions::at(240)) });
         let mut play = Play { pushes: vec![Tick::new(320)], ..Play::new(3) };
         for _ in 0..1000 {
             run(&mut simulation, 0.01, &mut play);
