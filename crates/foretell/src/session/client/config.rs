@@ -1,5 +1,6 @@
 //! What a client decides by itself.
 
+use super::pacing::Limits;
 use crate::motion::Correction;
 use crate::rollback::Tolerance;
 use crate::time::Tick;
@@ -27,9 +28,19 @@ pub struct ClientConfig {
     pub resimulation_budget: u32,
     /// Where between two ticks predicted entities are shown.
     pub show: Show,
-    /// The largest lead beyond the one-way delay (half of the shortest round trip), in milliseconds; losses and jitter that would need more are left to
-    /// the server's gap policy. Default 100.
+    /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
+    /// them do. Default 0.0025: what a player does not notice, and what twenty seconds of measurements can tell.
+    pub late_inputs_max: f64,
+    /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
+    /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent).
+    /// Default 100.
     pub lead_max_ms: u32,
+    /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
+    /// extrapolated. Default 0.01.
+    pub late_snapshots_max: f64,
+    /// The longest that others are shown later because snapshots come late or not at all, in milliseconds, at most
+    /// 10,000. Default 250.
+    pub playout_wait_max_ms: u32,
 }
 
 impl Default for ClientConfig {
@@ -43,9 +54,29 @@ impl Default for ClientConfig {
             correction: Some(Correction::default()),
             resimulation_budget: 128,
             show: Show::default(),
+            late_inputs_max: 0.0025,
             lead_max_ms: 100,
+            late_snapshots_max: 0.01,
+            playout_wait_max_ms: 250,
         }
     }
+}
+
+impl ClientConfig {
+    /// What the clock keeps to.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { late: self.late_inputs_max, most: micros(self.lead_max_ms) }
+    }
+
+    /// What the playout cursor keeps to.
+    pub(crate) fn playout_limits(&self) -> Limits {
+        Limits { late: self.late_snapshots_max, most: micros(self.playout_wait_max_ms) }
+    }
+}
+
+/// Milliseconds in microseconds, ten seconds at most.
+fn micros(milliseconds: u32) -> i64 {
+    i64::from(milliseconds.min(10_000)) * 1_000
 }
 
 /// Which inputs a datagram carries besides the new ones, which it always carries, whatever the limit.

@@ -105,7 +105,7 @@ pub struct Corrected {
 }
 
 /// Something that happened in an update.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ClientEvent {
     /// The session has begun, as this player.
     Joined(PlayerId),
@@ -122,6 +122,12 @@ pub enum ClientEvent {
         newest: Tick,
         /// How many.
         ticks: u32,
+    },
+    /// The network is so bad that more inputs come late than [`ClientConfig::late_inputs_max`](super::ClientConfig) says,
+    /// and a lead that would prevent it is longer than `lead_max_ms` allows. Told when it begins.
+    SlackLimited {
+        /// The lead beyond the fastest way that would prevent it, in ticks.
+        asked_ticks: f64,
     },
 }
 
@@ -205,12 +211,22 @@ pub struct ClientStats {
     pub misprediction_m: f64,
     /// The smoothed round trip, without the time the server held the datagram. Zero until it is measured.
     pub rtt: Duration,
-    /// The smallest margin that the server last reported, in ticks; negative for late. Zero until it is reported.
+    /// The smallest margin in the server's last report, in ticks; negative for late. Zero until it is reported.
     pub margin_ticks: f64,
+    /// How much earlier than just in time an input comes that nothing delays, in ticks: what the clock's lead has to spare
+    /// for losses and jitter. Zero until it is measured.
+    pub slack_ticks: f64,
+    /// How much of that losses and jitter of late ask for, in ticks, whether it is allowed or not. Zero until it is
+    /// measured.
+    pub slack_asked_ticks: f64,
+    /// Whether they ask for more than is allowed.
+    pub slack_limited: bool,
     /// How far the client's clock leads the server's, in ticks, as estimated.
     pub lead_ticks: f64,
     /// How far behind the newest possible information other entities are shown, in ticks.
     pub playout_delay_ticks: f64,
     /// The speed of the client's ticks; 1 is nominal.
     pub speed: f64,
+    /// The speed of the playout cursor; 1 is nominal.
+    pub playout_speed: f64,
 }

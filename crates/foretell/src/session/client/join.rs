@@ -166,7 +166,7 @@ impl<W: World> Client<W> {
         let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);
         session.connection.start_with_rtt(best.rtt);
         for snapshot in session.snapshots.complete() {
-            session.playout.note_arrival(snapshot);
+            session.playout.note_arrival(snapshot, self.config.playout_limits());
         }
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
         let full = &session.snapshots.newest().expect("it was there a moment ago").rows;

@@ -76,8 +76,6 @@ struct Session<W: World> {
     offsets: Offsets,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
-    /// The largest margin that the server has reported, in ticks: how early an input comes when nothing delays it.
-    early_ticks: f64,
     /// When a snapshot was last compared or adopted.
     compared_at: Instant,
     /// Whether it waits for a snapshot to start again from.
@@ -199,6 +197,9 @@ impl<W: World> Client<W> {
             stats.outcomes.waiting = session.waiting();
             stats.rtt = session.connection.rtt();
             stats.speed = session.pacing.speed();
+            stats.slack_ticks = session.pacing.slack_ticks().unwrap_or(0.0);
+            stats.slack_asked_ticks = session.pacing.asked().0;
+            stats.playout_speed = session.playout.speed();
             stats.playout_delay_ticks = session.playout.delay_ticks();
         }
         stats
@@ -245,7 +246,6 @@ impl<W: World> Session<W> {
             reconciler: Reconciler::new(&rules.schema),
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
-            early_ticks: 2.0,
             compared_at: now,
             resyncing: false,
         }

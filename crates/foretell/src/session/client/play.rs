@@ -4,7 +4,7 @@ use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
 use super::{ClientConfig, ClientEvent, ClientStats, Corrected, Session, is_paced};
-use crate::rollback::{INPUTS_KEPT, InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::rollback::{InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use core::time::Duration;
@@ -45,7 +45,7 @@ impl<W: World> Turn<'_, W> {
         let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
         let mut ticks = 0;
-        while self.session.due() > 0 {
+        while !self.session.resyncing && self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
             ticks += 1;
         }
@@ -54,21 +54,23 @@ impl<W: World> Turn<'_, W> {
         Done { ticks, resimulated }
     }
 
-    /// After a sleep: starts again from the newest snapshot. Without one that is newer than what was compared, the
-    /// clock goes back to the present, and the client waits for it. Where the server waits for inputs nothing was
-    /// missed.
+    /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Without one that is
+    /// newer than what was compared it waits for it. Where the server waits for inputs nothing was missed: the clock goes
+    /// back.
     fn wake(&mut self, world: &mut W) -> u32 {
-        let until = self.session.pacing.at().tick().next();
+        if !is_paced(self.rules) {
+            self.session.pacing.jump(TickTime::start_of(self.session.timeline.present()));
+            return 0;
+        }
         let compared = self.session.reconciler.compared();
         let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
-        let fresh = newest.filter(|tick| *tick > compared && until.since(*tick) < INPUTS_KEPT);
-        if let Some(tick) = fresh.filter(|_| is_paced(self.rules)) {
-            self.capture();
-            return self.resync(world, tick, until.max(tick));
-        }
-        self.session.resyncing = is_paced(self.rules);
-        self.session.pacing.jump(TickTime::start_of(self.session.timeline.present()));
-        0
+        let Some(tick) = newest.filter(|tick| *tick > compared) else {
+            self.session.resyncing = true;
+            return 0;
+        };
+        self.capture();
+        let until = self.session.place_after_sleep(tick, self.config.limits().most);
+        self.resync(world, tick, until)
     }
 }
 
@@ -110,6 +112,25 @@ impl<W: World> Session<W> {
         (!self.proxies.is_empty()).then_some(at)
     }
 
+    /// Up to where the state of `tick` is simulated after a sleep: as far as the clock has gone on. One that is not ahead of
+    /// that state, or by more than a round trip and the largest slack allow, has not gone on with the server's, and is set
+    /// to where it would start.
+    fn place_after_sleep(&mut self, tick: Tick, most_micros: i64) -> Tick {
+        let until = self.pacing.at().tick().next();
+        let rate = self.pacing.rate();
+        let most = Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
+        let plausible = tick..=tick + rate.ticks_in(self.connection.rtt() + most);
+        if plausible.contains(&until) { until } else { self.place_anew(tick) }
+    }
+
+    /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
+    fn place_anew(&mut self, tick: Tick) -> Tick {
+        let until = tick + self.pacing.rate().ticks_in(self.connection.rtt()) + 2;
+        self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
+        self.connection.sent_input = None;
+        until
+    }
+
     /// Up to where a state older than the horizon is simulated: the present. But a client that is ahead by far more than
     /// a round trip, because the server stood still, goes back to where it would start: the server has refused its inputs
     /// anyway.
@@ -119,10 +140,7 @@ impl<W: World> Session<W> {
         if present.since(tick) <= 2 * self.timeline.horizon() + 2 * rtt {
             return present;
         }
-        let until = tick + rtt + 2;
-        self.pacing.jump(TickTime::start_of(until) - TickTime::from_millionths(1));
-        self.connection.sent_input = None;
-        until
+        self.place_anew(tick)
     }
 
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.

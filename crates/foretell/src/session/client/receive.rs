@@ -1,7 +1,7 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
 use super::snapshots::Stored;
-use super::{Client, ClientEvent, Phase};
+use super::{Client, ClientEvent, Phase, is_paced};
 use crate::rollback::World;
 use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
@@ -87,7 +87,7 @@ impl<W: World> Client<W> {
                 outcomes.superseded += pushed_out;
                 let snapshot = session.snapshots.get(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
-                session.playout.note_arrival(snapshot);
+                session.playout.note_arrival(snapshot, self.config.playout_limits());
                 session.reconciler.note_touched(&snapshot.touched);
                 session.connection.note_snapshot(now);
             }
@@ -108,14 +108,36 @@ impl<W: World> Client<W> {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
-        if let Some((smallest, of, largest)) = head.margins {
-            let margin = |bits: u16| TickTime::from_millionths(i64::from(bits.cast_signed()) * 1_000_000 / 64);
-            let most = f64::from(self.config.lead_max_ms) / 1000.0 * f64::from(self.rules.tick_rate.get());
-            let of = Tick::widen(u32::from(of), 16, tick);
-            session.pacing.steer((margin(smallest), of), margin(largest), most);
-            session.early_ticks = margin(largest).as_ticks();
-            self.stats.margin_ticks = margin(smallest).as_ticks();
-            self.stats.lead_ticks = session.lead_ticks(now);
+        self.note_arrivals(now, head, tick);
+    }
+
+    /// Steers the clock by what the server tells of the inputs that have come.
+    fn note_arrivals(&mut self, now: Instant, head: &SnapshotHead, tick: Tick) {
+        let Phase::Playing(session) = &mut self.phase else { return };
+        let Some((oldest, newer)) = head.arrivals.split_last() else { return };
+        let limits = self.config.limits();
+        let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
+        let arrived = Tick::widen(u32::from(head.arrived), 16, tick);
+        let Some(mut newest) = arrived.back(ticks_newer) else { return };
+        let mut smallest = f64::INFINITY;
+        for arrival in core::iter::once(oldest).chain(newer.iter().rev()) {
+            if !core::ptr::eq(arrival, oldest) {
+                newest = newest + arrival.count;
+            }
+            let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
+            smallest = smallest.min(margin.as_ticks());
+            if is_paced(&self.rules) {
+                session.pacing.steer(now, (newest, arrival.count), margin, limits);
+            } else {
+                session.pacing.hold_back(newest, margin);
+            }
+        }
+        self.stats.margin_ticks = smallest;
+        self.stats.lead_ticks = session.lead_ticks(now);
+        let was_limited = core::mem::replace(&mut self.stats.slack_limited, !session.pacing.asked().1);
+        if self.stats.slack_limited && !was_limited {
+            let asked_ticks = session.pacing.asked().0;
+            self.events_to_come.push(ClientEvent::SlackLimited { asked_ticks });
         }
     }
 }

@@ -50,7 +50,7 @@ impl<W: World> Session<W> {
                 // A datagram that is not delayed comes this many ticks before the newest one's deadline; an input that is
                 // older by more is late already.
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
-                let in_time = (self.early_ticks.clamp(0.0, 1000.0) + 2.0) as u32;
+                let in_time = (self.pacing.slack_ticks().unwrap_or(2.0).clamp(0.0, 1000.0) + 2.0) as u32;
                 open.min(in_time).min(limit).max(unsent)
             }
         };

@@ -63,7 +63,7 @@ impl<W: World> Server<W> {
     }
 
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
-        let peer = &self.peers[index];
+        let peer = &mut self.peers[index];
         let head = &mut self.head;
         head.epoch = self.epoch;
         head.tick = tick.low16();
@@ -79,18 +79,8 @@ impl<W: World> Server<W> {
                 u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX)
             }
         };
-        head.margins = peer
-            .margins()
-            .map(|margins| (margin_bits(margins.smallest), margins.tick.low16(), margin_bits(margins.largest)));
+        head.arrived = peer.tell_arrivals(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
     }
-}
-
-/// A margin in 1/64 tick, limited to what 16 bits hold.
-fn margin_bits(margin: TickTime) -> u16 {
-    let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
-    #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
-    let units = units as i16;
-    units.cast_unsigned()
 }

@@ -36,7 +36,6 @@ impl<W: World> Server<W> {
                 peer.stats.inputs_applied += 1;
             } else if peer.buffer.expects(tick) {
                 peer.stats.inputs_missed += 1;
-                peer.note_missing(tick);
             }
             self.inputs.extend(taken);
         }
