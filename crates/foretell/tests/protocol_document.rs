@@ -279,11 +279,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         expected = presented.map(|at| (at + 256) & 0xff_ffff).or(expected);
         let input = match list.last() {
             Some((before, _)) if reader.take(1) == 0 => *before,
-            _ => {
-                let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
-                let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
-                Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
-            }
+            _ => read_command(&mut reader),
         };
         list.push((input, presented));
     }
@@ -305,7 +301,98 @@ struct Snapshot {
     newest_input: Option<[u64; 1]>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
+    relayed: Vec<Line>,
     rows: Vec<Row>,
+}
+
+/// Whose inputs, how many of them were applied, and what is told of each, by tick.
+type Line = (u64, usize, Vec<Told>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Told {
+    Received(Command),
+    Repeated(Command),
+    Held,
+    Neutral,
+    NotThere,
+}
+
+fn read_command(reader: &mut Reader) -> Command {
+    let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
+    let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
+    Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
+}
+
+fn read_relayed(reader: &mut Reader) -> Vec<Line> {
+    let mut lines = Vec::new();
+    while reader.take(1) == 1 {
+        let (player, back, ahead) = (reader.small(), reader.small(), reader.small());
+        let mut before = Command::default();
+        let mut changed = |reader: &mut Reader| {
+            if reader.take(1) == 1 {
+                before = read_command(reader);
+            }
+            before
+        };
+        let told = (0..back + ahead).map(|nth| match reader.take(1) {
+            1 => Told::Received(changed(reader)),
+            _ if nth >= back => Told::NotThere,
+            _ => match reader.take(2) {
+                0 => Told::Held,
+                1 => Told::Repeated(changed(reader)),
+                how => {
+                    assert_eq!(how, 2);
+                    Told::Neutral
+                }
+            },
+        });
+        let told = told.collect();
+        lines.push((player, usize::try_from(back).expect("few"), told));
+    }
+    lines
+}
+
+/// Lines of relayed inputs from a server that follows the document, by the number of its bits.
+fn put_relayed(writer: &mut Writer, lines: &[Line]) {
+    writer.put(u64::from(!lines.is_empty()), 1);
+    for (player, back, told) in lines {
+        let [player, back, ahead] =
+            [*player, *back as u64, (told.len() - back) as u64].map(|n| u32::try_from(n).expect("few"));
+        writer.put(1, 1).small(player).small(back).small(ahead);
+        let mut before = Command::default();
+        for told in told {
+            let input = match told {
+                Told::Received(input) => {
+                    writer.put(1, 1);
+                    input
+                }
+                Told::Repeated(input) => {
+                    writer.put(0, 1).put(1, 2);
+                    input
+                }
+                Told::Held => {
+                    writer.put(0, 1).put(0, 2);
+                    continue;
+                }
+                Told::Neutral => {
+                    writer.put(0, 1).put(2, 2);
+                    continue;
+                }
+                Told::NotThere => {
+                    writer.put(0, 1);
+                    continue;
+                }
+            };
+            writer.put(u64::from(*input != before), 1);
+            if *input != before {
+                put_input(writer, *input);
+            }
+            before = *input;
+        }
+    }
+    if !lines.is_empty() {
+        writer.put(0, 1);
+    }
 }
 
 fn read_row(reader: &mut Reader) -> Row {
@@ -335,12 +422,13 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let (margins, newest_input) = (reader.optional([16, 16, 16]), reader.optional([16]));
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
+    let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let mut rows = Vec::new();
     while reader.take(1) == 1 {
         rows.push(read_row(&mut reader));
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, margins, newest_input, substituted, rows }
+    Snapshot { parts: (part, last_part), heard, tick, fraction, margins, newest_input, substituted, relayed, rows }
 }
 
 /// A snapshot from a server that follows the document: one part of it.
@@ -349,6 +437,17 @@ fn snapshot(
     tick: u64,
     heard: Option<[u64; 2]>,
     ranges: &[(u32, u32, u64)],
+    rows: &[Row],
+) -> Vec<u8> {
+    relaying(parts, (tick, heard), ranges, &[], rows)
+}
+
+/// The same with relayed inputs.
+fn relaying(
+    parts: (u64, u64),
+    (tick, heard): (u64, Option<[u64; 2]>),
+    ranges: &[(u32, u32, u64)],
+    relayed: &[Line],
     rows: &[Row],
 ) -> Vec<u8> {
     let mut writer = Writer::default();
@@ -361,6 +460,7 @@ fn snapshot(
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
     }
+    put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
@@ -412,7 +512,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(1, 42, documented_rules_hash(), 1234));
+    served.receive(at(1), &hello(2, 42, documented_rules_hash(), 1234));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, 1234, 1, 1, 65), 25));
@@ -472,9 +572,9 @@ fn a_refusal_says_why_as_documented() {
         why
     };
     let rules = documented_rules_hash();
-    assert_eq!(refused(1, &hello(2, 7, rules, 0)), 0);
-    assert_eq!(refused(1, &hello(1, 7, rules ^ 1, 0)), 1);
-    assert_eq!(refused(0, &hello(1, 7, rules, 0)), 2);
+    assert_eq!(refused(1, &hello(1, 7, rules, 0)), 0);
+    assert_eq!(refused(1, &hello(2, 7, rules ^ 1, 0)), 1);
+    assert_eq!(refused(0, &hello(2, 7, rules, 0)), 2);
     let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
     client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
@@ -515,7 +615,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for sent in [1_000_000, 1_050_000, 1_100_000] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(1, 4711, documented_rules_hash(), sent)]);
+        assert_eq!(asked, [hello(2, 4711, documented_rules_hash(), sent)]);
         assert_eq!(asked[0].len(), 26);
         played.receive(sent + 40_000, &welcome(4711, sent, 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -598,7 +698,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(1, 7, documented_rules_hash(), 0));
+    served.receive(0, &hello(2, 7, documented_rules_hash(), 0));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);

@@ -9,6 +9,7 @@ pub mod server;
 
 mod outbox;
 mod packet;
+mod relay;
 mod rowcode;
 mod rules;
 

@@ -27,6 +27,9 @@ pub struct ClientConfig {
     pub resimulation_budget: u32,
     /// Where between two ticks predicted entities are shown.
     pub show: Show,
+    /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
+    /// [`Client::predict`](super::Client::predict).
+    pub predict: Predict,
     /// The largest lead beyond the one-way delay (half of the shortest round trip), in milliseconds; losses and jitter that would need more are left to
     /// the server's gap policy. Default 100.
     pub lead_max_ms: u32,
@@ -43,6 +46,7 @@ impl Default for ClientConfig {
             correction: Some(Correction::default()),
             resimulation_budget: 128,
             show: Show::default(),
+            predict: Predict::default(),
             lead_max_ms: 100,
         }
     }
@@ -78,6 +82,19 @@ impl Redundancy {
         let count = newest.next().since(last_state).min(limit.unwrap_or(u32::MAX));
         (newest.next().back(count).unwrap_or(Tick::ZERO), count)
     }
+}
+
+/// Whose entities a client predicts; those of the others are interpolated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Predict {
+    /// Those of the own player. The default.
+    #[default]
+    Own,
+    /// Those of everybody whose inputs the server relays
+    /// ([`ServerConfig::relay_inputs`](crate::session::server::ServerConfig::relay_inputs)), and the server's own. Others
+    /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
+    /// corrected.
+    Everyone,
 }
 
 /// What happens when a prediction was wrong.
