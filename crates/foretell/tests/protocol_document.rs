@@ -279,11 +279,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         expected = presented.map(|at| (at + 256) & 0xff_ffff).or(expected);
         let input = match list.last() {
             Some((before, _)) if reader.take(1) == 0 => *before,
-            _ => {
-                let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
-                let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
-                Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
-            }
+            _ => read_command(&mut reader),
         };
         list.push((input, presented));
     }
@@ -305,7 +301,98 @@ struct Snapshot {
     arrivals: Vec<(u64, u64, u64)>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
+    relayed: Vec<Line>,
     rows: Vec<Row>,
+}
+
+/// Whose inputs, how many of them were applied, and what is told of each, by tick.
+type Line = (u64, usize, Vec<Told>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Told {
+    Received(Command),
+    Repeated(Command),
+    Held,
+    Neutral,
+    NotThere,
+}
+
+fn read_command(reader: &mut Reader) -> Command {
+    let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
+    let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
+    Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
+}
+
+fn read_relayed(reader: &mut Reader) -> Vec<Line> {
+    let mut lines = Vec::new();
+    while reader.take(1) == 1 {
+        let (player, back, ahead) = (reader.small(), reader.small(), reader.small());
+        let mut before = Command::default();
+        let mut changed = |reader: &mut Reader| {
+            if reader.take(1) == 1 {
+                before = read_command(reader);
+            }
+            before
+        };
+        let told = (0..back + ahead).map(|nth| match reader.take(1) {
+            1 => Told::Received(changed(reader)),
+            _ if nth >= back => Told::NotThere,
+            _ => match reader.take(2) {
+                0 => Told::Held,
+                1 => Told::Repeated(changed(reader)),
+                how => {
+                    assert_eq!(how, 2);
+                    Told::Neutral
+                }
+            },
+        });
+        let told = told.collect();
+        lines.push((player, usize::try_from(back).expect("few"), told));
+    }
+    lines
+}
+
+/// Lines of relayed inputs from a server that follows the document, by the number of its bits.
+fn put_relayed(writer: &mut Writer, lines: &[Line]) {
+    writer.put(u64::from(!lines.is_empty()), 1);
+    for (player, back, told) in lines {
+        let [player, back, ahead] =
+            [*player, *back as u64, (told.len() - back) as u64].map(|n| u32::try_from(n).expect("few"));
+        writer.put(1, 1).small(player).small(back).small(ahead);
+        let mut before = Command::default();
+        for told in told {
+            let input = match told {
+                Told::Received(input) => {
+                    writer.put(1, 1);
+                    input
+                }
+                Told::Repeated(input) => {
+                    writer.put(0, 1).put(1, 2);
+                    input
+                }
+                Told::Held => {
+                    writer.put(0, 1).put(0, 2);
+                    continue;
+                }
+                Told::Neutral => {
+                    writer.put(0, 1).put(2, 2);
+                    continue;
+                }
+                Told::NotThere => {
+                    writer.put(0, 1);
+                    continue;
+                }
+            };
+            writer.put(u64::from(*input != before), 1);
+            if *input != before {
+                put_input(writer, *input);
+            }
+            before = *input;
+        }
+    }
+    if !lines.is_empty() {
+        writer.put(0, 1);
+    }
 }
 
 fn read_row(reader: &mut Reader) -> Row {
@@ -352,12 +439,13 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let arrivals = read_arrivals(&mut reader, newest_input);
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
+    let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let mut rows = Vec::new();
     while reader.take(1) == 1 {
         rows.push(read_row(&mut reader));
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, newest_input, arrivals, substituted, rows }
+    Snapshot { parts: (part, last_part), heard, tick, fraction, newest_input, arrivals, substituted, relayed, rows }
 }
 
 /// A snapshot from a server that follows the document: one part of it. It tells of two datagrams: the newest brought the
@@ -369,13 +457,13 @@ fn snapshot(
     ranges: &[(u32, u32, u64)],
     rows: &[Row],
 ) -> Vec<u8> {
-    telling(&[(1, 64), (3, -160)], (parts, tick, heard), ranges, rows)
+    telling((&[(1, 64), (3, -160)], ranges, &[]), (parts, tick, heard), rows)
 }
 
+/// The same that tells of these arrivals, substituted ranges and relayed inputs.
 fn telling(
-    arrivals: &[(u32, i16)],
+    (arrivals, ranges, relayed): (&[(u32, i16)], &[(u32, u32, u64)], &[Line]),
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
-    ranges: &[(u32, u32, u64)],
     rows: &[Row],
 ) -> Vec<u8> {
     let mut writer = Writer::default();
@@ -393,6 +481,7 @@ fn telling(
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
     }
+    put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
@@ -612,8 +701,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         ([&good[..], &[0]].concat(), "a byte too many"),
         (good[..good.len() - 1].to_vec(), "a byte too few"),
         (snapshot((2, 1), 6, None, &[], &[]), "a part beyond the last"),
-        (telling(&[(0, 64)], ((0, 0), 6, None), &[], &[]), "a datagram without a new input"),
-        (telling(&[(1, 64); 65], ((0, 0), 6, None), &[], &[]), "65 datagrams"),
+        (telling((&[(0, 64)], &[], &[]), ((0, 0), 6, None), &[]), "a datagram without a new input"),
+        (telling((&[(1, 64); 65], &[], &[]), ((0, 0), 6, None), &[]), "65 datagrams"),
         (snapshot((0, 0), 6, None, &[(1, 1, 3)], &[]), "an unknown substitute"),
         (snapshot((0, 0), 6, None, &[(0, 1, 1)], &[]), "a substitute for a tick to come"),
         (snapshot((0, 0), 6, None, &[(1999, 2, 1)], &[]), "a substitute too long ago"),

@@ -10,6 +10,7 @@ pub mod server;
 mod lateness;
 mod outbox;
 mod packet;
+mod relay;
 mod rowcode;
 mod rules;
 

@@ -28,6 +28,9 @@ pub struct ClientConfig {
     pub resimulation_budget: u32,
     /// Where between two ticks predicted entities are shown.
     pub show: Show,
+    /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
+    /// [`Client::predict`](super::Client::predict).
+    pub predict: Predict,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
     /// them do. Default 0.0025: what a player does not notice, and what twenty seconds of measurements can tell.
     pub late_inputs_max: f64,
@@ -54,6 +57,7 @@ impl Default for ClientConfig {
             correction: Some(Correction::default()),
             resimulation_budget: 128,
             show: Show::default(),
+            predict: Predict::default(),
             late_inputs_max: 0.0025,
             lead_max_ms: 100,
             late_snapshots_max: 0.01,
@@ -109,6 +113,19 @@ impl Redundancy {
         let count = newest.next().since(last_state).min(limit.unwrap_or(u32::MAX));
         (newest.next().back(count).unwrap_or(Tick::ZERO), count)
     }
+}
+
+/// Whose entities a client predicts; those of the others are interpolated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Predict {
+    /// Those of the own player. The default.
+    #[default]
+    Own,
+    /// Those of everybody whose inputs the server relays
+    /// ([`ServerConfig::relay_inputs`](crate::session::server::ServerConfig::relay_inputs)), and the server's own. Others
+    /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
+    /// corrected.
+    Everyone,
 }
 
 /// What happens when a prediction was wrong.

@@ -29,7 +29,7 @@ pub enum ClientState {
 
 /// Why a prediction was wrong: a set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Causes(u8);
+pub struct Causes(u16);
 
 impl Causes {
     /// The server did not have the own input in time and put something else in its place.
@@ -45,13 +45,21 @@ impl Causes {
     /// An earlier difference was left, because reconciliation was off.
     pub const LEFT: Causes = Causes(32);
 
-    const NAMED: [(Causes, &'static str); 6] = [
+    /// An input of another player that this client predicts was not the one that was guessed, or was never told.
+    pub const RELAYED_INPUT: Causes = Causes(64);
+    /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
+    /// the other way round.
+    pub const OTHERS: Causes = Causes(128);
+
+    const NAMED: [(Causes, &'static str); 8] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
         (Causes::EXISTENCE, "spawn or despawn"),
         (Causes::RESYNC, "resync"),
         (Causes::LEFT, "reconciliation was off"),
+        (Causes::RELAYED_INPUT, "relayed input differed"),
+        (Causes::OTHERS, "other player or proxy"),
     ];
 
     /// The causes of either set.
@@ -87,15 +95,18 @@ impl fmt::Debug for Causes {
 pub struct Corrected {
     /// Whose state was corrected.
     pub entity: Entity,
-    /// The tick of the authority's state that differed from the prediction.
+    /// The tick of the authority's state that differed from the prediction, or the first that was simulated with an input
+    /// that has turned out to be wrong.
     pub tick: Tick,
     /// The tick up to which it was simulated again.
     pub until: Tick,
-    /// The first field that differed; `None` where every state is adopted, and after a resync.
+    /// The first field that differed; `None` where every state is adopted, after a resync, and where an entity follows from
+    /// the correction of another or from an input of another player.
     pub difference: Option<Difference>,
     /// Why.
     pub causes: Causes,
-    /// The distance between the authority's position and the prediction of its tick, in metres.
+    /// The distance between the authority's position and the prediction of its tick, in metres; where there is no
+    /// difference, by how much the newest position has changed.
     pub misprediction_m: f64,
     /// The distance between what was shown just before and what is simulated after, in metres: what the visual offset
     /// hides, or what the player saw as a jump.

@@ -4,28 +4,31 @@ mod config;
 mod connection;
 mod frame;
 mod join;
+mod others;
 mod pacing;
 mod play;
 mod playout;
 mod receive;
 mod reconcile;
 mod reconciler;
+mod scene;
 mod send;
 mod shown;
 mod snapshots;
 mod view;
 
-pub use config::{ClientConfig, Reconciliation, Redundancy, Show};
+pub use config::{ClientConfig, Predict, Reconciliation, Redundancy, Show};
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
 use super::packet::SnapshotHead;
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
-use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
+use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Tick, TickTime};
 use connection::Connection;
 use join::Handshake;
+use others::Heard;
 use pacing::Pacing;
 use play::{Done, Turn};
 use playout::Playout;
@@ -43,6 +46,8 @@ pub struct Client<W: World> {
     rules: Rules,
     code: RowCode,
     input_widths: Vec<u8>,
+    /// For which players it was asked to predict their entities, or not to; each once.
+    wishes: Vec<(PlayerId, bool)>,
     phase: Phase<W>,
     stats: ClientStats,
     done: Done,
@@ -52,6 +57,8 @@ pub struct Client<W: World> {
     events_to_come: Vec<ClientEvent>,
     /// The head of the snapshot that is being read.
     head: SnapshotHead,
+    /// The inputs of others in it.
+    heard: Heard<W::Input>,
 }
 
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
@@ -72,6 +79,8 @@ struct Session<W: World> {
     snapshots: Snapshots,
     pacing: Pacing,
     playout: Playout,
+    /// Whose entities are to be predicted, by the newest compared snapshot.
+    wanted: Predicted,
     reconciler: Reconciler,
     offsets: Offsets,
     /// The rows of other entities at the cursor, written before each step.
@@ -110,6 +119,7 @@ impl<W: World> Client<W> {
         Client {
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
+            wishes: Vec::new(),
             phase,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),
@@ -117,6 +127,7 @@ impl<W: World> Client<W> {
             events: Vec::with_capacity(FEW),
             events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
+            heard: Heard::default(),
             config,
             rules,
         }
@@ -143,7 +154,8 @@ impl<W: World> Client<W> {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
-                Turn { now, session, config, rules, input_widths, stats, corrections, events }
+                let wishes = &self.wishes;
+                Turn { now, session, config, rules, wishes, input_widths, stats, corrections, events }
                     .play(world, input, outbox)
             }
             _ => Done::default(),
@@ -243,7 +255,8 @@ impl<W: World> Session<W> {
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
-            reconciler: Reconciler::new(&rules.schema),
+            wanted: Predicted::own(player),
+            reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
             compared_at: now,

@@ -4,7 +4,7 @@ use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
 use super::{ClientConfig, ClientEvent, ClientStats, Corrected, Session, is_paced};
-use crate::rollback::{InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::rollback::{InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use core::time::Duration;
@@ -28,6 +28,8 @@ pub(super) struct Turn<'a, W: World> {
     pub session: &'a mut Session<W>,
     pub config: &'a ClientConfig,
     pub rules: &'a Rules,
+    /// For which players it was asked to predict their entities, or not to.
+    pub wishes: &'a [(PlayerId, bool)],
     pub input_widths: &'a [u8],
     pub stats: &'a mut ClientStats,
     pub corrections: &'a mut Vec<Corrected>,
@@ -94,11 +96,11 @@ impl<W: World> Session<W> {
     fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
         let at = self.playout.at_instant(now)?;
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return None };
-        let player = self.player;
+        let predicted = self.timeline.predicted();
         self.proxies.settle();
         self.proxies.retain(|entity| before.rows.words(entity).is_some());
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| entity.player() != player) {
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
             let kind = schema.kind(entity.kind());
             proxy_row(
                 kind,

@@ -57,7 +57,8 @@ impl<W: World> Client<W> {
 
     fn read_snapshot(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut head = core::mem::take(&mut self.head);
-        let result = head.stream(&mut reader).and_then(|()| match &mut self.phase {
+        let read = head.stream(&mut reader).and_then(|()| self.heard.read(&mut reader, &self.input_widths));
+        let result = read.and_then(|()| match &mut self.phase {
             Phase::Joining(handshake) => handshake.store(now, &head, reader, &self.code),
             Phase::Refused(_) => Ok(()),
             Phase::Playing(_) => self.take_snapshot(now, &head, reader),
@@ -78,7 +79,7 @@ impl<W: World> Client<W> {
             self.stats.refused += 1;
             return Ok(());
         }
-        let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.player))?;
+        let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.timeline.predicted()))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {
             Stored::Known => return Ok(()),
@@ -93,6 +94,7 @@ impl<W: World> Client<W> {
             }
         }
         self.note_head(now, head, tick);
+        self.note_relayed(now, tick);
         Ok(())
     }
 
