@@ -154,7 +154,9 @@ fn sizes(corrections: &[Corrected]) -> Vec<f64> {
 #[test]
 #[ignore = "a measurement"]
 fn measure() {
-    for (rtt, loss, change) in [(150, 0.05, 16), (150, 0.0, 16), (50, 0.05, 16), (150, 0.05, 32), (300, 0.05, 16), (1, 0.0, 16)] {
+    for (rtt, loss, change) in
+        [(150, 0.05, 16), (150, 0.0, 16), (50, 0.05, 16), (150, 0.05, 32), (300, 0.05, 16), (1, 0.0, 16)]
+    {
         for (relay, predict) in [(false, Predict::Own), (true, Predict::Own), (true, Predict::Everyone)] {
             let mut simulation = session(relay, predict, &[conditions(rtt, loss); 4], 7);
             let mut play = Play { change_every: change, ..Play::new(7) };

@@ -28,6 +28,8 @@ const ARRIVALS_KEPT: usize = 64;
 /// So many arrivals in a row, or those of a quarter of a second, tell that the route has changed.
 const ROUTE_ARRIVALS: (usize, usize) = (4, 16);
 const ROUTE_TIME: Duration = Duration::from_millis(250);
+/// What is later than the longest wait by this factor was not late, but away.
+const OUTAGE: i64 = 4;
 /// So many values are needed to know the worst of an ordinary second.
 const TRUSTED_AFTER: u32 = 64;
 
@@ -141,7 +143,7 @@ impl Lateness {
 
     /// Takes in an arrival of `count` things (at least one), of which all but the newest had been lost before; `value`
     /// gives the value of the newest for 0, and of older ones from there on. When the oldest comes later than the fastest
-    /// by twice `most` microseconds, it was an outage, and nothing to wait for. Returns whether the route has changed: the
+    /// by four times `most` microseconds, it was an outage, and nothing to wait for. Returns whether the route has changed: the
     /// newest arrivals all differ from those before by more than `most`, which are forgotten then.
     pub(crate) fn note(&mut self, now: Instant, count: u32, value: impl Fn(u32) -> i64, most: i64) -> bool {
         let newest = value(0);
@@ -158,7 +160,7 @@ impl Lateness {
             }
             return true;
         }
-        let hopeless = self.fastest().unwrap_or(newest).saturating_add(2 * most);
+        let hopeless = self.fastest().unwrap_or(newest).saturating_add(OUTAGE * most);
         let is_outage = value(count.saturating_sub(1)) > hopeless;
         let values = (0..if is_outage { 1 } else { count.max(1) }).map(value);
         values.filter(|value| *value <= hopeless).for_each(|value| self.add(now, value));

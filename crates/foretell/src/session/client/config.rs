@@ -31,8 +31,10 @@ pub struct ClientConfig {
     /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
     /// [`Client::predict`](super::Client::predict).
     pub predict: Predict,
+    /// By what the clock is steered.
+    pub pacing: PacingBy,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
-    /// them do. Default 0.0025: what a player does not notice, and what twenty seconds of measurements can tell.
+    /// them do. Default 0.005.
     pub late_inputs_max: f64,
     /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
     /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent).
@@ -58,7 +60,8 @@ impl Default for ClientConfig {
             resimulation_budget: 128,
             show: Show::default(),
             predict: Predict::default(),
-            late_inputs_max: 0.0025,
+            pacing: PacingBy::default(),
+            late_inputs_max: 0.005,
             lead_max_ms: 100,
             late_snapshots_max: 0.01,
             playout_wait_max_ms: 250,
@@ -126,6 +129,17 @@ pub enum Predict {
     /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
     /// corrected.
     Everyone,
+}
+
+/// By what the client's clock is steered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum PacingBy {
+    /// By when its inputs come to the server, as the server measures it. The default.
+    #[default]
+    Margins,
+    /// By half of the round trip, four times its jitter and three ticks, without a look at what comes of it: as other
+    /// libraries do. To compare with.
+    RoundTrip,
 }
 
 /// What happens when a prediction was wrong.

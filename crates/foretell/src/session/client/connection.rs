@@ -17,6 +17,8 @@ pub(crate) struct Connection {
     heard: Option<u16>,
     rtt: Duration,
     rtt_min: Duration,
+    /// The smoothed distance of round trips from `rtt`.
+    jitter: Duration,
     last_snapshot: Instant,
     /// The newest input that the server has.
     pub acknowledged_input: Option<Tick>,
@@ -33,6 +35,7 @@ impl Connection {
             heard: None,
             rtt: Duration::ZERO,
             rtt_min: Duration::ZERO,
+            jitter: Duration::ZERO,
             last_snapshot: now,
             acknowledged_input: None,
             sent_input: None,
@@ -59,6 +62,7 @@ impl Connection {
         if self.rtt.is_zero() {
             (self.rtt, self.rtt_min) = (sample, sample);
         }
+        self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
         // Falls at once, rises by an eighth of the way per second or so: the route may have changed.
         self.rtt_min = self.rtt_min.min(sample) + self.rtt.saturating_sub(self.rtt_min.min(sample)) / 512;
@@ -67,6 +71,11 @@ impl Connection {
     /// The smoothed round trip; zero until it is measured.
     pub(crate) fn rtt(&self) -> Duration {
         self.rtt
+    }
+
+    /// How far round trips are from the smoothed one, smoothed too.
+    pub(crate) fn jitter(&self) -> Duration {
+        self.jitter
     }
 
     /// The shortest round trip of late; zero until it is measured.

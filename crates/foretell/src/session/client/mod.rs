@@ -4,6 +4,7 @@ mod config;
 mod connection;
 mod frame;
 mod join;
+mod news;
 mod others;
 mod pacing;
 mod play;
@@ -17,7 +18,7 @@ mod shown;
 mod snapshots;
 mod view;
 
-pub use config::{ClientConfig, Predict, Reconciliation, Redundancy, Show};
+pub use config::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
@@ -89,6 +90,8 @@ struct Session<W: World> {
     compared_at: Instant,
     /// Whether it waits for a snapshot to start again from.
     resyncing: bool,
+    /// Between which states others were shown in the last update.
+    between: Option<news::Between>,
 }
 
 impl<W: World> Client<W> {
@@ -261,6 +264,7 @@ impl<W: World> Session<W> {
             proxies: Rows::new(&rules.schema),
             compared_at: now,
             resyncing: false,
+            between: None,
         }
     }
 

@@ -36,13 +36,15 @@ pub(crate) struct Pacing {
     unsteered: TickClock,
     /// Where that one stood at the update before.
     before: TickTime,
-    /// By tick: where that one stood at the update before the one in which the tick ran. A tick may begin right after an
-    /// update, and waits for the next one then.
+    /// By tick: where that one stood when the tick might have begun, had the clock been shifted otherwise: at a point
+    /// between two updates, spread evenly from tick to tick. It then waits for the second.
     began: Vec<TickTime>,
     /// How far it is to be shifted.
     goal: TickTime,
     /// Of inputs, by the shift at which they would have come just in time.
     lateness: Lateness,
+    /// Whether it has jumped forward since that was last asked.
+    leapt: bool,
     /// How far beyond the fastest way the latenesses ask the clock to be, in ticks, and whether that is allowed.
     asked: (f64, bool),
 }
@@ -56,6 +58,7 @@ impl Pacing {
             began: vec![at; TICKS_KEPT],
             goal: TickTime::default(),
             lateness: Lateness::new(),
+            leapt: false,
             asked: (0.0, true),
             clock,
         }
@@ -97,7 +100,11 @@ impl Pacing {
 
     /// Remembers that `tick` runs in this update.
     pub(crate) fn note_tick(&mut self, tick: Tick) {
-        self.began[tick.get() as usize % TICKS_KEPT] = self.before;
+        // The golden ratio's multiples fill an interval evenly.
+        let part = i64::from(tick.get().wrapping_mul(0x9e37_79b1) >> 16);
+        let waited = (self.unsteered.at() - self.before).millionths();
+        let began = self.before + TickTime::from_millionths(waited / 65_536 * part);
+        self.began[tick.get() as usize % TICKS_KEPT] = began;
     }
 
     /// The clock is to stand at `at` from now on. The ticks up to there are due at once: the next update runs them, or
@@ -114,19 +121,32 @@ impl Pacing {
         self.lateness.clear();
     }
 
+    /// Whether it has jumped forward since the last call, so that many ticks are due at once.
+    pub(crate) fn take_leap(&mut self) -> bool {
+        core::mem::take(&mut self.leapt)
+    }
+
     /// Takes in that a datagram whose newest input is that of `tick` came so long before its deadline, with `count` ticks
-    /// that had not come before, and steers by all that came of late.
-    pub(crate) fn steer(&mut self, now: Instant, (tick, count): (Tick, u32), margin: TickTime, limits: Limits) {
+    /// that had not come before. Returns whether it tells of a new route.
+    pub(crate) fn note(&mut self, now: Instant, (tick, count): (Tick, u32), margin: TickTime, limits: Limits) -> bool {
         let came = TickTime::start_of(tick) - margin;
         let is_new_route = self.note_arrival(now, (tick, count), came, limits.most);
+        if let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) {
+            self.asked = (self.ticks(wanted - fastest).as_ticks() + SPARE_TICKS, wanted - fastest <= limits.most);
+        }
+        is_new_route
+    }
+
+    /// Steers by what has come of late.
+    pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool) {
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
             return;
         };
-        self.asked = (self.ticks(wanted - fastest).as_ticks() + SPARE_TICKS, wanted - fastest <= limits.most);
         let goal = self.ticks(wanted.min(fastest + limits.most)) + TickTime::ticks(SPARE_TICKS);
         let error = (goal - self.shift()).as_ticks();
         if error > JUMP_TICKS || is_new_route && error > NEW_ROUTE_JUMP_TICKS {
             self.jump(self.clock.at() + TickTime::ticks(error));
+            self.leapt = true;
         } else if error.abs() < DEAD_ZONE_TICKS {
             self.goal = self.shift();
         } else if error > 0.0 || self.lateness.is_trusted() || error < -JUMP_TICKS {
@@ -148,6 +168,17 @@ impl Pacing {
             (came - began[tick.get() as usize % TICKS_KEPT]).millionths() / rate
         };
         self.lateness.note(now, count.min(known), value, most)
+    }
+
+    /// Steers by an estimate: so many ticks ahead of where the clock stands.
+    pub(crate) fn steer_open_loop(&mut self, error_ticks: f64) {
+        if error_ticks > JUMP_TICKS {
+            self.jump(self.clock.at() + TickTime::ticks(error_ticks));
+            self.leapt = true;
+        } else {
+            self.goal =
+                self.shift() + TickTime::ticks(if error_ticks.abs() < DEAD_ZONE_TICKS { 0.0 } else { error_ticks });
+        }
     }
 
     /// Slows down, where arriving inputs step the world and that of `tick` came so much too early.

@@ -46,14 +46,30 @@ impl<W: World> Turn<'_, W> {
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
+        self.session.hide_news(self.now, (&self.rules.schema, self.config));
+        let leaps = self.session.pacing.take_leap();
+        if leaps {
+            self.capture();
+        }
         let mut ticks = 0;
         while !self.session.resyncing && self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
             ticks += 1;
         }
+        if leaps {
+            self.hide_leap();
+        }
         self.session.timeline.seek_present(world);
         self.send(outbox);
         Done { ticks, resimulated }
+    }
+
+    /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a
+    /// correction is.
+    fn hide_leap(&mut self) {
+        let (scene, offsets) = self.session.scene(self.now, (&self.rules.schema, self.config));
+        offsets.land(&scene);
+        offsets.keep();
     }
 
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Without one that is
@@ -143,6 +159,15 @@ impl<W: World> Session<W> {
             return present;
         }
         self.place_anew(tick)
+    }
+
+    /// Sets the clock ahead of the server's by half of a round trip, four times the jitter and three ticks.
+    pub(super) fn steer_open_loop(&mut self, now: Instant) {
+        let Some(newest) = self.snapshots.newest() else { return };
+        let (rtt, jitter) = (self.connection.rtt(), self.connection.jitter());
+        let wanted_s = (now.since(newest.came) + rtt + jitter * 4).as_secs_f64();
+        let wanted = newest.sent + TickTime::ticks(wanted_s * f64::from(self.pacing.rate().get()) + 3.0);
+        self.pacing.steer_open_loop((wanted - self.pacing.at_instant(now)).as_ticks());
     }
 
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.

@@ -28,6 +28,8 @@ pub(crate) struct Playout {
     behind: TickTime,
     /// How far that is behind the newest possible information, in ticks.
     delay_ticks: f64,
+    /// Where it would stand, if it has jumped in this update.
+    leapt_from: Option<TickTime>,
 }
 
 impl Playout {
@@ -41,6 +43,7 @@ impl Playout {
             next_gap: 0,
             behind: TickTime::default(),
             delay_ticks: 0.0,
+            leapt_from: None,
         }
     }
 
@@ -82,7 +85,8 @@ impl Playout {
         let cursor = self.cursor.get_or_insert_with(|| TickClock::new(rate, target, now));
         cursor.advance(now);
         let error = (target - cursor.at()).as_ticks();
-        if error.abs() > JUMP_TICKS {
+        self.leapt_from = (error.abs() > JUMP_TICKS).then(|| cursor.at());
+        if self.leapt_from.is_some() {
             cursor.jump(target);
         }
         let gain = if error > 0.0 { GAINS.0 } else { GAINS.1 };
@@ -92,6 +96,11 @@ impl Playout {
     /// Where the cursor stands; `None` before the first snapshot.
     pub(crate) fn at_instant(&self, now: Instant) -> Option<TickTime> {
         self.cursor.as_ref().map(|cursor| cursor.at_instant(now))
+    }
+
+    /// Where it would stand, if it has jumped in this update.
+    pub(crate) fn leapt_from(&self) -> Option<TickTime> {
+        self.leapt_from
     }
 
     /// The speed of the cursor; 1 before the first snapshot.

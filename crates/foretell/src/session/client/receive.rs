@@ -1,7 +1,7 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
 use super::snapshots::Stored;
-use super::{Client, ClientEvent, Phase, is_paced};
+use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
 use crate::rollback::World;
 use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
@@ -121,7 +121,7 @@ impl<W: World> Client<W> {
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
         let arrived = Tick::widen(u32::from(head.arrived), 16, tick);
         let Some(mut newest) = arrived.back(ticks_newer) else { return };
-        let mut smallest = f64::INFINITY;
+        let (mut smallest, mut is_new_route) = (f64::INFINITY, false);
         for arrival in core::iter::once(oldest).chain(newer.iter().rev()) {
             if !core::ptr::eq(arrival, oldest) {
                 newest = newest + arrival.count;
@@ -129,10 +129,15 @@ impl<W: World> Client<W> {
             let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
             smallest = smallest.min(margin.as_ticks());
             if is_paced(&self.rules) {
-                session.pacing.steer(now, (newest, arrival.count), margin, limits);
+                is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
             } else {
                 session.pacing.hold_back(newest, margin);
             }
+        }
+        match self.config.pacing {
+            _ if !is_paced(&self.rules) => {}
+            PacingBy::Margins => session.pacing.steer(limits, is_new_route),
+            PacingBy::RoundTrip => session.steer_open_loop(now),
         }
         self.stats.margin_ticks = smallest;
         self.stats.lead_ticks = session.lead_ticks(now);

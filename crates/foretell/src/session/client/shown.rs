@@ -129,7 +129,8 @@ impl Offsets {
         Some(self.offsets[index].1)
     }
 
-    fn set(&mut self, entity: Entity, offset: VisualOffset) {
+    /// Replaces the offset of an entity, as of the instant that all stand for.
+    pub(super) fn set(&mut self, entity: Entity, offset: VisualOffset) {
         match self.offsets.binary_search_by_key(&entity, |(entity, _)| *entity) {
             Ok(index) => self.offsets[index].1 = offset,
             Err(_) if offset.is_none() => {}
