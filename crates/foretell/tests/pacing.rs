@@ -144,12 +144,16 @@ fn after_two_seconds_without_a_datagram_it_plays_with_the_first_one_and_the_lead
 
 #[test]
 fn after_a_minute_of_sleep_it_plays_soon_and_never_simulates_what_it_slept_through() {
-    for (latency, jitter) in [(0, 0), (30, 5), (150, 20)] {
+    // A socket keeps what comes while its machine sleeps, or loses it.
+    for (latency, jitter, kept) in [(0, 0, true), (30, 5, true), (0, 0, false), (30, 5, false), (150, 20, false)] {
         let (mut simulation, mut watch) = session(network(latency, jitter), 60);
         let steady = watch.lead(Instant::ZERO + seconds(24.0));
         let asleep = simulation.now();
         simulation.players[0].host.clock_mut().stall(asleep, seconds(60.0));
-        run(&mut simulation, 66.0, &mut watch);
+        simulation.players[0].down_conditions.loss = Loss::Uniform(if kept { 0.0 } else { 1.0 });
+        run(&mut simulation, 60.0, &mut watch);
+        simulation.players[0].down_conditions.loss = Loss::default();
+        run(&mut simulation, 6.0, &mut watch);
         let awake = asleep + seconds(60.0);
         let most = Duration::from_millis(2 * latency + 500);
         assert!(watch.plays_again(awake).since(awake) <= most, "{:?}", watch.plays_again(awake).since(awake));

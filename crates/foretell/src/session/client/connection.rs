@@ -15,6 +15,8 @@ pub(crate) struct Connection {
     sent: Vec<Instant>,
     /// The newest of our datagrams that the server has named.
     heard: Option<u16>,
+    /// The first datagram since the clock was set back, if it was of late. Ticks before it are not those of now.
+    anew: Option<u16>,
     rtt: Duration,
     rtt_min: Duration,
     /// The smoothed distance of round trips from `rtt`.
@@ -33,6 +35,7 @@ impl Connection {
             sequence: 0,
             sent: vec![Instant::ZERO; SENT_KEPT],
             heard: None,
+            anew: None,
             rtt: Duration::ZERO,
             rtt_min: Duration::ZERO,
             jitter: Duration::ZERO,
@@ -48,6 +51,23 @@ impl Connection {
         self.sent[usize::from(sequence) % SENT_KEPT] = now;
         self.sequence = sequence.wrapping_add(1);
         sequence
+    }
+
+    /// The clock was set back: inputs are sent for ticks that others were sent for.
+    pub(crate) fn begin_anew(&mut self) {
+        self.anew = Some(self.sequence);
+        self.sent_input = None;
+    }
+
+    /// Whether a server that has heard our datagram `sequence` speaks of ticks as they are now.
+    pub(crate) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
+        let Some(anew) = self.anew else { return true };
+        let Some(sequence) = sequence else { return false };
+        let since = sequence.wrapping_sub(anew).cast_signed();
+        if since > 1024 {
+            self.anew = None;
+        }
+        since >= 0
     }
 
     /// The server has named one of our datagrams, and how long it held the answer.

@@ -1,5 +1,6 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
+mod anchor;
 mod config;
 mod connection;
 mod frame;
@@ -27,6 +28,7 @@ use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Tick, TickTime};
+use anchor::Anchor;
 use connection::Connection;
 use join::Handshake;
 use others::Heard;
@@ -86,10 +88,9 @@ struct Session<W: World> {
     offsets: Offsets,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
-    /// When a snapshot was last compared or adopted.
-    compared_at: Instant,
-    /// Whether it waits for a snapshot to start again from.
-    resyncing: bool,
+    anchor: Anchor,
+    /// Since when it waits for a snapshot to start again from, if it does.
+    resyncing: Option<Instant>,
     /// Between which states others were shown in the last update.
     between: Option<news::Between>,
 }
@@ -262,8 +263,8 @@ impl<W: World> Session<W> {
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
-            compared_at: now,
-            resyncing: false,
+            anchor: Anchor::new(at.tick(), now),
+            resyncing: None,
             between: None,
         }
     }
@@ -274,7 +275,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing || self.pacing.is_waiting() {
+        } else if self.resyncing.is_some() || self.pacing.is_waiting() {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved
@@ -285,15 +286,13 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// About which tick a snapshot that comes now may be of: its 16 bits are widened to the nearest. Follows from the last
-    /// one that was compared, and so not from one that nobody sent: however long the server was silent, its clock went on.
-    /// One that waits for inputs is never ahead of them.
-    fn anchor(&self, now: Instant, rules: &Rules) -> Tick {
-        if is_paced(rules) {
-            self.reconciler.compared() + rules.tick_rate.ticks_in(now.since(self.compared_at))
-        } else {
-            self.timeline.present()
+    /// The tick of a snapshot that comes now, by its low bits; `None` where it can't be true. A server that waits for
+    /// inputs is never ahead of them.
+    fn widen(&mut self, now: Instant, low16: u16, rules: &Rules) -> Option<Tick> {
+        if !is_paced(rules) {
+            self.anchor.note(self.timeline.present(), now);
         }
+        self.anchor.widen(now, low16, rules.tick_rate)
     }
 
     fn waiting(&self) -> u64 {

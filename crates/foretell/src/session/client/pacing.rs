@@ -38,7 +38,7 @@ pub(crate) struct Pacing {
     before: TickTime,
     /// By tick: where that one stood when the tick might have begun, had the clock been shifted otherwise: at a point
     /// between two updates, spread evenly from tick to tick. It then waits for the second.
-    began: Vec<TickTime>,
+    began: Vec<Option<(Tick, TickTime)>>,
     /// How far it is to be shifted.
     goal: TickTime,
     /// Of inputs, by the shift at which they would have come just in time.
@@ -55,7 +55,7 @@ impl Pacing {
         Pacing {
             unsteered: clock.clone(),
             before: at,
-            began: vec![at; TICKS_KEPT],
+            began: vec![None; TICKS_KEPT],
             goal: TickTime::default(),
             lateness: Lateness::new(),
             leapt: false,
@@ -104,7 +104,7 @@ impl Pacing {
         let part = i64::from(tick.get().wrapping_mul(0x9e37_79b1) >> 16);
         let waited = (self.unsteered.at() - self.before).millionths();
         let began = self.before + TickTime::from_millionths(waited / 65_536 * part);
-        self.began[tick.get() as usize % TICKS_KEPT] = began;
+        self.began[tick.get() as usize % TICKS_KEPT] = Some((tick, began));
     }
 
     /// The clock is to stand at `at` from now on. The ticks up to there are due at once: the next update runs them, or
@@ -114,11 +114,11 @@ impl Pacing {
         self.goal = self.shift();
     }
 
-    /// The same where the caller's clock can't be trusted to have gone on as the server's has: what is known of the
-    /// latenesses is forgotten.
+    /// The same where the two clocks have not gone on alike: what is known of ticks and latenesses is forgotten.
     pub(crate) fn restart(&mut self, at: TickTime) {
         self.jump(at);
         self.lateness.clear();
+        self.began.fill(None);
     }
 
     /// Whether it has jumped forward since the last call, so that many ticks are due at once.
@@ -157,17 +157,14 @@ impl Pacing {
     /// Remembers how late the inputs were that came with a datagram, at the point `came` of the server's clock. Whether
     /// the route has changed.
     fn note_arrival(&mut self, now: Instant, (tick, count): (Tick, u32), came: TickTime, most: i64) -> bool {
-        let known = TICKS_KEPT as u32 - self.clock.at().tick().since(tick).min(TICKS_KEPT as u32);
-        if known == 0 {
-            return false;
-        }
         let rate = i64::from(self.rate().get());
-        let began = &self.began;
-        let value = |back: u32| {
-            let tick = tick.back(back).unwrap_or(Tick::ZERO);
-            (came - began[tick.get() as usize % TICKS_KEPT]).millionths() / rate
-        };
-        self.lateness.note(now, count.min(known), value, most)
+        let Pacing { began, lateness, .. } = self;
+        let value = |back: u32| Some((came - began_in(began, tick.back(back)?)?).millionths() / rate);
+        let known = (0..count).take_while(|back| value(*back).is_some()).count();
+        match u32::try_from(known) {
+            Ok(0) | Err(_) => false,
+            Ok(known) => lateness.note(now, known, |back| value(back).unwrap_or(0), most),
+        }
     }
 
     /// Steers by an estimate: so many ticks ahead of where the clock stands.
@@ -183,8 +180,8 @@ impl Pacing {
 
     /// Slows down, where arriving inputs step the world and that of `tick` came so much too early.
     pub(crate) fn hold_back(&mut self, tick: Tick, early: TickTime) {
-        if self.clock.at().tick().since(tick) < TICKS_KEPT as u32 {
-            self.goal = TickTime::start_of(tick) - early - self.began[tick.get() as usize % TICKS_KEPT];
+        if let Some(began) = began_in(&self.began, tick) {
+            self.goal = TickTime::start_of(tick) - early - began;
         }
     }
 
@@ -210,4 +207,9 @@ impl Pacing {
     fn shift(&self) -> TickTime {
         self.clock.at() - self.unsteered.at()
     }
+}
+
+/// When a tick might have begun; `None` when that is not known any more, or it never ran.
+fn began_in(began: &[Option<(Tick, TickTime)>], tick: Tick) -> Option<TickTime> {
+    began[tick.get() as usize % TICKS_KEPT].filter(|(of, _)| *of == tick).map(|(_, began)| began)
 }

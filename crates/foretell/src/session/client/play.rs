@@ -12,6 +12,8 @@ use core::time::Duration;
 /// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
 /// slept through.
 const CATCH_UP: Duration = Duration::from_millis(500);
+/// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
+const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
@@ -44,7 +46,7 @@ impl<W: World> Turn<'_, W> {
             self.session.pacing.coast();
         }
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
-        let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
+        let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
         self.session.hide_news(self.now, (&self.rules.schema, self.config));
         let leaps = self.session.pacing.take_leap();
@@ -52,7 +54,7 @@ impl<W: World> Turn<'_, W> {
             self.capture();
         }
         let mut ticks = 0;
-        while !self.session.resyncing && self.session.due() > 0 {
+        while self.session.resyncing.is_none() && self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
             ticks += 1;
         }
@@ -72,22 +74,27 @@ impl<W: World> Turn<'_, W> {
         offsets.keep();
     }
 
-    /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Without one that is
-    /// newer than what was compared it waits for it. Where the server waits for inputs nothing was missed: the clock goes
-    /// back.
+    /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
+    /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
+    /// the clock is what has not gone on as the server's has. Where the server waits for inputs nothing was missed: the
+    /// clock goes back.
     fn wake(&mut self, world: &mut W) -> u32 {
+        let session = &mut *self.session;
         if !is_paced(self.rules) {
-            self.session.pacing.jump(TickTime::start_of(self.session.timeline.present()));
+            session.pacing.jump(TickTime::start_of(session.timeline.present()));
             return 0;
         }
-        let compared = self.session.reconciler.compared();
-        let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
-        let Some(tick) = newest.filter(|tick| *tick > compared) else {
-            self.session.resyncing = true;
+        let waited = self.now.since(*session.resyncing.get_or_insert(self.now));
+        let compared = session.reconciler.compared();
+        let newest = session.snapshots.newest().map(|snapshot| snapshot.tick);
+        let Some(tick) = newest.filter(|tick| *tick > compared) else { return 0 };
+        let until = session.pacing.at().tick().next();
+        let fits = session.fits(tick, until, self.config.limits().most);
+        if !fits && waited < CLOCK_TRUSTED {
             return 0;
-        };
+        }
         self.capture();
-        let until = self.session.place_after_sleep(tick, self.config.limits().most);
+        let until = if fits { until } else { self.session.place_anew(tick) };
         self.resync(world, tick, until)
     }
 }
@@ -130,22 +137,18 @@ impl<W: World> Session<W> {
         (!self.proxies.is_empty()).then_some(at)
     }
 
-    /// Up to where the state of `tick` is simulated after a sleep: as far as the clock has gone on. One that is not ahead of
-    /// that state, or by more than a round trip and the largest slack allow, has not gone on with the server's, and is set
-    /// to where it would start.
-    fn place_after_sleep(&mut self, tick: Tick, most_micros: i64) -> Tick {
-        let until = self.pacing.at().tick().next();
-        let rate = self.pacing.rate();
-        let most = Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
-        let plausible = tick..=tick + rate.ticks_in(self.connection.rtt() + most);
-        if plausible.contains(&until) { until } else { self.place_anew(tick) }
+    /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
+    /// round trip and the largest slack, and what is slept through at once.
+    fn fits(&self, tick: Tick, until: Tick, most_micros: i64) -> bool {
+        let most = self.connection.rtt() + Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
+        (tick..=tick + self.pacing.rate().ticks_in(most)).contains(&until)
     }
 
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
     fn place_anew(&mut self, tick: Tick) -> Tick {
         let until = tick + self.pacing.rate().ticks_in(self.connection.rtt()) + 2;
         self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
-        self.connection.sent_input = None;
+        self.connection.begin_anew();
         until
     }
 

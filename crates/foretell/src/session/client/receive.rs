@@ -8,10 +8,6 @@ use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
 
-/// A snapshot is of no later tick than the server can have come to, by the last one that was compared; with room for
-/// clocks that differ.
-const TICKS_AHEAD_MAX: u32 = 1024;
-
 impl<W: World> Client<W> {
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
     ///
@@ -73,12 +69,10 @@ impl<W: World> Client<W> {
             self.stats.refused += 1;
             return Ok(());
         }
-        let anchor = session.anchor(now, &self.rules);
-        let tick = Tick::widen(u32::from(head.tick), 16, anchor);
-        if tick.since(anchor) > TICKS_AHEAD_MAX {
+        let Some(tick) = session.widen(now, head.tick, &self.rules) else {
             self.stats.refused += 1;
             return Ok(());
-        }
+        };
         let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.timeline.predicted()))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {
@@ -116,7 +110,8 @@ impl<W: World> Client<W> {
     /// Steers the clock by what the server tells of the inputs that have come.
     fn note_arrivals(&mut self, now: Instant, head: &SnapshotHead, tick: Tick) {
         let Phase::Playing(session) = &mut self.phase else { return };
-        let Some((oldest, newer)) = head.arrivals.split_last() else { return };
+        let of_now = session.connection.is_of_now(head.heard.map(|(sequence, _)| sequence));
+        let Some((oldest, newer)) = head.arrivals.split_last().filter(|_| of_now) else { return };
         let limits = self.config.limits();
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
         let arrived = Tick::widen(u32::from(head.arrived), 16, tick);

@@ -55,9 +55,9 @@ impl<W: World> Turn<'_, W> {
         reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
         session.timeline.misguessed(reconciler.compared(), tick, &mut reconciler.misguessed);
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
+        session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
-        session.compared_at = self.now;
         let outcomes = &mut self.stats.outcomes;
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
@@ -103,6 +103,7 @@ impl<W: World> Turn<'_, W> {
             let pending = Pending { entity, tick, difference: None, causes: Causes::RESYNC, misprediction_m: 0.0 };
             session.reconciler.pending.push(pending);
         }
+        session.anchor.note(tick, snapshot.came);
         let replayed = session.timeline.restart(world, tick, &snapshot.rows, until);
         for snapshot in session.snapshots.open().filter(|snapshot| snapshot.tick <= tick) {
             snapshot.settled = true;
@@ -113,8 +114,7 @@ impl<W: World> Turn<'_, W> {
             }
         }
         session.reconciler.begin(tick);
-        session.compared_at = self.now;
-        session.resyncing = false;
+        session.resyncing = None;
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);
         self.events.push(ClientEvent::Resynced { tick, replayed });

@@ -71,12 +71,23 @@ impl<I: Copy + Default> Peer<I> {
         if before == Some(newest) {
             return;
         }
-        // A client that has set its clock back begins anew.
+        if before.is_some_and(|before| newest < before) {
+            // It has set its clock back, and will send other inputs for ticks that it has sent.
+            self.arrivals.clear();
+        }
         let count = before.map_or(1, |before| newest.since(before).max(1));
         if self.arrivals.len() == ARRIVALS_MAX {
             self.arrivals.pop_front();
         }
         self.arrivals.push_back(InputArrival { count, margin: margin_bits(margin) });
+    }
+
+    /// The server has skipped so many ticks' worth of time: what has come is so much earlier.
+    pub(crate) fn skip(&mut self, ticks: u32) {
+        let earlier = i16::try_from(ticks.saturating_mul(64)).unwrap_or(i16::MAX);
+        for arrival in &mut self.arrivals {
+            arrival.margin = arrival.margin.cast_signed().saturating_add(earlier).cast_unsigned();
+        }
     }
 
     /// Hands over the arrivals since the last call, newest first, and the newest input of the newest. They are told once:
