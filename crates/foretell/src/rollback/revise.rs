@@ -33,6 +33,13 @@ impl<W: World> Timeline<W> {
         }));
     }
 
+    /// Adds the entities that those of other players touched here in the ticks before state `tick`, from `since` on.
+    pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
+        for tick in since.max(self.oldest).until(tick.min(self.present)) {
+            into.extend_from_slice(&self.slots[self.index(tick)].touched);
+        }
+    }
+
     /// The first tick from `since` on that was simulated with another input of another player than would be used now.
     pub fn outdated(&self, since: Tick) -> Option<Tick> {
         since.max(self.oldest).until(self.present).find(|tick| {
