@@ -60,6 +60,11 @@ impl World for Space {
             self.things.insert(step.spawn(Kind(0), *player), ship);
             self.things.insert(step.spawn(Kind(1), *player), Thing::Purse(77));
         }
+        // Whoever fires hits everything.
+        for shooter in step.inputs().iter().filter(|shooter| shooter.input.fire) {
+            let ship = self.things.keys().find(|entity| entity.player() == shooter.player).expect("a ship");
+            self.things.keys().for_each(|entity| step.touch(*ship, *entity));
+        }
         for (entity, thing) in &mut self.things {
             let (Thing::Ship { place, heading, .. }, Some(player)) = (thing, step.input(entity.player())) else {
                 continue;
@@ -287,8 +292,8 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
     Inputs { sequence, snapshot, newest, list }
 }
 
-/// A row: kind, player, tick, counter, the age of the last server event, the state. The age of the last touch by an
-/// entity of another player is left out here: ships are told of none.
+/// A row: kind, player, tick, counter, the age of the last server event, the state. The age of the last contact stands
+/// beside the rows.
 type Row = (u64, u64, u64, u64, Option<[u64; 1]>, Thing);
 
 #[derive(Debug)]
@@ -304,6 +309,8 @@ struct Snapshot {
     substituted: Vec<(u64, u64, u64)>,
     relayed: Vec<Line>,
     rows: Vec<Row>,
+    /// Kind, player, age.
+    contacts: Vec<(u64, u64, u64)>,
 }
 
 /// Whose inputs, how many of them were applied, and what is told of each, by tick.
@@ -316,6 +323,8 @@ enum Told {
     Held,
     Neutral,
     NotThere,
+    /// What the document does not know.
+    Unknown,
 }
 
 fn read_command(reader: &mut Reader) -> Command {
@@ -383,6 +392,10 @@ fn put_relayed(writer: &mut Writer, lines: &[Line]) {
                     writer.put(0, 1);
                     continue;
                 }
+                Told::Unknown => {
+                    writer.put(0, 1).put(3, 2);
+                    continue;
+                }
             };
             writer.put(u64::from(*input != before), 1);
             if *input != before {
@@ -396,11 +409,11 @@ fn put_relayed(writer: &mut Writer, lines: &[Line]) {
     }
 }
 
-fn read_row(reader: &mut Reader) -> Row {
+fn read_row(reader: &mut Reader) -> (Row, Option<[u64; 1]>) {
     let kind = reader.take(2);
     let (player, tick, counter) = (reader.small(), reader.small(), reader.small());
     let age = reader.optional([10]);
-    assert_eq!(reader.optional([10]), None, "nobody touched anybody");
+    let contact = reader.optional([10]);
     let state = match kind {
         0 => Thing::Ship {
             place: [f64::from_bits(reader.take(64)), f64::from_bits(reader.take(64))],
@@ -411,7 +424,7 @@ fn read_row(reader: &mut Reader) -> Row {
         1 => Thing::Purse(u32::try_from(reader.take(32)).expect("32 bits")),
         _ => Thing::Rock,
     };
-    (kind, player, tick, counter, age, state)
+    ((kind, player, tick, counter, age, state), contact)
 }
 
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
@@ -425,12 +438,25 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
     let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
-    let mut rows = Vec::new();
+    let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
-        rows.push(read_row(&mut reader));
+        let (row, contact) = read_row(&mut reader);
+        contacts.extend(contact.map(|[age]| (row.0, row.1, age)));
+        rows.push(row);
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, margins, newest_input, substituted, relayed, rows }
+    Snapshot {
+        parts: (part, last_part),
+        heard,
+        tick,
+        fraction,
+        margins,
+        newest_input,
+        substituted,
+        relayed,
+        rows,
+        contacts,
+    }
 }
 
 /// A snapshot from a server that follows the document: one part of it.
@@ -599,6 +625,14 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     // What was acknowledged is not told again.
     from(&mut served, 3, &inputs(0, 7, 8, &[(walk, None)]));
     assert_eq!(told_first(&mut served, at(7)), [(2, 1, vec![received(run)])]);
+    // One who fires in tick 9 has a contact with all things of others, and they with them.
+    from(&mut served, 4, &inputs(3, 8, 9, &[(Command { fire: true, ..run }, None)]));
+    served.update(at(9));
+    let sent = served.update(at(10));
+    let all = [(0, 1, 2), (0, 2, 2), (1, 1, 2), (2, 0, 2)];
+    assert_eq!(read_snapshot(&sent[0]).contacts, all, "the second player's purse is for the owner alone");
+    from(&mut served, 3, &inputs(1, 10, 11, &[(walk, None)]));
+    assert_eq!(read_snapshot(&served.update(at(11))[0]).contacts, [], "it is known by now");
 }
 
 #[test]
@@ -766,6 +800,10 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (snapshot((0, 0), 6, None, &[(0, 1, 1)], &[]), "a substitute for a tick to come"),
         (snapshot((0, 0), 6, None, &[(1999, 2, 1)], &[]), "a substitute too long ago"),
         (snapshot((0, 0), 6, None, &[(1, 1, 0); 65], &[]), "65 ranges"),
+        (relaying((0, 0), (6, None), &[], &[(0x1_0000, 0, vec![])], &[]), "inputs of player 65,536"),
+        (relaying((0, 0), (6, None), &[], &[(4, 65, vec![Told::Neutral; 65])], &[]), "inputs of 65 ticks"),
+        (relaying((0, 0), (6, None), &[], &[(4, 0, vec![Told::NotThere; 65])], &[]), "65 inputs to come"),
+        (relaying((0, 0), (6, None), &[], &[(4, 1, vec![Told::Unknown])], &[]), "an unknown way to come about"),
         (snapshot((0, 0), 6, None, &[], &[other_kind]), "an unknown kind"),
         (snapshot((0, 0), 6, None, &[], &[rock(0x1_0000, 0)]), "player 65,536"),
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),

@@ -33,6 +33,8 @@ pub(crate) struct Peer<I> {
     pub planned: Tick,
     /// Where arriving inputs step the world: how many steps were executed for this player.
     pub steps: u32,
+    /// With whom of the others the next relayed inputs begin.
+    pub relay_from: PlayerId,
     pub stats: PeerStats,
     margins: Vec<Margin>,
     margin_at: usize,
@@ -81,6 +83,7 @@ impl<I: Copy + Default> Peer<I> {
             admitted,
             planned: start,
             steps: 0,
+            relay_from: PlayerId::SERVER,
             stats: PeerStats::default(),
             margins: Vec::with_capacity(MARGINS_KEPT),
             margin_at: 0,

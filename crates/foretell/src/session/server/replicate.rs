@@ -28,7 +28,7 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let Peer { address, player, .. } = self.peers[index];
+        let Peer { address, player, mut relay_from, .. } = self.peers[index];
         let acknowledged = self.peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let (touched, contacts) = (&self.touched, &self.contacts);
         let last_contact = |entity: Entity| {
@@ -61,7 +61,7 @@ impl<W: World> Server<W> {
                 let relays = relayed && part == 0;
                 writer.put(u64::from(relays), 1);
                 if relays {
-                    others.write(&mut writer, tick);
+                    relay_from = others.write(&mut writer, tick);
                 }
                 while let Some((entity, words)) = pending {
                     let before = writer.bit_len();
@@ -76,6 +76,7 @@ impl<W: World> Server<W> {
                 writer.put(0, 1);
             });
             let peer = &mut self.peers[index];
+            peer.relay_from = relay_from;
             peer.stats.bytes += len as u64;
             if pending.is_none() {
                 outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
