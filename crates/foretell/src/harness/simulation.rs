@@ -151,6 +151,11 @@ impl<W: World> Simulation<W> {
         outbox.clear();
     }
 
+    /// What both ends agree on.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     /// The virtual time.
     pub fn now(&self) -> Instant {
         self.now
