@@ -1,5 +1,5 @@
-//! Thousands of seeds of faults against the world of the tests: `cargo run --release --example soak -- 10000 [first]`.
-//! Counts what fails, by check, and prints the first failure of each check, shrunk.
+//! Thousands of seeds of faults against the world of the tests: `cargo run --release --example soak -- 10000 [first [shown]]`.
+//! Counts what fails, by check, and prints the first failures of each check, shrunk.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -9,14 +9,17 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut numbers = std::env::args().skip(1).map(|number| number.parse().expect("a number of seeds, and the first"));
+    let mut numbers = std::env::args()
+        .skip(1)
+        .map(|number| number.parse().expect("a number of seeds, the first, and how many to show"));
     let (count, first) = (numbers.next().unwrap_or(1000), numbers.next().unwrap_or(0));
+    let shown = numbers.next().unwrap_or(1) as usize;
     let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for seed in first..first + count {
         let Err(failure) = masses().search(0).run(seed) else { continue };
         let seeds = failed.entry(failure.check().to_owned()).or_default();
         seeds.push(seed);
-        if seeds.len() == 1 {
+        if seeds.len() <= shown {
             println!("{}\n", masses().run(seed).expect_err("it fails again"));
         }
     }

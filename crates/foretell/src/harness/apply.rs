@@ -229,7 +229,9 @@ fn set_conditions(what: What, conditions: &mut Conditions) {
             conditions.loss = Loss::Bursts { rate: share(percent.min(50)), mean_length };
         }
         What::Duplicates { percent, .. } => conditions.duplicates = share(percent),
-        What::Reordering { percent, .. } => conditions.reordering = Reordering { rate: share(percent), ..conditions.reordering },
+        What::Reordering { percent, .. } => {
+            conditions.reordering = Reordering { rate: share(percent), ..conditions.reordering }
+        }
         _ => {}
     }
 }

@@ -285,9 +285,7 @@ fn read_what<'a>(parts: &mut impl Iterator<Item = &'a str>) -> Option<What> {
         "latency" => What::Latency { way: read_way(parts)?, ms: read_number(parts)? },
         "jitter" => What::Jitter { way: read_way(parts)?, ms: read_number(parts)? },
         "loss" => What::Loss { way: read_way(parts)?, percent: read_number(parts)? },
-        "bursts" => {
-            What::Bursts { way: read_way(parts)?, percent: read_number(parts)?, mean: read_number(parts)? }
-        }
+        "bursts" => What::Bursts { way: read_way(parts)?, percent: read_number(parts)?, mean: read_number(parts)? },
         "duplicates" => What::Duplicates { way: read_way(parts)?, percent: read_number(parts)? },
         "reordering" => What::Reordering { way: read_way(parts)?, percent: read_number(parts)? },
         "fps" => What::FrameRate { fps: read_number(parts)? },

@@ -244,11 +244,7 @@ fn position<W: World>(seen: &ClientSeen<'_, W>, entity: Entity) -> Option<[f64; 
 
 /// Where an entity is simulated between two states, as the client knows it now: a step over a correction is measured in
 /// one history, not from the wrong one into the corrected one.
-fn simulated_at<W: World>(
-    seen: &ClientSeen<'_, W>,
-    entity: Entity,
-    (tick, fraction): (Tick, f64),
-) -> Option<[f64; 3]> {
+fn simulated_at<W: World>(seen: &ClientSeen<'_, W>, entity: Entity, (tick, fraction): (Tick, f64)) -> Option<[f64; 3]> {
     let kind = seen.setting.rules.schema.kind(entity.kind());
     let position = |tick: Tick| {
         let (column, words) = kind.field(Meaning::Position, seen.client.predicted(tick)?.words(entity)?)?;

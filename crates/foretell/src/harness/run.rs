@@ -171,9 +171,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             setting: &self.scenario.setting,
         };
         self.gauge.after_server(&seen);
-        let result = self.checks.iter_mut().try_for_each(|check| {
-            check.after_server(&seen).map_err(|what| (check.name(), what))
-        });
+        let result =
+            self.checks.iter_mut().try_for_each(|check| check.after_server(&seen).map_err(|what| (check.name(), what)));
         self.note(result, now, None);
     }
 
@@ -202,9 +201,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             setting: &self.scenario.setting,
         };
         self.gauge.after_client(&seen);
-        let result = self.checks.iter_mut().try_for_each(|check| {
-            check.after_client(&seen).map_err(|what| (check.name(), what))
-        });
+        let result =
+            self.checks.iter_mut().try_for_each(|check| check.after_client(&seen).map_err(|what| (check.name(), what)));
         drop(notes);
         self.note(result, at.now, Some(player));
     }

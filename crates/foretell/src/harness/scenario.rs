@@ -98,7 +98,7 @@ impl<W: World> Scenario<W> {
     /// A session under these rules. `make` makes a world: the server's, and each client's. A client's starts without
     /// entities, so what a world has of its own it has to make in the authority's first step.
     ///
-    /// One player who presses nothing, 12 s, no faults.
+    /// One player who presses nothing, 15 s, no faults.
     ///
     /// # Panics
     /// When the rules let arriving inputs step the world: every player then has ticks of their own.
@@ -111,7 +111,7 @@ impl<W: World> Scenario<W> {
             event: None,
             bot: Box::new(|_, _, _| W::Input::default()),
             players: 1,
-            length_ms: 12_000,
+            length_ms: 15_000,
             faults: Faults::Given(Schedule::default()),
             checks: Vec::new(),
             without: Vec::new(),
@@ -127,7 +127,7 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// With sessions of this length, in whole ms. Default 12 s.
+    /// With sessions of this length, in whole ms. Default 15 s.
     #[must_use]
     pub fn length(mut self, length: Duration) -> Scenario<W> {
         self.length_ms = u32::try_from(length.as_millis()).unwrap_or(u32::MAX);

@@ -104,4 +104,3 @@ impl<W: World> Search<'_, W> {
         }
     }
 }
-

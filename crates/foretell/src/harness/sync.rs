@@ -49,7 +49,9 @@ impl fmt::Display for OutOfSync {
                 "a second world given the same steps differs",
                 "the step reads something outside of the world: a clock, random numbers, something shared",
             ),
-            Stepped::AfterLoad => ("a world that is saved, loaded and stepped again differs", "save or load forgets something"),
+            Stepped::AfterLoad => {
+                ("a world that is saved, loaded and stepped again differs", "save or load forgets something")
+            }
             Stepped::Again => (
                 "eight ticks simulated again differ",
                 "save or load forgets something, or the step depends on first_time",
@@ -102,9 +104,8 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
         let present = |tick: Tick| (1..=PLAYERS).map(PlayerId::new).filter(move |player| joins(*player, rate) <= tick);
         let of_tick = |tick: Tick| {
             let status = InputStatus::Received;
-            let inputs = present(tick).map(|player| {
-                PlayerInput { player, input: input(player, tick), status, presented: None }
-            });
+            let inputs =
+                present(tick).map(|player| PlayerInput { player, input: input(player, tick), status, presented: None });
             inputs.collect()
         };
         Script { rules, inputs: Tick::ZERO.until(Tick::new(ticks)).map(of_tick).collect(), ticks }
@@ -112,8 +113,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
 
     fn step<W: World<Input = I>>(&self, world: &mut W, tick: Tick, rows: &mut Rows, again: bool) {
         let rate = u32::from(self.rules.tick_rate.get());
-        let joined: Vec<_> =
-            (1..=PLAYERS).map(PlayerId::new).filter(|player| joins(*player, rate) == tick).collect();
+        let joined: Vec<_> = (1..=PLAYERS).map(PlayerId::new).filter(|player| joins(*player, rate) == tick).collect();
         let inputs = &self.inputs[tick.get() as usize];
         let step = Step::new(tick, self.rules.tick_rate, Side::Server, inputs).with_players(&joined, &[]);
         world.step(&if again { step.again() } else { step });

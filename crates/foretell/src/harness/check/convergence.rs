@@ -9,7 +9,7 @@ use core::time::Duration;
 /// server's state, within the tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Convergence {
-    /// How long after. Default 3 s.
+    /// How long after. Default 5 s.
     pub within: Duration,
 }
 
@@ -19,8 +19,8 @@ impl Default for Convergence {
     }
 }
 
-/// The pacing of inputs looks back for a second or two, and a change of route takes a second to be believed.
-const SETTLED_WITHIN: Duration = Duration::from_secs(3);
+/// A clock that is ahead by some ticks is brought back by a tenth of its speed, which takes seconds.
+const SETTLED_WITHIN: Duration = Duration::from_secs(5);
 
 impl<W: World> Check<W> for Convergence {
     fn name(&self) -> &'static str {
@@ -61,7 +61,7 @@ impl<W: World> Check<W> for Convergence {
 /// worlds in which others move a player's entities: what a client can't know in time has to be corrected.
 #[derive(Clone, Debug)]
 pub struct Calm {
-    /// How long after. Default 3 s.
+    /// How long after. Default 5 s.
     pub after: Duration,
     /// By machine: starts from a full state, and substituted inputs, at the last update.
     before: Each<(u64, u64)>,
@@ -88,9 +88,8 @@ impl<W: World> Check<W> for Calm {
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());
         if let Some(corrected) = seen.frame.corrections.first() {
             let sides = ("predicted", "the server's is");
-            let found = corrected.difference.map(|found| {
-                describe(&seen.setting.rules.schema, corrected.entity, &found, sides)
-            });
+            let found =
+                corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
             let (tick, causes, entity) = (corrected.tick, corrected.causes, corrected.entity);
             let found = found.unwrap_or_else(|| entity.to_string());
             return Err(format!("{after} something is corrected at {tick:?}, because of {causes:?}: {found}"));

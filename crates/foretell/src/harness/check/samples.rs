@@ -5,7 +5,6 @@ use crate::rollback::{Tolerance, World};
 use crate::session::client::{ClientState, Reconciliation};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
-use std::collections::VecDeque;
 
 /// Every sample has exactly one outcome, in every update.
 #[derive(Clone, Copy, Debug)]
@@ -68,36 +67,37 @@ impl<W: World> Check<W> for Unexplained {
             return Ok(());
         };
         let sides = ("predicted", "the server's is");
-        let found = corrected.difference.map(|found| {
-            describe(&seen.setting.rules.schema, corrected.entity, &found, sides)
-        });
+        let found =
+            corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
         let found = found.unwrap_or_else(|| corrected.entity.to_string());
         Err(format!("a correction at {:?} has no cause: {found}", corrected.tick))
     }
 }
 
 /// Nothing that came is passed over in silence: when an update ends, the prediction of the newest sample's tick is what
-/// the sample says, within the tolerance; and no sample waits for its outcome longer than so much of playing.
+/// the sample says, within the tolerance; and while samples come to a playing client, one of them is compared or adopted
+/// now and then.
 #[derive(Clone, Debug)]
 pub struct Silence {
-    /// How long. Default 2 s.
-    pub waiting: Duration,
-    by_machine: Each<Waiting>,
+    /// How long a playing client may get samples without comparing one. Default 2 s.
+    pub longest: Duration,
+    by_machine: Each<Compared>,
 }
 
-/// The samples of the last while.
-#[derive(Clone, Debug, Default)]
-struct Waiting {
-    /// How long the client has been playing, in the time of its updates.
+/// When samples were compared last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    last_update: Option<Instant>,
+    /// For how long the client has been playing since.
     playing: Duration,
-    last: Option<Instant>,
-    /// After how much of playing how many samples had come. Ascending.
-    received: VecDeque<(Duration, u64)>,
+    /// How many were compared or adopted, and how many had come then.
+    compared: u64,
+    received: u64,
 }
 
 impl Default for Silence {
     fn default() -> Silence {
-        Silence { waiting: Duration::from_secs(2), by_machine: Each::default() }
+        Silence { longest: Duration::from_secs(2), by_machine: Each::default() }
     }
 }
 
@@ -130,26 +130,22 @@ impl<W: World> Check<W> for Silence {
 impl Silence {
     fn check_waiting<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         let outcomes = seen.stats.outcomes;
+        let compared = outcomes.agreed + outcomes.corrected + outcomes.left + outcomes.resync;
         let state = self.by_machine.of(seen.machine);
+        let frame = state.last_update.replace(seen.now).map_or(Duration::ZERO, |last| seen.now.since(last));
+        if state.compared != compared || state.received == outcomes.received {
+            let last_update = state.last_update;
+            *state = Compared { last_update, playing: Duration::ZERO, compared, received: outcomes.received };
+            return Ok(());
+        }
         if seen.frame.state == ClientState::Playing {
             // A machine that slept did not play.
-            let frame = state.last.map_or(Duration::ZERO, |last| seen.now.since(last));
             state.playing += frame.min(Duration::from_millis(250));
         }
-        state.last = Some(seen.now);
-        if state.received.back().is_none_or(|(_, received)| *received < outcomes.received) {
-            state.received.push_back((state.playing, outcomes.received));
+        if state.playing <= self.longest {
+            return Ok(());
         }
-        let settled = outcomes.received - outcomes.waiting.min(outcomes.received);
-        while state.received.front().is_some_and(|(_, received)| *received <= settled) {
-            state.received.pop_front();
-        }
-        match state.received.front() {
-            Some((came, _)) if state.playing - *came > self.waiting => {
-                let (waiting, ms) = (outcomes.waiting, (state.playing - *came).as_millis());
-                Err(format!("a sample has waited for its outcome for {ms} ms; {waiting} are waiting"))
-            }
-            _ => Ok(()),
-        }
+        let (samples, ms) = (outcomes.received - state.received, state.playing.as_millis());
+        Err(format!("{samples} samples have come in {ms} ms, and none of them was compared"))
     }
 }

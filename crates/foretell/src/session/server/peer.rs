@@ -135,6 +135,12 @@ impl<I: Copy + Default> Peer<I> {
         self.too_early = None;
     }
 
+    /// The margins so far mean nothing any more.
+    pub(crate) fn forget_margins(&mut self) {
+        self.margins.clear();
+        (self.margin_at, self.missing, self.too_early) = (0, 0, None);
+    }
+
     /// What the margins of the last inputs say. Large ones are believed only when there are enough to know the worst, as
     /// a client that trusts the first few would come too late.
     pub(crate) fn margins(&self) -> Option<Margins> {

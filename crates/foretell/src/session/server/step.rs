@@ -1,5 +1,6 @@
 //! Steps: by the server's own clock, or by arriving inputs.
 
+use super::peer::Peer;
 use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
 use crate::rollback::{InputStatus, Side, Step, World};
 use crate::session::{GapPolicy, Outbox};
@@ -13,6 +14,8 @@ impl<W: World> Server<W> {
             let skipped = due - CATCH_UP_TICKS_MAX;
             self.clock.shift(TickDelta(-i64::from(skipped)));
             self.frame.events.push(ServerEvent::SkippedTime(skipped));
+            // Measured against a clock that has just been set back.
+            self.peers.iter_mut().for_each(Peer::forget_margins);
         }
         for _ in 0..due.min(CATCH_UP_TICKS_MAX) {
             self.gather_inputs();
