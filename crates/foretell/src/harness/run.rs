@@ -3,16 +3,14 @@
 use super::apply::{Disturbances, Roster, Stage, moments};
 use super::check::{Applied, Check, ClientSeen, ServerSeen};
 use super::figures::{Figures, Gauge};
-use super::spied::{Notes, Spied, Truth};
+use super::spied::{Shared, Spied, Truth};
 use super::{Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
 use crate::netsim::{Conditions, SplitMix64};
 use crate::rollback::{PlayerId, World};
 use crate::session::client::{Client, Frame};
 use crate::session::server::{Server, ServerFrame};
 use crate::time::{Instant, Tick};
-use core::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Everything that a run is a function of, beside the scenario.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,7 +83,7 @@ struct Watch<'a, W: World> {
     plan: &'a Plan,
     checks: Vec<Box<dyn Check<W>>>,
     /// Of the server's world.
-    notes: Rc<RefCell<Notes<W::Input>>>,
+    notes: Shared<W::Input>,
     machines: Vec<Machine<W>>,
     of_player: BTreeMap<PlayerId, usize>,
     disturbances: Disturbances,
@@ -100,7 +98,7 @@ struct Watch<'a, W: World> {
 /// A player's machine.
 struct Machine<W: World> {
     player: u8,
-    notes: Rc<RefCell<Notes<W::Input>>>,
+    notes: Shared<W::Input>,
     asked: Vec<Tick>,
     /// By tick, modulo its length.
     given: Vec<Option<(Tick, W::Input)>>,

@@ -16,6 +16,12 @@ use core::time::Duration;
 
 /// A bot: the input of a player for a tick, with random numbers.
 type Bot<W> = dyn Fn(usize, Tick, &mut SplitMix64) -> <W as World>::Input;
+/// What an event of the game's own does to the server's world.
+type Event<W> = dyn Fn(&mut W, &mut SplitMix64);
+/// Makes a check for a run.
+type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
+/// What is expected of the figures.
+type Holds = dyn Fn(&Figures) -> bool;
 
 /// A session to be run again and again, each time as another seed says, while every [check](super::check) looks on.
 ///
@@ -66,14 +72,14 @@ pub struct Scenario<W: World> {
     pub(super) make: Box<dyn Fn() -> W>,
     pub(super) setting: Setting,
     pub(super) server: ServerConfig,
-    pub(super) event: Option<Box<dyn Fn(&mut W, &mut SplitMix64)>>,
+    pub(super) event: Option<Box<Event<W>>>,
     bot: Box<Bot<W>>,
     players: u8,
     length_ms: u32,
     faults: Faults,
-    checks: Vec<Box<dyn Fn() -> Box<dyn Check<W>>>>,
+    checks: Vec<Box<MakeCheck<W>>>,
     without: Vec<&'static str>,
-    expected: Vec<(String, Box<dyn Fn(&Figures) -> bool>)>,
+    expected: Vec<(String, Box<Holds>)>,
     pub(super) search: u32,
 }
 

@@ -12,8 +12,11 @@ const TICKS_KEPT: usize = 512;
 pub struct Spied<W: World> {
     /// The user's world.
     pub world: W,
-    notes: Rc<RefCell<Notes<W::Input>>>,
+    notes: Shared<W::Input>,
 }
+
+/// Notes, shared between a world and who reads them.
+pub(super) type Shared<I> = Rc<RefCell<Notes<I>>>;
 
 /// What was written down.
 pub(super) struct Notes<I> {
@@ -50,6 +53,12 @@ impl Truth {
         self.newest
     }
 
+    /// A state, to be tampered with.
+    #[cfg(test)]
+    pub(super) fn rows_mut(&mut self, tick: Tick) -> &mut Rows {
+        &mut self.kept[tick.get() as usize % TICKS_KEPT].1
+    }
+
     fn keep(&mut self, tick: Tick, published: &Rows) {
         let (of, rows) = &mut self.kept[tick.get() as usize % TICKS_KEPT];
         rows.copy_rows(published);
@@ -59,7 +68,7 @@ impl Truth {
 
 impl<W: World> Spied<W> {
     /// The world, and where it is written down what happens to it.
-    pub(super) fn new(world: W, truth: Option<Truth>) -> (Spied<W>, Rc<RefCell<Notes<W::Input>>>) {
+    pub(super) fn new(world: W, truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
         let notes = Notes { steps: Vec::new(), inputs: Vec::new(), truth, state: None };
         let notes = Rc::new(RefCell::new(notes));
         (Spied { world, notes: notes.clone() }, notes)

@@ -2,7 +2,7 @@
 
 use super::{Check, ClientSeen, Each, describe, difference};
 use crate::rollback::World;
-use crate::session::client::{ClientState, Reconciliation};
+use crate::session::client::ClientState;
 use core::time::Duration;
 
 /// So long after the last fault a client plays, has a recent state of the server, and its prediction of that tick is the
@@ -64,7 +64,7 @@ pub struct Calm {
     /// How long after. Default 5 s.
     pub after: Duration,
     /// By machine: starts from a full state, and substituted inputs, at the last update.
-    before: Each<(u64, u64)>,
+    before: Each<Option<(u64, u64)>>,
 }
 
 impl Default for Calm {
@@ -80,9 +80,8 @@ impl<W: World> Check<W> for Calm {
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         let counters = (seen.stats.resyncs, seen.stats.substituted);
-        let before = core::mem::replace(self.before.of(seen.machine), counters);
-        let off = seen.setting.client.reconciliation == Reconciliation::Off;
-        if seen.quiet < self.after || off {
+        let before = self.before.of(seen.machine).replace(counters).unwrap_or(counters);
+        if seen.quiet < self.after {
             return Ok(());
         }
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());

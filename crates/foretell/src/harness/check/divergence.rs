@@ -3,7 +3,7 @@
 use super::{Check, ClientSeen, Each};
 use crate::motion::vector::squared_distance;
 use crate::rollback::{Entity, KindSchema, Meaning, Rows, World};
-use crate::session::client::{ClientState, Reconciliation};
+use crate::session::client::ClientState;
 use crate::time::{Instant, Tick};
 use core::ops::Range;
 use core::time::Duration;
@@ -35,7 +35,7 @@ impl<W: World> Check<W> for Divergence {
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         let since = self.playing.of(seen.machine);
-        if seen.frame.state != ClientState::Playing || seen.setting.client.reconciliation == Reconciliation::Off {
+        if seen.frame.state != ClientState::Playing {
             *since = None;
             return Ok(());
         }

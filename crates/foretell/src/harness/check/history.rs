@@ -20,6 +20,14 @@ struct Confirmed {
     next: usize,
 }
 
+#[cfg(test)]
+impl History {
+    /// Remembers something else of the oldest state of the first machine.
+    pub(super) fn tamper(&mut self) {
+        self.by_machine.of(0).ticks[0].1 ^= 1;
+    }
+}
+
 impl<W: World> Check<W> for History {
     fn name(&self) -> &'static str {
         "history"

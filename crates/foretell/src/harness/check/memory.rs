@@ -26,7 +26,7 @@ const STEADY_AFTER: Duration = Duration::from_secs(3);
 const KEPT_FOR_ABSENT: usize = 1_100;
 
 impl Memory {
-    fn check(&self, who: &str, quiet: Duration, (kept, players): (usize, usize)) -> Result<(), String> {
+    pub(super) fn check(&self, who: &str, quiet: Duration, (kept, players): (usize, usize)) -> Result<(), String> {
         let each = if quiet < STEADY_AFTER { self.most } else { self.steady };
         let most = each * players.max(1);
         if kept <= most { Ok(()) } else { Err(format!("{who} keeps {kept} things; at most {most} are allowed")) }

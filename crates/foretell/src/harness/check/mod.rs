@@ -21,6 +21,8 @@ mod history;
 mod memory;
 mod once;
 mod samples;
+#[cfg(test)]
+mod tests;
 
 pub use bytes::Bytes;
 pub use convergence::{Calm, Convergence};

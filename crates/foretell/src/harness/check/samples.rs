@@ -2,7 +2,7 @@
 
 use super::{Check, ClientSeen, Each, describe, difference};
 use crate::rollback::{Tolerance, World};
-use crate::session::client::{ClientState, Reconciliation};
+use crate::session::client::ClientState;
 use crate::time::{Instant, Tick};
 use core::time::Duration;
 
@@ -109,11 +109,10 @@ impl<W: World> Check<W> for Silence {
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         self.check_waiting(seen)?;
         let waits = seen.stats.outcomes.waiting > 0 || seen.frame.state != ClientState::Playing;
-        let off = seen.setting.client.reconciliation == Reconciliation::Off;
         let (Some((tick, rows)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
             return Ok(());
         };
-        let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits && !off) else { return Ok(()) };
+        let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
         let theirs = rows.iter().filter(|(entity, _)| entity.player() == player);
         let ours = predicted.iter().filter(|(entity, _)| rows.words(*entity).is_none());
         for (entity, _) in theirs.chain(ours) {
