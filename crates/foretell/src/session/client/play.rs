@@ -12,6 +12,8 @@ use core::time::Duration;
 /// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
 /// slept through.
 const CATCH_UP: Duration = Duration::from_millis(500);
+/// Behind a snapshot's tick by more than this, the clock jumps.
+const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
@@ -41,6 +43,7 @@ impl<W: World> Turn<'_, W> {
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
+        self.catch_up();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
@@ -52,6 +55,20 @@ impl<W: World> Turn<'_, W> {
         self.session.timeline.seek_present(world);
         self.send(outbox);
         Done { ticks, resimulated }
+    }
+
+    /// A client whose ticks are behind those of a snapshot sends every input too late, and the server tells it nothing of
+    /// margins that it could steer by: its clock goes to where inputs come in time. So after a sleep while the clock waited,
+    /// and when the caller's clock was set back.
+    fn catch_up(&mut self) {
+        let at = self.session.pacing.at();
+        let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
+        if !is_paced(self.rules) || newest.is_none_or(|newest| newest.since(at.tick()) <= BEHIND_TICKS) {
+            return;
+        }
+        let up = self.session.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rules.tick_rate.get());
+        let lead = self.session.lead_ticks(self.now);
+        self.session.pacing.jump(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
     }
 
     /// After a sleep: starts again from the newest snapshot. Without one that is newer than what was compared, the
