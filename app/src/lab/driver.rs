@@ -5,7 +5,7 @@ use super::frame::{Correction, Shown};
 use super::local::Local;
 use super::recording::Event;
 use crate::arena::{Arena, Buttons, Cube};
-use foretell::harness::{Driver, ServerHost};
+use foretell::harness::{Driver, Moment, ServerHost};
 use foretell::netsim::SplitMix64;
 use foretell::session::client::Source;
 use foretell::{
@@ -160,7 +160,7 @@ impl Driver<Arena> for Stage {
         frame.events.iter().for_each(|event| self.witness.note_server(event, self.human));
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if player != HUMAN {
             return;
         }
@@ -168,7 +168,7 @@ impl Driver<Arena> for Stage {
         frame.events.iter().for_each(|event| self.witness.note_client(event));
         self.corrections.extend(frame.corrections.iter().map(|corrected| self.witness.correction(corrected)));
         self.move_local(client);
-        self.show(local, client);
+        self.show(at.local, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));
         (self.resimulated, self.ran) = (frame.resimulated, true);
     }

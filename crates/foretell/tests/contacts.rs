@@ -5,12 +5,10 @@ mod common;
 use common::Buttons;
 use common::f64_mass::Body;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict};
-use foretell::{
-    Client, ClientConfig, Entity, Frame, Instant, Kind, Role, Rows, Rules, ServerConfig, State, Step, Tick, World,
-};
+use foretell::{Client, ClientConfig, Entity, Frame, Kind, Role, Rows, Rules, ServerConfig, State, Step, Tick, World};
 use std::collections::BTreeMap;
 
 /// How near bodies come before they push each other away, in metres.
@@ -84,7 +82,7 @@ impl Driver<Brawl> for Play {
         Buttons::from_bits(SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64() & 15)
     }
 
-    fn after_client(&mut self, _player: usize, _local: Instant, client: &Client<Brawl>, frame: &Frame<'_>) {
+    fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Brawl>, frame: &Frame<'_>) {
         for one in frame.corrections {
             assert!(!one.causes.is_unexplained(), "{one:?}");
             let mine = Some(one.entity.player()) == client.player();

@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, ServerHost, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::vector::squared_distance;
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict, Source};
@@ -112,7 +112,13 @@ impl Driver<Masses> for Play {
         self.truth.insert(frame.tick, server.rows().clone());
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Masses>, frame: &Frame<'_>) {
+    fn after_client(
+        &mut self,
+        player: usize,
+        Moment { local, .. }: Moment,
+        client: &Client<Masses>,
+        frame: &Frame<'_>,
+    ) {
         let Some(own) = client.player() else { return };
         for correction in frame.corrections {
             let mine = correction.entity.player() == own;

@@ -68,6 +68,11 @@ impl Reconciler {
         }
     }
 
+    /// How much it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.substituted.len() + self.touched.len() + self.pending.len()
+    }
+
     /// Starts at the authority's state of `tick`.
     pub(crate) fn begin(&mut self, tick: Tick) {
         self.advance_to(tick);

@@ -183,6 +183,11 @@ impl<I: Copy + Default> InputBuffer<I> {
         }
     }
 
+    /// How many substituted ticks it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.substituted.len()
+    }
+
     /// What was substituted and is not acknowledged, as ranges before the state `tick`, newest first.
     pub(crate) fn ranges(&self, tick: Tick, into: &mut Vec<SubstitutedRange>) {
         into.clear();

@@ -206,6 +206,15 @@ impl<W: World> Server<W> {
         &self.published
     }
 
+    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, events, late
+    /// inputs and refusals. A measure of memory: everything else is a ring of fixed length, or one for each player or
+    /// entity.
+    pub fn kept(&self) -> usize {
+        let peers: usize = self.peers.iter().map(|peer| peer.buffer.kept()).sum();
+        let heard = self.touched.len() + self.refusals.len() + self.joined.len() + self.left.len();
+        peers + heard + self.frame.events.len() + self.frame.late.len()
+    }
+
     fn admit(&mut self, address: PeerId, nonce: Option<u64>) -> Option<PlayerId> {
         if self.peers.len() >= usize::from(self.config.players_max) {
             return None;
