@@ -1,7 +1,7 @@
 //! The engine: hosts take turns in the order of virtual time.
 
 use super::{Host, HostOptions};
-use crate::netsim::{Conditions, Link, SplitMix64};
+use crate::netsim::{Conditions, Fate, Link, SplitMix64};
 use crate::rollback::World;
 use crate::session::client::{Client, ClientConfig, Frame};
 use crate::session::server::{Server, ServerConfig, ServerFrame};
@@ -27,6 +27,35 @@ pub trait Driver<W: World> {
     fn after_client(&mut self, player: usize, local: Instant, client: &Client<W>, frame: &Frame<'_>) {
         let _ = (player, local, client, frame);
     }
+
+    /// After a datagram was given to a player's link: what it is, and what becomes of it.
+    fn after_send(&mut self, sent: &Sent<'_>) {
+        let _ = sent;
+    }
+}
+
+/// Which way a datagram goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// To the server.
+    Up,
+    /// From the server.
+    Down,
+}
+
+/// A datagram that was just given to a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// The virtual time.
+    pub now: Instant,
+    /// Whose link.
+    pub player: usize,
+    /// Which of its two directions.
+    pub way: Way,
+    /// The bytes; [`peek`](crate::session::peek) tells which ticks they are about.
+    pub datagram: &'a [u8],
+    /// What becomes of it.
+    pub fate: Fate,
 }
 
 /// The machine of the server.
@@ -153,10 +182,10 @@ impl<W: World> Simulation<W> {
         server.update(host.local(self.now), world, outbox);
         driver.after_server(self.now, server, &server.frame());
         for (peer, datagram) in outbox.iter() {
-            let Some(player) = usize::try_from(peer.0).ok().and_then(|index| self.players.get_mut(index)) else {
-                continue;
-            };
-            player.down.send(self.now, datagram, &player.down_conditions);
+            let Ok(index) = usize::try_from(peer.0) else { continue };
+            let Some(player) = self.players.get_mut(index) else { continue };
+            let fate = player.down.send(self.now, datagram, &player.down_conditions);
+            driver.after_send(&Sent { now: self.now, player: index, way: Way::Down, datagram, fate });
         }
         outbox.clear();
     }
@@ -174,7 +203,8 @@ impl<W: World> Simulation<W> {
         client.update(local, world, &mut |tick| driver.input(index, tick), outbox);
         driver.after_client(index, local, client, &client.frame(local));
         for (_, datagram) in outbox.iter() {
-            up.send(self.now, datagram, up_conditions);
+            let fate = up.send(self.now, datagram, up_conditions);
+            driver.after_send(&Sent { now: self.now, player: index, way: Way::Up, datagram, fate });
         }
         outbox.clear();
     }

@@ -9,9 +9,11 @@ pub mod server;
 
 mod outbox;
 mod packet;
+mod peek;
 mod rowcode;
 mod rules;
 
 pub use outbox::{Outbox, PeerId};
 pub use packet::{DATAGRAM_MAX, Refusal};
+pub use peek::{Peek, peek};
 pub use rules::{GapPolicy, Rules, Stepping};
