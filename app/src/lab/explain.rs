@@ -219,7 +219,7 @@ impl Witness {
 
     /// The largest lateness among the last `ticks` ticks up to `newest`.
     fn lateness(&self, newest: Tick, ticks: u32) -> Option<f64> {
-        let of = self.late.iter().filter(|(tick, _)| *tick <= newest && newest.since(*tick) < ticks.saturating_mul(2));
+        let of = self.late.iter().filter(|(tick, _)| *tick <= newest && newest.since(*tick) < ticks);
         of.map(|(_, by)| *by).reduce(f64::max)
     }
 

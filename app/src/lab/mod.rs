@@ -28,3 +28,5 @@ pub use server::{LabOptions, serve};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_remote;

@@ -48,10 +48,12 @@ pub struct Involved {
     pub ticks: [u32; 2],
     /// When the last of these ticks was simulated by the server, in seconds; `None` where arriving inputs step it.
     pub due_s: Option<f64>,
-    /// How many of all datagrams that carried them were lost, came too late, and came in time.
+    /// How many of all datagrams that carried them were lost, came too late, came in time, and only repeated what had
+    /// come in time.
     pub lost: usize,
     pub late: usize,
     pub in_time: usize,
+    pub repeated: usize,
     /// The last of them, in the order of sending.
     pub inputs: Vec<Carrier>,
     /// The snapshot that told the client; `None` where it is too long ago.
@@ -66,7 +68,7 @@ pub struct Carrier {
     pub sent_s: f64,
     /// `None` when it never comes.
     pub comes_s: Option<f64>,
-    /// `lost`, `late`, `in time`, or `came` where there is no time for it.
+    /// `lost`, `late`, `in time`, `repeated`, or `came` where there is no time for it.
     pub fate: &'static str,
     /// How much after the tick in question was simulated, or negative how much before.
     pub late_ms: Option<f64>,
@@ -104,11 +106,12 @@ impl Packets {
         let in_time = |inputs: &Inputs, tick| self.late_us(inputs, tick).is_some_and(|late| late <= 0);
         let missing = |tick: &Tick| !self.carriers((*tick, *tick)).any(|inputs| in_time(inputs, *tick));
         let missing: Vec<_> = first.until(newest.next()).filter(missing).collect();
-        let (first, newest) = match (missing.first(), missing.last()) {
-            (Some(first), Some(newest)) => (*first, *newest),
-            _ => (newest, newest),
+        let (first, newest, was_there) = match (missing.first(), missing.last()) {
+            (Some(first), Some(newest)) => (*first, *newest, false),
+            _ => (newest, newest, true),
         };
-        let carriers: Vec<_> = self.carriers((first, newest)).map(|inputs| self.carrier(inputs, newest)).collect();
+        let carrier = |inputs| self.carrier(inputs, newest, was_there);
+        let carriers: Vec<_> = self.carriers((first, newest)).map(carrier).collect();
         let count = |fate| carriers.iter().filter(|carrier| carrier.fate == fate).count();
         Involved {
             ticks: [first.get(), newest.get()],
@@ -116,6 +119,7 @@ impl Packets {
             lost: count("lost"),
             late: count("late"),
             in_time: count("in time"),
+            repeated: count("repeated"),
             inputs: carriers[carriers.len().saturating_sub(TOLD_MAX)..].to_vec(),
             snapshot: self.teller(tick),
         }
@@ -125,14 +129,17 @@ impl Packets {
         self.inputs.iter().filter(move |inputs| inputs.first <= newest && first <= inputs.newest)
     }
 
-    fn carrier(&self, inputs: &Inputs, newest: Tick) -> Carrier {
+    fn carrier(&self, inputs: &Inputs, newest: Tick, was_there: bool) -> Carrier {
         let late_us = self.late_us(inputs, inputs.newest.min(newest));
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         let late_ms = late_us.map(|late| late as f64 / 1000.0);
         let (comes_s, fate) = match (inputs.fate, late_us) {
             (Fate::Lost | Fate::Dropped, _) => (None, "lost"),
             (Fate::Arrives(due), None) => (Some(seconds(due)), "came"),
-            (Fate::Arrives(due), Some(late)) => (Some(seconds(due)), if late > 0 { "late" } else { "in time" }),
+            (Fate::Arrives(due), Some(late)) => {
+                let too_late = if was_there { "repeated" } else { "late" };
+                (Some(seconds(due)), if late > 0 { too_late } else { "in time" })
+            }
         };
         Carrier {
             ticks: [inputs.first.get(), inputs.newest.get()],
@@ -228,7 +235,7 @@ mod tests {
     fn of_inputs_that_were_all_there_the_last_one_is_told() {
         let packets = packets(|_, sent| Fate::Arrives(sent + core::time::Duration::from_millis(50)));
         let told = packets.involved((Tick::new(11), Tick::new(12)), Tick::new(13));
-        assert_eq!((told.ticks, told.lost, told.late), ([12, 12], 0, 2));
+        assert_eq!((told.ticks, told.lost, told.late, told.repeated), ([12, 12], 0, 0, 2));
         assert_eq!(told.inputs[0].late_ms, Some(-10.0));
         assert_eq!(told.snapshot, None);
     }

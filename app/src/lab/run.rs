@@ -326,7 +326,8 @@ fn now(stats: &ClientStats, rates: Rates, correction_m: f64, (seen, rate): (Seen
         speed: stats.speed,
         margin_ticks: stats.margin_ticks,
         playout_delay_ms: ms(stats.playout_delay_ticks),
-        spare_lead_ms: ms(stats.lead_ticks) - rtt_ms / 2.0,
+        // Nothing before both are measured.
+        spare_lead_ms: if stats.lead_ticks > 0.0 && rtt_ms > 0.0 { ms(stats.lead_ticks) - rtt_ms / 2.0 } else { 0.0 },
         extrapolated_share: seen.extrapolated_share,
         frozen_ms: seen.frozen_ms,
         jump_m: seen.jump_m,

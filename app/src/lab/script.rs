@@ -63,24 +63,24 @@ impl What {
 pub const SCRIPTS: [Script; 5] = [
     Script {
         event: Event::Jump,
-        label: "Latency jump",
-        explain: "Your one-way latency is 30 ms, after 2 s jumps to 300 ms, and after 8 s more back to 30 ms.",
+        label: "Jump",
+        explain: "Your one-way latency is 30 ms, after 3 s jumps to 300 ms, and 8 s later back to 30 ms.",
         source: "R9, D24",
         steps: &[
             Step { at_ms: 0, what: What::Latency(30), caption: "latency 30 ms" },
-            Step { at_ms: 2000, what: What::Latency(300), caption: "latency jumps to 300 ms" },
-            Step { at_ms: 10_000, what: What::Latency(30), caption: "and back to 30 ms" },
-            Step { at_ms: 26_000, what: What::AsSet, caption: "network as set again" },
+            Step { at_ms: 3000, what: What::Latency(300), caption: "latency 300 ms" },
+            Step { at_ms: 11_000, what: What::Latency(30), caption: "back to 30 ms" },
+            Step { at_ms: 27_000, what: What::AsSet, caption: "as set again" },
         ],
     },
     Script {
         event: Event::Blackout,
-        label: "Total loss",
+        label: "Loss",
         explain: "After 1 s nothing gets through between you and the server, either way, for 2 s.",
         source: "R9, D24",
         steps: &[
             Step { at_ms: 1000, what: What::Loss(1.0, 1.0), caption: "total loss" },
-            Step { at_ms: 3000, what: What::AsSet, caption: "network as set again" },
+            Step { at_ms: 3000, what: What::AsSet, caption: "as set again" },
         ],
     },
     Script {
@@ -90,12 +90,12 @@ pub const SCRIPTS: [Script; 5] = [
         source: "R21, D31",
         steps: &[
             Step { at_ms: 0, what: What::Loss(0.1, 8.0), caption: "10 % loss in bursts of 8" },
-            Step { at_ms: 10_000, what: What::AsSet, caption: "network as set again" },
+            Step { at_ms: 10_000, what: What::AsSet, caption: "as set again" },
         ],
     },
     Script {
         event: Event::Server,
-        label: "Server stall",
+        label: "Server",
         explain: "After 1 s the server's machine runs nothing for 2 s, for all players.",
         source: "",
         steps: &[
@@ -105,7 +105,7 @@ pub const SCRIPTS: [Script; 5] = [
     },
     Script {
         event: Event::Sleep,
-        label: "Tab sleeps",
+        label: "Sleep",
         explain: "After 1 s your machine runs nothing for 5 s, as a tab in the background does.",
         source: "",
         steps: &[
@@ -200,7 +200,7 @@ mod tests {
             let next = running.upcoming(frame).map(|upcoming| frame + upcoming.frames);
             assert_eq!(next, [160, 280].into_iter().find(|step| frame < *step), "frame {frame}");
         }
-        assert_eq!(begun, [(160, "total loss"), (280, "network as set again")]);
+        assert_eq!(begun, [(160, "total loss"), (280, "as set again")]);
         assert!(running.0.is_empty());
     }
 

@@ -1,0 +1,34 @@
+// The scripts: a button for each that the program has, with a key of its own.
+
+const FIRST_KEY = 5;
+
+export class Scripts {
+  /** `run(name)` starts one; `explain(script)` tells what one does. */
+  constructor(root, { shortcuts, explain, run }) {
+    Object.assign(this, { root, shortcuts, explain, run });
+  }
+
+  ready(scripts) {
+    if (this.root.children.length === scripts.length) return;
+    this.root.replaceChildren(...scripts.map((script, i) => this.button(script, String(FIRST_KEY + i))));
+  }
+
+  button(script, key) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.script = script.name;
+    button.title = script.explain;
+    button.setAttribute("aria-keyshortcuts", key);
+    const chip = document.createElement("kbd");
+    chip.textContent = key;
+    button.append(`${script.label} `, chip);
+    button.addEventListener("click", (event) => {
+      this.run(script.name);
+      if (event.detail > 0) button.blur();
+    });
+    for (const name of ["pointerenter", "focusin"]) button.addEventListener(name, () => this.explain(script));
+    button.addEventListener("pointerleave", () => this.explain(null));
+    this.shortcuts.set(key, () => this.run(script.name));
+    return button;
+  }
+}
