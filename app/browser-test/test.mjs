@@ -150,7 +150,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-whole.png`, fullPage: true });
       });
 
-      test(`remote players are pictured in ${colorScheme}, guessed and held`, async () => {
+      test(`remote players are pictured in ${colorScheme}, extrapolated and held`, async () => {
         const page = await open({ ...options, colorScheme });
         await turnToRemote(page);
         await until(page, (await newestFrame(page)) + 120);
@@ -287,7 +287,7 @@ for (const [way, turn] of [
       });
     }, then + 60);
     assert(moved.length === 3 && moved.every((way) => way > 0.1), JSON.stringify(moved));
-    assert.match(await page.locator("#now").innerText(), /playout delay[\s\S]+guessed[\s\S]+frozen[\s\S]+largest jump/);
+    assert.match(await page.locator("#now").innerText(), /playout delay[\s\S]+extrapolated[\s\S]+frozen[\s\S]+largest jump/);
     assert.match(await page.locator("#legend").innerText(), /extrapolated[\s\S]+held/);
     assert(await page.locator("#control-bots").isVisible() && await page.locator("#control-other_player").isHidden());
     await page.keyboard.press("n");
@@ -355,7 +355,7 @@ test("every script has a key and marks what it does on the time axis", async () 
   const page = await open();
   const scripts = await page.locator("#scripts button").evaluateAll((buttons) => buttons.map((button) => button.dataset.script));
   assert.deepEqual(scripts, ["jump", "blackout", "bursts", "server", "sleep"]);
-  const captions = ["latency 30 ms", "total loss", "10 % loss in bursts of 8", "server stalls", "your tab sleeps"];
+  const captions = ["latency 30 ms", "total loss", "10 % in bursts of 8", "server stalls", "your tab sleeps"];
   for (const [i, caption] of captions.entries()) {
     await page.keyboard.press(String(5 + i));
     await page.waitForFunction((wanted) => window.foretell.marks.some((mark) => mark.kind === "script" && mark.caption === wanted), caption);

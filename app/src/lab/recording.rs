@@ -303,6 +303,13 @@ mod tests {
     }
 
     #[test]
+    fn every_event_has_its_own_name_in_the_order_of_their_tags() {
+        for (tag, (event, name)) in Event::NAMED.into_iter().enumerate() {
+            assert_eq!((event as usize, event.name(), Event::named(name)), (tag, name, Ok(event)));
+        }
+    }
+
+    #[test]
     fn only_the_last_minute_is_kept_and_what_was_before_becomes_its_start() {
         let mut recording = Recording::new(Start::new(1, Settings::default()));
         recording.note(3, Change::Keys(5));

@@ -70,7 +70,7 @@ pub const SCRIPTS: [Script; 5] = [
             Step { at_ms: 0, what: What::Latency(30), caption: "latency 30 ms" },
             Step { at_ms: 3000, what: What::Latency(300), caption: "latency 300 ms" },
             Step { at_ms: 11_000, what: What::Latency(30), caption: "back to 30 ms" },
-            Step { at_ms: 27_000, what: What::AsSet, caption: "as set again" },
+            Step { at_ms: 27_000, what: What::AsSet, caption: "link as set" },
         ],
     },
     Script {
@@ -80,7 +80,7 @@ pub const SCRIPTS: [Script; 5] = [
         source: "R9, D24",
         steps: &[
             Step { at_ms: 1000, what: What::Loss(1.0, 1.0), caption: "total loss" },
-            Step { at_ms: 3000, what: What::AsSet, caption: "as set again" },
+            Step { at_ms: 3000, what: What::AsSet, caption: "loss ends" },
         ],
     },
     Script {
@@ -89,8 +89,8 @@ pub const SCRIPTS: [Script; 5] = [
         explain: "For 10 s a tenth of your datagrams is lost each way, on average 8 in a row.",
         source: "R21, D31",
         steps: &[
-            Step { at_ms: 0, what: What::Loss(0.1, 8.0), caption: "10 % loss in bursts of 8" },
-            Step { at_ms: 10_000, what: What::AsSet, caption: "as set again" },
+            Step { at_ms: 0, what: What::Loss(0.1, 8.0), caption: "10 % in bursts of 8" },
+            Step { at_ms: 10_000, what: What::AsSet, caption: "bursts end" },
         ],
     },
     Script {
@@ -200,7 +200,7 @@ mod tests {
             let next = running.upcoming(frame).map(|upcoming| frame + upcoming.frames);
             assert_eq!(next, [160, 280].into_iter().find(|step| frame < *step), "frame {frame}");
         }
-        assert_eq!(begun, [(160, "total loss"), (280, "as set again")]);
+        assert_eq!(begun, [(160, "total loss"), (280, "loss ends")]);
         assert!(running.0.is_empty());
     }
 

@@ -74,29 +74,29 @@ fn in_a_blackout_others_are_guessed_and_then_held_and_come_back() {
     let start = settle(&mut run).frame + 1;
     run.event(Event::Blackout).expect("there is room");
     let frames = play(&mut run, 420);
-    assert_eq!(marks(&frames), [(start + 60, "total loss"), (start + 180, "as set again")]);
+    assert_eq!(marks(&frames), [(start + 60, "total loss"), (start + 180, "loss ends")]);
     let source = |at: usize| of_role(&frames[at], "other")[0].source;
     assert_eq!([source(30), source(170), source(400)], ["interpolated", "held", "interpolated"]);
     assert!(frames.iter().any(|frame| of_role(frame, "other")[0].source == "extrapolated"));
     let next: Vec<_> = [0, 100, 300].into_iter().map(|at: usize| frames[at].upcoming.as_ref()).collect();
     assert_eq!(next[0].map(|next| (next.caption, next.in_s)), Some(("total loss", 1.0)));
-    assert_eq!(next[1].map(|next| next.caption), Some("as set again"));
+    assert_eq!(next[1].map(|next| next.caption), Some("loss ends"));
     assert!(next[2].is_none());
+    // It is the person's link alone: the bots' inputs get through, and they go on.
+    assert!(frames[150..180].iter().all(|frame| frame.chart.true_step_m > 0.03));
     let worst = frames.iter().map(|frame| frame.now.frozen_ms).fold(0.0, f64::max);
     assert!((1200.0..2200.0).contains(&worst), "frozen for {worst} ms");
     assert_eq!(frames[419].state, "playing");
 }
 
 #[test]
-fn a_latency_that_jumps_does_so_on_the_persons_link_alone_and_comes_back() {
+fn a_latency_that_jumps_comes_back() {
     let mut run = run(&[(Key::Latency, 10.0), (Key::Scene, 1.0)]);
     settle(&mut run);
     run.event(Event::Jump).expect("there is room");
     let frames = play(&mut run, 28 * 60);
     let rtt = |second: usize| frames[second * 60].now.rtt_ms;
     assert!((50.0..100.0).contains(&rtt(2)) && rtt(9) > 500.0 && rtt(25) < 120.0, "{} {} {}", rtt(2), rtt(9), rtt(25));
-    // The bots' inputs are as little late as before: their truth never stands still.
-    assert!(frames.iter().all(|frame| frame.chart.true_step_m > 0.001));
     assert_eq!(marks(&frames).len(), 4);
 }
 

@@ -61,7 +61,7 @@ const scenes = new Tabs($("scenes"), (name) => changes.put("scene", name));
 const sets = new Tabs($("sets"), ask);
 const scripts = new Scripts($("scripts"), {
   shortcuts,
-  explain: (script) => controls.explain(script),
+  watch: (button, script) => controls.watch(button, () => script),
   run: (name) => connection.send({ type: "event", name }),
 });
 

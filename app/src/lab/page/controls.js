@@ -119,6 +119,7 @@ export class Controls {
     row.addEventListener("pointerenter", () => this.explain(of()));
     row.addEventListener("pointerleave", () => this.explain(null));
     row.addEventListener("focusin", () => this.explain(of()));
+    row.addEventListener("focusout", () => this.explain(null));
   }
 
   explain(control) {

@@ -29,7 +29,7 @@ export const SETS = [
     name: "Playout",
     rows: [
       { question: "How late are others shown?", unit: "ms", factor: 1, least: 100, decimals: 0, curves: [["playout_delay_ms", "playout delay", "client", "line"]] },
-      { question: "How far is it guessed?", unit: "ms", factor: 1, least: 100, decimals: 0, curves: [["beyond_ms", "beyond newest", "other", "line"]] },
+      { question: "How far are they guessed?", unit: "ms", factor: 1, least: 100, decimals: 0, curves: [["beyond_ms", "beyond newest", "other", "line"]] },
       { question: "How far per frame? (log)", unit: "cm", factor: 100, least: 100, decimals: 0, log: 1, curves: [["true_step_m", "true step", "server", "dash"], ["shown_step_m", "shown step", "other", "line"]] },
       { question: "How far is the server?", unit: "ms", factor: 1, least: 50, decimals: 0, curves: [["rtt_ms", "RTT", "client", "line"]] },
       { question: "What goes over the wire?", unit: "kB/s", factor: 0.001, least: 2, decimals: 1, curves: [["up_bytes_per_s", "up", "client", "line"], ["down_bytes_per_s", "down", "server", "dash"]] },

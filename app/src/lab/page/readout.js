@@ -13,13 +13,13 @@ const CELLS = {
   down: ["down_bytes_per_s", "kB/s", 0.001, 1, `server to client, ${WIRE}`],
   pace: ["speed", "×", 1, 3, "how fast the client runs its ticks to keep its lead"],
   "playout delay": ["playout_delay_ms", "ms", 1, 0, "how far behind the newest possible information others are shown"],
-  guessed: ["extrapolated_share", "%", 100, 1, "frames of others in the last 5 s that were shown beyond the newest snapshot"],
+  extrapolated: ["extrapolated_share", "%", 100, 1, "frames of others in the last 5 s that were shown beyond the newest snapshot"],
   frozen: ["frozen_ms", "ms", 1, 0, "the longest in the last 5 s that another was shown standing still while in truth they moved"],
   "largest jump": ["jump_m", "cm", 100, 0, "the largest step of another in the last 5 s beyond what their true speed allows"],
 };
 const SCENES = {
   prediction: ["misprediction", "correction", "lead", "input margin", "RTT", "input misses", "up", "down", "pace"],
-  remote: ["playout delay", "guessed", "frozen", "largest jump", "lead", "input margin", "RTT", "input misses", "down"],
+  remote: ["playout delay", "extrapolated", "frozen", "largest jump", "lead", "input margin", "RTT", "input misses", "down"],
 };
 
 /** `number` with `decimals` places and a true minus sign; a dash when there is none. */

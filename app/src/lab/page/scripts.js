@@ -3,9 +3,9 @@
 const FIRST_KEY = 5;
 
 export class Scripts {
-  /** `run(name)` starts one; `explain(script)` tells what one does. */
-  constructor(root, { shortcuts, explain, run }) {
-    Object.assign(this, { root, shortcuts, explain, run });
+  /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
+  constructor(root, { shortcuts, watch, run }) {
+    Object.assign(this, { root, shortcuts, watch, run });
   }
 
   ready(scripts) {
@@ -26,8 +26,7 @@ export class Scripts {
       this.run(script.name);
       if (event.detail > 0) button.blur();
     });
-    for (const name of ["pointerenter", "focusin"]) button.addEventListener(name, () => this.explain(script));
-    button.addEventListener("pointerleave", () => this.explain(null));
+    this.watch(button, script);
     this.shortcuts.set(key, () => this.run(script.name));
     return button;
   }

@@ -4,7 +4,7 @@ const ERROR_MS = 6000;
 const PACE_MS = 500;
 const STATES = {
   joining: "The client joins: it waits for the first snapshot.",
-  starved: "Starved: no snapshot for more than 250 ms; the client predicts on.",
+  starved: "Starved: no snapshots come; the client predicts on.",
   behind: "Behind: a resimulation is spread over several updates.",
   resyncing: "Resyncing: the client waits for a snapshot to start again from.",
   lost: "No snapshot for 5 s; the client still listens.",
@@ -58,7 +58,7 @@ export class Status {
 
   sentence(frame, paused, looking) {
     const { upcoming } = frame;
-    const next = upcoming && !looking ? `In ${upcoming.in_s.toFixed(1)} s: ${upcoming.caption}.` : "";
+    const next = upcoming && !looking ? `In ${(Math.ceil(upcoming.in_s * 10) / 10).toFixed(1)} s: ${upcoming.caption}.` : "";
     return `${this.state(frame, paused, looking, next !== "")}\n${next}`.trim();
   }
 
