@@ -2,7 +2,7 @@
 //!
 //! Seen by the harness when they are sent; a link knows then already what it will do to each.
 
-use foretell::harness::{Sent, Way};
+use foretell::harness::Sent;
 use foretell::netsim::Fate;
 use foretell::session::{Peek, peek};
 use foretell::{Instant, Tick};
@@ -85,11 +85,11 @@ pub struct Teller {
 impl Packets {
     /// Takes in a datagram of the person's link, near a tick of theirs.
     pub fn note(&mut self, sent: &Sent<'_>, near: Tick) {
-        match (sent.way, peek(sent.datagram, near)) {
-            (Way::Up, Ok(Peek::Inputs { first, newest })) => {
+        match (sent.to_server, peek(sent.datagram, near)) {
+            (true, Ok(Peek::Inputs { first, newest })) => {
                 keep(&mut self.inputs, Inputs { first, newest, sent: sent.now, fate: sent.fate });
             }
-            (Way::Down, Ok(Peek::Snapshot { tick })) => {
+            (false, Ok(Peek::Snapshot { tick })) => {
                 keep(&mut self.snapshots, Snapshot { tick, sent: sent.now, fate: sent.fate });
             }
             _ => {}

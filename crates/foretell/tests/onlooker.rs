@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Sent, Simulation, Way};
+use foretell::harness::{Driver, HostOptions, PlayerOptions, Sent, Simulation};
 use foretell::netsim::{Conditions, Fate, Loss};
 use foretell::session::{Peek, peek};
 use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, State, Tick};
@@ -33,12 +33,12 @@ impl Driver<Masses> for Onlooker {
     fn after_send(&mut self, sent: &Sent<'_>) {
         match peek(sent.datagram, self.client).expect("both ends are well-behaved") {
             Peek::Inputs { first, newest } => {
-                assert_eq!((sent.way, newest), (Way::Up, self.client.back(1).expect("a tick has run")));
+                assert_eq!((sent.to_server, newest), (true, self.client.back(1).expect("a tick has run")));
                 self.inputs += u64::from(newest.next().since(first));
                 self.lost += u64::from(sent.fate == Fate::Lost);
             }
             Peek::Snapshot { tick } => {
-                assert_eq!(sent.way, Way::Down);
+                assert!(!sent.to_server);
                 assert!(self.snapshots.last().is_none_or(|before| *before < tick));
                 self.snapshots.push(tick);
             }

@@ -7,4 +7,4 @@ mod host;
 mod simulation;
 
 pub use host::{Host, HostOptions};
-pub use simulation::{Driver, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation, Way};
+pub use simulation::{Driver, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};

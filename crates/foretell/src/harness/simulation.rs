@@ -34,15 +34,6 @@ pub trait Driver<W: World> {
     }
 }
 
-/// Which way a datagram goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// To the server.
-    Up,
-    /// From the server.
-    Down,
-}
-
 /// A datagram that was just given to a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
@@ -50,8 +41,8 @@ pub struct Sent<'a> {
     pub now: Instant,
     /// Whose link.
     pub player: usize,
-    /// Which of its two directions.
-    pub way: Way,
+    /// Whether it goes to the server, or comes from there.
+    pub to_server: bool,
     /// The bytes; [`peek`](crate::session::peek) tells which ticks they are about.
     pub datagram: &'a [u8],
     /// What becomes of it.
@@ -185,7 +176,7 @@ impl<W: World> Simulation<W> {
             let Ok(index) = usize::try_from(peer.0) else { continue };
             let Some(player) = self.players.get_mut(index) else { continue };
             let fate = player.down.send(self.now, datagram, &player.down_conditions);
-            driver.after_send(&Sent { now: self.now, player: index, way: Way::Down, datagram, fate });
+            driver.after_send(&Sent { now: self.now, player: index, to_server: false, datagram, fate });
         }
         outbox.clear();
     }
@@ -204,7 +195,7 @@ impl<W: World> Simulation<W> {
         driver.after_client(index, local, client, &client.frame(local));
         for (_, datagram) in outbox.iter() {
             let fate = up.send(self.now, datagram, up_conditions);
-            driver.after_send(&Sent { now: self.now, player: index, way: Way::Up, datagram, fate });
+            driver.after_send(&Sent { now: self.now, player: index, to_server: true, datagram, fate });
         }
         outbox.clear();
     }
