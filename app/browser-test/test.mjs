@@ -45,9 +45,15 @@ async function open(options = DESKTOP, address = origin) {
   contexts.push(context);
   const page = await context.newPage();
   watch(page);
+  await page.addInitScript(() => { window.others = (frame) => frame.cubes.filter(({ role }) => role === "other"); });
   await page.goto(address);
   await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"));
   return page;
+}
+
+async function turnToRemote(page) {
+  if ((await page.evaluate(() => window.foretell.settings.scene)) !== "remote") await page.keyboard.press("n");
+  await page.waitForFunction(() => window.foretell.settings.scene === "remote" && others(window.foretell.frames.at(-1)).length > 1);
 }
 
 function watch(page) {
@@ -142,6 +148,19 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         await page.keyboard.press("Escape");
         assert(await page.locator("#card").isHidden());
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-whole.png`, fullPage: true });
+      });
+
+      test(`remote players are pictured in ${colorScheme}, extrapolated and held`, async () => {
+        const page = await open({ ...options, colorScheme });
+        await turnToRemote(page);
+        await until(page, (await newestFrame(page)) + 120);
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-remote.png` });
+        await page.keyboard.press("6");
+        await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "held"));
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-held.png`, fullPage: true });
+        await page.waitForFunction(() => window.foretell.corrections.length > 0);
+        await page.keyboard.press("]");
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-packets.png` });
       });
     }
   });
@@ -246,6 +265,146 @@ test("a copied link plays the same run, bit for bit", async () => {
   for (const frame of shared) {
     const { cubes, corrections, keys } = replay.get(frame.frame);
     assert.deepEqual({ frame: frame.frame, keys, cubes, corrections }, { frame: frame.frame, keys: frame.keys, cubes: frame.cubes, corrections: frame.corrections });
+  }
+});
+
+for (const [way, turn] of [
+  ["its key", (page) => page.keyboard.press("n")],
+  ["a click", (page) => page.locator('#scenes [data-name="remote"]').click()],
+]) {
+  test(`${way} turns to the remote players, who move, and back`, async () => {
+    const page = await open();
+    const before = await newestFrame(page);
+    await turn(page);
+    await page.waitForFunction(() => others(window.foretell.frames.at(-1)).length === 3);
+    const then = await newestFrame(page);
+    await until(page, then + 120);
+    const moved = await page.evaluate((from) => {
+      const [first, last] = [window.foretell.frames.find(({ frame }) => frame === from), window.foretell.frames.at(-1)];
+      return others(first).map(({ id, position }) => {
+        const now = others(last).find((cube) => cube.id === id);
+        return Math.hypot(...position.map((part, i) => now.position[i] - part));
+      });
+    }, then + 60);
+    assert(moved.length === 3 && moved.every((way) => way > 0.1), JSON.stringify(moved));
+    assert.match(await page.locator("#now").innerText(), /playout delay[\s\S]+extrapolated[\s\S]+frozen[\s\S]+largest jump/);
+    assert.match(await page.locator("#legend").innerText(), /extrapolated[\s\S]+held/);
+    assert(await page.locator("#control-bots").isVisible() && await page.locator("#control-other_player").isHidden());
+    await page.keyboard.press("n");
+    await page.waitForFunction(() => window.foretell.settings.scene === "prediction" && others(window.foretell.frames.at(-1)).length === 1);
+    assert(await page.locator("#control-bots").isHidden() && await page.locator("#control-other_player").isVisible());
+    assert((await newestFrame(page)) > before, "the run goes on");
+  });
+}
+
+test("bots come and go with their slider, and the person drives on", async () => {
+  const page = await open();
+  await turnToRemote(page);
+  for (const bots of [7, 1]) {
+    await page.locator("#control-bots").fill(String(bots));
+    await page.waitForFunction((wanted) => others(window.foretell.frames.at(-1)).length === wanted, bots);
+  }
+  await page.keyboard.press("Escape");
+  await page.keyboard.down("KeyA");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 4);
+});
+
+test("each set of charts is drawn, and its curves move", async () => {
+  const page = await open();
+  await turnToRemote(page);
+  const picture = () => page.evaluate(() => {
+    const charts = document.getElementById("charts");
+    const copy = new OffscreenCanvas(charts.width, charts.height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(charts, 0, 0);
+    const { data } = copy.getImageData(0, 0, charts.width, charts.height);
+    let [ink, sum] = [0, 0];
+    for (let i = 3; i < data.length; i += 4) if (data[i]) [ink, sum] = [ink + 1, (sum * 31 + data[i - 1] + i) % 1e9];
+    return { ink, sum };
+  });
+  const seen = new Set();
+  for (const set of ["Playout", "Prediction", "Pacing"]) {
+    assert.equal(await page.locator('#sets [aria-pressed="true"]').innerText(), set);
+    await until(page, (await newestFrame(page)) + 5);
+    const first = await picture();
+    await until(page, (await newestFrame(page)) + 20);
+    const second = await picture();
+    assert(first.ink > 2000 && first.sum !== second.sum, JSON.stringify({ set, first, second }));
+    seen.add(second.sum);
+    await page.keyboard.press("v");
+  }
+  assert.equal(seen.size, 3);
+});
+
+test("a preset changes the network while the run goes on, in both scenes", async () => {
+  const page = await open();
+  for (const preset of ["bad", "lan"]) {
+    await page.keyboard.press("e");
+    const before = await newestFrame(page);
+    await page.locator("#preset").selectOption(preset);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction((name) => window.foretell.marks.at(-1)?.caption === `preset ${name}`, preset);
+    const [after, seen] = [await newestFrame(page), await frames(page)];
+    assert(after >= before && seen.some(({ frame }) => frame === before), "frames are counted on");
+    assert.equal(seen.at(-1).state, "playing");
+    await turnToRemote(page);
+  }
+  assert.equal(await page.locator("#preset").inputValue(), "lan");
+});
+
+test("every script has a key and marks what it does on the time axis", async () => {
+  const page = await open();
+  const scripts = await page.locator("#scripts button").evaluateAll((buttons) => buttons.map((button) => button.dataset.script));
+  assert.deepEqual(scripts, ["jump", "blackout", "bursts", "server", "sleep"]);
+  const captions = ["latency 30 ms", "total loss", "10 % in bursts of 8", "server stalls", "your tab sleeps"];
+  for (const [i, caption] of captions.entries()) {
+    await page.keyboard.press(String(5 + i));
+    await page.waitForFunction((wanted) => window.foretell.marks.some((mark) => mark.kind === "script" && mark.caption === wanted), caption);
+  }
+  assert.match(await page.locator("#status").innerText(), /In \d\.\d s: /);
+});
+
+test("a card shows the datagrams that did not bring an input, and the snapshot that told", async () => {
+  const page = await open();
+  await page.keyboard.down("ArrowRight");
+  await page.locator('[data-script="blackout"]').click();
+  await page.waitForFunction(() => window.foretell.corrections.some(({ packets }) => packets.lost > 10));
+  await page.keyboard.up("ArrowRight");
+  const index = await page.evaluate(() => window.foretell.corrections.findIndex(({ packets }) => packets.lost > 10));
+  for (let i = 0; i <= index; i += 1) await page.keyboard.press("]");
+  const text = await page.locator("#card").innerText();
+  assert.match(text, /Packets/);
+  assert.match(text, /were in \d+ datagrams, \d+ lost/);
+  assert.match(text, /never\s+lost/);
+  assert.match(text, /The snapshot of tick [\d,]+ told it: sent at [\d.]+ s, it came \d+ ms later/);
+  const lines = await page.locator("#card .passages g.lost").count();
+  assert(lines > 0 && (await page.locator("#card .passages g.snapshot").count()) === 1);
+  await page.keyboard.press("Escape");
+  assert(await page.locator("#card").isHidden());
+});
+
+test("a link of remote players with scripts and presets plays the same run, bit for bit", async () => {
+  const page = await open();
+  await turnToRemote(page);
+  await page.keyboard.press("8");
+  await page.keyboard.down("ArrowUp");
+  await page.locator("#preset").selectOption("4g");
+  await page.keyboard.press("Escape");
+  await until(page, (await newestFrame(page)) + 240);
+  await page.keyboard.press("6");
+  await until(page, (await newestFrame(page)) + 60);
+  const copiedAt = await newestFrame(page);
+  await page.keyboard.press("c");
+  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const run = await frames(page);
+  const again = await open(DESKTOP, link);
+  await again.waitForFunction((last) => window.foretell.frames.some((frame) => frame.frame >= last), copiedAt + 1);
+  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
+  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
+  assert(shared.length > 250 && shared.some(({ marks }) => marks.some(({ caption }) => caption === "server stalls")));
+  for (const frame of shared) {
+    const [{ replaying: a, ...played }, { replaying: b, ...replayed }] = [frame, replay.get(frame.frame)];
+    assert.deepEqual(replayed, played);
   }
 });
 

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 /// Where a control stands on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Group {
+    /// The tabs, not a row among the others.
+    Scene,
     Network,
     Rates,
     Methods,
@@ -73,6 +75,17 @@ impl Control {
         }
     }
 
+    /// The value of a code as a person reads it.
+    pub fn tell(&self, code: u16) -> String {
+        match self.range {
+            Range::Slider { unit, .. } | Range::Numbers(_, unit) => {
+                format!("{} {unit}", self.number(code)).trim_end().to_owned()
+            }
+            Range::Words(words) => words[usize::from(code)].1.to_owned(),
+            Range::Toggle => if code == 1 { "on" } else { "off" }.to_owned(),
+        }
+    }
+
     /// The code of a value that the page has sent; of a slider the nearest one.
     ///
     /// # Errors
@@ -124,6 +137,7 @@ impl Control {
             "explain": self.explain,
             "source": self.source,
             "restarts": self.key.restarts(),
+            "scene": self.key.scene().map(|scene| scene.name()),
         });
         let more = match self.range {
             Range::Slider { min, max, per_unit, unit } => {

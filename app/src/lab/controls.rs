@@ -27,10 +27,34 @@ pub enum Key {
     Decay,
     Show,
     Other,
+    Bots,
+    Scene,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 21;
+pub const CONTROLS_LEN: usize = 23;
+
+/// What the page shows of the one session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scene {
+    /// The person's own cube, and what becomes of its predictions.
+    Prediction,
+    /// The others, as the person's client shows them.
+    Remote,
+}
+
+impl Scene {
+    /// Both, in the order of their codes.
+    pub const ALL: [Scene; 2] = [Scene::Prediction, Scene::Remote];
+
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scene::Prediction => "prediction",
+            Scene::Remote => "remote",
+        }
+    }
+}
 
 impl Key {
     /// Its control.
@@ -50,6 +74,20 @@ impl Key {
     /// Whether a change of it needs a new session: both ends must agree on it from the start.
     pub fn restarts(self) -> bool {
         matches!(self, Key::TickRate | Key::Stepping)
+    }
+
+    /// The scene that it counts in; `None` for all.
+    pub fn scene(self) -> Option<Scene> {
+        match self {
+            Key::Other => Some(Scene::Prediction),
+            Key::Bots => Some(Scene::Remote),
+            _ => None,
+        }
+    }
+
+    /// Whether it is one of those that a preset sets.
+    pub fn is_network(self) -> bool {
+        self.control().group == Group::Network
     }
 }
 
@@ -286,5 +324,25 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         default: 1,
         explain: "A second player, moved by a bot and shown between the snapshots that came.",
         source: "Q20, D29",
+    },
+    Control {
+        key: Key::Bots,
+        name: "bots",
+        label: "bots",
+        group: Group::Methods,
+        range: slider(1, 7, 1, ""),
+        default: 2,
+        explain: "How many other players there are, each on a network like yours, with the keys of a person.",
+        source: "Q20, D29",
+    },
+    Control {
+        key: Key::Scene,
+        name: "scene",
+        label: "scene",
+        group: Group::Scene,
+        range: Range::Words(&[("prediction", "Prediction"), ("remote", "Remote players")]),
+        default: 0,
+        explain: "What the page shows of the session: your own cube, or the others.",
+        source: "Q20",
     },
 ];

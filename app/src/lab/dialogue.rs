@@ -5,6 +5,7 @@ use super::frame::Frame;
 use super::presets;
 use super::recording::{Event, Recording, SEED_MAX, Start};
 use super::run::Run;
+use super::script::{SCRIPTS, Script};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -35,6 +36,7 @@ enum Answer {
         seed: u64,
         controls: Vec<Value>,
         presets: Vec<Offered>,
+        scripts: Vec<OnOffer>,
         #[serde(flatten)]
         chosen: Chosen,
     },
@@ -64,6 +66,16 @@ struct Offered {
     explain: String,
 }
 
+/// A script on offer.
+#[derive(Serialize)]
+struct OnOffer {
+    /// The name of its event.
+    name: &'static str,
+    label: &'static str,
+    explain: &'static str,
+    source: &'static str,
+}
+
 /// What is chosen.
 #[derive(Serialize)]
 struct Chosen {
@@ -77,6 +89,13 @@ struct Chosen {
 /// One page's talk with the program, and its run.
 pub struct Dialogue {
     run: Run,
+}
+
+impl OnOffer {
+    fn of(script: &Script) -> OnOffer {
+        let Script { event, label, explain, source, .. } = script;
+        OnOffer { name: event.name(), label, explain, source }
+    }
 }
 
 impl Dialogue {
@@ -146,6 +165,7 @@ impl Dialogue {
             seed: self.run.seed(),
             controls: CONTROLS.iter().map(|control| control.describe(settings.code(control.key))).collect(),
             presets: presets::presets().into_iter().map(offered).collect(),
+            scripts: SCRIPTS.iter().map(OnOffer::of).collect(),
             chosen: self.chosen(),
         }
     }

@@ -3,19 +3,23 @@
 use super::explain::Witness;
 use super::frame::{Correction, Shown};
 use super::local::Local;
+use super::others::{HELD_MS, Others};
+use super::packets::Packets;
 use super::recording::Event;
 use crate::arena::{Arena, Buttons, Cube};
-use foretell::harness::{Driver, Moment, ServerHost};
-use foretell::netsim::SplitMix64;
+use crate::plan::{Keys, Session};
+use crate::sweep::bots::Bots;
+use foretell::harness::{Driver, Moment, Sent, ServerHost};
 use foretell::session::client::Source;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Tick, TickRate,
+    Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
+    TickRate,
 };
 
-/// The person's place among the harness's players; the other one is the bot.
+/// The person's place among the harness's players; the others are bots.
 pub const HUMAN: usize = 0;
-/// How long the bot keeps its keys, in milliseconds.
-const LEG_MS: u64 = 750;
+/// How many players there are at most.
+const PLAYERS_MAX: usize = 8;
 
 /// What the person's screen shows; it stands still while their machine does.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +33,9 @@ pub struct Screen {
 /// Everything between the harness and the frames of a run.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    seed: u64,
     rate: TickRate,
+    stepping: Stepping,
+    bots: Bots,
     /// How the client decides.
     pub config: ClientConfig,
     /// Whether a bot plays for the person.
@@ -46,6 +51,12 @@ pub struct Stage {
     /// `None` until it can start.
     pub local: Option<Local>,
     pub witness: Witness,
+    pub packets: Packets,
+    pub others: Others,
+    /// The others in the frame that is made: where each is shown, and how far beyond the newest snapshot in ms.
+    views: Vec<(Entity, [f64; 3], f64)>,
+    /// Whether their newest snapshots are drawn as well.
+    pub ghosts: bool,
     pub screen: Screen,
     /// Of the frame that is made.
     pub corrections: Vec<Correction>,
@@ -57,10 +68,13 @@ pub struct Stage {
 
 impl Stage {
     /// Before the first frame.
-    pub fn new(seed: u64, rate: TickRate, bot: bool) -> Stage {
+    pub fn new(seed: u64, (rate, stepping): (TickRate, Stepping), bot: bool) -> Stage {
+        let session =
+            Session { tick_rate: rate.get(), players: PLAYERS_MAX, input: Keys::Recorded, ..Session::default() };
         Stage {
-            seed,
             rate,
+            stepping,
+            bots: Bots::new(&session, seed),
             config: ClientConfig::default(),
             bot,
             keys: 0,
@@ -69,6 +83,10 @@ impl Stage {
             inputs: Vec::new(),
             local: None,
             witness: Witness::new(),
+            packets: Packets::default(),
+            others: Others::default(),
+            views: Vec::new(),
+            ghosts: false,
             screen: Screen { state: "joining", ..Screen::default() },
             corrections: Vec::new(),
             resimulated: 0,
@@ -84,7 +102,7 @@ impl Stage {
 
     /// The keys that count in a tick.
     pub fn keys_of(&self, player: usize, tick: Tick) -> u8 {
-        if player == HUMAN && !self.bot { self.keys } else { bot_keys(self.seed, player as u64, tick, self.rate) }
+        if player == HUMAN && !self.bot { self.keys } else { self.bots.bits(player, tick) }
     }
 
     /// Moves the local cube by the inputs of the client's new ticks, or starts it.
@@ -110,21 +128,22 @@ impl Stage {
             let position = local.position(self.config.show, client.tick_fraction(at));
             cubes.push(shown("local", human, position, "predicted"));
         }
+        self.views.clear();
         client.present(at, |view| {
-            let source = match view.source {
-                Source::Predicted => "predicted",
-                Source::Interpolated => "interpolated",
-                Source::Extrapolated(_) => "extrapolated",
-            };
-            let player = view.entity.player();
-            let mine = player == human;
-            if mine {
+            let (player, position) = (view.entity.player(), view.pose().position);
+            if player == human {
                 *correction_m = view.offset.distance();
+                cubes.push(shown("client", player, position, "predicted"));
+                return;
             }
-            cubes.push(shown(if mine { "client" } else { "other" }, player, view.pose().position, source));
+            let (source, beyond_ms) = source(view.source);
+            cubes.push(Shown { beyond_ms, ..shown("other", player, position, source) });
+            self.views.push((view.entity, position, beyond_ms));
         });
-        let ghost = client.newest_snapshot().and_then(|(_, rows)| cube_of(rows, human));
-        cubes.extend(ghost.map(|cube| shown("ghost", human, cube.position.map(f64::from), "confirmed")));
+        self.others.note_frame(seconds(at), &self.views);
+        if let Some((_, rows)) = client.newest_snapshot() {
+            cubes.extend(confirmed("ghost", rows, human, self.ghosts));
+        }
     }
 }
 
@@ -147,13 +166,19 @@ impl Driver<Arena> for Stage {
             match event {
                 Event::Impulse => cube.velocity[0] += 3.0,
                 Event::Teleport => cube.position[0] += if cube.position[0] > 6.0 { -4.0 } else { 4.0 },
-                Event::Stall | Event::Realign => continue,
+                _ => continue,
             }
             self.witness.note_event(server.server.tick(), event);
         }
     }
 
-    fn after_server(&mut self, _now: Instant, _server: &Server<Arena>, frame: &ServerFrame<'_>) {
+    fn after_server(&mut self, now: Instant, server: &Server<Arena>, frame: &ServerFrame<'_>) {
+        if self.stepping == Stepping::Clock {
+            let first = frame.tick.back(frame.steps).unwrap_or_default();
+            first.until(frame.tick).for_each(|tick| self.packets.note_step(tick, now));
+        }
+        let human = self.human;
+        self.others.note_truth(seconds(now), server.rows(), |entity| Some(entity.player()) != human);
         for late in frame.late.iter().filter(|late| Some(late.player) == self.human) {
             self.witness.note_late(late);
         }
@@ -166,22 +191,48 @@ impl Driver<Arena> for Stage {
         }
         self.human = client.player();
         frame.events.iter().for_each(|event| self.witness.note_client(event));
-        self.corrections.extend(frame.corrections.iter().map(|corrected| self.witness.correction(corrected)));
+        let explained = frame.corrections.iter().map(|corrected| self.witness.correction(corrected, &self.packets));
+        self.corrections.extend(explained);
         self.move_local(client);
         self.show(at.local, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));
         (self.resimulated, self.ran) = (frame.resimulated, true);
     }
+
+    fn after_send(&mut self, sent: &Sent<'_>) {
+        if sent.player == HUMAN {
+            self.packets.note(sent, Tick::new(self.screen.tick));
+        }
+    }
 }
 
-/// The cube of a player.
-pub fn cube_of(rows: &Rows, player: PlayerId) -> Option<Cube> {
-    rows.states::<Cube>().find(|(entity, _)| entity.player() == player).map(|(_, cube)| cube)
+/// Where a pose comes from, and how far beyond the newest snapshot it is, in ms.
+fn source(source: Source) -> (&'static str, f64) {
+    match source {
+        Source::Predicted => ("predicted", 0.0),
+        Source::Interpolated => ("interpolated", 0.0),
+        Source::Extrapolated(beyond) => {
+            let beyond_ms = beyond.as_secs_f64() * 1000.0;
+            (if beyond_ms < HELD_MS { "extrapolated" } else { "held" }, beyond_ms)
+        }
+    }
+}
+
+/// The cubes of rows of the server's: the person's first, and the others' if they are asked for.
+pub fn confirmed(role: &'static str, rows: &Rows, human: PlayerId, others: bool) -> Vec<Shown> {
+    let cube = |(entity, cube): (Entity, Cube)| shown(role, entity.player(), cube.position.map(f64::from), "confirmed");
+    let (mine, theirs): (Vec<_>, Vec<_>) = rows.states().partition(|(entity, _)| entity.player() == human);
+    mine.into_iter().chain(theirs.into_iter().filter(|_| others)).map(cube).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display; exact below 285 years")]
+fn seconds(at: Instant) -> f64 {
+    at.micros() as f64 / 1e6
 }
 
 /// A cube to be drawn.
 pub fn shown(role: &'static str, player: PlayerId, position: [f64; 3], source: &'static str) -> Shown {
-    Shown { role, id: player.get().to_string(), position, source }
+    Shown { role, id: player.get().to_string(), position, source, beyond_ms: 0.0 }
 }
 
 fn state_name(state: ClientState) -> &'static str {
@@ -193,20 +244,5 @@ fn state_name(state: ClientState) -> &'static str {
         ClientState::Behind => "behind",
         ClientState::Resyncing => "resyncing",
         ClientState::Lost => "lost",
-    }
-}
-
-/// The bot walks in squares of changing size, cuts some corners, and jumps now and then: a function of the time alone.
-fn bot_keys(seed: u64, player: u64, tick: Tick, rate: TickRate) -> u8 {
-    const AROUND: [u8; 4] = [8, 1, 4, 2];
-    let ms = u64::from(tick.get()) * 1000 / u64::from(rate.get());
-    let leg = ms / LEG_MS + 2 * player;
-    let chance = SplitMix64::new(seed ^ leg << 8 ^ player).next_u64() % 8;
-    let [ahead, next] = [leg, leg + 1].map(|leg| AROUND[(leg % 4) as usize]);
-    match chance {
-        0 => 0,
-        1 | 2 => ahead | next,
-        3 if ms % LEG_MS < 100 => ahead | 16,
-        _ => ahead,
     }
 }

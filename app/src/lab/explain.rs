@@ -4,6 +4,7 @@
 //! came too late, and what the lab itself made the server do.
 
 use super::frame::Correction;
+use super::packets::Packets;
 use super::recording::Event;
 use crate::arena::Cube;
 use foretell::rollback::Difference;
@@ -116,9 +117,15 @@ impl Witness {
         }
     }
 
-    /// A correction with its reason.
-    pub fn correction(&self, corrected: &Corrected) -> Correction {
+    /// A correction with its reason, and the datagrams that it is about.
+    pub fn correction(&self, corrected: &Corrected, packets: &Packets) -> Correction {
         let (field, size, predicted, confirmed) = self.difference(corrected);
+        let before = corrected.tick.back(1).unwrap_or_default();
+        let (newest, ticks) = match self.substituted_before(corrected.tick) {
+            Some(told) if corrected.causes.contains(Causes::OWN_INPUT) => told,
+            _ => (before, 1),
+        };
+        let first = newest.back(ticks.saturating_sub(1)).unwrap_or_default();
         Correction {
             entity: format!("the cube of {}", corrected.entity.player()),
             tick: corrected.tick.get(),
@@ -132,6 +139,7 @@ impl Witness {
             teleport: corrected.teleport,
             causes: corrected.causes.names().collect(),
             sentence: self.sentence(corrected),
+            packets: packets.involved((first, newest), corrected.tick),
         }
     }
 
@@ -181,11 +189,15 @@ impl Witness {
 
     /// Why the own input made state `tick` differ.
     fn own_input(&self, tick: Tick) -> String {
-        let told = self.substituted.iter().rev().find(|(newest, _)| *newest < tick);
-        match told {
-            Some((newest, ticks)) => self.missing(*newest, *ticks),
+        match self.substituted_before(tick) {
+            Some((newest, ticks)) => self.missing(newest, ticks),
             None => "the server did not have your input in time".to_owned(),
         }
+    }
+
+    /// The newest ticks before this one of which the client was told that their inputs were substituted.
+    fn substituted_before(&self, tick: Tick) -> Option<(Tick, u32)> {
+        self.substituted.iter().rev().find(|(newest, _)| *newest < tick).copied()
     }
 
     fn missing(&self, newest: Tick, ticks: u32) -> String {
@@ -210,7 +222,7 @@ impl Witness {
 
     /// The largest lateness among the last `ticks` ticks up to `newest`.
     fn lateness(&self, newest: Tick, ticks: u32) -> Option<f64> {
-        let of = self.late.iter().filter(|(tick, _)| *tick <= newest && newest.since(*tick) < ticks.saturating_mul(2));
+        let of = self.late.iter().filter(|(tick, _)| *tick <= newest && newest.since(*tick) < ticks);
         of.map(|(_, by)| *by).reduce(f64::max)
     }
 
@@ -296,7 +308,7 @@ mod tests {
             witness.take_notes(),
             ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]
         );
-        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT));
+        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT), &Packets::default());
         assert_eq!(told.sentence, "the input for tick 4,711 arrived 23 ms too late; the server repeated tick 4,710");
         assert_eq!(told.causes, ["own input late or substituted"]);
     }
@@ -305,7 +317,8 @@ mod tests {
     fn each_cause_has_a_sentence_of_its_own() {
         let mut witness = Witness::new();
         witness.note_event(Tick::new(319), Event::Impulse);
-        let told = |witness: &Witness, causes| witness.correction(&corrected(320, causes)).sentence;
+        let told =
+            |witness: &Witness, causes| witness.correction(&corrected(320, causes), &Packets::default()).sentence;
         assert!(told(&witness, Causes::SERVER_EVENT).contains("pushed the cube by 3 m/s before tick 319"));
         assert!(told(&witness, Causes::OWN_INPUT).contains("did not have your input in time"));
         let both = told(&witness, Causes::TOLERANCE.with(Causes::EXISTENCE));

@@ -1,5 +1,6 @@
 //! What the page is told of one frame: the protocol's frame object.
 
+use super::packets::Involved;
 use serde::Serialize;
 
 /// One frame of 1/60 s.
@@ -25,6 +26,25 @@ pub struct Frame {
     pub corrections: Vec<Correction>,
     /// What else happened, a sentence each.
     pub notes: Vec<String>,
+    /// What was done to the run in this frame, as captions for the time axis.
+    pub marks: Vec<Mark>,
+    /// What a script does next.
+    pub upcoming: Option<Next>,
+}
+
+/// Something on the time axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mark {
+    /// `script`, `event` or `set`.
+    pub kind: &'static str,
+    pub caption: String,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, Serialize)]
+pub struct Next {
+    pub caption: &'static str,
+    pub in_s: f64,
 }
 
 /// A cube to be drawn.
@@ -36,8 +56,10 @@ pub struct Shown {
     pub id: String,
     /// In metres.
     pub position: [f64; 3],
-    /// `predicted`, `interpolated`, `extrapolated` or `confirmed`.
+    /// `predicted`, `interpolated`, `extrapolated`, `held` or `confirmed`.
     pub source: &'static str,
+    /// How far beyond the newest snapshot it is shown, in ms.
+    pub beyond_ms: f64,
 }
 
 /// The numbers under the picture.
@@ -52,9 +74,16 @@ pub struct Now {
     pub down_bytes_per_s: u64,
     pub speed: f64,
     pub margin_ticks: f64,
+    pub playout_delay_ms: f64,
+    /// The lead less half a round trip.
+    pub spare_lead_ms: f64,
+    /// Of the last seconds, as are the next two.
+    pub extrapolated_share: f64,
+    pub frozen_ms: f64,
+    pub jump_m: f64,
 }
 
-/// The newest point of each curve.
+/// The newest point of each curve. A new curve is a field here, and a line in the page's `strip.js`.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Chart {
     pub misprediction_m: f64,
@@ -64,6 +93,15 @@ pub struct Chart {
     pub up_bytes_per_s: u64,
     pub down_bytes_per_s: u64,
     pub resimulated_ticks: u32,
+    pub spare_lead_ms: f64,
+    pub speed: f64,
+    pub input_miss_rate: f64,
+    pub playout_delay_ms: f64,
+    /// How far beyond the newest snapshot any other is shown.
+    pub beyond_ms: f64,
+    /// The largest way of any other in this frame, as shown and in truth.
+    pub shown_step_m: f64,
+    pub true_step_m: f64,
 }
 
 /// A correction and its reason.
@@ -85,4 +123,5 @@ pub struct Correction {
     pub teleport: bool,
     pub causes: Vec<&'static str>,
     pub sentence: String,
+    pub packets: Involved,
 }

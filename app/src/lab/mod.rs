@@ -12,11 +12,15 @@ mod driver;
 mod explain;
 mod frame;
 mod local;
+mod marks;
+mod others;
+mod packets;
 mod page;
 mod presets;
 mod rates;
 mod recording;
 mod run;
+mod script;
 mod server;
 mod settings;
 
@@ -24,3 +28,5 @@ pub use server::{LabOptions, serve};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_remote;

@@ -35,15 +35,35 @@ pub enum Event {
     Stall,
     /// The local cube starts again from the client's state.
     Realign,
+    /// The script "jump": the latency goes up and comes back.
+    Jump,
+    /// The script "blackout": nothing gets through for a while.
+    Blackout,
+    /// The script "bursts": losses in a row.
+    Bursts,
+    /// The script "server": the server's machine stands still.
+    Server,
+    /// The script "sleep": the person's machine stands still.
+    Sleep,
 }
 
 impl Event {
-    const NAMED: [(Event, &'static str); 4] = [
+    const NAMED: [(Event, &'static str); 9] = [
         (Event::Impulse, "impulse"),
         (Event::Teleport, "teleport"),
         (Event::Stall, "stall"),
         (Event::Realign, "realign"),
+        (Event::Jump, "jump"),
+        (Event::Blackout, "blackout"),
+        (Event::Bursts, "bursts"),
+        (Event::Server, "server"),
+        (Event::Sleep, "sleep"),
     ];
+
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        Event::NAMED[self as usize].1
+    }
 
     /// The event of this name.
     ///
@@ -265,7 +285,7 @@ mod tests {
         for frame in 0..frames {
             for _ in 0..changes_in_a_frame {
                 let change = match random.next_u64() % 4 {
-                    0 => Change::Event(Event::NAMED[(random.next_u64() % 4) as usize].0),
+                    0 => Change::Event(Event::NAMED[(random.next_u64() % 9) as usize].0),
                     1 => Change::Set(Key::Latency, (random.next_u64() % 1001) as u16),
                     _ => Change::Keys((random.next_u64() % 32) as u8),
                 };
@@ -280,6 +300,13 @@ mod tests {
     fn a_recording_comes_back_from_its_text() {
         let recording = some_recording(1000, 1);
         assert_eq!(Recording::decode(&recording.encode()), Ok(recording));
+    }
+
+    #[test]
+    fn every_event_has_its_own_name_in_the_order_of_their_tags() {
+        for (tag, (event, name)) in Event::NAMED.into_iter().enumerate() {
+            assert_eq!((event as usize, event.name(), Event::named(name)), (tag, name, Ok(event)));
+        }
     }
 
     #[test]

@@ -3,25 +3,26 @@
 //! A run is a function of its [`Recording`]: the same seed, settings, keys and events by frame give the same frames, bit
 //! for bit. Nothing here reads a clock.
 
-use super::controls::Key;
-use super::driver::{HUMAN, Stage, cube_of, shown};
-use super::frame::{Chart, Frame, Now};
+use super::controls::{Key, Scene};
+use super::driver::{HUMAN, Stage, confirmed};
+use super::frame::{Chart, Frame, Next, Now};
+use super::marks::Marks;
+use super::others::Seen;
 use super::rates::{Counters, Meter, Rates};
 use super::recording::{Change, Event, Recording, Start};
+use super::script::{Running, What};
 use super::settings::Settings;
 use crate::arena::{Arena, Cube};
 use core::time::Duration;
 use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::session::client::ClientStats;
-use foretell::{Instant, PeerId};
+use foretell::{Instant, PeerId, TickRate};
 
 /// How often the person's screen is drawn, in Hz.
 const FRAMES_PER_SECOND: u32 = 60;
 const STALL: Duration = Duration::from_secs(2);
 /// How many changes one frame takes.
 const CHANGES_PER_FRAME: usize = 64;
-/// The bot's place among the harness's players.
-const BOT: usize = 1;
 
 /// A session with a person in it, and everything that was done in it.
 pub struct Run {
@@ -37,7 +38,9 @@ pub struct Run {
     replayed_keys: u8,
     /// The number of the next frame.
     next: u32,
+    scripts: Running,
     meter: Meter,
+    marks: Marks,
     notes: Vec<String>,
 }
 
@@ -47,7 +50,7 @@ impl Run {
         let Start { seed, settings, bot, keys } = origin.start;
         let mut simulation = Simulation::new(settings.rules::<Cube>(), settings.server(), Arena::default(), seed);
         simulation.add_player(player(&settings));
-        let mut stage = Stage::new(seed, settings.tick_rate(), bot);
+        let mut stage = Stage::new(seed, (settings.tick_rate(), settings.stepping()), bot);
         stage.keys = keys;
         Run {
             simulation,
@@ -58,7 +61,9 @@ impl Run {
             origin,
             replayed_keys: keys,
             next: 0,
+            scripts: Running::default(),
             meter: Meter::default(),
+            marks: Marks::default(),
             notes: Vec::new(),
         }
     }
@@ -143,13 +148,43 @@ impl Run {
                 self.stage.keys = keys;
                 self.stage.bot &= keys == 0;
             }
-            Change::Set(key, code) => self.settings.set(key, code),
-            Change::Event(Event::Stall) => {
-                let from = instant(self.next);
-                self.simulation.players[HUMAN].host.clock_mut().stall(from, STALL);
+            Change::Set(key, code) => {
+                self.settings.set(key, code);
+                self.marks.note_set(key);
             }
-            Change::Event(Event::Realign) => self.stage.local = None,
-            Change::Event(event) => self.stage.events.push(event),
+            Change::Event(event) => self.happen(event),
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        if self.scripts.start(event, self.next) {
+            return;
+        }
+        self.marks.note_event(event);
+        match event {
+            Event::Stall => self.stall(STALL),
+            Event::Realign => self.stage.local = None,
+            event => self.stage.events.push(event),
+        }
+    }
+
+    /// The person's machine runs nothing from the next frame on.
+    fn stall(&mut self, length: Duration) {
+        self.simulation.players[HUMAN].host.clock_mut().stall(instant(self.next), length);
+    }
+
+    /// Begins what scripts do in the next frame.
+    fn follow_scripts(&mut self) {
+        for step in self.scripts.begin(self.next) {
+            self.marks.note_step(step);
+            match step.what {
+                What::Sleep(ms) => self.stall(Duration::from_millis(ms)),
+                What::ServerStall(ms) => {
+                    let clock = self.simulation.server.host.clock_mut();
+                    clock.stall(instant(self.next), Duration::from_millis(ms));
+                }
+                What::AsSet | What::Latency(_) | What::Loss(..) => {}
+            }
         }
     }
 
@@ -167,6 +202,7 @@ impl Run {
         if keys != self.stage.keys {
             self.apply(Change::Keys(keys));
         }
+        self.follow_scripts();
         self.arrange();
         self.stage.begin_frame();
         self.simulation.run_until(instant(frame), &mut self.stage);
@@ -177,25 +213,29 @@ impl Run {
 
     /// Brings links, client, server and players to the settings.
     fn arrange(&mut self) {
-        self.arrange_bot();
+        self.arrange_bots();
         let (client, server) = (self.settings.client(), self.settings.server());
         *self.simulation.server.server.config_mut() = server;
-        for player in &mut self.simulation.players {
+        let set = self.settings.conditions();
+        for (index, player) in self.simulation.players.iter_mut().enumerate() {
             *player.client.config_mut() = client;
-            (player.up_conditions, player.down_conditions) = (self.settings.conditions(), self.settings.conditions());
+            let conditions = if index == HUMAN { self.scripts.over(set, self.next) } else { set };
+            (player.up_conditions, player.down_conditions) = (conditions, conditions);
         }
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
+        self.stage.ghosts = self.settings.scene() == Scene::Remote;
     }
 
-    /// The bot comes once the person is there, so that the person is always the first player.
-    fn arrange_bot(&mut self) {
-        let wanted = self.settings.is_on(Key::Other) && self.stage.human.is_some();
-        let there = self.simulation.players.len() > BOT;
-        if wanted && !there {
+    /// The bots come once the person is there, so that the person is always the first player.
+    fn arrange_bots(&mut self) {
+        let bots = if self.stage.human.is_some() { self.settings.bots() } else { 0 };
+        let wanted = HUMAN + 1 + bots;
+        while self.simulation.players.len() < wanted {
             self.simulation.add_player(player(&self.settings));
-        } else if there && !wanted {
-            self.simulation.players.truncate(BOT);
-            self.simulation.server.server.leave(PeerId(BOT as u64));
+        }
+        while self.simulation.players.len() > wanted {
+            self.simulation.players.pop();
+            self.simulation.server.server.leave(PeerId(self.simulation.players.len() as u64));
         }
     }
 
@@ -204,9 +244,11 @@ impl Run {
         let rates = self.rates(&stats);
         let stage = &mut self.stage;
         let mut cubes = stage.screen.cubes.clone();
-        let truth = stage.human.and_then(|human| Some((human, cube_of(self.simulation.server.server.rows(), human)?)));
-        cubes.extend(truth.map(|(human, cube)| shown("server", human, cube.position.map(f64::from), "confirmed")));
-        let now = now(&stats, rates, stage.screen.correction_m);
+        if let Some(human) = stage.human {
+            cubes.extend(confirmed("server", self.simulation.server.server.rows(), human, stage.ghosts));
+        }
+        let seen = stage.others.seen();
+        let now = now(&stats, rates, stage.screen.correction_m, (seen, self.settings.tick_rate()));
         let mut notes = core::mem::take(&mut self.notes);
         notes.append(&mut stage.witness.take_notes());
         let last_tick = self.simulation.players[HUMAN].client.tick().back(1).unwrap_or_default();
@@ -219,18 +261,15 @@ impl Run {
             bot: stage.bot,
             replaying,
             cubes,
-            chart: Chart {
-                misprediction_m: now.misprediction_m,
-                correction_m: now.correction_m,
-                rtt_ms: now.rtt_ms,
-                margin_ticks: now.margin_ticks,
-                up_bytes_per_s: now.up_bytes_per_s,
-                down_bytes_per_s: now.down_bytes_per_s,
-                resimulated_ticks: stage.resimulated,
-            },
+            chart: chart(&now, seen, stage.resimulated),
             now,
             corrections: core::mem::take(&mut stage.corrections),
             notes,
+            marks: self.marks.take(&self.settings),
+            upcoming: self.scripts.upcoming(frame).map(|next| Next {
+                caption: next.caption,
+                in_s: f64::from(next.frames) / f64::from(FRAMES_PER_SECOND),
+            }),
         }
     }
 
@@ -254,17 +293,44 @@ fn player(settings: &Settings) -> PlayerOptions<Arena> {
     }
 }
 
-fn now(stats: &ClientStats, rates: Rates, correction_m: f64) -> Now {
+fn chart(now: &Now, seen: Seen, resimulated_ticks: u32) -> Chart {
+    Chart {
+        misprediction_m: now.misprediction_m,
+        correction_m: now.correction_m,
+        rtt_ms: now.rtt_ms,
+        margin_ticks: now.margin_ticks,
+        up_bytes_per_s: now.up_bytes_per_s,
+        down_bytes_per_s: now.down_bytes_per_s,
+        resimulated_ticks,
+        spare_lead_ms: now.spare_lead_ms,
+        speed: now.speed,
+        input_miss_rate: now.input_miss_rate,
+        playout_delay_ms: now.playout_delay_ms,
+        beyond_ms: seen.beyond_ms,
+        shown_step_m: seen.shown_step_m,
+        true_step_m: seen.true_step_m,
+    }
+}
+
+fn now(stats: &ClientStats, rates: Rates, correction_m: f64, (seen, rate): (Seen, TickRate)) -> Now {
+    let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
+    let ms = |ticks: f64| ticks * rate.seconds() * 1000.0;
     Now {
         misprediction_m: stats.misprediction_m,
         correction_m,
         lead_ticks: stats.lead_ticks,
-        rtt_ms: stats.rtt.as_secs_f64() * 1000.0,
+        rtt_ms,
         input_miss_rate: rates.input_miss_rate,
         up_bytes_per_s: rates.up_bytes_per_s,
         down_bytes_per_s: rates.down_bytes_per_s,
         speed: stats.speed,
         margin_ticks: stats.margin_ticks,
+        playout_delay_ms: ms(stats.playout_delay_ticks),
+        // Nothing before both are measured.
+        spare_lead_ms: if stats.lead_ticks > 0.0 && rtt_ms > 0.0 { ms(stats.lead_ticks) - rtt_ms / 2.0 } else { 0.0 },
+        extrapolated_share: seen.extrapolated_share,
+        frozen_ms: seen.frozen_ms,
+        jump_m: seen.jump_m,
     }
 }
 

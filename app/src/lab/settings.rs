@@ -1,7 +1,7 @@
 //! The settings of a run, and what they mean to links, client and server.
 
 use super::control::Control;
-use super::controls::{CONTROLS, CONTROLS_LEN, Key};
+use super::controls::{CONTROLS, CONTROLS_LEN, Key, Scene};
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
@@ -43,6 +43,19 @@ impl Settings {
     /// Whether a toggle is on.
     pub fn is_on(&self, key: Key) -> bool {
         self.code(key) == 1
+    }
+
+    /// What the page shows.
+    pub fn scene(&self) -> Scene {
+        Scene::ALL[usize::from(self.code(Key::Scene))]
+    }
+
+    /// How many bots play besides the person.
+    pub fn bots(&self) -> usize {
+        match self.scene() {
+            Scene::Prediction => usize::from(self.code(Key::Other)),
+            Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
+        }
     }
 
     /// Takes over values by name.
@@ -105,8 +118,12 @@ impl Settings {
 
     /// What both ends agree on.
     pub fn rules<S: State>(&self) -> Rules {
-        let stepping = [Stepping::Clock, Stepping::Arrivals][usize::from(self.code(Key::Stepping))];
-        Rules { tick_rate: self.tick_rate(), stepping, ..Rules::new(S::schema()) }
+        Rules { tick_rate: self.tick_rate(), stepping: self.stepping(), ..Rules::new(S::schema()) }
+    }
+
+    /// Who decides when the server simulates.
+    pub fn stepping(&self) -> Stepping {
+        [Stepping::Clock, Stepping::Arrivals][usize::from(self.code(Key::Stepping))]
     }
 
     /// How the client decides.

@@ -30,20 +30,20 @@ fn settings(changes: &[(Key, f64)]) -> Settings {
     settings
 }
 
-fn run(changes: &[(Key, f64)]) -> Run {
+pub fn run(changes: &[(Key, f64)]) -> Run {
     Run::new(Recording::new(Start { bot: false, ..Start::new(7, settings(changes)) }))
 }
 
-fn cube<'a>(frame: &'a Frame, role: &str) -> Option<&'a Shown> {
+pub fn cube<'a>(frame: &'a Frame, role: &str) -> Option<&'a Shown> {
     frame.cubes.iter().find(|cube| cube.role == role)
 }
 
-fn distance(a: &Shown, b: &Shown) -> f64 {
+pub fn distance(a: &Shown, b: &Shown) -> f64 {
     (0..3).map(|axis| (a.position[axis] - b.position[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
 /// Frames up to the one in which the client plays and everything is at rest.
-fn settle(run: &mut Run) -> Frame {
+pub fn settle(run: &mut Run) -> Frame {
     (0..300).for_each(|_| drop(run.frame(0)));
     let frame = run.frame(0);
     assert_eq!(frame.state, "playing");
@@ -51,7 +51,7 @@ fn settle(run: &mut Run) -> Frame {
 }
 
 /// A person who changes keys every quarter of a second.
-fn keys_of(seed: u64, frame: u32) -> u8 {
+pub fn keys_of(seed: u64, frame: u32) -> u8 {
     (SplitMix64::new(seed ^ u64::from(frame / 15)).next_u64() % 32) as u8
 }
 
@@ -148,7 +148,9 @@ fn busy_page(dialogue: &mut Dialogue, frames: u32) -> Vec<Value> {
                 say(dialogue, &json!({ "type": "set", "key": control.name, "value": value }));
             }
         }
-        for (every, name) in [(211, "impulse"), (307, "teleport"), (401, "stall"), (503, "realign")] {
+        let events = [(211, "impulse"), (307, "teleport"), (401, "stall"), (503, "realign")];
+        let scripts = [(223, "jump"), (317, "blackout"), (419, "bursts"), (601, "server"), (901, "sleep")];
+        for (every, name) in events.into_iter().chain(scripts) {
             if number % every == every - 1 {
                 assert_eq!(dialogue.answer(&json!({ "type": "event", "name": name }).to_string()), None);
             }
@@ -159,7 +161,7 @@ fn busy_page(dialogue: &mut Dialogue, frames: u32) -> Vec<Value> {
     shown
 }
 
-fn say(dialogue: &mut Dialogue, message: &Value) -> Value {
+pub fn say(dialogue: &mut Dialogue, message: &Value) -> Value {
     let answer = dialogue.answer(&message.to_string()).expect("it is answered");
     serde_json::from_str(&answer).expect("JSON")
 }
@@ -308,7 +310,8 @@ fn whatever_a_page_does_in_whatever_order_it_gets_its_frames() {
             let control = &CONTROLS[below(CONTROLS.len() as u64) as usize];
             let value = control.value(below(u64::from(control.code_max()) + 1) as u16);
             let preset = ["perfect", "lan", "wifi", "4g", "bad"][below(5) as usize];
-            let event = ["impulse", "teleport", "stall", "realign"][below(4) as usize];
+            let event = ["impulse", "teleport", "stall", "realign", "jump", "blackout", "bursts", "server", "sleep"]
+                [below(9) as usize];
             let message = match below(40) {
                 0 => json!({ "type": "start", "seed": below(99), "settings": { control.name: value }, "link": link }),
                 1..=3 => json!({ "type": "set", "key": control.name, "value": value }),

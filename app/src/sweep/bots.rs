@@ -13,6 +13,7 @@ const JUMP: u8 = 16;
 const PUSHES: u64 = 1 << 32;
 
 /// The keys of all players.
+#[derive(Clone, Debug)]
 pub struct Bots {
     /// Bits of buttons by tick, over and over; and by how many ticks a player is ahead.
     scripts: Vec<(Vec<u8>, usize)>,
@@ -32,8 +33,13 @@ impl Bots {
 
     /// What a player holds in a tick.
     pub fn buttons(&self, player: usize, tick: Tick) -> Buttons {
+        Buttons::from_bits(self.bits(player, tick))
+    }
+
+    /// The same as bits.
+    pub fn bits(&self, player: usize, tick: Tick) -> u8 {
         let (script, ahead) = &self.scripts[player];
-        Buttons::from_bits(script[(tick.get() as usize + ahead) % script.len()])
+        script[(tick.get() as usize + ahead) % script.len()]
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! This file reads and writes; what is run and how it is measured is in the modules, which do neither.
 
-mod bots;
+pub mod bots;
 mod charts;
 pub mod figures;
 mod jobs;
-mod path;
+pub mod path;
 mod report;
 mod row;
 mod table;

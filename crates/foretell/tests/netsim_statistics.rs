@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use foretell::Instant;
 use foretell::netsim::{
-    Conditions, HostClock, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, RateLimit, Reordering, SplitMix64,
+    Conditions, Fate, HostClock, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, RateLimit, Reordering, SplitMix64,
 };
 
 /// How many datagrams a run sends.
@@ -353,6 +353,31 @@ fn conditions_may_change_with_every_datagram_and_each_is_accounted_for() {
     let gone = stats.lost + stats.dropped_by_queue + stats.dropped_in_flight + stats.delivered;
     assert_eq!(stats.sent + stats.duplicated, gone + link.in_flight() as u64);
     assert!(stats.lost.min(stats.dropped_by_queue).min(stats.held_back).min(stats.reordered) > 0);
+}
+
+#[test]
+fn what_is_told_at_sending_is_what_comes() {
+    let mut link = Link::new(1, 4);
+    let (mut told, mut came) = (Vec::new(), Vec::new());
+    let mut gone = 0;
+    for number in 0..SENT {
+        let now = Instant::ZERO + SPACING * u32::try_from(number).expect("few are sent");
+        match link.send(now, &[0; 200], &dreadful()) {
+            Fate::Arrives(due) => told.push((number, due)),
+            Fate::Lost | Fate::Dropped => gone += 1,
+        }
+        while let Some(delivery) = link.receive(now) {
+            came.push((delivery.number, delivery.due));
+        }
+    }
+    while let Some(delivery) = link.receive(Instant::from_micros(u64::MAX)) {
+        came.push((delivery.number, delivery.due));
+    }
+    // Of a datagram and its copy the earlier one.
+    came.sort_unstable();
+    came.dedup_by_key(|(number, _)| *number);
+    assert_eq!(told, came);
+    assert!(gone > 0 && gone == link.stats().lost + link.stats().dropped_by_queue);
 }
 
 #[test]

@@ -12,18 +12,25 @@ import { Input } from "./input.js";
 import { copyText, linkOf } from "./link.js";
 import { Loop } from "./loop.js";
 import { Readout } from "./readout.js";
-import { buildLegend } from "./roles.js";
+import { SETS } from "./questions.js";
+import { Legend } from "./roles.js";
 import { Shortcuts } from "./shortcuts.js";
+import { Scripts } from "./scripts.js";
 import { Status } from "./status.js";
+import { Tabs } from "./tabs.js";
 import { onTheme } from "./theme.js";
 
+const SCENE_KEY = "n";
+const SET_KEY = "v";
+/** What the charts ask in a scene until something else is chosen. */
+const SET_OF = { prediction: "Prediction", remote: "Playout" };
 const KEPT_FRAMES = 1200;
 const NOTE_S = 4;
 const $ = (id) => document.getElementById(id);
 
 const history = new History();
 /** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
-const foretell = { frames: [], corrections: history.corrections, settings: {}, seed: null };
+const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null };
 window.foretell = foretell;
 
 let fragment = location.hash.slice(1);
@@ -33,8 +40,8 @@ let note = { text: "", time_s: -Infinity };
 
 const status = new Status($("status"), $("clock"));
 const shortcuts = new Shortcuts();
-const hidden = buildLegend($("legend"), () => { dirty = true; });
-const arena = new Arena($("arena"), hidden);
+const legend = new Legend($("legend"), () => { dirty = true; });
+const arena = new Arena($("arena"), legend);
 const readout = new Readout($("now"));
 const card = new Card($("card"), () => select(null));
 const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
@@ -48,6 +55,14 @@ const controls = new Controls({
     set: (key, value) => changes.put(key, value),
     preset: (name) => connection.send({ type: "preset", name }),
   },
+});
+
+const scenes = new Tabs($("scenes"), (name) => changes.put("scene", name));
+const sets = new Tabs($("sets"), ask);
+const scripts = new Scripts($("scripts"), {
+  shortcuts,
+  watch: (button, script) => controls.watch(button, () => script),
+  run: (name) => connection.send({ type: "event", name }),
 });
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
@@ -95,6 +110,7 @@ function clear() {
   note = { text: "", time_s: -Infinity };
   foretell.frames.length = 0;
   foretell.corrections = history.corrections;
+  foretell.marks = history.marks;
 }
 
 function ready(message) {
@@ -102,14 +118,33 @@ function ready(message) {
   clear();
   foretell.seed = message.seed;
   if (document.activeElement !== $("seed")) $("seed").value = message.seed;
+  scenes.build(message.controls.find(({ key }) => key === "scene").choices.map(({ value, label }) => ({ name: value, label })), SCENE_KEY);
+  scripts.ready(message.scripts);
   takeSettings(message);
   controls.ready(message);
   dirty = true;
 }
 
+/** Turns the page to a scene. */
+function turnTo(scene) {
+  if (scene === scenes.pressed) return;
+  scenes.press(scene);
+  legend.show(scene);
+  readout.ask(scene);
+  ask(SET_OF[scene]);
+  dirty = true;
+}
+
+/** The charts ask the questions of this set. */
+function ask(name) {
+  sets.press(name);
+  charts.ask(SETS.find((set) => set.name === name).rows);
+}
+
 /** Keeps the URL current; an opened link stays in it until something is changed, so that a reload plays it again. */
 function takeSettings(message) {
   foretell.settings = message.settings;
+  turnTo(message.settings.scene);
   if (openedLink) return;
   fragment = message.fragment;
   window.history.replaceState(null, "", `#${fragment}`);
@@ -207,9 +242,14 @@ function begin() {
   act($("next"), "]", () => selectBeside(1));
   act($("copy"), "c", () => connection.send({ type: "link" }));
   shortcuts.set("r", restart);
+  shortcuts.set(SCENE_KEY, () => scenes.next());
+  shortcuts.set(SET_KEY, () => sets.next());
+  sets.build(SETS.map(({ name }) => ({ name, label: name })), SET_KEY);
   shortcuts.set("escape", () => (document.activeElement === document.body || !document.activeElement ? card.close() : document.activeElement.blur()));
   for (const [i, button] of [...document.querySelectorAll("[data-event]")].entries()) {
     act(button, String(i + 1), () => connection.send({ type: "event", name: button.dataset.event }));
+    const label = button.firstChild.textContent;
+    controls.watch(button, () => ({ label, explain: button.title, source: "" }));
   }
   $("run").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 // The arena on a canvas: floor, walls, trails, cubes with their names, and the two states of an opened correction.
 
 import { Projection, visibleFaces } from "./projection.js";
-import { ROLES } from "./roles.js";
+import { ROLES, SOURCES } from "./roles.js";
 import { colours, fitCanvas } from "./theme.js";
 
 const EDGE_M = 1;
@@ -11,7 +11,11 @@ const WALL_M = 0.8;
 /** One column: legend and status then stand in a row above the arena. */
 const COMPACT = matchMedia("(max-width: 1199px)");
 const TRAIL_FRAMES = 75;
-const TRAILS = { local: [], client: [], server: [5, 4] };
+/** Whose ways are drawn in which scene, and how; those of all others, or the person's own. */
+const TRAILS = {
+  prediction: { local: [], client: [], server: [5, 4] },
+  remote: { client: [], other: [], server: [5, 4] },
+};
 const SHADE = { top: 1, side: 0.72, front: 0.84 };
 
 /** The middle of a cube: `position` is where it stands. */
@@ -20,10 +24,10 @@ function middle([x, y, z]) {
 }
 
 export class Arena {
-  constructor(canvas, hidden) {
+  constructor(canvas, legend) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.hidden = hidden;
+    this.legend = legend;
     this.fit();
     new ResizeObserver(() => this.fit()).observe(canvas);
   }
@@ -43,14 +47,42 @@ export class Arena {
     this.floor();
     const frame = frames[at];
     if (!frame) return;
-    for (const [role, dash] of Object.entries(TRAILS)) if (!this.hidden.has(role)) this.trail(frames, at, role, dash);
-    const cubes = frame.cubes.filter((cube) => !this.hidden.has(cube.role));
+    const cubes = this.cubesOf(frame);
+    for (const { role, id } of cubes) {
+      const dash = TRAILS[this.legend.scene][role];
+      if (dash) this.trail(frames, at, { role, id }, dash);
+    }
     const kindOf = (cube) => ROLES.find((kind) => kind.role === cube.role);
     const order = cubes.filter(kindOf).sort((a, b) => ROLES.indexOf(kindOf(a)) - ROLES.indexOf(kindOf(b)));
     for (const cube of order) this.shadow(cube.position);
-    for (const cube of order) this.cube(cube.position, kindOf(cube));
+    if (this.legend.scene === "remote") this.lateness(cubes);
+    for (const cube of order) this.cube(cube.position, { ...kindOf(cube), ...(cube.role === "other" ? SOURCES[cube.source] : null) });
     for (const cube of order) this.label(cube, kindOf(cube));
     if (opened) this.correction(opened);
+  }
+
+  /** What is drawn of a frame: in the scene of remote players the others alone and the person's own cube, in the other one
+   *  of server and snapshot the person's own alone. */
+  cubesOf(frame) {
+    const remote = this.legend.scene === "remote";
+    const mine = frame.cubes.find(({ role }) => role === "client")?.id;
+    const belongs = ({ role, id }) => (role === "server" || role === "ghost" ? (id !== mine) === remote : true);
+    return frame.cubes.filter((cube) => this.legend.draws(cube.role) && belongs(cube));
+  }
+
+  /** A line from each other player as shown to where they are by now. */
+  lateness(cubes) {
+    const c = this.context;
+    c.strokeStyle = colours.server;
+    c.lineWidth = 1;
+    c.globalAlpha = 0.55;
+    for (const truth of cubes.filter(({ role }) => role === "server")) {
+      const shown = cubes.find(({ role, id }) => role === "other" && id === truth.id);
+      if (!shown) continue;
+      this.path([middle(shown.position), middle(truth.position)], false);
+      c.stroke();
+    }
+    c.globalAlpha = 1;
   }
 
   path(points, close = true) {
@@ -103,7 +135,7 @@ export class Arena {
     }
   }
 
-  trail(frames, at, role, dash) {
+  trail(frames, at, { role, id }, dash) {
     const c = this.context;
     c.strokeStyle = colours[role];
     c.lineWidth = 1.5;
@@ -112,7 +144,7 @@ export class Arena {
     c.beginPath();
     let before = null;
     for (let i = Math.max(0, at - TRAIL_FRAMES); i <= at; i += 1) {
-      const cube = frames[i].cubes.find((cube) => cube.role === role);
+      const cube = frames[i].cubes.find((cube) => cube.role === role && cube.id === id);
       if (!cube) continue;
       const [x, , z] = cube.position;
       const point = this.view.point([x, 0.02, z]);
@@ -134,7 +166,7 @@ export class Arena {
     this.context.globalAlpha = 1;
   }
 
-  cube(position, { role, dash, fill }) {
+  cube(position, { role, dash, fill, crossed }) {
     const c = this.context;
     const colour = colours[role];
     c.lineJoin = "round";
@@ -153,13 +185,24 @@ export class Arena {
       c.lineWidth = fill > 0.5 ? 1 : 2;
       c.setLineDash(dash);
       c.stroke();
+      c.setLineDash([]);
+      if (crossed) this.cross(face.corners);
     }
-    c.setLineDash([]);
     c.globalAlpha = 1;
   }
 
+  cross([a, b, d, e]) {
+    this.path([a, d], false);
+    this.context.stroke();
+    this.path([b, e], false);
+    this.context.stroke();
+  }
+
   /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps. */
-  label({ position, source }, { role, name, label: [dx, dy] }) {
+  label(cube, { role, name, label: [dx, dy] }) {
+    const remote = this.legend.scene === "remote";
+    if (remote && (role === "server" || role === "ghost")) return;
+    const { position } = cube;
     const c = this.context;
     const [x, y] = this.view.point(middle(position));
     const pixels = this.view.scale / this.view.depth(position);
@@ -172,15 +215,25 @@ export class Arena {
     c.lineTo(...to);
     c.stroke();
     const tall = position[1] > 0.05 && role === "client" ? ` ${position[1].toFixed(1)} m up` : "";
-    const text = (source === "extrapolated" ? `${name} (extrapolated)` : name) + tall;
+    const text = this.nameOf(cube, remote ? { other: `player ${cube.id}`, client: "you" }[role] : name) + tall;
     c.font = "600 11px system-ui, sans-serif";
     c.textAlign = dx > 0.1 ? "left" : dx < -0.1 ? "right" : "center";
     c.textBaseline = dy > 0 ? "top" : "bottom";
+    // Within the canvas.
+    const wide = c.measureText(text).width;
+    const before = { left: 0, right: wide, center: wide / 2 }[c.textAlign];
+    to[0] = Math.min(Math.max(to[0], before + 2), this.size.width - wide + before - 2);
     c.lineWidth = 3;
     c.strokeStyle = colours.panel;
     c.strokeText(text, ...to);
     c.fillStyle = colours[role];
     c.fillText(text, ...to);
+  }
+
+  /** A name, with how far another player is guessed. */
+  nameOf({ source, beyond_ms }, name) {
+    if (source === "extrapolated") return `${name}, +${Math.round(beyond_ms)} ms`;
+    return source === "held" ? `${name}, held` : name;
   }
 
   /** What was predicted (ring) and what was confirmed (disc) of an opened correction of a position. */

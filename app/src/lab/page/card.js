@@ -1,16 +1,11 @@
-// The card of one correction: when, what, how far, and why.
+// The card of one correction: when, what, how far, why, and the datagrams that it is about.
 
 import { causeIcon, causeKinds } from "./causes.js";
+import { element } from "./element.js";
+import { packetsOf } from "./packets.js";
 import { format } from "./readout.js";
 
 const whole = new Intl.NumberFormat("en");
-
-function element(tag, className, ...children) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  made.append(...children);
-  return made;
-}
 
 function state(value) {
   if (Array.isArray(value) && !value.length) return "–";
@@ -51,16 +46,16 @@ export class Card {
       element("p", "sentence", asSentence(correction.sentence)),
       this.table(correction),
       element("p", "span", this.span(correction)),
+      ...packetsOf(correction),
     );
-    // On the side of the arena where nothing was corrected.
-    this.root.classList.toggle("left", Array.isArray(correction.confirmed) && correction.confirmed[0] > 0);
     this.root.hidden = false;
+    this.root.scrollTop = 0;
   }
 
   table({ entity, tick, field, predicted, confirmed, size, shown_m, teleport }) {
     const list = element("dl", "");
     const shown = teleport ? `${metres(shown_m)}, shown at once: too far to hide` : `${metres(shown_m)}, hidden by an offset that decays`;
-    const amount = field === "position" ? metres(size) : format(size, 3);
+    const amount = predicted.length === 0 ? "–" : field === "position" ? metres(size) : format(size, 3);
     const rows = [
       ["tick", whole.format(tick)],
       ["entity", String(entity)],

@@ -1,14 +1,18 @@
-// The strip charts: one time axis of 20 s, a row for each question, and a mark for each correction. They can be dragged
-// to look back, and a click on a mark opens it.
+// The strip charts: one time axis of 20 s, a row for each question, a mark for each correction and a flag for whatever was
+// done to the run. They can be dragged to look back, and a click on a mark opens it.
 
 import { causeKinds } from "./causes.js";
+import { EVENTS_LANE, drawEvents } from "./lane.js";
+import { SETS } from "./questions.js";
 import { format } from "./readout.js";
-import { ROWS, Strip } from "./strip.js";
+import { Strip } from "./strip.js";
 import { colours, fitCanvas } from "./theme.js";
 
 export const SPAN_S = 20;
-const LANE = 18;
+/** The lanes above the rows: events, then corrections. */
+const LANE = EVENTS_LANE + 18;
 const AXIS = 20;
+
 export class Charts {
   /** `on` holds open(index of a correction) and moved() (the looked-at time changed). */
   constructor(canvas, history, on) {
@@ -20,9 +24,17 @@ export class Charts {
     this.pointer = null;
     this.drag = null;
     this.selected = null;
+    this.rows = SETS[0].rows;
     this.fit();
     new ResizeObserver(() => this.fit()).observe(canvas);
     this.listen();
+  }
+
+  /** Asks other questions. */
+  ask(rows) {
+    this.rows = rows;
+    this.fit();
+    this.on.moved();
   }
 
   fit() {
@@ -31,7 +43,7 @@ export class Charts {
     const head = narrow ? 17 : 0;
     const left = narrow ? 38 : 212;
     // A row with two curves has one line of text more.
-    const weights = ROWS.map((row) => (narrow || row.curves.length === 1 ? 1 : 1.25));
+    const weights = this.rows.map((row) => (narrow || row.curves.length === 1 ? 1 : 1.25));
     const unit = (height - LANE - AXIS) / weights.reduce((sum, weight) => sum + weight);
     let bottom = LANE;
     const boxes = weights.map((weight) => {
@@ -121,7 +133,8 @@ export class Charts {
     // Numbers that change 60 times a second can't be read: without a cursor those of every sixth frame.
     const at = cursor === null ? until - 1 - (this.end === null ? Math.max(until - 1, 0) % 6 : 0) : Math.min(until - 1, this.history.indexAt(cursor));
     this.marks((x, kind, chosen) => this.markLine(x, kind, chosen));
-    ROWS.forEach((row, i) => {
+    drawEvents(c, this.history.marks, { left, right, bottom: this.layout.boxes.at(-1).bottom }, (time) => this.x(time), this.pointer);
+    this.rows.forEach((row, i) => {
       const strip = new Strip(c, row, { ...this.layout, ...this.layout.boxes[i] });
       strip.draw(this.history, [from, until], (time) => this.x(time));
       strip.heading(this.history, at);
@@ -171,7 +184,7 @@ export class Charts {
     c.lineWidth = chosen ? 2 : 1;
     c.globalAlpha = chosen ? 0.9 : 0.3;
     c.beginPath();
-    c.moveTo(x, LANE - 2);
+    c.moveTo(x, EVENTS_LANE + 9);
     c.lineTo(x, this.layout.boxes.at(-1).bottom);
     c.stroke();
     c.globalAlpha = 1;
@@ -180,7 +193,7 @@ export class Charts {
   markShape(x, kind, chosen) {
     const c = this.context;
     c.save();
-    c.translate(x, LANE / 2);
+    c.translate(x, EVENTS_LANE + 9);
     if (chosen) c.scale(1.3, 1.3);
     const shape = new Path2D(kind.path);
     c.lineWidth = 1;

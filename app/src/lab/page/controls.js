@@ -1,14 +1,9 @@
 // The panel of controls, built from what the program says it has: groups of sliders, choices and toggles, each with a
-// key, one sentence and its source.
+// key, one sentence and its source. A control of one scene is not there in the other.
+
+import { element } from "./element.js";
 
 const DESKTOP = matchMedia("(min-width: 1200px)");
-
-function element(tag, className, text) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 function decimals(step) {
   const text = String(step);
@@ -45,6 +40,7 @@ export class Controls {
 
   update({ settings, preset }) {
     for (const [key, row] of this.rows) if (key in settings) row.show(settings[key]);
+    for (const { row, scene } of this.ofScenes) row.hidden = scene !== settings.scene;
     this.preset.value = preset ?? "";
     this.describePreset();
   }
@@ -53,8 +49,9 @@ export class Controls {
     for (const key of this.keys) this.shortcuts.drop(key);
     this.keys = [];
     this.rows.clear();
+    this.ofScenes = [];
     this.root.replaceChildren(this.presetRow(presets));
-    for (const name of new Set(controls.map((control) => control.group))) {
+    for (const name of new Set(controls.map((control) => control.group).filter((group) => group !== "Scene"))) {
       const group = element("details", "group");
       group.open = DESKTOP.matches;
       group.append(element("summary", "", name));
@@ -110,8 +107,10 @@ export class Controls {
     made.input.id = id;
     made.input.setAttribute("aria-describedby", explain.id);
     releaseAfterPointer(made.input);
-    row.append(this.key(control.label, made.act, made.input), label, ...made.parts, explain);
+    const act = (event) => row.hidden || made.act(event);
+    row.append(this.key(control.label, act, made.input), label, ...made.parts, explain);
     this.rows.set(control.key, made);
+    if (control.scene) this.ofScenes.push({ row, scene: control.scene });
     this.watch(row, () => control);
     return row;
   }
@@ -120,6 +119,7 @@ export class Controls {
     row.addEventListener("pointerenter", () => this.explain(of()));
     row.addEventListener("pointerleave", () => this.explain(null));
     row.addEventListener("focusin", () => this.explain(of()));
+    row.addEventListener("focusout", () => this.explain(null));
   }
 
   explain(control) {

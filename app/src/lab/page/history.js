@@ -1,11 +1,12 @@
-// What the charts and the card look back on: one column of numbers for each curve, and the corrections, since the start.
+// What the charts and the card look back on, since the start: one column of numbers for each curve, the corrections, and
+// what was done to the run.
+
+import { CURVES } from "./questions.js";
 
 /** Ten minutes of frames; older ones are overwritten. */
 const CAPACITY = 36_000;
-
-export const CURVES = [
-  "misprediction_m", "correction_m", "rtt_ms", "margin_ticks", "up_bytes_per_s", "down_bytes_per_s", "resimulated_ticks",
-];
+/** A control that is dragged is one mark while it changes at least this often. */
+const DRAG_S = 0.6;
 
 export class History {
   constructor() {
@@ -19,6 +20,8 @@ export class History {
     this.count = 0;
     /** Oldest first, each with the `frame` and `time_s` in which it happened. */
     this.corrections = [];
+    /** Oldest first, each with the `time_s` of its frame. */
+    this.marks = [];
   }
 
   add(frame) {
@@ -28,7 +31,19 @@ export class History {
     for (const correction of frame.corrections) {
       this.corrections.push({ ...correction, frame: frame.frame, time_s: frame.time_s });
     }
+    for (const mark of frame.marks) this.addMark({ ...mark, time_s: frame.time_s, until_s: frame.time_s });
     this.count += 1;
+  }
+
+  addMark(mark) {
+    const last = this.marks.at(-1);
+    const word = ({ caption }) => caption.replace(/[\d.]+( \S+)?$/, "");
+    if (last && last.kind === "set" && mark.kind === "set" && word(last) === word(mark) && mark.time_s - last.until_s < DRAG_S) {
+      last.caption = mark.caption;
+      last.until_s = mark.time_s;
+    } else {
+      this.marks.push(mark);
+    }
   }
 
   get first() {

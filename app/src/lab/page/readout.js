@@ -1,18 +1,26 @@
 // The "now" line: a fixed cell for each number, rewritten ten times a second so that it can be read.
 
 const EVERY_MS = 100;
-/** [key, name, unit, factor, decimals, explanation] */
-const CELLS = [
-  ["misprediction_m", "misprediction", "cm", 100, 1, "distance between what was predicted and what the server confirmed"],
-  ["correction_m", "correction", "cm", 100, 1, "how far the shown cube still is from the simulated one"],
-  ["lead_ticks", "lead", "ticks", 1, 1, "how far the client is ahead of the server"],
-  ["margin_ticks", "input margin", "ticks", 1, 1, "how long before its tick an input reaches the server; below 0 it is late"],
-  ["rtt_ms", "RTT", "ms", 1, 0, "round trip time as the client measures it"],
-  ["input_miss_rate", "input misses", "%", 100, 1, "ticks for which the server had no input in time"],
-  ["up_bytes_per_s", "up", "kB/s", 0.001, 1, "client to server, packet headers included"],
-  ["down_bytes_per_s", "down", "kB/s", 0.001, 1, "server to client, packet headers included"],
-  ["speed", "pace", "×", 1, 3, "how fast the client runs its ticks to keep its lead"],
-];
+const WIRE = "without headers of IP and UDP";
+const CELLS = {
+  misprediction: ["misprediction_m", "cm", 100, 1, "distance between what was predicted and what the server confirmed"],
+  correction: ["correction_m", "cm", 100, 1, "how far the shown cube still is from the simulated one"],
+  lead: ["lead_ticks", "ticks", 1, 1, "how far the client is ahead of the server"],
+  "input margin": ["margin_ticks", "ticks", 1, 1, "how long before its tick the latest of the last inputs reached the server; below 0 it was late"],
+  RTT: ["rtt_ms", "ms", 1, 0, "round trip time as the client measures it"],
+  "input misses": ["input_miss_rate", "%", 100, 1, "ticks of the last second for which the server had no input in time"],
+  up: ["up_bytes_per_s", "kB/s", 0.001, 1, `client to server, ${WIRE}`],
+  down: ["down_bytes_per_s", "kB/s", 0.001, 1, `server to client, ${WIRE}`],
+  pace: ["speed", "×", 1, 3, "how fast the client runs its ticks to keep its lead"],
+  "playout delay": ["playout_delay_ms", "ms", 1, 0, "how far behind the newest possible information others are shown"],
+  extrapolated: ["extrapolated_share", "%", 100, 1, "frames of others in the last 5 s that were shown beyond the newest snapshot"],
+  frozen: ["frozen_ms", "ms", 1, 0, "the longest in the last 5 s that another was shown standing still while in truth they moved"],
+  "largest jump": ["jump_m", "cm", 100, 0, "the largest step of another in the last 5 s beyond what their true speed allows"],
+};
+const SCENES = {
+  prediction: ["misprediction", "correction", "lead", "input margin", "RTT", "input misses", "up", "down", "pace"],
+  remote: ["playout delay", "extrapolated", "frozen", "largest jump", "lead", "input margin", "RTT", "input misses", "down"],
+};
 
 /** `number` with `decimals` places and a true minus sign; a dash when there is none. */
 export function format(number, decimals) {
@@ -23,8 +31,18 @@ export function format(number, decimals) {
 
 export class Readout {
   constructor(list) {
+    this.list = list;
+    this.ask("prediction");
+  }
+
+  /** Shows the numbers of this scene from now on. */
+  ask(scene) {
+    if (scene === this.scene) return;
+    this.scene = scene;
     this.written = -Infinity;
-    this.cells = CELLS.map(([key, name, unit, factor, decimals, explain]) => {
+    this.list.replaceChildren();
+    this.cells = SCENES[scene].map((name) => {
+      const [key, unit, factor, decimals, explain] = CELLS[name];
       const [box, term, value, suffix] = ["div", "dt", "dd", "span"].map((tag) => document.createElement(tag));
       box.title = explain;
       term.textContent = name;
@@ -32,7 +50,7 @@ export class Readout {
       const number = document.createTextNode("–");
       value.append(number, suffix);
       box.append(term, value);
-      list.append(box);
+      this.list.append(box);
       return { key, factor, decimals, number, peak: unit === "cm" ? 0 : null };
     });
   }

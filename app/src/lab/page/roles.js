@@ -1,17 +1,41 @@
-// The cubes of the arena: what each one is, and the outline that tells it apart without its colour.
+// The cubes of the arena: what each one is in which scene, and the outline that tells it apart without its colour.
 
 /** Drawn in this order. `dash` is in CSS pixels; `label` is where its name stands, as a direction from the cube. */
 export const ROLES = [
-  { role: "other", name: "other", explain: "another player", dash: [], fill: 0.55, label: [0, -1.5] },
-  { role: "ghost", name: "snapshot", explain: "the newest received", dash: [1.5, 3], fill: 0.08, label: [-1.25, 0.75] },
-  { role: "client", name: "client", explain: "what you play", dash: [], fill: 0.9, label: [1.2, -1.15] },
-  { role: "local", name: "local", explain: "you without a network", dash: [], fill: 0.1, label: [-1.2, -1.15] },
-  { role: "server", name: "server", explain: "the truth, not yet here", dash: [6, 4], fill: 0.1, label: [1.25, 0.75] },
+  { role: "other", name: "other", dash: [], fill: 0.55, label: [0, -1.5] },
+  { role: "ghost", name: "snapshot", dash: [1.5, 3], fill: 0.08, label: [-1.25, 0.75] },
+  { role: "client", name: "client", dash: [], fill: 0.9, label: [1.2, -1.15] },
+  { role: "local", name: "local", dash: [], fill: 0.1, label: [-1.2, -1.15] },
+  { role: "server", name: "server", dash: [6, 4], fill: 0.1, label: [1.25, 0.75] },
 ];
+
+/** What is drawn in a scene, in the order of its legend, with what each one means there. `hidden` is so until asked for. */
+const LEGENDS = {
+  prediction: [
+    { role: "local", explain: "you without a network" },
+    { role: "client", explain: "what you play" },
+    { role: "server", explain: "the truth, not yet here" },
+    { role: "ghost", explain: "the newest received" },
+    { role: "other", explain: "another player" },
+  ],
+  remote: [
+    { role: "other", explain: "as your client shows them" },
+    { role: "server", explain: "where they are by now" },
+    { role: "ghost", explain: "the newest received", hidden: true },
+    { role: "client", explain: "you" },
+  ],
+};
+
+/** How another player is drawn by where their pose comes from: the same in the arena and in the legend. */
+export const SOURCES = {
+  interpolated: { dash: [], fill: 0.55, crossed: false },
+  extrapolated: { dash: [3, 3], fill: 0.2, crossed: false },
+  held: { dash: [], fill: 0.05, crossed: true },
+};
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function swatch({ dash, fill }) {
+function swatch({ dash, fill, crossed }) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
@@ -20,34 +44,69 @@ function swatch({ dash, fill }) {
     box.setAttribute(name, value);
   }
   svg.append(box);
+  if (crossed) {
+    const cross = document.createElementNS(SVG, "path");
+    cross.setAttribute("d", "M2 2L14 14M14 2L2 14");
+    svg.append(cross);
+  }
   return svg;
 }
 
-/** Fills `list` with one button for each role; returns the set of hidden roles, which the buttons keep current. */
-export function buildLegend(list, onChange) {
-  const hidden = new Set();
-  for (const kind of [...ROLES].reverse().sort((a, b) => LEGEND.indexOf(a.role) - LEGEND.indexOf(b.role))) {
+function words(name, explain) {
+  return [["b", name], ["span", explain]].map(([tag, text]) => {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    return made;
+  });
+}
+
+/** The list of what is drawn: one button for each role, which hides or shows it. */
+export class Legend {
+  constructor(list, onChange) {
+    Object.assign(this, { list, onChange });
+    const off = (legend) => new Set(legend.filter(({ hidden }) => hidden).map(({ role }) => role));
+    this.hiddenIn = Object.fromEntries(Object.entries(LEGENDS).map(([scene, legend]) => [scene, off(legend)]));
+    this.show("prediction");
+  }
+
+  show(scene) {
+    if (scene === this.scene) return;
+    this.scene = scene;
+    this.list.replaceChildren(...LEGENDS[scene].map((entry) => this.item(entry)));
+    if (scene === "remote") this.list.append(...["extrapolated", "held"].map((source) => this.sign(source)));
+  }
+
+  /** Whether cubes of this role are drawn in this scene. */
+  draws(role) {
+    return LEGENDS[this.scene].some((entry) => entry.role === role) && !this.hiddenIn[this.scene].has(role);
+  }
+
+  item({ role, explain }) {
+    const kind = ROLES.find((kind) => kind.role === role);
+    const hidden = this.hiddenIn[this.scene];
     const button = document.createElement("button");
     button.type = "button";
-    button.className = kind.role;
-    button.setAttribute("aria-pressed", "true");
-    const name = document.createElement("b");
-    name.textContent = kind.name;
-    const explain = document.createElement("span");
-    explain.textContent = kind.explain;
-    button.append(swatch(kind), name, explain);
-    button.addEventListener("click", () => {
-      const hide = !hidden.has(kind.role);
-      if (hide) hidden.add(kind.role);
-      else hidden.delete(kind.role);
-      button.setAttribute("aria-pressed", String(!hide));
-      onChange();
+    button.className = role;
+    button.append(swatch(kind), ...words(kind.name, explain));
+    const press = () => button.setAttribute("aria-pressed", String(!hidden.has(role)));
+    press();
+    button.addEventListener("click", (event) => {
+      if (!hidden.delete(role)) hidden.add(role);
+      press();
+      this.onChange();
+      if (event.detail > 0) button.blur();
     });
     const item = document.createElement("li");
     item.append(button);
-    list.append(item);
+    return item;
   }
-  return hidden;
-}
 
-const LEGEND = ["local", "client", "server", "ghost", "other"];
+  /** What an outline of another player means. */
+  sign(source) {
+    const item = document.createElement("li");
+    item.className = "other sign";
+    const meaning = { extrapolated: "guessed ahead", held: "nothing more came" }[source];
+    item.append(swatch(SOURCES[source]), ...words(source, meaning));
+    return item;
+  }
+}

@@ -3,7 +3,7 @@
 import { isTyping } from "./input.js";
 
 const RESERVED = new Set(["w", "a", "s", "d"]);
-const FALLBACK = "56789";
+const FALLBACK = "-=;',/";
 
 export class Shortcuts {
   constructor() {
@@ -22,7 +22,7 @@ export class Shortcuts {
     this.actions.set(key, action);
   }
 
-  /** Takes the first free letter of `label`, else of the alphabet, else a digit; null when none is left. */
+  /** Takes the first free letter of `label`, else of the alphabet, else a sign; null when none is left. */
   take(label, action) {
     const letters = [...label.toLowerCase()].filter((c) => c >= "a" && c <= "z");
     const candidates = [...letters, ..."abcdefghijklmnopqrstuvwxyz", ...FALLBACK];

@@ -4,11 +4,11 @@ const ERROR_MS = 6000;
 const PACE_MS = 500;
 const STATES = {
   joining: "The client joins: it waits for the first snapshot.",
-  starved: "Starved: no snapshot for more than 250 ms; the client predicts on.",
+  starved: "Starved: no snapshots come; the client predicts on.",
   behind: "Behind: a resimulation is spread over several updates.",
   resyncing: "Resyncing: the client waits for a snapshot to start again from.",
   lost: "No snapshot for 5 s; the client still listens.",
-  stalled: "Your machine sleeps: for 2 s it runs nothing and sends nothing.",
+  stalled: "Your machine sleeps: it runs nothing and sends nothing.",
   refused: "The server has refused the client.",
 };
 const whole = new Intl.NumberFormat("en");
@@ -56,11 +56,17 @@ export class Status {
     this.say(this.sentence(frame, paused, looking));
   }
 
-  sentence({ state, replaying, bot, time_s }, paused, looking) {
+  sentence(frame, paused, looking) {
+    const { upcoming } = frame;
+    const next = upcoming && !looking ? `In ${(Math.ceil(upcoming.in_s * 10) / 10).toFixed(1)} s: ${upcoming.caption}.` : "";
+    return `${this.state(frame, paused, looking, next !== "")}\n${next}`.trim();
+  }
+
+  state({ state, replaying, bot, time_s }, paused, looking, busy) {
     if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
     if (paused) return "Paused. Point at the charts to look back.";
     if (replaying) return "Replaying the run of this link; then the keys are yours.";
-    if (!this.driven) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
+    if (!this.driven && !busy) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
     if (state !== "playing") return STATES[state] ?? state;
     return "";
   }

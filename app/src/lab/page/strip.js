@@ -4,19 +4,15 @@ import { format } from "./readout.js";
 import { logScale, niceScale } from "./scale.js";
 import { colours } from "./theme.js";
 
-/** [field of a frame's `chart`, name, colour, how it is drawn: line, dash or stem] */
-export const ROWS = [
-  { question: "How wrong, what is seen? (log)", unit: "cm", factor: 100, least: 1000, decimals: 1, log: 0.1, curves: [["misprediction_m", "misprediction", "server", "line"], ["correction_m", "correction", "client", "line"]] },
-  { question: "How far is the server?", unit: "ms", factor: 1, least: 50, decimals: 0, curves: [["rtt_ms", "RTT", "client", "line"]] },
-  { question: "Do inputs come in time?", unit: "ticks", factor: 1, least: 4, decimals: 1, late: true, curves: [["margin_ticks", "input margin", "client", "line"]] },
-  { question: "What goes over the wire?", unit: "kB/s", factor: 0.001, least: 2, decimals: 1, curves: [["up_bytes_per_s", "up", "client", "line"], ["down_bytes_per_s", "down", "server", "dash"]] },
-  { question: "What does it cost?", unit: "ticks", factor: 1, least: 10, decimals: 0, curves: [["resimulated_ticks", "resimulated", "client", "stem"]] },
-];
-
 export class Strip {
-  /** `box` = {left, right, top, bottom, narrow}, in CSS pixels. */
+  /** `row` is one of `questions.js`; `box` = {left, right, top, bottom, narrow}, in CSS pixels. */
   constructor(context, row, box) {
     Object.assign(this, { context, row, box });
+  }
+
+  /** The value of a curve in a frame, in the row's unit. */
+  valueAt(history, name, index) {
+    return (history.valueAt(name, index) - (this.row.from ?? 0)) * this.row.factor;
   }
 
   /** Draws the frames [from, until) of `history`; `x(time_s)` is the shared time axis. */
@@ -35,15 +31,17 @@ export class Strip {
   }
 
   scaleOf(history, from, until) {
-    const { curves, factor, least, log } = this.row;
+    const { curves, least, log, even } = this.row;
     let [low, high] = [0, 0];
     for (const [name] of curves) {
       for (let i = from; i < until; i += 1) {
-        const value = history.valueAt(name, i) * factor;
+        // What is kept in 32 bits is a little off: no larger scale for that.
+        const value = Math.round(this.valueAt(history, name, i) * 1000) / 1000;
         if (value > high) high = value;
         if (value < low) low = value;
       }
     }
+    if (even) [low, high] = [Math.min(low, -high, -least), Math.max(high, -low, least)];
     return log ? logScale(log, high, least) : niceScale(low, high, least, 2);
   }
 
@@ -86,7 +84,7 @@ export class Strip {
     c.beginPath();
     let open = false;
     for (let i = from; i < until; i += 1) {
-      const value = history.valueAt(name, i) * this.row.factor;
+      const value = this.valueAt(history, name, i);
       const at = x(history.timeAt(i));
       if (kind === "stem") {
         if (!value) continue;
@@ -108,7 +106,7 @@ export class Strip {
   heading(history, at) {
     const c = this.context;
     const { narrow, left, top } = this.box;
-    const { question, unit, factor, decimals, curves } = this.row;
+    const { question, unit, decimals, curves } = this.row;
     c.textBaseline = "middle";
     c.textAlign = "left";
     let [x, y] = narrow ? [left, top - 10] : [0, top + 4];
@@ -123,7 +121,7 @@ export class Strip {
       c.fillText(label, x + 20, y);
       const end = narrow ? x + 20 + c.measureText(`${label} `).width + 34 : left - 34 - c.measureText(` ${unit}`).width;
       c.textAlign = "right";
-      c.fillText(at >= 0 ? format(history.valueAt(name, at) * factor, decimals) : "–", end, y);
+      c.fillText(at >= 0 ? format(this.valueAt(history, name, at), decimals) : "–", end, y);
       c.textAlign = "left";
       c.fillStyle = colours.muted;
       c.fillText(` ${unit}`, end, y);

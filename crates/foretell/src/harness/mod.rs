@@ -25,6 +25,6 @@ pub use figures::{Figures, Spread};
 pub use host::{Host, HostOptions};
 pub use mix::FaultMix;
 pub use scenario::{Scenario, Summary};
-pub use simulation::{Driver, Leaving, Moment, PlayerHost, PlayerOptions, ServerHost, Simulation};
+pub use simulation::{Driver, Leaving, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
 pub use spied::{Spied, Truth};
 pub use sync::{OutOfSync, Stepped, sync_test};

@@ -1,7 +1,7 @@
 //! The engine: hosts take turns in the order of virtual time.
 
 use super::{Host, HostOptions};
-use crate::netsim::{Conditions, Link, SplitMix64};
+use crate::netsim::{Conditions, Fate, Link, SplitMix64};
 use crate::rollback::World;
 use crate::session::client::{Client, ClientConfig, Frame};
 use crate::session::server::{Server, ServerConfig, ServerFrame};
@@ -27,6 +27,26 @@ pub trait Driver<W: World> {
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<W>, frame: &Frame<'_>) {
         let _ = (player, at, client, frame);
     }
+
+    /// After a datagram was given to a player's link: what it is, and what becomes of it.
+    fn after_send(&mut self, sent: &Sent<'_>) {
+        let _ = sent;
+    }
+}
+
+/// A datagram that was just given to a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// The virtual time.
+    pub now: Instant,
+    /// Whose link.
+    pub player: usize,
+    /// Whether it goes to the server, or comes from there.
+    pub to_server: bool,
+    /// The bytes; [`peek`](crate::session::peek) tells which ticks they are about.
+    pub datagram: &'a [u8],
+    /// What becomes of it.
+    pub fate: Fate,
 }
 
 /// An instant of a simulation, as a player's machine sees it and in truth.
@@ -147,7 +167,9 @@ impl<W: World> Simulation<W> {
             return;
         }
         (0..3).for_each(|_| client.leave(outbox));
-        outbox.iter().for_each(|(_, datagram)| up.send(self.now, datagram, up_conditions));
+        for (_, datagram) in outbox.iter() {
+            up.send(self.now, datagram, up_conditions);
+        }
         outbox.clear();
     }
 
@@ -200,12 +222,10 @@ impl<W: World> Simulation<W> {
         server.update(host.local(self.now), world, outbox);
         driver.after_server(self.now, server, &server.frame());
         for (peer, datagram) in outbox.iter() {
-            let Some(player) = usize::try_from(peer.0).ok().and_then(|index| self.players.get_mut(index)) else {
-                continue;
-            };
-            if !player.gone {
-                player.down.send(self.now, datagram, &player.down_conditions);
-            }
+            let Ok(index) = usize::try_from(peer.0) else { continue };
+            let Some(player) = self.players.get_mut(index).filter(|player| !player.gone) else { continue };
+            let fate = player.down.send(self.now, datagram, &player.down_conditions);
+            driver.after_send(&Sent { now: self.now, player: index, to_server: false, datagram, fate });
         }
         outbox.clear();
     }
@@ -223,7 +243,8 @@ impl<W: World> Simulation<W> {
         client.update(local, world, &mut |tick| driver.input(index, tick), outbox);
         driver.after_client(index, Moment { now: self.now, local }, client, &client.frame(local));
         for (_, datagram) in outbox.iter() {
-            up.send(self.now, datagram, up_conditions);
+            let fate = up.send(self.now, datagram, up_conditions);
+            driver.after_send(&Sent { now: self.now, player: index, to_server: true, datagram, fate });
         }
         outbox.clear();
     }

@@ -52,6 +52,17 @@ pub struct Delivery<'link> {
     pub due: Instant,
 }
 
+/// What becomes of a datagram: settled when it is sent. For who looks on; the receiver learns it by waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It vanishes on the way.
+    Lost,
+    /// There is no room for it: in the queue of the rate limit, or on the way.
+    Dropped,
+    /// It arrives then; where it has a copy, the earlier of the two.
+    Arrives(Instant),
+}
+
 /// What a link has done so far. All are counts of datagrams unless their name says bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkStats {
@@ -93,11 +104,11 @@ impl Link {
         }
     }
 
-    /// Sends a datagram under these conditions.
+    /// Sends a datagram under these conditions. What it returns is for onlookers alone.
     ///
     /// # Panics
     /// When [`Conditions::validate`] fails; ask it first where a person chooses them.
-    pub fn send(&mut self, now: Instant, bytes: &[u8], conditions: &Conditions) {
+    pub fn send(&mut self, now: Instant, bytes: &[u8], conditions: &Conditions) -> Fate {
         if let Err(error) = conditions.validate() {
             panic!("the conditions of a link must be valid: {error}");
         }
@@ -106,21 +117,22 @@ impl Link {
         self.stats.bytes_sent += bytes.len() as u64;
         if self.loses_next(conditions) {
             self.stats.lost += 1;
-            return;
+            return Fate::Lost;
         }
         let Some(wait) = self.bottleneck.admit(now, bytes.len(), conditions.rate) else {
             self.stats.dropped_by_queue += 1;
-            return;
+            return Fate::Dropped;
         };
         let earliest = now + wait + conditions.latency;
         let jitter = self.draw_jitter(conditions.jitter);
         let copy_jitter = self.draw_chance(conditions.duplicates).then(|| self.draw_jitter(conditions.jitter));
         let hold = self.draw_hold(conditions);
-        self.depart(Passage { due: earliest + jitter + hold, ..original }, bytes, conditions.ordering);
-        if let Some(jitter) = copy_jitter {
+        let due = self.depart(Passage { due: earliest + jitter + hold, ..original }, bytes, conditions.ordering);
+        let copy_due = copy_jitter.and_then(|jitter| {
             self.stats.duplicated += 1;
-            self.depart(Passage { due: earliest + jitter, copy: true, ..original }, bytes, conditions.ordering);
-        }
+            self.depart(Passage { due: earliest + jitter, copy: true, ..original }, bytes, conditions.ordering)
+        });
+        due.into_iter().chain(copy_due).min().map_or(Fate::Dropped, Fate::Arrives)
     }
 
     /// The next datagram that has arrived by `now`, in the order of arrival (and, of those that arrive in the same
@@ -177,15 +189,17 @@ impl Link {
         p > 0.0 && self.delay.chance(p)
     }
 
-    fn depart(&mut self, mut passage: Passage, bytes: &[u8], ordering: Ordering) {
+    /// Puts a datagram on its way. When it arrives; `None` where there is no room.
+    fn depart(&mut self, mut passage: Passage, bytes: &[u8], ordering: Ordering) -> Option<Instant> {
         if ordering == Ordering::Fifo {
             passage.due = passage.due.max(self.latest_due);
         }
-        if self.flight.push(passage, bytes) {
-            self.latest_due = self.latest_due.max(passage.due);
-        } else {
+        if !self.flight.push(passage, bytes) {
             self.stats.dropped_in_flight += 1;
+            return None;
         }
+        self.latest_due = self.latest_due.max(passage.due);
+        Some(passage.due)
     }
 }
 

@@ -48,5 +48,5 @@ mod rng;
 pub use conditions::{Conditions, ConditionsError, DELAY_MAX, Loss, Ordering, RateLimit, Reordering};
 pub use flight::IN_FLIGHT_MAX;
 pub use host::{HostClock, SKEW_PPM_MAX};
-pub use link::{Delivery, Link, LinkStats};
+pub use link::{Delivery, Fate, Link, LinkStats};
 pub use rng::{Pcg32, SplitMix64};

@@ -10,10 +10,12 @@ pub mod server;
 mod lateness;
 mod outbox;
 mod packet;
+mod peek;
 mod relay;
 mod rowcode;
 mod rules;
 
 pub use outbox::{Outbox, PeerId};
 pub use packet::{DATAGRAM_MAX, Refusal};
+pub use peek::{Peek, peek};
 pub use rules::{GapPolicy, Rules, Stepping};

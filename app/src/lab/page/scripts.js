@@ -1,0 +1,33 @@
+// The scripts: a button for each that the program has, with a key of its own.
+
+const FIRST_KEY = 5;
+
+export class Scripts {
+  /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
+  constructor(root, { shortcuts, watch, run }) {
+    Object.assign(this, { root, shortcuts, watch, run });
+  }
+
+  ready(scripts) {
+    if (this.root.children.length === scripts.length) return;
+    this.root.replaceChildren(...scripts.map((script, i) => this.button(script, String(FIRST_KEY + i))));
+  }
+
+  button(script, key) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.script = script.name;
+    button.title = script.explain;
+    button.setAttribute("aria-keyshortcuts", key);
+    const chip = document.createElement("kbd");
+    chip.textContent = key;
+    button.append(`${script.label} `, chip);
+    button.addEventListener("click", (event) => {
+      this.run(script.name);
+      if (event.detail > 0) button.blur();
+    });
+    this.watch(button, script);
+    this.shortcuts.set(key, () => this.run(script.name));
+    return button;
+  }
+}

@@ -1,0 +1,49 @@
+//! Which ticks a datagram is about, for who looks on from outside: a lab, a test, a tool.
+//!
+//! Reads heads alone; neither end of a session needs it.
+
+use super::packet::{InputHead, Message, SnapshotHead};
+use crate::time::Tick;
+use crate::wire::{BitReader, Malformed};
+
+/// Which ticks a datagram is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peek {
+    /// Inputs of the ticks from `first` to `newest`.
+    Inputs {
+        /// The oldest.
+        first: Tick,
+        /// The newest.
+        newest: Tick,
+    },
+    /// A snapshot, or a part of one.
+    Snapshot {
+        /// The tick of its state.
+        tick: Tick,
+    },
+    /// None: it belongs to a handshake or a farewell.
+    Other,
+}
+
+/// Looks into a datagram of a session whose ticks are near `anchor`: within 2^15 of it.
+///
+/// # Errors
+/// [`Malformed`] when its head is not one of this protocol. What follows the head is not read.
+pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
+    let mut reader = BitReader::new(datagram);
+    let widen = |low: u16| Tick::widen(u32::from(low), 16, anchor);
+    Ok(match Message::read(&mut reader)? {
+        Message::Inputs => {
+            let mut head = InputHead::default();
+            head.stream(&mut reader)?;
+            let newest = widen(head.newest);
+            Peek::Inputs { first: newest.next().back(head.count).unwrap_or_default(), newest }
+        }
+        Message::Snapshot => {
+            let mut head = SnapshotHead::default();
+            head.stream(&mut reader)?;
+            Peek::Snapshot { tick: widen(head.tick) }
+        }
+        _ => Peek::Other,
+    })
+}
