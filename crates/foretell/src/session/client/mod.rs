@@ -19,7 +19,7 @@ pub use config::{ClientConfig, Reconciliation, Redundancy, Show};
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
-use super::packet::SnapshotHead;
+use super::packet::{SnapshotHead, Welcome};
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
@@ -43,7 +43,11 @@ pub struct Client<W: World> {
     rules: Rules,
     code: RowCode,
     input_widths: Vec<u8>,
+    /// Who it is, to a server; `None` for a client that was created joined.
+    nonce: Option<u64>,
     phase: Phase<W>,
+    /// It asks for a place, or for the one that it had.
+    handshake: Option<Box<Handshake>>,
     stats: ClientStats,
     done: Done,
     corrections: Vec<Corrected>,
@@ -59,7 +63,7 @@ const FEW: usize = 16;
 
 /// Where in its life a client is.
 enum Phase<W: World> {
-    Joining(Box<Handshake>),
+    Joining,
     Refused(super::Refusal),
     Playing(Box<Session<W>>),
 }
@@ -85,12 +89,18 @@ struct Session<W: World> {
 }
 
 impl<W: World> Client<W> {
-    /// A client that asks to join. `nonce` names the attempt: a random number, another one each time. Give its updates a
-    /// world without entities: everything in it comes with the first snapshot.
+    /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first
+    /// snapshot.
+    ///
+    /// `nonce` says who it is: a random number, known to it and the server alone. With the same one a program that was
+    /// started again, or comes over another connection, gets the player back that it had, as long as the
+    /// [server keeps the place](super::server::ServerConfig::keep_lost). After a good-bye, or for another player, it has
+    /// to be another one.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
-        let hash = rules.hash_with::<W::Input>();
-        let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
-        Client::with(rules, config, Phase::Joining(Box::new(Handshake::new(nonce, hash, snapshots))))
+        let mut client = Client::with(rules, config, Phase::Joining);
+        client.nonce = Some(nonce);
+        client.ask(nonce, None);
+        client
     }
 
     /// A client that has joined already, as `player`, in the session of `epoch`, and whose world is in state 0. For
@@ -103,7 +113,8 @@ impl<W: World> Client<W> {
         world: &W,
     ) -> Client<W> {
         let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
-        let mut session = Session::new(&rules, &config, (player, epoch), (TickTime::default(), now), snapshots);
+        let connection = Connection::new((epoch, epoch), now);
+        let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
         session.timeline.begin(world, Tick::ZERO);
         Client::with(rules, config, Phase::Playing(Box::new(session)))
     }
@@ -112,7 +123,9 @@ impl<W: World> Client<W> {
         Client {
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
+            nonce: None,
             phase,
+            handshake: None,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),
             corrections: Vec::with_capacity(FEW),
@@ -138,9 +151,7 @@ impl<W: World> Client<W> {
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.events_to_come);
-        if matches!(self.phase, Phase::Joining(_)) {
-            self.join(now, world, outbox);
-        }
+        self.join(now, world, outbox);
         self.done = match &mut self.phase {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
@@ -168,7 +179,7 @@ impl<W: World> Client<W> {
     /// How it fares at `now`.
     pub fn state(&self, now: Instant) -> ClientState {
         match &self.phase {
-            Phase::Joining(_) => ClientState::Joining,
+            Phase::Joining => ClientState::Joining,
             Phase::Refused(why) => ClientState::Refused(*why),
             Phase::Playing(session) => session.state(now),
         }
@@ -219,6 +230,13 @@ impl<W: World> Client<W> {
         &mut self.config
     }
 
+    fn session_mut(&mut self) -> Option<&mut Session<W>> {
+        match &mut self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+
     fn session(&self) -> Option<&Session<W>> {
         match &self.phase {
             Phase::Playing(session) => Some(session),
@@ -231,13 +249,13 @@ impl<W: World> Session<W> {
     fn new(
         rules: &Rules,
         config: &ClientConfig,
-        (player, epoch): (PlayerId, u8),
+        (player, connection): (PlayerId, Connection),
         (at, now): (TickTime, Instant),
         snapshots: Snapshots,
     ) -> Session<W> {
         Session {
             player,
-            connection: Connection::new(epoch, now),
+            connection,
             timeline: Timeline::new(&rules.schema, player, rules.tick_rate, rules.tick_rate.ticks_in(config.horizon)),
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
@@ -277,6 +295,15 @@ impl<W: World> Session<W> {
         } else {
             self.timeline.present()
         }
+    }
+
+    /// Whether the server that has answered knows this session: it is the same, with the same player, at a tick that it can
+    /// have come to.
+    fn goes_on_with(&self, now: Instant, welcome: &Welcome, rules: &Rules) -> bool {
+        let tick = Tick::new(welcome.tick);
+        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player)
+            && tick >= self.reconciler.compared()
+            && tick.since(self.anchor(now, rules)) <= receive::TICKS_AHEAD_MAX
     }
 
     fn waiting(&self) -> u64 {

@@ -3,14 +3,14 @@
 use super::snapshots::Stored;
 use super::{Client, ClientEvent, Phase};
 use crate::rollback::World;
-use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
+use crate::session::packet::{Message, Refusal, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
 
 /// A snapshot is of no later tick than the server can have come to, by the last one that was compared; with room for
 /// clocks that differ.
-const TICKS_AHEAD_MAX: u32 = 1024;
+pub(super) const TICKS_AHEAD_MAX: u32 = 1024;
 
 impl<W: World> Client<W> {
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -32,22 +32,14 @@ impl<W: World> Client<W> {
                 let mut welcome = Welcome::default();
                 welcome.stream(&mut reader)?;
                 reader.finish()?;
-                if let Phase::Joining(handshake) = &mut self.phase
-                    && handshake.nonce() == welcome.nonce
-                {
-                    handshake.note_welcome(now, welcome);
-                }
+                self.take_welcome(now, welcome);
                 Ok(())
             }
             Message::Refused => {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
-                if let Phase::Joining(handshake) = &self.phase
-                    && handshake.nonce() == refused.nonce
-                {
-                    self.phase = Phase::Refused(refused.why);
-                }
+                self.take_refusal(&refused);
                 Ok(())
             }
             Message::Snapshot => self.read_snapshot(now, reader),
@@ -55,12 +47,49 @@ impl<W: World> Client<W> {
         }
     }
 
+    fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
+        let Some(handshake) = &mut self.handshake else { return };
+        if !handshake.note_welcome(now, welcome) {
+            return;
+        }
+        handshake.resumes = false;
+        if let Phase::Playing(session) = &mut self.phase
+            && session.goes_on_with(now, &welcome, &self.rules)
+        {
+            handshake.resumes = true;
+            session.connection.offered = Some(welcome.ticket);
+        }
+    }
+
+    /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
+    fn take_refusal(&mut self, refused: &Refused) {
+        let means_us = match &self.handshake {
+            Some(handshake) => !handshake.is_welcome(),
+            None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
+        };
+        if means_us && self.nonce == Some(refused.nonce) {
+            self.phase = Phase::Refused(refused.why);
+            self.handshake = None;
+        }
+    }
+
     fn read_snapshot(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut head = core::mem::take(&mut self.head);
-        let result = head.stream(&mut reader).and_then(|()| match &mut self.phase {
-            Phase::Joining(handshake) => handshake.store(now, &head, reader, &self.code),
-            Phase::Refused(_) => Ok(()),
-            Phase::Playing(_) => self.take_snapshot(now, &head, reader),
+        let result = head.stream(&mut reader).and_then(|()| {
+            // Once another place was given, nothing is meant for the former one.
+            let elsewhere =
+                self.handshake.as_ref().is_some_and(|handshake| handshake.is_welcome() && !handshake.resumes);
+            let session = self.session_mut().filter(|_| !elsewhere);
+            if session.is_some_and(|session| session.connection.accepts(head.ticket)) {
+                return self.take_snapshot(now, &head, reader);
+            }
+            match &mut self.handshake {
+                Some(handshake) => handshake.store(now, &head, reader, &self.code),
+                None => {
+                    self.stats.refused += 1;
+                    Ok(())
+                }
+            }
         });
         self.head = head;
         result
@@ -68,10 +97,6 @@ impl<W: World> Client<W> {
 
     fn take_snapshot(&mut self, now: Instant, head: &SnapshotHead, reader: BitReader<'_>) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
-        if head.epoch != session.connection.epoch {
-            self.stats.refused += 1;
-            return Ok(());
-        }
         let anchor = session.anchor(now, &self.rules);
         let tick = Tick::widen(u32::from(head.tick), 16, anchor);
         if tick.since(anchor) > TICKS_AHEAD_MAX {

@@ -5,6 +5,7 @@ use super::frame::PeerStats;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::time::{Instant, Tick, TickTime};
+use core::time::Duration;
 
 /// How many margins the extremes are taken of: a second at 64 Hz.
 const MARGINS_KEPT: usize = 64;
@@ -14,16 +15,26 @@ const ROUTE_CHANGED_AFTER: usize = 16;
 pub(crate) struct Peer<I> {
     pub address: PeerId,
     pub player: PlayerId,
-    /// Of the hello that it was admitted with.
+    /// Of the hello that it was admitted with: who it is.
     pub nonce: Option<u64>,
-    /// Of earlier hellos over the same connection, newest first: late copies of them mean nothing.
-    pub former: [Option<u64>; 4],
+    /// Stands in the datagrams of whoever has the place.
+    pub ticket: u8,
+    /// The ticket of who shows it next.
+    pub offered: Option<u8>,
+    /// The connection that it had before, and since when it has another.
+    pub former: Option<(PeerId, Duration)>,
+    /// When something new has last come, in the time that the server was awake.
+    pub heard_at: Duration,
+    /// Since when it is lost.
+    pub lost: Option<Duration>,
+    /// Whether inputs have ever come.
+    pub has_played: bool,
     /// How many snapshots were sent since the last hello without an input having come.
     pub unheard: u32,
-    /// The hello to be answered, by its `sent`.
-    pub hello: Option<u64>,
+    /// The hello to be answered: where it came from, its `sent`, and the ticket to tell.
+    pub hello: Option<(PeerId, u64, u8)>,
     pub buffer: InputBuffer<I>,
-    /// The newest of its datagrams, and when it came.
+    /// The newest of the datagrams under its ticket, and when it came.
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
     pub acknowledged: Option<Tick>,
@@ -74,6 +85,12 @@ impl<I: Copy + Default> Peer<I> {
             address,
             player,
             nonce,
+            ticket: 0,
+            offered: None,
+            former: None,
+            heard_at: Duration::ZERO,
+            lost: None,
+            has_played: false,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
             heard: None,
@@ -85,11 +102,24 @@ impl<I: Copy + Default> Peer<I> {
             margins: Vec::with_capacity(MARGINS_KEPT),
             margin_at: 0,
             missing: 0,
-            former: [None; 4],
             unheard: 0,
             too_early: None,
             refused_up_to: None,
         }
+    }
+
+    /// Somebody has shown the offered ticket: the place is theirs. What waits there is of who had it before.
+    pub(crate) fn take_over(&mut self, address: PeerId, awake: Duration) {
+        (self.address, self.heard_at, self.heard, self.unheard) = (address, awake, None, 0);
+        self.ticket = self.offered.take().unwrap_or(self.ticket);
+        self.buffer.forget_waiting();
+        self.forget_margins();
+    }
+
+    /// What was measured before a silence says nothing of the time after it.
+    pub(crate) fn forget_margins(&mut self) {
+        self.margins.clear();
+        (self.margin_at, self.missing, self.too_early, self.refused_up_to) = (0, 0, None, None);
     }
 
     /// Remembers how long before its deadline the first copy of an input came; negative for late.
