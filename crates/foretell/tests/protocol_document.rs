@@ -484,6 +484,52 @@ fn a_refusal_says_why_as_documented() {
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
 }
 
+#[test]
+fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
+    let mut served = Served::new(8);
+    served.update(0);
+    let rules = documented_rules_hash();
+    let at = |tick: u64| tick * TICK_MICROS;
+    let said = |served: &mut Served, tick: u64, from: PeerId, hello: Vec<u8>| {
+        served.server.receive(Instant::from_micros(at(tick)), from, &hello).expect("well-formed");
+        served.outbox.clear();
+        served.server.update(Instant::from_micros(at(tick)), &mut served.world, &mut served.outbox);
+        let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
+        sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
+    };
+    let hello = |sent, ticket| hello(2, 42, rules, (sent, ticket));
+    let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
+    let (here, there) = (ME, PeerId(4));
+    assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
+    assert_eq!(said(&mut served, 2, here, hello(6, Some(TICKET))), [(here, answer(6, TICKET, 2))]);
+    // The place has not been played in: who comes over the same connection may be the same.
+    assert_eq!(said(&mut served, 3, here, hello(7, None)), [(here, answer(7, TICKET, 3))]);
+    served.receive(at(3), &inputs(0, 2, 6, &[(Command::default(), None); 3]));
+    assert_eq!(said(&mut served, 4, here, hello(8, None)), [(here, answer(8, TICKET + 1, 4))]);
+    for (tick, from, ticket) in [(5, there, None), (6, there, Some(TICKET)), (7, here, Some(TICKET - 1))] {
+        assert_eq!(said(&mut served, tick, from, hello(1, ticket)), [(from, answer(1, TICKET + 1, tick))]);
+    }
+    let at_home = |served: &mut Served, tick: u64| {
+        let sent = served.update(at(tick));
+        (served.outbox.iter().map(|(to, _)| to).collect::<Vec<_>>(), u64::from(sent[0][1] >> 1 | sent[0][2] << 7))
+    };
+    // The snapshot's ticket is in bits 9 to 16.
+    assert_eq!(at_home(&mut served, 8), (vec![here], u64::from(TICKET)));
+    assert_eq!(said(&mut served, 9, there, hello(2, Some(TICKET + 1))), [(there, answer(2, TICKET + 1, 9))]);
+    assert_eq!(at_home(&mut served, 10), (vec![there], u64::from(TICKET + 1)));
+    // 2 s later somebody still plays where the place was.
+    for tick in [60, 100, 140] {
+        served.update(at(tick));
+    }
+    served.receive(at(140), &inputs(1, 2, 142, &[(Command::default(), None); 3]));
+    let sent = served.update(at(141));
+    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes());
+    assert_eq!(served.outbox.iter().next().expect("a refusal").0, here);
+    served.server.leave(there);
+    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes();
+    assert_eq!(said(&mut served, 142, there, hello(3, Some(TICKET + 1))), [(there, gone)]);
+}
+
 /// The crate's client, and what it sends.
 struct Played {
     client: Client<Space>,

@@ -226,9 +226,15 @@ fn a_player_who_comes_back_too_late_joins_anew_without_the_game_doing_anything()
 fn without_snapshots_for_a_player_who_is_lost_and_with_inputs_alone_he_is_back() {
     let mut net = Net::new(ServerConfig { timeout: Duration::from_secs(1), ..ServerConfig::default() });
     let only = net.start(1, 100);
+    net.keep = true;
     net.run(3.0);
     net.programs[only].cut = true;
     net.run(2.0);
+    for (address, late) in core::mem::take(&mut net.programs[only].sent).iter().take(100) {
+        let now = net.now();
+        net.server.receive(now, *address, late).expect("well-formed");
+    }
+    assert!(net.server.is_lost(player(1)), "late copies are no sign of life");
     let sent = net.server.stats(player(1)).expect("lost").snapshots;
     net.run(2.0);
     let stats = net.server.stats(player(1)).expect("lost");
@@ -311,7 +317,7 @@ fn a_client_whose_connection_changes_goes_on_with_one_resync_at_most() {
 
 #[test]
 fn a_server_that_was_started_again_gives_everybody_a_new_place() {
-    // A server should have another epoch. If it has the same its ticks give it away, but inputs from before may pass for
+    // A server should have another epoch. If it has the same, its ticks give it away; but inputs from before may pass for
     // new ones.
     for (epoch, played) in [(8, 4.0), (8, 30.0), (7, 30.0)] {
         let mut net = Net::new(ServerConfig::default());
@@ -328,8 +334,9 @@ fn a_server_that_was_started_again_gives_everybody_a_new_place() {
         for program in &net.programs {
             assert!(matches!(program.events[..], [ClientEvent::Joined(_)]), "{epoch}: {:?}", program.events);
         }
-        net.run(if epoch == 7 { 10.0 } else { 0.0 });
-        net.assert_steady();
+        if epoch != 7 {
+            net.assert_steady();
+        }
     }
 }
 

@@ -132,7 +132,7 @@ impl<W: World> Server<W> {
         }
     }
 
-    /// Something new has come from this peer.
+    /// Inputs have come from this peer.
     pub(super) fn note_alive(&mut self, index: usize) {
         let peer = &mut self.peers[index];
         peer.heard_at = self.admission.awake;

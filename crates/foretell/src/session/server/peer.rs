@@ -23,7 +23,7 @@ pub(crate) struct Peer<I> {
     pub offered: Option<u8>,
     /// The connection that it had before, and since when it has another.
     pub former: Option<(PeerId, Duration)>,
-    /// When something new has last come, in the time that the server was awake.
+    /// When something has last come, in the time that the server was awake.
     pub heard_at: Duration,
     /// Since when it is lost.
     pub lost: Option<Duration>,

@@ -95,14 +95,17 @@ impl<W: World> Server<W> {
         let newer = peer.heard.is_none_or(|(sequence, _)| head.sequence.wrapping_sub(sequence).cast_signed() > 0);
         if newer {
             peer.heard = Some((head.sequence, now));
-            peer.has_played = true;
         }
+        peer.has_played = true;
+        // A late copy does not bring back who is lost.
+        let fresh = newer || Tick::widen(u32::from(head.newest), 16, anchor) >= anchor;
+        let alive = fresh || peer.lost.is_none();
         // A snapshot that was never sent can't be acknowledged.
         if let Some(tick) = newest_snapshot.filter(|tick| *tick <= anchor) {
             peer.acknowledged = peer.acknowledged.max(Some(tick));
             peer.buffer.acknowledge(tick);
         }
-        if newer {
+        if alive {
             self.note_alive(index);
         }
     }
