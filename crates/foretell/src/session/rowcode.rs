@@ -22,6 +22,11 @@ impl RowCode {
         RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
     }
 
+    /// Whether there is such a kind.
+    pub(crate) fn knows(&self, kind: Kind) -> bool {
+        usize::from(kind.0) < self.widths.len()
+    }
+
     /// Writes one row. `event_age` is how many ticks ago the server changed the entity outside of a step.
     pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, event_age: Option<u32>, words: &[u32]) {
         let name = "writing never fails";

@@ -20,6 +20,7 @@ pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame,
 pub use view::{Source, View};
 
 use super::packet::{SnapshotHead, Welcome};
+use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
@@ -56,6 +57,9 @@ pub struct Client<W: World> {
     events_to_come: Vec<ClientEvent>,
     /// The head of the snapshot that is being read.
     head: SnapshotHead,
+    /// Whether anything has come or happened.
+    used: bool,
+    recorded: Option<Box<Recorded<ClientConfig>>>,
 }
 
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
@@ -132,6 +136,8 @@ impl<W: World> Client<W> {
             events: Vec::with_capacity(FEW),
             events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
+            used: false,
+            recorded: None,
             config,
             rules,
         }
@@ -148,6 +154,26 @@ impl<W: World> Client<W> {
         input: &mut dyn FnMut(Tick) -> W::Input,
         outbox: &mut Outbox,
     ) -> Frame<'_> {
+        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else {
+            self.advance(now, world, input, outbox);
+            return self.frame(now);
+        };
+        recorded.note_config(&self.config);
+        let mut noted = |tick| {
+            let given = input(tick);
+            recorded.note_input(tick, &given);
+            given
+        };
+        self.advance(now, world, &mut noted, outbox);
+        if recorded.note_update(now) {
+            recorded.note_digest(self.tick(), self.digest());
+        }
+        self.recorded = Some(recorded);
+        self.frame(now)
+    }
+
+    fn advance(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) {
+        self.used = true;
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.events_to_come);
@@ -161,7 +187,25 @@ impl<W: World> Client<W> {
             }
             _ => Done::default(),
         };
-        self.frame(now)
+    }
+
+    /// Records everything that it is given from here on, so that the session can be run again:
+    /// [`Recording::replay_client`](super::record::Recording::replay_client).
+    ///
+    /// # Panics
+    /// When it has received or updated already: what is recorded begins with its construction.
+    pub fn record(&mut self, recorder: Recorder) {
+        assert!(!self.used, "a recording begins before the first datagram and the first update");
+        let made = match (self.nonce, self.session()) {
+            (Some(nonce), _) => Made::Client { nonce },
+            (None, Some(session)) => {
+                let (player, epoch) = (session.player.get(), session.connection.epoch);
+                Made::Joined { player, epoch, now: session.compared_at }
+            }
+            (None, None) => unreachable!("a client without a nonce was created joined"),
+        };
+        let start = self.rules.start::<W::Input>(made);
+        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &self.input_widths)));
     }
 
     /// What the last update did, with the state at `now`.

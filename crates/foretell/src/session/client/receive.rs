@@ -3,6 +3,7 @@
 use super::snapshots::Stored;
 use super::{Client, ClientEvent, Phase};
 use crate::rollback::World;
+use crate::session::PeerId;
 use crate::session::packet::{Message, Refusal, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -18,6 +19,11 @@ impl<W: World> Client<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
+        self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_config(&self.config);
+            recorded.note_datagram(now, PeerId::default(), datagram);
+        }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += datagram.len() as u64;
         let result = self.read(now, datagram);

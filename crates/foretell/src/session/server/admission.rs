@@ -9,6 +9,7 @@ use super::peer::Peer;
 use super::{Server, ServerEvent};
 use crate::rollback::{PlayerId, World};
 use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome};
+use crate::session::record::PeerCall;
 use crate::session::{Outbox, PeerId, Stepping};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
@@ -73,12 +74,30 @@ impl<W: World> Server<W> {
     /// # Panics
     /// When the session is full.
     pub fn join(&mut self, peer: PeerId) -> PlayerId {
-        self.admit(peer, None, self.epoch).expect("the session has a place left")
+        self.try_join(peer).expect("the session has a place left")
+    }
+
+    pub(in crate::session) fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
+        self.note_call(PeerCall::Join, peer);
+        self.admit(peer, None, self.epoch)
+    }
+
+    fn note_call(&mut self, call: PeerCall, peer: PeerId) {
+        self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_config(&self.config);
+            recorded.note_peer(call, peer);
+        }
     }
 
     /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
     /// refused.
     pub fn leave(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Leave, peer);
+        self.expel(peer);
+    }
+
+    fn expel(&mut self, peer: PeerId) {
         if let Some(index) = self.find(peer) {
             if let Some(nonce) = self.peers[index].nonce {
                 self.admission.gone.push_back(nonce);
@@ -92,6 +111,7 @@ impl<W: World> Server<W> {
     /// The transport has lost the connection to a peer: the player is lost at once, instead of after a
     /// [`timeout`](super::ServerConfig::timeout) of silence, and may come back over another connection.
     pub fn disconnected(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Disconnected, peer);
         if let Some(index) = self.find(peer) {
             self.admission.addresses.remove(&peer);
             self.lose(index);
@@ -206,7 +226,7 @@ impl<W: World> Server<W> {
         } else if self.is_joining(address) {
             None
         } else {
-            self.leave(address);
+            self.expel(address);
             let ticket = self.admission.new_ticket();
             match self.admit(address, Some(hello.nonce), ticket) {
                 Some(player) => {
@@ -254,7 +274,7 @@ impl<W: World> Server<W> {
     fn hand_over(&mut self, player: PlayerId, address: PeerId) {
         if self.admission.addresses.get(&address) != Some(&player) {
             // Another player was here, and is not any more.
-            self.leave(address);
+            self.expel(address);
         }
         let index = self.index_of(player);
         let peer = &mut self.peers[index];
@@ -293,7 +313,7 @@ impl<W: World> Server<W> {
         reader.finish()?;
         let named = self.find(address).map(|index| &self.peers[index]);
         if named.is_some_and(|peer| (peer.ticket, peer.player.get()) == (ticket, player)) {
-            self.leave(address);
+            self.expel(address);
         }
         Ok(())
     }

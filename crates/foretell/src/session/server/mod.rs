@@ -13,6 +13,7 @@ pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
 use super::packet::SnapshotHead;
+use super::record::{Made, Recorded, Recorder};
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, Rules, Stepping};
 use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
@@ -91,6 +92,9 @@ pub struct Server<W: World> {
     head: SnapshotHead,
     frame: Served,
     malformed: u64,
+    /// Whether anything has come or happened.
+    used: bool,
+    recorded: Option<Box<Recorded<ServerConfig>>>,
 }
 
 impl<W: World> Server<W> {
@@ -116,6 +120,8 @@ impl<W: World> Server<W> {
             head: SnapshotHead::default(),
             frame: Served::with_room(),
             malformed: 0,
+            used: false,
+            recorded: None,
             config,
             rules,
         }
@@ -124,6 +130,7 @@ impl<W: World> Server<W> {
     /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.used = true;
         self.frame.begin();
         self.clock.advance(now);
         self.notice_silence(now);
@@ -133,7 +140,29 @@ impl<W: World> Server<W> {
             Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
         }
         self.frame.finish();
+        self.note_update(now);
         self.frame()
+    }
+
+    fn note_update(&mut self, now: Instant) {
+        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else { return };
+        recorded.note_config(&self.config);
+        if recorded.note_update(now) {
+            recorded.note_digest(self.next, self.digest());
+        }
+        self.recorded = Some(recorded);
+    }
+
+    /// Records everything that it is given from here on, and what the game changes in its world outside of steps, so that
+    /// the session can be run again: [`Recording::replay_server`](super::record::Recording::replay_server).
+    ///
+    /// # Panics
+    /// When a peer has joined, or it has received or updated already: what is recorded begins with its construction.
+    pub fn record(&mut self, recorder: Recorder) {
+        assert!(!self.used, "a recording begins before the first peer, the first datagram and the first update");
+        let made = Made::Server { epoch: self.epoch, now: self.clock.last() };
+        let start = self.rules.start::<W::Input>(made);
+        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &[])));
     }
 
     /// What the last update did.
@@ -176,6 +205,9 @@ impl<W: World> Server<W> {
     /// entity's owner where each player has ticks of their own.
     fn note_changes_outside_of_steps(&mut self, world: &W, tick: Tick) {
         world.publish(&mut self.published);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_outside(&self.published, &self.code);
+        }
         let changed = self.published.changed().iter().chain(self.published.removed());
         for entity in changed {
             let owner = self.peers.binary_search_by_key(&entity.player(), |peer| peer.player);

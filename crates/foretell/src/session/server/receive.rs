@@ -21,6 +21,11 @@ impl<W: World> Server<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_config(&self.config);
+            recorded.note_datagram(now, peer, datagram);
+        }
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
         result
