@@ -308,6 +308,26 @@ fn a_recording_that_breaks_off_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_history_is_not_as_long_as_a_recording_claims() {
+    let huge = ClientConfig { horizon: Duration::from_secs(1 << 40), ..ClientConfig::default() };
+    let mut client = Client::<Masses>::new(rules(Stepping::Clock), huge, 1);
+    let (given, bytes) = recorder(None);
+    client.record(given);
+    let claims: Vec<u8> = bytes.try_iter().flatten().collect();
+    // The head, the start and the settings: a record's length is one byte, or two.
+    let after = |bytes: &[u8], at: usize| match bytes[at + 1] {
+        short @ 0..128 => at + 2 + usize::from(short),
+        low => at + 3 + usize::from(low - 128) + 128 * usize::from(bytes[at + 2]),
+    };
+    let [start, start_huge] = [&SHORT[0][..], &claims].map(|bytes| after(bytes, 5));
+    let [settings, settings_huge] = [after(&SHORT[0], start), after(&claims, start_huge)];
+    assert_eq!(settings_huge, claims.len());
+    let bytes = [&SHORT[0][..start], &claims[start_huge..], &SHORT[0][settings..]].concat();
+    let used = allocation_counter::measure(|| assert!(replay_client(&bytes).expect("of this game").agreement.holds()));
+    assert!(used.bytes_max < 16 * 1024 * 1024, "{used:?}");
+}
+
+#[test]
 #[should_panic(expected = "a recording begins before")]
 fn what_has_begun_can_not_be_recorded() {
     let mut server = Server::<Masses>::new(rules(Stepping::Clock), ServerConfig::default(), 3, Instant::ZERO);

@@ -184,3 +184,69 @@ fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{BitReader, BitWriter};
+
+    /// What comes of it when it is written and read over something else.
+    fn round_trip<C: Config>(mut written: C, mut read: C) -> C {
+        let mut bytes = Vec::new();
+        written.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
+        let mut reader = BitReader::new(&bytes);
+        read.stream(&mut reader).expect("it was just written");
+        reader.finish().expect("nothing is left");
+        read
+    }
+
+    #[test]
+    fn every_setting_of_a_client_comes_back_as_it_went() {
+        let plain = ClientConfig::default();
+        let other = ClientConfig {
+            send_interval: 3,
+            redundancy: Redundancy::SinceState { limit: Some(9) },
+            horizon: Duration::from_micros(1_234_567),
+            reconciliation: Reconciliation::AlwaysRollback,
+            tolerance: Tolerance { velocity_sqr: 0.5, ..Tolerance::article() },
+            correction: Some(Correction { snap_seconds: 0.1, smallest_degrees: 3.0, ..Correction::article() }),
+            resimulation_budget: 7,
+            show: Show::Ahead,
+            lead_max_ms: 250,
+        };
+        let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
+        let correction = Some(Correction { decay: Decay::BySize(by_size), ..Correction::default() });
+        let third = ClientConfig {
+            redundancy: Redundancy::None,
+            reconciliation: Reconciliation::Off,
+            show: Show::Newest,
+            correction,
+            ..plain
+        };
+        let unlimited = Redundancy::SinceState { limit: None };
+        let fourth = ClientConfig { redundancy: unlimited, correction: None, ..plain };
+        for config in [plain, other, third, fourth] {
+            for over in [plain, other, third, fourth] {
+                assert_eq!(round_trip(config, over), config);
+            }
+        }
+    }
+
+    #[test]
+    fn every_setting_of_a_server_comes_back_as_it_went() {
+        let with = |gap| ServerConfig {
+            snapshot_interval: 5,
+            gap,
+            players_max: 65_535,
+            timeout: Duration::from_millis(1),
+            keep_lost: Duration::from_secs(1 << 33),
+        };
+        let policies =
+            [GapPolicy::Hold, GapPolicy::Skip, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
+        for config in policies.map(with) {
+            assert_eq!(round_trip(config, ServerConfig::default()), config);
+        }
+        let for_ever = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
+        assert!(round_trip(for_ever, ServerConfig::default()).timeout > Duration::from_secs(1 << 40));
+    }
+}
