@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::lab::{self, LabOptions};
+use crate::replay::{self, ReplayArgs};
 use crate::sweep::{self, SweepArgs};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
@@ -25,6 +26,8 @@ enum Command {
     Lab(LabArgs),
     /// Runs plans on virtual time, prints what was measured, and exits with 1 where a threshold is not met.
     Sweep(SweepArgs),
+    /// Runs a flight recording again, prints its corrections with their causes, and exits with 1 where it is not the same.
+    Replay(ReplayArgs),
 }
 
 #[derive(Args, Clone, Copy)]
@@ -54,6 +57,7 @@ pub fn run() -> ExitCode {
     let done = match cli.command.unwrap_or(Command::Lab(cli.lab)) {
         Command::Lab(args) => run_lab(args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => Ok(sweep::run(&args)),
+        Command::Replay(args) => Ok(replay::run(&args)),
     };
     match done {
         Ok(code) => code,

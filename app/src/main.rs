@@ -7,6 +7,7 @@ mod arena;
 mod cli;
 mod lab;
 mod plan;
+mod replay;
 mod sweep;
 
 fn main() -> ExitCode {

@@ -89,6 +89,8 @@ impl Witness {
             ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
             ServerEvent::Left(player) => format!("{player} left"),
+            ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
+            ServerEvent::Rejoined(player) => format!("{player} is back"),
             ServerEvent::Joined(_) => return,
         };
         self.notes.push(note);
@@ -98,6 +100,7 @@ impl Witness {
     pub fn note_client(&mut self, event: &ClientEvent) {
         match event {
             ClientEvent::Joined(player) => self.notes.push(format!("you joined as {player}")),
+            ClientEvent::Rejoined(player) => self.notes.push(format!("you are back as {player}")),
             ClientEvent::Resynced { tick, replayed } => self.notes.push(format!(
                 "the client started again from the server's state of tick {} and simulated {replayed} ticks from there",
                 number(*tick)

@@ -1,7 +1,9 @@
 //! The rows of a sweep on several threads; what comes out does not depend on how many.
 
 use super::row::{self, Row};
+use crate::arena::Arena;
 use crate::plan::{Case, Plan};
+use foretell::harness::Simulation;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -11,6 +13,13 @@ pub struct Job {
     pub plan: usize,
     case: Case,
     seed: u64,
+}
+
+impl Job {
+    /// Runs it. `begun` gets the session after each machine that was added, before anything happens there.
+    pub fn run(&self, plans: &[Plan], begun: &mut dyn FnMut(&mut Simulation<Arena>)) -> Row {
+        row::run(&plans[self.plan], &self.case, self.seed, begun)
+    }
 }
 
 /// Every row of every plan, in order: by plan, case, seed.
@@ -34,7 +43,7 @@ pub fn run(plans: &[Plan], jobs: &[Job], threads: usize, mut done: impl FnMut(&R
             let (next, to_here) = (&next, to_here.clone());
             scope.spawn(move || {
                 while let Some((index, job)) = take(next, jobs) {
-                    let row = row::run(&plans[job.plan], &job.case, job.seed);
+                    let row = job.run(plans, &mut |_| {});
                     // Nobody listens only when the sweep itself has panicked.
                     let _ = to_here.send((index, row));
                 }

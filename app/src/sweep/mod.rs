@@ -5,6 +5,7 @@
 pub mod bots;
 mod charts;
 pub mod figures;
+mod flights;
 mod jobs;
 pub mod path;
 mod report;
@@ -38,6 +39,9 @@ pub struct SweepArgs {
     /// Write a table and charts as one HTML file that needs nothing from the network.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Write flight recordings of the first row into this directory: of its server and of each client.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
 }
 
 /// The file that `--json` writes.
@@ -68,16 +72,29 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<Vec<Violation>> {
     // Where nobody reads to the end, as with `| head`, the files and the code still count.
     let _ = std::io::stdout().write_all(table::text(&plans, &rows).as_bytes());
     if let Some(file) = &args.json {
-        write(file, &json(&rows)?)?;
+        write(file, json(&rows)?)?;
     }
     if let Some(file) = &args.report {
-        write(file, &report::html(&plans, &rows, &violations))?;
+        write(file, report::html(&plans, &rows, &violations))?;
+    }
+    if let Some(directory) = &args.record {
+        record(directory, &plans)?;
     }
     Ok(violations)
 }
 
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))
+/// Runs the first row once more, with recorders; recording changes nothing.
+fn record(directory: &Path, plans: &[Plan]) -> anyhow::Result<()> {
+    let jobs = jobs::of(plans);
+    let first = jobs.first().context("there is no row to be recorded")?;
+    let mut flights = flights::Flights::default();
+    first.run(plans, &mut |simulation| flights.attach(simulation));
+    std::fs::create_dir_all(directory).with_context(|| format!("{} can't be made", directory.display()))?;
+    flights.files().iter().try_for_each(|(name, bytes)| write(&directory.join(name), bytes))
+}
+
+fn write(file: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    std::fs::write(file, bytes).with_context(|| format!("{} can't be written", file.display()))
 }
 
 fn tell(violations: &[Violation]) -> ExitCode {

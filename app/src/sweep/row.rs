@@ -68,8 +68,8 @@ pub struct Row {
     pub players_measured: usize,
 }
 
-/// Runs a row.
-pub fn run(plan: &Plan, case: &Case, seed: u64) -> Row {
+/// Runs a row. `begun` gets the session after each machine that was added, before anything happens there.
+pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simulation<Arena>)) -> Row {
     let session = &plan.session;
     let config = ServerConfig {
         snapshot_interval: u32::from(session.tick_rate / case.snapshot_hz.max(1)).max(1),
@@ -77,6 +77,7 @@ pub fn run(plan: &Plan, case: &Case, seed: u64) -> Row {
     };
     let rules = Rules { tick_rate: TickRate::hz(session.tick_rate), ..Rules::new(Cube::schema()) };
     let mut simulation = Simulation::new(rules, config, Arena::default(), seed);
+    begun(&mut simulation);
     let bots = Bots::new(session, seed);
     let mut watch = Watch::new(bots, bots::pushes(session, seed), session.tick_rate, session.seconds);
     let mut machines = SplitMix64::new(seed ^ 0x006d_6163_6869_6e65);
@@ -98,6 +99,7 @@ pub fn run(plan: &Plan, case: &Case, seed: u64) -> Row {
         };
         watch.add(simulation.now());
         simulation.add_player(options);
+        begun(&mut simulation);
     }
     let limit = Instant::ZERO + Duration::from_secs(u64::from(session.seconds) + JOIN_MAX_S);
     while !watch.is_done() && simulation.now() < limit {

@@ -12,6 +12,8 @@ use foretell::{
 use std::collections::BTreeMap;
 
 const EPOCH: u8 = 9;
+/// The first ticket that a server of that epoch gives.
+const TICKET: u8 = 10;
 const TICK_MICROS: u64 = 15_625;
 const ME: PeerId = PeerId(3);
 
@@ -218,14 +220,16 @@ fn documented_rules_hash() -> u64 {
 
 // Section 4: the messages.
 
-fn hello(version: u64, nonce: u64, rules: u64, sent: u64) -> Vec<u8> {
-    Writer::default().put(0, 3).put(version, 8).put(nonce, 64).put(rules, 64).put(sent, 64).bytes()
+fn hello(version: u64, nonce: u64, rules: u64, (sent, ticket): (u64, Option<u8>)) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.put(0, 3).put(version, 8).put(nonce, 64).put(rules, 64).put(sent, 64);
+    writer.put(u64::from(ticket.is_some()), 1).put(u64::from(ticket.unwrap_or(0)), 8).bytes()
 }
 
-fn welcome(nonce: u64, sent: u64, player: u64, tick: u64, fraction: u64) -> Vec<u8> {
+fn welcome(nonce: u64, (sent, ticket): (u64, u8), player: u64, tick: u64, fraction: u64) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.put(1, 3).put(nonce, 64).put(sent, 64).put(u64::from(EPOCH), 8).put(player, 16).put(tick, 32);
-    writer.put(fraction, 8).bytes()
+    writer.put(1, 3).put(nonce, 64).put(sent, 64).put(u64::from(EPOCH), 8).put(u64::from(ticket), 8).put(player, 16);
+    writer.put(tick, 32).put(fraction, 8).bytes()
 }
 
 fn put_input(writer: &mut Writer, input: Command) {
@@ -238,7 +242,7 @@ type Seen = (Command, Option<u64>);
 
 fn inputs(sequence: u64, snapshot: u64, newest: u64, list: &[Seen]) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.put(3, 3).put(u64::from(EPOCH), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
+    writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
     writer.small(u32::try_from(list.len()).expect("few"));
     let (mut before, mut expected) = (None, None);
     for (input, presented) in list {
@@ -273,7 +277,7 @@ struct Inputs {
 
 fn read_inputs(datagram: &[u8]) -> Inputs {
     let mut reader = Reader::new(datagram);
-    assert_eq!((reader.take(3), reader.take(8)), (3, u64::from(EPOCH)));
+    assert_eq!((reader.take(3), reader.take(8)), (3, u64::from(TICKET)));
     let (sequence, snapshot, newest) = (reader.take(16), reader.optional([16]), reader.take(16));
     let (mut list, mut expected) = (Vec::<Seen>::new(), None);
     for _ in 0..reader.small() {
@@ -447,7 +451,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     assert_eq!(reader.take(3), 4);
     let (last_part, part) = (reader.take(3), reader.take(3));
-    assert_eq!(reader.take(8), u64::from(EPOCH));
+    assert_eq!(reader.take(8), u64::from(TICKET));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
     let newest_input = reader.optional([16]);
@@ -506,7 +510,7 @@ fn telling(
     rows: &[Row],
 ) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(EPOCH), 8);
+    writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(TICKET), 8);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
     writer.put(tick, 16).put(128, 8);
     writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(arrivals.len()).expect("few"));
@@ -572,10 +576,10 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(2, 42, documented_rules_hash(), 1234));
+    served.receive(at(1), &hello(2, 42, documented_rules_hash(), (1234, None)));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
-    assert_eq!((answer, answer.len()), (&welcome(42, 1234, 1, 1, 65), 25));
+    assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
     let first = read_snapshot(first);
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
     assert_eq!((first.heard, first.newest_input, &first.arrivals[..]), (None, None, &[][..]));
@@ -612,7 +616,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let robbed = &read_snapshot(&sent[0]).rows[1];
         assert_eq!((robbed.4, &robbed.5), (Some([age]), &Thing::Purse(5)));
     }
-    served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(EPOCH), 8).put(1, 16).bytes());
+    served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
 
@@ -621,7 +625,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(2, nonce, documented_rules_hash(), 0);
+    let hello_of = |nonce| hello(2, nonce, documented_rules_hash(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(Instant::ZERO, PeerId(peer), datagram).expect("well-formed");
     };
@@ -716,12 +720,58 @@ fn a_refusal_says_why_as_documented() {
         why
     };
     let rules = documented_rules_hash();
-    assert_eq!(refused(1, &hello(1, 7, rules, 0)), 0);
-    assert_eq!(refused(1, &hello(2, 7, rules ^ 1, 0)), 1);
-    assert_eq!(refused(0, &hello(2, 7, rules, 0)), 2);
+    assert_eq!(refused(1, &hello(1, 7, rules, (0, None))), 0);
+    assert_eq!(refused(1, &hello(2, 7, rules ^ 1, (0, None))), 1);
+    assert_eq!(refused(0, &hello(2, 7, rules, (0, None))), 2);
     let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
     client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
+}
+
+#[test]
+fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
+    let mut served = Served::new(8);
+    served.update(0);
+    let rules = documented_rules_hash();
+    let at = |tick: u64| tick * TICK_MICROS;
+    let said = |served: &mut Served, tick: u64, from: PeerId, hello: Vec<u8>| {
+        served.server.receive(Instant::from_micros(at(tick)), from, &hello).expect("well-formed");
+        served.outbox.clear();
+        served.server.update(Instant::from_micros(at(tick)), &mut served.world, &mut served.outbox);
+        let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
+        sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
+    };
+    let hello = |sent, ticket| hello(2, 42, rules, (sent, ticket));
+    let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
+    let (here, there) = (ME, PeerId(4));
+    assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
+    assert_eq!(said(&mut served, 2, here, hello(6, Some(TICKET))), [(here, answer(6, TICKET, 2))]);
+    // The place has not been played in: who comes over the same connection may be the same.
+    assert_eq!(said(&mut served, 3, here, hello(7, None)), [(here, answer(7, TICKET, 3))]);
+    served.receive(at(3), &inputs(0, 2, 6, &[(Command::default(), None); 3]));
+    assert_eq!(said(&mut served, 4, here, hello(8, None)), [(here, answer(8, TICKET + 1, 4))]);
+    for (tick, from, ticket) in [(5, there, None), (6, there, Some(TICKET)), (7, here, Some(TICKET - 1))] {
+        assert_eq!(said(&mut served, tick, from, hello(1, ticket)), [(from, answer(1, TICKET + 1, tick))]);
+    }
+    let at_home = |served: &mut Served, tick: u64| {
+        let sent = served.update(at(tick));
+        (served.outbox.iter().map(|(to, _)| to).collect::<Vec<_>>(), u64::from(sent[0][1] >> 1 | sent[0][2] << 7))
+    };
+    // The snapshot's ticket is in bits 9 to 16.
+    assert_eq!(at_home(&mut served, 8), (vec![here], u64::from(TICKET)));
+    assert_eq!(said(&mut served, 9, there, hello(2, Some(TICKET + 1))), [(there, answer(2, TICKET + 1, 9))]);
+    assert_eq!(at_home(&mut served, 10), (vec![there], u64::from(TICKET + 1)));
+    // 2 s later somebody still plays where the place was.
+    for tick in [60, 100, 140] {
+        served.update(at(tick));
+    }
+    served.receive(at(140), &inputs(1, 2, 142, &[(Command::default(), None); 3]));
+    let sent = served.update(at(141));
+    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes());
+    assert_eq!(served.outbox.iter().next().expect("a refusal").0, here);
+    served.server.leave(there);
+    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes();
+    assert_eq!(said(&mut served, 142, there, hello(3, Some(TICKET + 1))), [(there, gone)]);
 }
 
 /// The crate's client, and what it sends.
@@ -757,11 +807,11 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let client = Client::new(Rules::new(Thing::schema()), ClientConfig::default(), 4711);
     let (given, random) = (BTreeMap::new(), SplitMix64::new(1));
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
-    for sent in [1_000_000, 1_050_000, 1_100_000] {
+    for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(2, 4711, documented_rules_hash(), sent)]);
-        assert_eq!(asked[0].len(), 26);
-        played.receive(sent + 40_000, &welcome(4711, sent, 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
+        assert_eq!(asked, [hello(2, 4711, documented_rules_hash(), (sent, ticket))]);
+        assert_eq!(asked[0].len(), 27);
+        played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
     // Tick 70,005 in its low 16 bits, in two parts, of which the second comes first.
     let tick = 70_005;
@@ -806,14 +856,14 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     assert!(played.client.frame(Instant::from_micros(now)).events.contains(&told));
     let mut good_bye = Outbox::new();
     played.client.leave(&mut good_bye);
-    let expected = Writer::default().put(5, 3).put(u64::from(EPOCH), 8).put(5, 16).bytes();
+    let expected = Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(5, 16).bytes();
     assert_eq!(good_bye.iter().next().expect("a datagram").1, expected);
 }
 
 #[test]
 fn what_the_document_calls_malformed_a_client_refuses() {
     let config = ClientConfig::default();
-    let (me, now, world) = ((PlayerId::new(5), EPOCH), Instant::ZERO, Space::default());
+    let (me, now, world) = ((PlayerId::new(5), TICKET), Instant::ZERO, Space::default());
     let mut client = Client::<Space>::joined(Rules::new(Thing::schema()), config, me, now, &world);
     let rock = |player, counter| (2, player, 0, counter, None, Thing::Rock);
     let good = snapshot((0, 0), 5, None, &[(1, 1, 2), (1000, 1000, 0)], &[rock(0xffff, 255)]);
@@ -848,12 +898,12 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(2, 7, documented_rules_hash(), 0));
+    served.receive(0, &hello(2, 7, documented_rules_hash(), (0, None)));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
     let mut nine_groups = Writer::default();
-    nine_groups.put(3, 3).put(u64::from(EPOCH), 8).put(0, 33).put(u64::MAX, 45);
+    nine_groups.put(3, 3).put(u64::from(TICKET), 8).put(0, 33).put(u64::MAX, 45);
     for (datagram, what) in [
         (vec![], "nothing"),
         (vec![1], "a server's message"),

@@ -102,11 +102,13 @@ fn a_snapshot_of_a_tick_that_never_was_does_not_lead_a_client_astray() {
     // A server of the same session that is far ahead, or behind, by the low 16 bits of its ticks.
     for ahead in [700_u32, 2_000, 20_000, 32_760, 40_000, 65_000] {
         let rules = Rules::new(Body::schema());
-        let mut foreign = Server::<Masses>::new(rules, ServerConfig::default(), 0, Instant::ZERO);
+        // The first ticket of a server with epoch 0 is 1.
+        let config = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
+        let mut foreign = Server::<Masses>::new(rules, config, 1, Instant::ZERO);
         let player = foreign.join(PeerId(0));
         let (mut world, mut outbox) = (Masses::default(), Outbox::new());
         let (rules, config) = (Rules::new(Body::schema()), ClientConfig::default());
-        let mut other = Client::joined(rules, config, (player, 0), Instant::ZERO, &world);
+        let mut other = Client::joined(rules, config, (player, 1), Instant::ZERO, &world);
         other.update(Instant::ZERO, &mut world, &mut |_| Buttons::default(), &mut outbox);
         let inputs = outbox.iter().next().expect("inputs").1.to_vec();
         foreign.receive(Instant::ZERO, PeerId(0), &inputs).expect("well-formed");

@@ -83,6 +83,12 @@ impl<W: World> Timeline<W> {
         self.keep(world, tick);
     }
 
+    /// Takes over the caller's world from another timeline: what that one has made of it is gone with the next
+    /// [`restart`](Timeline::restart), where the authority does not name it.
+    pub fn follow(&mut self, former: &Timeline<W>) {
+        self.published.copy_rows(&former.published);
+    }
+
     /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored
     /// inputs up to state `until`; where none is stored the neutral one is used. Returns how many ticks it simulated:
     /// all of them at once, whatever their number.

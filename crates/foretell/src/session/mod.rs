@@ -5,6 +5,7 @@
 //! [`Outcome`](client::Outcomes).
 
 pub mod client;
+pub mod record;
 pub mod server;
 
 mod lateness;

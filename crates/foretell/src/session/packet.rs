@@ -46,16 +46,18 @@ impl Message {
     }
 }
 
-/// Client to server, every 50 ms until three answers and a snapshot have come: "may I join?"
+/// Client to server, again and again until three answers and a snapshot have come: "may I join, or go on?"
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hello {
     pub version: u8,
-    /// Names this attempt; a server that has seen it answers again and admits nobody twice.
+    /// Who asks: a server that knows it gives the same place again, and admits nobody twice.
     pub nonce: u64,
     /// [`Rules::hash_with`](super::Rules::hash_with).
     pub rules: u64,
     /// The client's clock when it was sent, in microseconds; comes back in the answer.
     pub sent: u64,
+    /// The newest ticket that it was told.
+    pub ticket: Option<u8>,
 }
 
 impl Hello {
@@ -63,7 +65,14 @@ impl Hello {
         stream.u8(&mut self.version)?;
         stream.bits(&mut self.nonce, 64)?;
         stream.bits(&mut self.rules, 64)?;
-        stream.bits(&mut self.sent, 64)
+        stream.bits(&mut self.sent, 64)?;
+        // Always with room for the ticket, so that no answer is longer.
+        let mut ticket = u64::from(self.ticket.unwrap_or_default());
+        let mut present = self.ticket.is_some();
+        stream.bool(&mut present)?;
+        stream.bits(&mut ticket, 8)?;
+        self.ticket = u8::try_from(ticket).ok().filter(|_| present);
+        Ok(())
     }
 }
 
@@ -72,7 +81,10 @@ impl Hello {
 pub(crate) struct Welcome {
     pub nonce: u64,
     pub sent: u64,
+    /// Of the server: tells it from an earlier one.
     pub epoch: u8,
+    /// Stands in all datagrams of this place from now on, or once a hello has shown it.
+    pub ticket: u8,
     pub player: u16,
     /// The server's tick when it was sent.
     pub tick: u32,
@@ -85,6 +97,7 @@ impl Welcome {
         stream.bits(&mut self.nonce, 64)?;
         stream.bits(&mut self.sent, 64)?;
         stream.u8(&mut self.epoch)?;
+        stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.player)?;
         stream.u32(&mut self.tick)?;
         stream.u8(&mut self.fraction)
@@ -95,7 +108,7 @@ impl Welcome {
     }
 }
 
-/// Why a server does not admit a client.
+/// Why a server does not admit a client, or does not go on with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Refusal {
     /// It speaks another version of the protocol.
@@ -105,6 +118,8 @@ pub enum Refusal {
     Rules,
     /// All places are taken.
     Full,
+    /// The nonce has had its place: its player has said good-bye or was removed, or plays over another connection now.
+    Gone,
 }
 
 /// Server to client: "you may not".
@@ -123,7 +138,7 @@ impl Refused {
             0 => Refusal::Version,
             1 => Refusal::Rules,
             2 => Refusal::Full,
-            _ => return Err(Malformed::OutOfRange("refusal")),
+            _ => Refusal::Gone,
         };
         Ok(())
     }
@@ -132,7 +147,7 @@ impl Refused {
 /// Client to server: the head of a datagram of inputs. The inputs follow, oldest first, change-coded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct InputHead {
-    pub epoch: u8,
+    pub ticket: u8,
     /// Counts the client's datagrams.
     pub sequence: u16,
     /// The tick of the newest complete snapshot it has.
@@ -145,7 +160,7 @@ pub(crate) struct InputHead {
 
 impl InputHead {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.u8(&mut self.epoch)?;
+        stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.sequence)?;
         stream.optional(&mut self.snapshot, |stream, tick| stream.u16(tick))?;
         stream.u16(&mut self.newest)?;
@@ -220,7 +235,7 @@ pub(crate) const ARRIVALS_MAX: usize = 64;
 /// and then a bit 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SnapshotHead {
-    pub epoch: u8,
+    pub ticket: u8,
     /// The newest of the client's datagrams, and how long ago it came, in units of 64 µs (saturating).
     pub heard: Option<(u16, u16)>,
     /// The tick of the state.
@@ -253,7 +268,7 @@ impl SnapshotHead {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         stream_part(stream, &mut self.last_part)?;
         stream_part(stream, &mut self.part)?;
-        stream.u8(&mut self.epoch)?;
+        stream.u8(&mut self.ticket)?;
         stream.optional(&mut self.heard, |stream, (sequence, ago)| {
             stream.u16(sequence)?;
             stream.u16(ago)

@@ -31,6 +31,11 @@ impl RowCode {
         RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
     }
 
+    /// Whether there is such a kind.
+    pub(crate) fn knows(&self, kind: Kind) -> bool {
+        usize::from(kind.0) < self.widths.len()
+    }
+
     /// Writes one row.
     pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
         let name = "writing never fails";

@@ -1,5 +1,6 @@
 //! What both ends of a session must agree on.
 
+use super::record::{Made, Start};
 use crate::rollback::{Input, Schema};
 use crate::time::TickRate;
 use core::hash::{Hash, Hasher};
@@ -54,6 +55,12 @@ impl Rules {
     /// The default rules for a game of these kinds of entity.
     pub fn new(schema: Schema) -> Rules {
         Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), schema }
+    }
+
+    /// The beginning of a recording of a session with these rules.
+    pub(super) fn start<I: Input>(&self, made: Made) -> Start {
+        let (tick_rate, stepping) = (self.tick_rate.get(), self.stepping);
+        Start { tick_rate, stepping, rules_hash: self.hash_with::<I>(), made }
     }
 
     /// A hash of the rules and of the layout of the input, the same on every platform.

@@ -102,6 +102,11 @@ impl TickClock {
         self.at
     }
 
+    /// What the caller's clock showed when it was last advanced.
+    pub fn last(&self) -> Instant {
+        self.last
+    }
+
     /// Where it will stand at `now` if the speed stays as it is; reads only.
     pub fn at_instant(&self, now: Instant) -> TickTime {
         let mut ahead = self.clone();

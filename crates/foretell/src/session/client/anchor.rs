@@ -25,6 +25,20 @@ impl Anchor {
         Anchor { tick, at, stray: None }
     }
 
+    /// When its tick was.
+    pub(super) fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// Whether the server may have come to `tick` by now.
+    pub(super) fn allows(&self, now: Instant, tick: Tick, rate: TickRate) -> bool {
+        tick.since(self.expected(now, rate)) <= AHEAD_MAX
+    }
+
+    fn expected(&self, now: Instant, rate: TickRate) -> Tick {
+        self.tick + rate.ticks_in(now.since(self.at))
+    }
+
     /// The snapshot of `tick`, which came at `at`, was compared or adopted.
     pub(super) fn note(&mut self, tick: Tick, at: Instant) {
         (self.tick, self.at, self.stray) = (tick, at, None);
@@ -33,9 +47,8 @@ impl Anchor {
     /// The tick of a snapshot that comes now; `None` where it can't be true. However long the server was silent, its clock
     /// went on.
     pub(super) fn widen(&mut self, now: Instant, low16: u16, rate: TickRate) -> Option<Tick> {
-        let expected = self.tick + rate.ticks_in(now.since(self.at));
-        let tick = Tick::widen(u32::from(low16), 16, expected);
-        if tick.since(expected) <= AHEAD_MAX {
+        let tick = Tick::widen(u32::from(low16), 16, self.expected(now, rate));
+        if self.allows(now, tick, rate) {
             return Some(tick);
         }
         let follows = |last: Tick| last < tick && tick.since(last) <= STRAYS_APART_MAX;

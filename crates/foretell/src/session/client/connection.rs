@@ -5,10 +5,15 @@ use core::time::Duration;
 
 const SENT_KEPT: usize = 256;
 
-/// Lives as long as the session's epoch.
+/// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
+    /// The server's: another one has started anew.
     pub epoch: u8,
+    /// Stands in every datagram of the place.
+    pub ticket: u8,
+    /// The one that it was offered, and takes when the server uses it.
+    pub offered: Option<u8>,
     /// The number of the next datagram.
     sequence: u16,
     /// When each of the last datagrams was sent, by the low bits of its number.
@@ -29,9 +34,11 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(epoch: u8, now: Instant) -> Connection {
+    pub(crate) fn new((epoch, ticket): (u8, u8), now: Instant) -> Connection {
         Connection {
             epoch,
+            ticket,
+            offered: None,
             sequence: 0,
             sent: vec![Instant::ZERO; SENT_KEPT],
             heard: None,
@@ -43,6 +50,14 @@ impl Connection {
             acknowledged_input: None,
             sent_input: None,
         }
+    }
+
+    /// Whether a datagram with this ticket is of this place.
+    pub(crate) fn accepts(&mut self, ticket: u8) -> bool {
+        if self.offered == Some(ticket) {
+            (self.ticket, self.offered) = (ticket, None);
+        }
+        self.ticket == ticket
     }
 
     /// The number of a datagram that is sent now.

@@ -22,8 +22,8 @@ pub enum ClientState {
     /// It fell so far behind that it waits for a snapshot to start again from, or ran so far ahead that it waits for the
     /// server.
     Resyncing,
-    /// No snapshot for 5 s. It still listens, and plays on when one comes; but not after 2^15 ticks without one (8.5
-    /// minutes at 64 Hz), when ticks of 16 bits can't be read any more: then join again.
+    /// No snapshot for 5 s. It still listens, and asks for its place again: it goes on when the server has kept it, else it
+    /// joins anew. The game has nothing to do.
     Lost,
 }
 
@@ -118,8 +118,11 @@ pub struct Corrected {
 /// Something that happened in an update.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ClientEvent {
-    /// The session has begun, as this player.
+    /// A session has begun, as this player. Again after a loss for which the server did not keep the place, or in which it
+    /// started anew.
     Joined(PlayerId),
+    /// The server has answered again after the client was lost: the session goes on, as this player.
+    Rejoined(PlayerId),
     /// The client started again from the authority's full state of `tick`.
     Resynced {
         /// The state that it started from.

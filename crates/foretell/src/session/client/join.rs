@@ -1,8 +1,10 @@
-//! The start of a session: hello until three answers have come, then the first snapshot, then a clock that leads.
+//! The start of a session: hello until three answers have come, then the first snapshot, then a clock that leads. And
+//! the same again where the server has fallen silent: then either it goes on, or another session starts.
 
+use super::connection::Connection;
 use super::snapshots::Snapshots;
-use super::{Client, ClientEvent, Phase, Session, is_paced};
-use crate::rollback::{INPUTS_KEPT, PlayerId, Predicted, World};
+use super::{Client, ClientEvent, ClientState, Phase, Session, is_paced};
+use crate::rollback::{INPUTS_KEPT, Predicted, World};
 use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, SnapshotHead, Welcome};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
@@ -11,6 +13,9 @@ use core::time::Duration;
 
 /// How often a hello is repeated.
 const REPEAT: Duration = Duration::from_millis(50);
+/// And how often when nobody has answered for a while.
+const REPEAT_LATER: Duration = Duration::from_millis(250);
+const LATER: Duration = Duration::from_secs(2);
 /// How many answers are waited for; the one with the shortest round trip counts.
 const ANSWERS: u32 = 3;
 /// Started without all answers after this long, when one has come.
@@ -30,10 +35,13 @@ struct Answer {
     came: Instant,
 }
 
-/// Lives from the first hello to the start of the session.
+/// Lives from the first hello to the start of the session, or to where it goes on.
 pub(crate) struct Handshake {
     hello: Hello,
+    first_hello: Option<Instant>,
     next_hello: Option<Instant>,
+    /// Whether the last answer says that the session under way goes on.
+    pub(crate) resumes: bool,
     first_answer: Option<Instant>,
     answers: u32,
     best: Option<Answer>,
@@ -44,10 +52,12 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    pub(crate) fn new(nonce: u64, rules: u64, snapshots: Snapshots) -> Handshake {
+    fn new(hello: Hello, snapshots: Snapshots) -> Handshake {
         Handshake {
-            hello: Hello { version: PROTOCOL_VERSION, nonce, rules, sent: 0 },
+            hello,
+            first_hello: None,
             next_hello: None,
+            resumes: false,
             first_answer: None,
             answers: 0,
             best: None,
@@ -63,27 +73,39 @@ impl Handshake {
         self.last_update = Some(now);
     }
 
-    pub(crate) fn nonce(&self) -> u64 {
-        self.hello.nonce
+    /// Whether an answer has come that still counts.
+    pub(crate) fn is_welcome(&self) -> bool {
+        self.best.is_some()
     }
 
-    pub(crate) fn note_welcome(&mut self, now: Instant, welcome: Welcome) {
+    /// Takes an answer; says whether it is one to a hello of this handshake.
+    pub(crate) fn note_welcome(&mut self, now: Instant, welcome: Welcome) -> bool {
+        let asked = self.first_hello.is_some_and(|first| first.micros() <= welcome.sent);
+        if welcome.nonce != self.hello.nonce || !asked {
+            return false;
+        }
         let rtt = now.since(Instant::from_micros(welcome.sent));
         let another = |best: &Answer| (best.welcome.epoch, best.welcome.player) != (welcome.epoch, welcome.player);
         if self.best.as_ref().is_some_and(another) {
             // The server has started anew, or has admitted us anew: what came before is of another session.
             self.forget();
+            self.snapshots.clear();
+        }
+        if self.hello.ticket != Some(welcome.ticket) {
+            // It may have to be shown before anything else comes.
+            (self.hello.ticket, self.next_hello) = (Some(welcome.ticket), None);
         }
         self.answers += 1;
         self.first_answer = self.first_answer.or(Some(now));
         if self.best.is_none_or(|best| rtt < best.rtt) {
             self.best = Some(Answer { welcome, rtt, came: now });
         }
+        true
     }
 
     /// Waits for answers as at the beginning.
     fn forget(&mut self) {
-        (self.answers, self.first_answer, self.best) = (0, None, None);
+        (self.answers, self.first_answer, self.best, self.resumes) = (0, None, None, false);
     }
 
     /// Keeps a snapshot that comes before the start.
@@ -94,7 +116,7 @@ impl Handshake {
         reader: BitReader<'_>,
         code: &super::RowCode,
     ) -> Result<(), Malformed> {
-        let Some(best) = self.best.filter(|best| best.welcome.epoch == head.epoch) else { return Ok(()) };
+        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
         let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
         self.snapshots.store((now, tick), head, reader, (code, &Predicted::own(best.welcome.player()))).map(|_| ())
     }
@@ -109,7 +131,9 @@ impl Handshake {
         if early || self.answers >= ANSWERS && self.snapshots.newest().is_some() {
             return;
         }
-        self.next_hello = Some(now + REPEAT);
+        let first = *self.first_hello.get_or_insert(now);
+        let unanswered = self.best.is_none() && now.since(first) > LATER;
+        self.next_hello = Some(now + if unanswered { REPEAT_LATER } else { REPEAT });
         self.hello.sent = now.micros();
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
@@ -120,15 +144,38 @@ impl Handshake {
 }
 
 impl<W: World> Client<W> {
+    /// Begins to say hello.
+    pub(super) fn ask(&mut self, nonce: u64, ticket: Option<u8>) {
+        let rules = self.rules.hash_with::<W::Input>();
+        let hello = Hello { version: PROTOCOL_VERSION, nonce, rules, sent: 0, ticket };
+        let snapshots = Snapshots::new(&self.rules.schema, self.rules.tick_rate);
+        self.handshake = Some(Box::new(Handshake::new(hello, snapshots)));
+    }
+
+    /// Asks for a place where there is none, or where the server has fallen silent; starts, or goes on.
     pub(super) fn join(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
-        let Phase::Joining(handshake) = &mut self.phase else { return };
+        let lost = self.state(now) == ClientState::Lost;
+        if let (true, None, Some(nonce), Some(session)) = (lost, &self.handshake, self.nonce, self.session()) {
+            let ticket = Some(session.connection.ticket);
+            self.ask(nonce, ticket);
+        }
+        let Some(handshake) = &mut self.handshake else { return };
         handshake.note_update(now);
         if handshake.best.is_some_and(|best| now.since(best.came) > STALE) {
             handshake.forget();
         }
-        handshake.write_hello(now, outbox);
-        if handshake.is_ready(now) {
-            self.start(now, world);
+        if handshake.resumes {
+            if !lost {
+                self.handshake = None;
+                self.events.extend(self.player().map(ClientEvent::Rejoined));
+                return;
+            }
+            handshake.write_hello(now, outbox);
+        } else {
+            handshake.write_hello(now, outbox);
+            if handshake.is_ready(now) {
+                self.start(now, world);
+            }
         }
     }
 
@@ -139,15 +186,15 @@ impl<W: World> Client<W> {
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             Message::Leave.write(&mut writer);
-            writer.put(u64::from(session.connection.epoch), 8);
+            writer.put(u64::from(session.connection.ticket), 8);
             writer.put(u64::from(session.player.get()), 16);
         });
     }
 
     /// Adopts the newest snapshot and simulates up to where the clock is to stand. The server has no inputs for these
-    /// ticks either, and uses the neutral one as the client does.
+    /// ticks either, and uses the neutral one as the client does. What there was of an earlier session ends.
     fn start(&mut self, now: Instant, world: &mut W) {
-        let Phase::Joining(handshake) = &mut self.phase else { return };
+        let Some(handshake) = &mut self.handshake else { return };
         let (Some(best), Some(newest)) = (handshake.best, handshake.snapshots.newest()) else { return };
         let tick = newest.tick;
         let at = if is_paced(&self.rules) {
@@ -160,20 +207,25 @@ impl<W: World> Client<W> {
             handshake.forget();
             return;
         }
-        let empty = Snapshots::new(&self.rules.schema, self.rules.tick_rate);
-        let snapshots = core::mem::replace(&mut handshake.snapshots, empty);
-        let identity = (PlayerId::new(best.welcome.player), best.welcome.epoch);
-        let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);
+        let Some(handshake) = self.handshake.take() else { return };
+        let ticket = handshake.hello.ticket.unwrap_or(best.welcome.ticket);
+        let connection = Connection::new((best.welcome.epoch, ticket), now);
+        let player = best.welcome.player();
+        let mut session = Session::new(&self.rules, &self.config, (player, connection), (at, now), handshake.snapshots);
         session.connection.start_with_rtt(best.rtt);
         for snapshot in session.snapshots.complete() {
             session.playout.note_arrival(snapshot, self.config.playout_limits());
         }
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
+        if let Phase::Playing(former) = &self.phase {
+            self.stats.outcomes.resync += former.waiting();
+            session.timeline.follow(&former.timeline);
+        }
         let full = &session.snapshots.newest().expect("it was there a moment ago").rows;
         session.timeline.restart(world, tick, full, at.tick());
         session.reconciler.begin(tick);
         self.phase = Phase::Playing(Box::new(session));
-        self.events.push(ClientEvent::Joined(identity.0));
+        self.events.push(ClientEvent::Joined(player));
     }
 }
 

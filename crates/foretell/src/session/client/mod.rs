@@ -23,7 +23,8 @@ pub use config::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Sh
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
-use super::packet::SnapshotHead;
+use super::packet::{SnapshotHead, Welcome};
+use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
@@ -51,7 +52,11 @@ pub struct Client<W: World> {
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
     wishes: Vec<(PlayerId, bool)>,
+    /// Who it is, to a server; `None` for a client that was created joined.
+    nonce: Option<u64>,
     phase: Phase<W>,
+    /// It asks for a place, or for the one that it had.
+    handshake: Option<Box<Handshake>>,
     stats: ClientStats,
     done: Done,
     corrections: Vec<Corrected>,
@@ -62,6 +67,9 @@ pub struct Client<W: World> {
     head: SnapshotHead,
     /// The inputs of others in it.
     heard: Heard<W::Input>,
+    /// Whether anything has come or happened.
+    used: bool,
+    recorded: Option<Box<Recorded<ClientConfig>>>,
 }
 
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
@@ -69,7 +77,7 @@ const FEW: usize = 16;
 
 /// Where in its life a client is.
 enum Phase<W: World> {
-    Joining(Box<Handshake>),
+    Joining,
     Refused(super::Refusal),
     Playing(Box<Session<W>>),
 }
@@ -96,12 +104,18 @@ struct Session<W: World> {
 }
 
 impl<W: World> Client<W> {
-    /// A client that asks to join. `nonce` names the attempt: a random number, another one each time. Give its updates a
-    /// world without entities: everything in it comes with the first snapshot.
+    /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first
+    /// snapshot.
+    ///
+    /// `nonce` says who it is: a random number, known to it and the server alone. With the same one a program that was
+    /// started again, or comes over another connection, gets the player back that it had, as long as the
+    /// [server keeps the place](super::server::ServerConfig::keep_lost). After a good-bye, or for another player, it has
+    /// to be another one.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
-        let hash = rules.hash_with::<W::Input>();
-        let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
-        Client::with(rules, config, Phase::Joining(Box::new(Handshake::new(nonce, hash, snapshots))))
+        let mut client = Client::with(rules, config, Phase::Joining);
+        client.nonce = Some(nonce);
+        client.ask(nonce, None);
+        client
     }
 
     /// A client that has joined already, as `player`, in the session of `epoch`, and whose world is in state 0. For
@@ -114,7 +128,8 @@ impl<W: World> Client<W> {
         world: &W,
     ) -> Client<W> {
         let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
-        let mut session = Session::new(&rules, &config, (player, epoch), (TickTime::default(), now), snapshots);
+        let connection = Connection::new((epoch, epoch), now);
+        let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
         session.timeline.begin(world, Tick::ZERO);
         Client::with(rules, config, Phase::Playing(Box::new(session)))
     }
@@ -124,7 +139,9 @@ impl<W: World> Client<W> {
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
+            nonce: None,
             phase,
+            handshake: None,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),
             corrections: Vec::with_capacity(FEW),
@@ -132,6 +149,8 @@ impl<W: World> Client<W> {
             events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
             heard: Heard::default(),
+            used: false,
+            recorded: None,
             config,
             rules,
         }
@@ -148,12 +167,30 @@ impl<W: World> Client<W> {
         input: &mut dyn FnMut(Tick) -> W::Input,
         outbox: &mut Outbox,
     ) -> Frame<'_> {
+        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else {
+            self.advance(now, world, input, outbox);
+            return self.frame(now);
+        };
+        recorded.note_config(&self.config);
+        let mut noted = |tick| {
+            let given = input(tick);
+            recorded.note_input(tick, &given);
+            given
+        };
+        self.advance(now, world, &mut noted, outbox);
+        if recorded.note_update(now) {
+            recorded.note_digest(self.tick(), self.digest());
+        }
+        self.recorded = Some(recorded);
+        self.frame(now)
+    }
+
+    fn advance(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) {
+        self.used = true;
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.events_to_come);
-        if matches!(self.phase, Phase::Joining(_)) {
-            self.join(now, world, outbox);
-        }
+        self.join(now, world, outbox);
         self.done = match &mut self.phase {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
@@ -164,7 +201,25 @@ impl<W: World> Client<W> {
             }
             _ => Done::default(),
         };
-        self.frame(now)
+    }
+
+    /// Records everything that it is given from here on, so that the session can be run again:
+    /// [`Recording::replay_client`](super::record::Recording::replay_client).
+    ///
+    /// # Panics
+    /// When it has received or updated already: what is recorded begins with its construction.
+    pub fn record(&mut self, recorder: Recorder) {
+        assert!(!self.used, "a recording begins before the first datagram and the first update");
+        let made = match (self.nonce, self.session()) {
+            (Some(nonce), _) => Made::Client { nonce },
+            (None, Some(session)) => {
+                let (player, epoch) = (session.player.get(), session.connection.epoch);
+                Made::Joined { player, epoch, now: session.anchor.at() }
+            }
+            (None, None) => unreachable!("a client without a nonce was created joined"),
+        };
+        let start = self.rules.start::<W::Input>(made);
+        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &self.input_widths)));
     }
 
     /// What the last update did, with the state at `now`.
@@ -182,7 +237,7 @@ impl<W: World> Client<W> {
     /// How it fares at `now`.
     pub fn state(&self, now: Instant) -> ClientState {
         match &self.phase {
-            Phase::Joining(_) => ClientState::Joining,
+            Phase::Joining => ClientState::Joining,
             Phase::Refused(why) => ClientState::Refused(*why),
             Phase::Playing(session) => session.state(now),
         }
@@ -243,6 +298,13 @@ impl<W: World> Client<W> {
         &mut self.config
     }
 
+    fn session_mut(&mut self) -> Option<&mut Session<W>> {
+        match &mut self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+
     fn session(&self) -> Option<&Session<W>> {
         match &self.phase {
             Phase::Playing(session) => Some(session),
@@ -255,13 +317,13 @@ impl<W: World> Session<W> {
     fn new(
         rules: &Rules,
         config: &ClientConfig,
-        (player, epoch): (PlayerId, u8),
+        (player, connection): (PlayerId, Connection),
         (at, now): (TickTime, Instant),
         snapshots: Snapshots,
     ) -> Session<W> {
         Session {
             player,
-            connection: Connection::new(epoch, now),
+            connection,
             timeline: Timeline::new(&rules.schema, player, rules.tick_rate, rules.tick_rate.ticks_in(config.horizon)),
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
@@ -300,6 +362,15 @@ impl<W: World> Session<W> {
             self.anchor.note(self.timeline.present(), now);
         }
         self.anchor.widen(now, low16, rules.tick_rate)
+    }
+
+    /// Whether the server that has answered knows this session: it is the same, with the same player, at a tick that it can
+    /// have come to.
+    fn goes_on_with(&self, now: Instant, welcome: &Welcome, rules: &Rules) -> bool {
+        let tick = Tick::new(welcome.tick);
+        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player)
+            && tick >= self.reconciler.compared()
+            && self.anchor.allows(now, tick, rules.tick_rate)
     }
 
     fn waiting(&self) -> u64 {

@@ -4,6 +4,8 @@
 use super::play::Turn;
 use super::{Causes, Client, Phase, Predict, Reconciliation, Session};
 use crate::rollback::{Input, PlayerId, Told, World};
+use crate::session::PeerId;
+use crate::session::record::PeerCall;
 use crate::session::relay::RelayLine;
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream};
@@ -51,6 +53,10 @@ impl<W: World> Client<W> {
     /// says; [`PlayerId::SERVER`] stands for what belongs to the server. It happens with the next snapshot, if the server
     /// relays the player's inputs; what is shown goes over smoothly. The own player is always predicted.
     pub fn predict(&mut self, player: PlayerId, yes: bool) {
+        if let Some(recorded) = &mut self.recorded {
+            let call = if yes { PeerCall::Predict } else { PeerCall::DontPredict };
+            recorded.note_peer(call, PeerId(u64::from(player.get())));
+        }
         match self.wishes.iter_mut().find(|(of, _)| *of == player) {
             Some((_, wish)) => *wish = yes,
             None => self.wishes.push((player, yes)),

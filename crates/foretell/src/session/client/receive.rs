@@ -3,7 +3,8 @@
 use super::snapshots::Stored;
 use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
 use crate::rollback::World;
-use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
+use crate::session::PeerId;
+use crate::session::packet::{Message, Refusal, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
@@ -14,6 +15,11 @@ impl<W: World> Client<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
+        self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_config(&self.config);
+            recorded.note_datagram(now, PeerId::default(), datagram);
+        }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += datagram.len() as u64;
         let result = self.read(now, datagram);
@@ -28,22 +34,14 @@ impl<W: World> Client<W> {
                 let mut welcome = Welcome::default();
                 welcome.stream(&mut reader)?;
                 reader.finish()?;
-                if let Phase::Joining(handshake) = &mut self.phase
-                    && handshake.nonce() == welcome.nonce
-                {
-                    handshake.note_welcome(now, welcome);
-                }
+                self.take_welcome(now, welcome);
                 Ok(())
             }
             Message::Refused => {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
-                if let Phase::Joining(handshake) = &self.phase
-                    && handshake.nonce() == refused.nonce
-                {
-                    self.phase = Phase::Refused(refused.why);
-                }
+                self.take_refusal(&refused);
                 Ok(())
             }
             Message::Snapshot => self.read_snapshot(now, reader),
@@ -51,13 +49,50 @@ impl<W: World> Client<W> {
         }
     }
 
+    fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
+        let Some(handshake) = &mut self.handshake else { return };
+        if !handshake.note_welcome(now, welcome) {
+            return;
+        }
+        handshake.resumes = false;
+        if let Phase::Playing(session) = &mut self.phase
+            && session.goes_on_with(now, &welcome, &self.rules)
+        {
+            handshake.resumes = true;
+            session.connection.offered = Some(welcome.ticket);
+        }
+    }
+
+    /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
+    fn take_refusal(&mut self, refused: &Refused) {
+        let means_us = match &self.handshake {
+            Some(handshake) => !handshake.is_welcome(),
+            None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
+        };
+        if means_us && self.nonce == Some(refused.nonce) {
+            self.phase = Phase::Refused(refused.why);
+            self.handshake = None;
+        }
+    }
+
     fn read_snapshot(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut head = core::mem::take(&mut self.head);
         let read = head.stream(&mut reader).and_then(|()| self.heard.read(&mut reader, &self.input_widths));
-        let result = read.and_then(|()| match &mut self.phase {
-            Phase::Joining(handshake) => handshake.store(now, &head, reader, &self.code),
-            Phase::Refused(_) => Ok(()),
-            Phase::Playing(_) => self.take_snapshot(now, &head, reader),
+        let result = read.and_then(|()| {
+            // Once another place was given, nothing is meant for the former one.
+            let elsewhere =
+                self.handshake.as_ref().is_some_and(|handshake| handshake.is_welcome() && !handshake.resumes);
+            let session = self.session_mut().filter(|_| !elsewhere);
+            if session.is_some_and(|session| session.connection.accepts(head.ticket)) {
+                return self.take_snapshot(now, &head, reader);
+            }
+            match &mut self.handshake {
+                Some(handshake) => handshake.store(now, &head, reader, &self.code),
+                None => {
+                    self.stats.refused += 1;
+                    Ok(())
+                }
+            }
         });
         self.head = head;
         result
@@ -65,10 +100,6 @@ impl<W: World> Client<W> {
 
     fn take_snapshot(&mut self, now: Instant, head: &SnapshotHead, reader: BitReader<'_>) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
-        if head.epoch != session.connection.epoch {
-            self.stats.refused += 1;
-            return Ok(());
-        }
         let Some(tick) = session.widen(now, head.tick, &self.rules) else {
             self.stats.refused += 1;
             return Ok(());

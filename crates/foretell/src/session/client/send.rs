@@ -65,7 +65,7 @@ impl<W: World> Session<W> {
         let mut writer = BitWriter::new(bytes);
         Message::Inputs.write(&mut writer);
         let mut head = InputHead {
-            epoch: self.connection.epoch,
+            ticket: self.connection.ticket,
             sequence,
             snapshot: self.snapshots.newest().map(|snapshot| snapshot.tick.low16()),
             newest: newest.low16(),

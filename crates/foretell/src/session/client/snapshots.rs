@@ -84,6 +84,11 @@ impl Snapshots {
         }
     }
 
+    /// Forgets all, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.spare.append(&mut self.kept);
+    }
+
     /// Takes in the rows of a datagram whose head says that it belongs to `tick`. A malformed one changes nothing.
     pub(crate) fn store(
         &mut self,

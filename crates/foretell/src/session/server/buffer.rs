@@ -114,6 +114,12 @@ impl<I: Copy + Default> InputBuffer<I> {
         Offered::New
     }
 
+    /// Forgets the inputs whose tick is to come.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.ring.fill_with(|| None);
+        self.newest = None;
+    }
+
     /// Waits for `tick` next; what lies before it is not simulated.
     pub(crate) fn jump(&mut self, tick: Tick) {
         self.next = self.next.max(tick);

@@ -8,7 +8,11 @@ use crate::time::{Offset, Tick};
 pub enum ServerEvent {
     /// A player was admitted.
     Joined(PlayerId),
-    /// A player has left.
+    /// Nothing has come of a player for too long. The place waits.
+    Lost(PlayerId),
+    /// A lost player is back, or a player has come over another connection.
+    Rejoined(PlayerId),
+    /// A player has left, was removed, or was lost for too long.
     Left(PlayerId),
     /// The server was too far behind and skipped so many ticks' worth of time.
     SkippedTime(u32),

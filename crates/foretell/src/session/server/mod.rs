@@ -1,5 +1,6 @@
 //! The authority: steps the world, fills gaps in the inputs, and sends snapshots.
 
+mod admission;
 mod buffer;
 mod frame;
 mod peer;
@@ -12,16 +13,17 @@ mod step;
 pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
-use super::packet::{Refused, SnapshotHead};
+use super::packet::SnapshotHead;
+use super::record::{Made, Recorded, Recorder};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
-use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
+use super::{GapPolicy, Outbox, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
-use buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
+use admission::Admission;
+use core::time::Duration;
 use frame::Served;
 use peer::Peer;
-use std::collections::BTreeMap;
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,13 +36,28 @@ pub struct ServerConfig {
     /// Whether clients are told the newest inputs of other players, so that they can predict them. Not where arriving
     /// inputs step the world. Default false: an input tells intentions.
     pub relay_inputs: bool,
-    /// How many players may be in the session, 0 to 65,535. Default 64. Those who are there already stay.
+    /// How many players may be in the session, 0 to 65,535. Default 64. Those who are there already stay. Lost ones count:
+    /// a place that waits is not given to somebody else.
     pub players_max: u16,
+    /// A player of whom nothing has come for so long is lost: no snapshots are sent any more, and the gap policy plays.
+    /// Default 10 s: a client that gets nothing asks again after 5 s, so that by then it has asked for 5 s in vain.
+    pub timeout: Duration,
+    /// For so long the place and the entities of a lost player wait; then they have left. Zero is at once. Default 60 s:
+    /// a program that is started again, a tunnel, a change of networks. A player who has never sent an input is not
+    /// waited for.
+    pub keep_lost: Duration,
 }
 
 impl Default for ServerConfig {
     fn default() -> ServerConfig {
-        ServerConfig { snapshot_interval: 1, gap: GapPolicy::default(), relay_inputs: false, players_max: 64 }
+        ServerConfig {
+            snapshot_interval: 1,
+            gap: GapPolicy::default(),
+            relay_inputs: false,
+            players_max: 64,
+            timeout: Duration::from_secs(10),
+            keep_lost: Duration::from_secs(60),
+        }
     }
 }
 
@@ -64,10 +81,7 @@ pub struct Server<W: World> {
     /// The next tick to step, where the clock steps the world; the number of executed steps where inputs do.
     next: Tick,
     epoch: u8,
-    /// Who is at the other end of each connection.
-    addresses: BTreeMap<PeerId, PlayerId>,
-    /// The number that was given last.
-    newest_player: u16,
+    admission: Admission,
     /// Ascending by player.
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
@@ -83,8 +97,6 @@ pub struct Server<W: World> {
     joined: Vec<PlayerId>,
     left: Vec<PlayerId>,
     inputs: Vec<PlayerInput<W::Input>>,
-    /// Hellos to be refused, at most 64.
-    refusals: Vec<(PeerId, Refused)>,
     /// The inputs of the datagram that is being read.
     offered: Vec<(Tick, W::Input, Option<u32>)>,
     input_columns: Vec<Column>,
@@ -94,11 +106,14 @@ pub struct Server<W: World> {
     line: RelayLine<W::Input>,
     frame: Served,
     malformed: u64,
+    /// Whether anything has come or happened.
+    used: bool,
+    recorded: Option<Box<Recorded<ServerConfig>>>,
 }
 
 impl<W: World> Server<W> {
-    /// A server whose tick 0 begins at `now`. `epoch` tells this session from an earlier one of the same address: give
-    /// it another value at every start.
+    /// A server whose tick 0 begins at `now`. `epoch` tells this server from an earlier one of the same address: give it
+    /// another value at every start.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
         Server {
             rules_hash: rules.hash_with::<W::Input>(),
@@ -107,8 +122,7 @@ impl<W: World> Server<W> {
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
             next: Tick::ZERO,
             epoch,
-            addresses: BTreeMap::new(),
-            newest_player: 0,
+            admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
             touched: Vec::new(),
@@ -118,56 +132,55 @@ impl<W: World> Server<W> {
             joined: Vec::new(),
             left: Vec::new(),
             inputs: Vec::new(),
-            refusals: Vec::new(),
             offered: Vec::with_capacity(64),
             input_columns: <W::Input as Input>::columns(),
             head: SnapshotHead::default(),
             line: RelayLine::with_room(),
             frame: Served::with_room(),
             malformed: 0,
+            used: false,
+            recorded: None,
             config,
             rules,
-        }
-    }
-
-    /// Admits a peer whose client was created [joined](super::client::Client::joined), without a handshake. The world
-    /// hears of the player at its next step.
-    ///
-    /// # Panics
-    /// When the session is full.
-    pub fn join(&mut self, peer: PeerId) -> PlayerId {
-        self.admit(peer, None).expect("the session has a place left")
-    }
-
-    /// Removes a peer; the world hears of it at its next step. Call it when the transport has lost the connection: the
-    /// server itself waits for ever.
-    pub fn leave(&mut self, peer: PeerId) {
-        if let Some(index) = self.find(peer) {
-            let gone = self.peers.remove(index);
-            self.addresses.remove(&peer);
-            // The world has not heard of one who is still to join.
-            if let Ok(unheard) = self.joined.binary_search(&gone.player) {
-                self.joined.remove(unheard);
-            } else {
-                self.left.push(gone.player);
-                self.left.sort_unstable();
-            }
-            self.frame.note(ServerEvent::Left(gone.player));
         }
     }
 
     /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.used = true;
         self.frame.begin();
         self.clock.advance(now);
+        self.notice_silence(now);
         self.answer_hellos(now, outbox);
         match self.rules.stepping {
             Stepping::Clock => self.step_by_clock(now, world, outbox),
             Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
         }
         self.frame.finish();
+        self.note_update(now);
         self.frame()
+    }
+
+    fn note_update(&mut self, now: Instant) {
+        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else { return };
+        recorded.note_config(&self.config);
+        if recorded.note_update(now) {
+            recorded.note_digest(self.next, self.digest());
+        }
+        self.recorded = Some(recorded);
+    }
+
+    /// Records everything that it is given from here on, and what the game changes in its world outside of steps, so that
+    /// the session can be run again: [`Recording::replay_server`](super::record::Recording::replay_server).
+    ///
+    /// # Panics
+    /// When a peer has joined, or it has received or updated already: what is recorded begins with its construction.
+    pub fn record(&mut self, recorder: Recorder) {
+        assert!(!self.used, "a recording begins before the first peer, the first datagram and the first update");
+        let made = Made::Server { epoch: self.epoch, now: self.clock.last() };
+        let start = self.rules.start::<W::Input>(made);
+        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &[])));
     }
 
     /// What the last update did.
@@ -191,7 +204,7 @@ impl<W: World> Server<W> {
         Some(&self.peers[index].stats)
     }
 
-    /// The players of the session, ascending.
+    /// The players of the session, lost ones too, ascending.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
         self.peers.iter().map(|peer| peer.player)
     }
@@ -211,44 +224,8 @@ impl<W: World> Server<W> {
     /// entity.
     pub fn kept(&self) -> usize {
         let peers: usize = self.peers.iter().map(|peer| peer.buffer.kept()).sum();
-        let heard = self.touched.len() + self.refusals.len() + self.joined.len() + self.left.len();
+        let heard = self.touched.len() + self.admission.kept() + self.joined.len() + self.left.len();
         peers + heard + self.frame.events.len() + self.frame.late.len()
-    }
-
-    fn admit(&mut self, address: PeerId, nonce: Option<u64>) -> Option<PlayerId> {
-        if self.peers.len() >= usize::from(self.config.players_max) {
-            return None;
-        }
-        let player = self.unused_player()?;
-        let start = match self.rules.stepping {
-            Stepping::Clock => (self.next, TICKS_AHEAD_MAX),
-            Stepping::Arrivals => (Tick::ZERO, TICKS_AWAITED_MAX),
-        };
-        let at = self.peers.partition_point(|peer| peer.player < player);
-        self.peers.insert(at, Peer::new(address, player, nonce, start, self.clock.at()));
-        self.addresses.insert(address, player);
-        self.joined.push(player);
-        self.joined.sort_unstable();
-        self.frame.note(ServerEvent::Joined(player));
-        Some(player)
-    }
-
-    /// The next number that nobody has, nor has just given up; after the highest comes 1 again.
-    fn unused_player(&mut self) -> Option<PlayerId> {
-        for _ in 0..=self.peers.len() + self.left.len() + 1 {
-            self.newest_player = self.newest_player.checked_add(1).unwrap_or(1);
-            let player = PlayerId::new(self.newest_player);
-            let taken = self.peers.binary_search_by_key(&player, |peer| peer.player).is_ok();
-            if !taken && self.left.binary_search(&player).is_err() {
-                return Some(player);
-            }
-        }
-        None
-    }
-
-    fn find(&self, address: PeerId) -> Option<usize> {
-        let player = self.addresses.get(&address)?;
-        self.peers.binary_search_by_key(player, |peer| peer.player).ok()
     }
 
     /// Marks what entities of other players have touched in the step of `tick`.
@@ -264,6 +241,9 @@ impl<W: World> Server<W> {
     /// entity's owner where each player has ticks of their own.
     fn note_changes_outside_of_steps(&mut self, world: &W, tick: Tick) {
         world.publish(&mut self.published);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_outside(&self.published, &self.code);
+        }
         let changed = self.published.changed().iter().chain(self.published.removed());
         for entity in changed {
             let owner = self.peers.binary_search_by_key(&entity.player(), |peer| peer.player);

@@ -6,21 +6,32 @@ use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Instant, Tick, TickTime};
+use core::time::Duration;
 use std::collections::VecDeque;
 
 pub(crate) struct Peer<I> {
     pub address: PeerId,
     pub player: PlayerId,
-    /// Of the hello that it was admitted with.
+    /// Of the hello that it was admitted with: who it is.
     pub nonce: Option<u64>,
-    /// Of earlier hellos over the same connection, newest first: late copies of them mean nothing.
-    pub former: [Option<u64>; 4],
+    /// Stands in the datagrams of whoever has the place.
+    pub ticket: u8,
+    /// The ticket of who shows it next.
+    pub offered: Option<u8>,
+    /// The connection that it had before, and since when it has another.
+    pub former: Option<(PeerId, Duration)>,
+    /// When something has last come, in the time that the server was awake.
+    pub heard_at: Duration,
+    /// Since when it is lost.
+    pub lost: Option<Duration>,
+    /// Whether inputs have ever come.
+    pub has_played: bool,
     /// How many snapshots were sent since the last hello without an input having come.
     pub unheard: u32,
-    /// The hello to be answered, by its `sent`.
-    pub hello: Option<u64>,
+    /// The hello to be answered: where it came from, its `sent`, and the ticket to tell.
+    pub hello: Option<(PeerId, u64, u8)>,
     pub buffer: InputBuffer<I>,
-    /// The newest of its datagrams, and when it came.
+    /// The newest of the datagrams under its ticket, and when it came.
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
     pub acknowledged: Option<Tick>,
@@ -51,6 +62,12 @@ impl<I: Copy + Default> Peer<I> {
             address,
             player,
             nonce,
+            ticket: 0,
+            offered: None,
+            former: None,
+            heard_at: Duration::ZERO,
+            lost: None,
+            has_played: false,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
             heard: None,
@@ -62,9 +79,22 @@ impl<I: Copy + Default> Peer<I> {
             stats: PeerStats::default(),
             newest: None,
             arrivals: VecDeque::with_capacity(ARRIVALS_MAX),
-            former: [None; 4],
             unheard: 0,
         }
+    }
+
+    /// Somebody has shown the offered ticket: the place is theirs. What waits there is of who had it before.
+    pub(crate) fn take_over(&mut self, address: PeerId, awake: Duration) {
+        (self.address, self.heard_at, self.heard, self.unheard) = (address, awake, None, 0);
+        self.ticket = self.offered.take().unwrap_or(self.ticket);
+        self.buffer.forget_waiting();
+        self.forget_arrivals();
+    }
+
+    /// What came before a silence says nothing of the time after it.
+    pub(crate) fn forget_arrivals(&mut self) {
+        self.arrivals.clear();
+        self.newest = None;
     }
 
     /// A newer datagram than those before brought inputs up to `newest`, so long before the deadline of that one (negative

@@ -4,13 +4,11 @@ use super::buffer::Offered;
 use super::buffer::TICKS_AWAITED_MAX;
 use super::frame::LateInput;
 use super::{ArrivalPlan, Server, Stepping};
-use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, World};
-use crate::session::packet::{
-    Hello, InputHead, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome, presented_time, stream_presented,
-};
-use crate::session::{Outbox, PeerId};
+use crate::rollback::{Input, ROW_WORDS_MAX, World};
+use crate::session::PeerId;
+use crate::session::packet::{InputHead, Message, presented_time, stream_presented};
 use crate::time::{Instant, Offset, Tick, TickTime};
-use crate::wire::{BitReader, BitWriter, Malformed, Stream, read_change};
+use crate::wire::{BitReader, Malformed, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
 const BUDGET_TICKS: u32 = 8;
@@ -23,6 +21,11 @@ impl<W: World> Server<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.note_config(&self.config);
+            recorded.note_datagram(now, peer, datagram);
+        }
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
         result
@@ -33,98 +36,19 @@ impl<W: World> Server<W> {
         match Message::read(&mut reader)? {
             Message::Hello => self.read_hello(peer, reader),
             Message::Inputs => self.read_inputs(now, peer, reader),
-            Message::Leave => {
-                let (mut epoch, mut player) = (0, 0);
-                reader.u8(&mut epoch)?;
-                reader.u16(&mut player)?;
-                reader.finish()?;
-                if epoch == self.epoch && self.addresses.get(&peer) == Some(&PlayerId::new(player)) {
-                    self.leave(peer);
-                }
-                Ok(())
-            }
+            Message::Leave => self.read_leave(peer, reader),
             _ => Err(Malformed::OutOfRange("message")),
-        }
-    }
-
-    fn read_hello(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let mut hello = Hello::default();
-        hello.stream(&mut reader)?;
-        reader.finish()?;
-        let mut former = [None; 4];
-        if let Some(index) = self.find(address) {
-            let peer = &mut self.peers[index];
-            if peer.nonce == Some(hello.nonce) {
-                (peer.hello, peer.unheard) = (Some(hello.sent), 0);
-            }
-            if peer.nonce == Some(hello.nonce) || peer.former.contains(&Some(hello.nonce)) {
-                return Ok(());
-            }
-            former = [peer.nonce, peer.former[0], peer.former[1], peer.former[2]];
-        }
-        if hello.version != PROTOCOL_VERSION {
-            return self.refuse(address, hello.nonce, Refusal::Version);
-        }
-        if hello.rules != self.rules_hash {
-            return self.refuse(address, hello.nonce, Refusal::Rules);
-        }
-        // One attempt for each connection and step; more of them wait for nothing but their repetition.
-        if self.addresses.get(&address).is_some_and(|player| self.joined.contains(player)) {
-            return Ok(());
-        }
-        self.leave(address);
-        match self.admit(address, Some(hello.nonce)) {
-            Some(player) => {
-                let index = self.peers.partition_point(|peer| peer.player < player);
-                (self.peers[index].hello, self.peers[index].former) = (Some(hello.sent), former);
-                Ok(())
-            }
-            None => self.refuse(address, hello.nonce, Refusal::Full),
-        }
-    }
-
-    fn refuse(&mut self, address: PeerId, nonce: u64, why: Refusal) -> Result<(), Malformed> {
-        if self.refusals.len() < 64 {
-            self.refusals.push((address, Refused { nonce, why }));
-        }
-        Ok(())
-    }
-
-    /// Answers the hellos that have come since the last update.
-    pub(super) fn answer_hellos(&mut self, now: Instant, outbox: &mut Outbox) {
-        for (address, mut refused) in self.refusals.drain(..) {
-            outbox.push(address, |bytes| {
-                let mut writer = BitWriter::new(bytes);
-                Message::Refused.write(&mut writer);
-                refused.stream(&mut writer).expect("writing never fails");
-            });
-        }
-        let clock = self.clock.at_instant(now);
-        for index in 0..self.peers.len() {
-            let waits = self.rules.stepping == Stepping::Arrivals;
-            let peer = &mut self.peers[index];
-            let (Some(nonce), Some(sent)) = (peer.nonce, peer.hello.take()) else { continue };
-            // A server that waits for inputs sends no state before the first one.
-            let at = if waits { TickTime::start_of(peer.buffer.next()) } else { clock };
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
-            let fraction = (at.fraction() * 256.0) as u8;
-            let mut welcome =
-                Welcome { nonce, sent, epoch: self.epoch, player: peer.player.get(), tick: at.tick().get(), fraction };
-            outbox.push(peer.address, |bytes| {
-                let mut writer = BitWriter::new(bytes);
-                Message::Welcome.write(&mut writer);
-                welcome.stream(&mut writer).expect("writing never fails");
-            });
-            if waits {
-                self.send_snapshot(now, index, at.tick(), outbox);
-            }
         }
     }
 
     fn read_inputs(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut head = InputHead::default();
         head.stream(&mut reader)?;
-        let Some(index) = self.find(address).filter(|_| head.epoch == self.epoch) else { return Ok(()) };
+        let found = self.find(address);
+        if found.is_none() {
+            self.tell_former(address);
+        }
+        let Some(index) = found.filter(|index| head.ticket == self.peers[*index].ticket) else { return Ok(()) };
         let anchor = self.peers[index].buffer.next();
         let newest = Tick::widen(u32::from(head.newest), 16, anchor);
         let first = newest.next().back(head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
@@ -184,10 +108,17 @@ impl<W: World> Server<W> {
         if newer {
             peer.heard = Some((head.sequence, now));
         }
+        peer.has_played = true;
+        // A late copy does not bring back who is lost.
+        let fresh = newer || Tick::widen(u32::from(head.newest), 16, anchor) >= anchor;
+        let alive = fresh || peer.lost.is_none();
         // A snapshot that was never sent can't be acknowledged.
         if let Some(tick) = newest_snapshot.filter(|tick| *tick <= anchor) {
             peer.acknowledged = peer.acknowledged.max(Some(tick));
             peer.buffer.acknowledge(tick);
+        }
+        if alive {
+            self.note_alive(index);
         }
         newer
     }

@@ -20,6 +20,9 @@ impl<W: World> Server<W> {
     /// Sends the published state as state `tick` to one player.
     pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
         let peer = &mut self.peers[index];
+        if peer.lost.is_some() {
+            return;
+        }
         if peer.heard.is_none() {
             // Whoever has not sent an input may not be there at all.
             peer.unheard += 1;
@@ -91,7 +94,7 @@ impl<W: World> Server<W> {
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
         let peer = &mut self.peers[index];
         let head = &mut self.head;
-        head.epoch = self.epoch;
+        head.ticket = peer.ticket;
         head.tick = tick.low16();
         head.heard = peer.heard.map(|(sequence, came)| {
             let ago = now.since(came).as_micros() / 64;

@@ -1,0 +1,49 @@
+//! Flight recordings of a row: of its server and of each client.
+
+use crate::arena::Arena;
+use foretell::harness::Simulation;
+use foretell::session::record::{Recorder, Sink};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was recorded so far, in memory.
+#[derive(Default)]
+pub struct Flights {
+    server: Option<Flight>,
+    clients: Vec<Flight>,
+}
+
+type Flight = Arc<Mutex<Vec<u8>>>;
+
+impl Flights {
+    /// Begins to record the endpoints that have come into being since the last call, before anything happens to them.
+    pub fn attach(&mut self, simulation: &mut Simulation<Arena>) {
+        if self.server.is_none() {
+            let (flight, sink) = flight();
+            simulation.server.server.record(Recorder::new(sink));
+            self.server = Some(flight);
+        }
+        for player in simulation.players.iter_mut().skip(self.clients.len()) {
+            let (flight, sink) = flight();
+            player.client.record(Recorder::new(sink));
+            self.clients.push(flight);
+        }
+    }
+
+    /// The names of the files and what is to stand in them.
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let bytes = |flight: &Flight| flight.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let server = self.server.iter().map(|flight| ("server.flight".to_owned(), bytes(flight)));
+        let clients = self.clients.iter().zip(1..);
+        let clients = clients.map(|(flight, number)| (format!("client-{number}.flight"), bytes(flight)));
+        server.chain(clients).collect()
+    }
+}
+
+fn flight() -> (Flight, Sink) {
+    let flight = Flight::default();
+    let written = Arc::clone(&flight);
+    let sink = move |bytes: &[u8]| {
+        written.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+    };
+    (flight, Box::new(sink))
+}

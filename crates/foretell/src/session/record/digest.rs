@@ -1,0 +1,51 @@
+//! What a recording and its replay are compared by: state and counters, in one number.
+
+use crate::rollback::World;
+use crate::session::client::{Client, ClientStats, Outcomes};
+use crate::session::server::{PeerStats, Server};
+
+/// FNV-1a over numbers.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Digest {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn mix(&mut self, numbers: &[u64]) {
+        for byte in numbers.iter().flat_map(|number| number.to_le_bytes()) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl<W: World> Client<W> {
+    /// The predicted rows of the present, what has come of the authority's samples, and what was sent.
+    pub(in crate::session) fn digest(&self) -> u64 {
+        let mut digest = Digest::new();
+        let rows = self.predicted(self.tick()).map_or(0, crate::rollback::Rows::digest);
+        digest.mix(&[rows, u64::from(self.tick().get())]);
+        let stats: ClientStats = self.stats();
+        let Outcomes { received, agreed, corrected, superseded, resync, left, waiting } = stats.outcomes;
+        digest.mix(&[received, agreed, corrected, superseded, resync, left, waiting]);
+        digest.mix(&[stats.corrections, stats.teleports, stats.rollbacks, stats.resimulated, stats.resyncs]);
+        digest.mix(&[stats.datagrams_received, stats.bytes_received, stats.refused, stats.substituted]);
+        digest.mix(&[stats.datagrams_sent, stats.inputs_sent, stats.bytes_sent, stats.speed.to_bits()]);
+        digest.0
+    }
+}
+
+impl<W: World> Server<W> {
+    /// The published rows, the players, and what came of their inputs.
+    pub(in crate::session) fn digest(&self) -> u64 {
+        let mut digest = Digest::new();
+        digest.mix(&[self.rows().digest(), u64::from(self.tick().get()), self.malformed()]);
+        for player in self.players() {
+            let Some(stats) = self.stats(player) else { continue };
+            let PeerStats { datagrams, inputs_applied, inputs_missed, inputs_late, inputs_refused, .. } = *stats;
+            digest.mix(&[u64::from(player.get()), u64::from(self.is_lost(player)), datagrams, inputs_applied]);
+            digest.mix(&[inputs_missed, inputs_late, inputs_refused, stats.snapshots, stats.bytes]);
+        }
+        digest.0
+    }
+}

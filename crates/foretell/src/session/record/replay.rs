@@ -1,0 +1,389 @@
+//! Running a recording again, and whether it came to the same.
+
+use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long};
+use super::recorder::{PEER_CALLS, PeerCall};
+use super::recording::{Recording, RecordingError};
+use super::settings::{Config, Made};
+use crate::rollback::{Entity, Input, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
+use crate::session::client::{Client, ClientEvent, ClientStats, Corrected};
+use crate::session::rowcode::RowCode;
+use crate::session::server::{LateInput, PeerStats, Server, ServerEvent};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Tick};
+use crate::wire::{BitReader, Malformed, Stream, read_change};
+
+/// Where a replay first came to something else than was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Divergence {
+    /// The digests differ.
+    Digest {
+        /// The instant of the last update before, on the endpoint's clock.
+        at: Instant,
+        /// The next tick to run, as recorded.
+        tick: Tick,
+        /// The next tick to run, as it came.
+        came_to: Tick,
+    },
+    /// An update asked for the inputs of other ticks than were recorded.
+    Inputs {
+        /// Its instant, on the endpoint's clock.
+        at: Instant,
+        /// The first tick of which there is an input on one side only.
+        tick: Tick,
+    },
+}
+
+/// Whether a replay came to what was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Agreement {
+    /// How many digests were the same.
+    pub digests: u64,
+    /// The first difference.
+    pub divergence: Option<Divergence>,
+    /// Why the recording could not be read to its end; what comes before was replayed.
+    pub broken: Option<RecordingError>,
+    /// Whether the recording ends because it was as long as it may be.
+    pub at_limit: bool,
+}
+
+impl Agreement {
+    /// Whether everything that is recorded was read, and came to the same.
+    pub fn holds(&self) -> bool {
+        self.divergence.is_none() && self.broken.is_none()
+    }
+
+    fn note(&mut self, divergence: Divergence) {
+        self.divergence = self.divergence.or(Some(divergence));
+    }
+}
+
+/// What a client's recording came to.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ClientReplay {
+    /// What was corrected, with the instant of the update, in order.
+    pub corrections: Vec<(Instant, Corrected)>,
+    /// What happened, with the instant of the update, in order.
+    pub events: Vec<(Instant, ClientEvent)>,
+    /// The counters at the end.
+    pub stats: ClientStats,
+    /// The instants of the first update and of the last; `None` when there was none.
+    pub span: Option<(Instant, Instant)>,
+    /// Whether it came to the same.
+    pub agreement: Agreement,
+}
+
+/// What a server's recording came to.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ServerReplay {
+    /// What happened, with the instant of the update, in order.
+    pub events: Vec<(Instant, ServerEvent)>,
+    /// Inputs that came too late, with the instant of the update, in order.
+    pub late: Vec<(Instant, LateInput)>,
+    /// The counters of the players that are there at the end.
+    pub players: Vec<(PlayerId, PeerStats)>,
+    /// The instants of the first update and of the last; `None` when there was none.
+    pub span: Option<(Instant, Instant)>,
+    /// Whether it came to the same.
+    pub agreement: Agreement,
+}
+
+impl Recording<'_> {
+    /// Runs a client's recording again. `world` is as it was when the recording began: mostly without entities.
+    ///
+    /// # Errors
+    /// When it is not a client's, or of another game. What is found wrong later is told by the [`Agreement`].
+    pub fn replay_client<W: World>(mut self, schema: Schema, world: W) -> Result<ClientReplay, RecordingError> {
+        if self.is_of_server() {
+            return Err(RecordingError::OtherEnd);
+        }
+        let rules = self.rules::<W::Input>(schema)?;
+        let config = self.first_config()?;
+        let client = match self.start.made {
+            Made::Joined { player, epoch, now } => {
+                Client::joined(rules, config, (PlayerId::new(player), epoch), now, &world)
+            }
+            Made::Client { nonce } => Client::new(rules, config, nonce),
+            Made::Server { .. } => return Err(RecordingError::OtherEnd),
+        };
+        let widths = word_bits(W::Input::columns().iter());
+        let mut again = ClientAgain { client, world, outbox: Outbox::new(), widths, replay: ClientReplay::default() };
+        let (agreement, span) = run(self.frames, &mut again);
+        Ok(ClientReplay { stats: again.client.stats(), agreement, span, ..again.replay })
+    }
+
+    /// Runs a server's recording again. `world` is as it was when the recording began, or one without entities: those
+    /// that were there are recorded.
+    ///
+    /// # Errors
+    /// When it is not a server's, or of another game. What is found wrong later is told by the [`Agreement`].
+    pub fn replay_server<W: World>(mut self, schema: Schema, world: W) -> Result<ServerReplay, RecordingError> {
+        let Made::Server { epoch, now } = self.start.made else { return Err(RecordingError::OtherEnd) };
+        let rules = self.rules::<W::Input>(schema)?;
+        let (code, outside) = (RowCode::new(&rules.schema), Rows::new(&rules.schema));
+        let server = Server::new(rules, self.first_config()?, epoch, now);
+        let replay = ServerReplay::default();
+        let mut again = ServerAgain { server, world, outbox: Outbox::new(), code, outside, replay };
+        let (agreement, span) = run(self.frames, &mut again);
+        let server = &again.server;
+        let players = server.players().filter_map(|player| Some((player, *server.stats(player)?))).collect();
+        Ok(ServerReplay { players, agreement, span, ..again.replay })
+    }
+
+    fn first_config<C: Config + Default>(&mut self) -> Result<C, RecordingError> {
+        let (mut config, end) = (C::default(), self.frames.at());
+        let frame = self.frames.next().unwrap_or(Err(RecordingError::BreaksOff { at: end }))?;
+        if frame.content != Content::Config {
+            return Err(frame.damaged(Malformed::OutOfRange("place")));
+        }
+        let mut reader = BitReader::new(frame.body);
+        config.stream(&mut reader).and_then(|()| reader.finish()).map_err(|what| frame.damaged(what))?;
+        Ok(config)
+    }
+}
+
+/// An endpoint that is run again.
+trait Again {
+    type Config: Config;
+    fn config(&mut self) -> &mut Self::Config;
+    fn receive(&mut self, now: Instant, from: PeerId, datagram: &[u8]);
+    /// Updates, with the inputs that the reader holds. Says for which tick there is an input on one side only.
+    fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed>;
+    fn digest(&self) -> (Tick, u64);
+
+    fn call(&mut self, call: PeerCall, peer: PeerId) -> Result<(), Malformed> {
+        let _ = (call, peer);
+        Err(Malformed::OutOfRange("content"))
+    }
+
+    fn change(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
+        let _ = reader;
+        Err(Malformed::OutOfRange("content"))
+    }
+}
+
+/// How far a replay has come.
+#[derive(Default)]
+struct Progress {
+    last: Instant,
+    span: Option<(Instant, Instant)>,
+    agreement: Agreement,
+}
+
+fn run(frames: Frames<'_>, again: &mut impl Again) -> (Agreement, Option<(Instant, Instant)>) {
+    let mut progress = Progress::default();
+    for frame in frames {
+        let taken = frame.and_then(|frame| progress.take(&frame, again).map_err(|what| frame.damaged(what)));
+        progress.agreement.broken = taken.err();
+        if progress.agreement.broken.is_some() || progress.agreement.at_limit {
+            break;
+        }
+    }
+    (progress.agreement, progress.span)
+}
+
+impl Progress {
+    fn take(&mut self, frame: &Frame<'_>, again: &mut impl Again) -> Result<(), Malformed> {
+        let mut reader = BitReader::new(frame.body);
+        match frame.content {
+            Content::Start => return Err(Malformed::OutOfRange("place")),
+            Content::Config => {
+                let mut config = *again.config();
+                config.stream(&mut reader)?;
+                reader.finish()?;
+                *again.config() = config;
+            }
+            Content::Datagram => {
+                let (now, mut from) = (self.instant(&mut reader)?, 0);
+                stream_long(&mut reader, &mut from)?;
+                again.receive(now, PeerId(from), rest(frame.body, &reader));
+            }
+            Content::Update => {
+                let now = self.instant(&mut reader)?;
+                let other = again.update(now, reader)?;
+                self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+                if let Some(tick) = other {
+                    self.agreement.note(Divergence::Inputs { at: now, tick });
+                }
+            }
+            Content::Peer => {
+                let (mut number, mut peer) = (0, 0);
+                reader.u8(&mut number)?;
+                stream_long(&mut reader, &mut peer)?;
+                reader.finish()?;
+                let call = PEER_CALLS.get(usize::from(number)).ok_or(Malformed::OutOfRange("call"))?;
+                again.call(*call, PeerId(peer))?;
+            }
+            Content::Outside => again.change(reader)?,
+            Content::Digest => self.compare(reader, again.digest())?,
+            Content::Limit => {
+                reader.finish()?;
+                self.agreement.at_limit = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn instant(&mut self, reader: &mut BitReader<'_>) -> Result<Instant, Malformed> {
+        let mut now = Instant::ZERO;
+        stream_instant(reader, &mut self.last, &mut now)?;
+        Ok(now)
+    }
+
+    fn compare(&mut self, mut reader: BitReader<'_>, (came_to, digest): (Tick, u64)) -> Result<(), Malformed> {
+        let mut tick = 0;
+        reader.u32(&mut tick)?;
+        let recorded = reader.take(64)?;
+        reader.finish()?;
+        let tick = Tick::new(tick);
+        if (tick, recorded) == (came_to, digest) {
+            self.agreement.digests += 1;
+        } else {
+            self.agreement.note(Divergence::Digest { at: self.last, tick, came_to });
+        }
+        Ok(())
+    }
+}
+
+struct ClientAgain<W: World> {
+    client: Client<W>,
+    world: W,
+    outbox: Outbox,
+    widths: Vec<u8>,
+    replay: ClientReplay,
+}
+
+impl<W: World> ClientAgain<W> {
+    /// The inputs of an update: of which tick the first is, and all of them.
+    fn inputs(&self, mut reader: BitReader<'_>) -> Result<(Tick, Vec<W::Input>), Malformed> {
+        let (mut count, mut first) = (0, 0);
+        reader.small(&mut count)?;
+        if count > 0 {
+            reader.u32(&mut first)?;
+        }
+        let (mut words, mut inputs) = ([0; ROW_WORDS_MAX], Vec::new());
+        for nth in 0..count {
+            read_change(&mut reader, &self.widths, nth == 0, &mut words[..self.widths.len()])?;
+            inputs.push(W::Input::read(&words[..self.widths.len()]));
+        }
+        reader.finish()?;
+        Ok((Tick::new(first), inputs))
+    }
+}
+
+impl<W: World> Again for ClientAgain<W> {
+    type Config = crate::session::client::ClientConfig;
+
+    fn config(&mut self) -> &mut Self::Config {
+        self.client.config_mut()
+    }
+
+    fn receive(&mut self, now: Instant, _from: PeerId, datagram: &[u8]) {
+        // A malformed one was recorded as any other, and is counted again.
+        let _ = self.client.receive(now, datagram);
+    }
+
+    fn call(&mut self, call: PeerCall, peer: PeerId) -> Result<(), Malformed> {
+        let player = u16::try_from(peer.0).map_err(|_| Malformed::OutOfRange("player"))?;
+        match call {
+            PeerCall::Predict => self.client.predict(PlayerId::new(player), true),
+            PeerCall::DontPredict => self.client.predict(PlayerId::new(player), false),
+            PeerCall::Join | PeerCall::Leave | PeerCall::Disconnected => return Err(Malformed::OutOfRange("call")),
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed> {
+        let (first, inputs) = self.inputs(reader)?;
+        let (mut expected, mut left, mut other) = (first, inputs.iter(), None);
+        let mut input = |tick: Tick| {
+            let given = left.next().filter(|_| tick == expected).copied();
+            other = other.or(Some(tick).filter(|_| given.is_none()));
+            expected = tick.next();
+            given.unwrap_or_default()
+        };
+        let ClientAgain { client, world, outbox, replay, .. } = self;
+        let frame = client.update(now, world, &mut input, outbox);
+        replay.corrections.extend(frame.corrections.iter().map(|correction| (now, *correction)));
+        replay.events.extend(frame.events.iter().map(|event| (now, *event)));
+        outbox.clear();
+        Ok(other.or_else(|| left.next().map(|_| expected)))
+    }
+
+    fn digest(&self) -> (Tick, u64) {
+        (self.client.tick(), self.client.digest())
+    }
+}
+
+struct ServerAgain<W: World> {
+    server: Server<W>,
+    world: W,
+    outbox: Outbox,
+    code: RowCode,
+    outside: Rows,
+    replay: ServerReplay,
+}
+
+impl<W: World> Again for ServerAgain<W> {
+    type Config = crate::session::server::ServerConfig;
+
+    fn config(&mut self) -> &mut Self::Config {
+        self.server.config_mut()
+    }
+
+    fn receive(&mut self, now: Instant, from: PeerId, datagram: &[u8]) {
+        // A malformed one was recorded as any other, and is counted again.
+        let _ = self.server.receive(now, from, datagram);
+    }
+
+    fn update(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<Option<Tick>, Malformed> {
+        let mut count = 0;
+        reader.small(&mut count)?;
+        reader.finish()?;
+        if count > 0 {
+            return Err(Malformed::OutOfRange("count of inputs"));
+        }
+        let ServerAgain { server, world, outbox, replay, .. } = self;
+        let frame = server.update(now, world, outbox);
+        replay.events.extend(frame.events.iter().map(|event| (now, *event)));
+        replay.late.extend(frame.late.iter().map(|late| (now, *late)));
+        outbox.clear();
+        Ok(None)
+    }
+
+    fn digest(&self) -> (Tick, u64) {
+        (self.server.tick(), self.server.digest())
+    }
+
+    fn call(&mut self, call: PeerCall, peer: PeerId) -> Result<(), Malformed> {
+        match call {
+            PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
+            PeerCall::Leave => self.server.leave(peer),
+            PeerCall::Disconnected => self.server.disconnected(peer),
+            PeerCall::Predict | PeerCall::DontPredict => return Err(Malformed::OutOfRange("call")),
+        }
+        Ok(())
+    }
+
+    /// Changes the world as the game did.
+    fn change(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        self.outside.clear();
+        while reader.take(1)? == 1 {
+            let (mut kind, mut player, mut tick, mut counter) = (0, 0, 0, 0);
+            reader.u8(&mut kind)?;
+            reader.u16(&mut player)?;
+            reader.u32(&mut tick)?;
+            reader.u8(&mut counter)?;
+            let entity = Entity::new(Kind(kind), PlayerId::new(player), Tick::new(tick), counter);
+            if !self.code.knows(entity.kind()) {
+                return Err(Malformed::OutOfRange("kind"));
+            }
+            self.outside.name_removed(entity);
+        }
+        while reader.take(1)? == 1 {
+            self.code.read(&mut reader, &mut self.outside)?;
+        }
+        reader.finish()?;
+        self.world.adopt(&self.outside);
+        Ok(())
+    }
+}

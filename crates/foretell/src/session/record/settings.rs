@@ -1,0 +1,269 @@
+//! How an endpoint was made and what it decides by itself, in a recording. One function for both directions each.
+
+use super::format::{stream_choice, stream_duration, stream_float, stream_long};
+use crate::motion::{BySize, Correction, Decay};
+use crate::rollback::Tolerance;
+use crate::session::client::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
+use crate::session::server::ServerConfig;
+use crate::session::{GapPolicy, Stepping};
+use crate::time::Instant;
+use crate::wire::{Malformed, Stream};
+use core::time::Duration;
+
+/// A longer history than this is not made because a recording says so.
+const HORIZON_MAX: Duration = Duration::from_secs(60);
+
+/// How an endpoint was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::session) struct Start {
+    /// In Hz.
+    pub tick_rate: u16,
+    pub stepping: Stepping,
+    /// Of the rules and the layout of the input.
+    pub rules_hash: u64,
+    pub made: Made,
+}
+
+/// Which endpoint it is, and what it was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::session) enum Made {
+    Client { nonce: u64 },
+    Joined { player: u16, epoch: u8, now: Instant },
+    Server { epoch: u8, now: Instant },
+}
+
+impl Start {
+    pub(super) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u16(&mut self.tick_rate)?;
+        if !(1..=1000).contains(&self.tick_rate) {
+            return Err(Malformed::OutOfRange("tick rate"));
+        }
+        let waits = stream_choice(stream, u64::from(self.stepping == Stepping::Arrivals), 2)?;
+        self.stepping = if waits == 1 { Stepping::Arrivals } else { Stepping::Clock };
+        stream.bits(&mut self.rules_hash, 64)?;
+        let number = match self.made {
+            Made::Client { .. } => 0,
+            Made::Joined { .. } => 1,
+            Made::Server { .. } => 2,
+        };
+        let (mut nonce, mut player, mut epoch, mut micros) = (0, 0, 0, 0);
+        match self.made {
+            Made::Client { nonce: given } => nonce = given,
+            Made::Joined { player: given, epoch: of, now } => (player, epoch, micros) = (given, of, now.micros()),
+            Made::Server { epoch: given, now } => (epoch, micros) = (given, now.micros()),
+        }
+        let number = stream_choice(stream, number, 3)?;
+        if number == 0 {
+            stream.bits(&mut nonce, 64)?;
+            self.made = Made::Client { nonce };
+            return Ok(());
+        }
+        stream.u16(&mut player)?;
+        stream.u8(&mut epoch)?;
+        stream_long(stream, &mut micros)?;
+        let now = Instant::from_micros(micros);
+        self.made = if number == 1 { Made::Joined { player, epoch, now } } else { Made::Server { epoch, now } };
+        Ok(())
+    }
+}
+
+/// What an endpoint decides by itself.
+pub(in crate::session) trait Config: Copy + PartialEq {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed>;
+}
+
+impl Config for ClientConfig {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let ClientConfig {
+            send_interval,
+            redundancy,
+            horizon,
+            reconciliation,
+            tolerance,
+            correction,
+            resimulation_budget,
+            show,
+            predict,
+            pacing,
+            late_inputs_max,
+            lead_max_ms,
+            late_snapshots_max,
+            playout_wait_max_ms,
+        } = self;
+        stream.u32(send_interval)?;
+        stream_redundancy(stream, redundancy)?;
+        stream_duration(stream, horizon)?;
+        *horizon = (*horizon).min(HORIZON_MAX);
+        let by = [Reconciliation::Off, Reconciliation::Rollback, Reconciliation::AlwaysRollback];
+        stream_one_of(stream, reconciliation, &by)?;
+        stream_tolerance(stream, tolerance)?;
+        let mut hides = correction.is_some();
+        stream.bool(&mut hides)?;
+        let mut how = correction.unwrap_or_default();
+        if hides {
+            stream_correction(stream, &mut how)?;
+        }
+        *correction = hides.then_some(how);
+        stream.u32(resimulation_budget)?;
+        stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
+        stream_one_of(stream, predict, &[Predict::Own, Predict::Everyone])?;
+        stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
+        stream_float(stream, late_inputs_max)?;
+        stream.u32(lead_max_ms)?;
+        stream_float(stream, late_snapshots_max)?;
+        stream.u32(playout_wait_max_ms)
+    }
+}
+
+impl Config for ServerConfig {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost } = self;
+        stream.u32(snapshot_interval)?;
+        let (number, mut ticks) = match *gap {
+            GapPolicy::Hold => (0, 0),
+            GapPolicy::Skip => (1, 0),
+            GapPolicy::RepeatLast { ticks } => (2, ticks),
+            GapPolicy::Neutral => (3, 0),
+        };
+        let number = stream_choice(stream, number, 4)?;
+        stream.u32(&mut ticks)?;
+        *gap = match number {
+            0 => GapPolicy::Hold,
+            1 => GapPolicy::Skip,
+            2 => GapPolicy::RepeatLast { ticks },
+            _ => GapPolicy::Neutral,
+        };
+        stream.bool(relay_inputs)?;
+        stream.u16(players_max)?;
+        stream_duration(stream, timeout)?;
+        stream_duration(stream, keep_lost)
+    }
+}
+
+/// One of the alternatives that are listed.
+fn stream_one_of<T: Copy + PartialEq>(stream: &mut impl Stream, value: &mut T, of: &[T]) -> Result<(), Malformed> {
+    let at = of.iter().position(|known| known == value).expect("all alternatives are listed");
+    let at = stream_choice(stream, at as u64, of.len() as u64)?;
+    *value = usize::try_from(at).ok().and_then(|at| of.get(at).copied()).unwrap_or(*value);
+    Ok(())
+}
+
+fn stream_redundancy(stream: &mut impl Stream, redundancy: &mut Redundancy) -> Result<(), Malformed> {
+    let (number, mut limit) = match *redundancy {
+        Redundancy::None => (0, None),
+        Redundancy::Unacknowledged { limit } => (1, Some(limit)),
+        Redundancy::SinceState { limit } => (2, limit),
+    };
+    let number = stream_choice(stream, number, 3)?;
+    stream.optional(&mut limit, |stream, limit| stream.u32(limit))?;
+    *redundancy = match number {
+        0 => Redundancy::None,
+        1 => Redundancy::Unacknowledged { limit: limit.unwrap_or_default() },
+        _ => Redundancy::SinceState { limit },
+    };
+    Ok(())
+}
+
+fn stream_tolerance(stream: &mut impl Stream, tolerance: &mut Tolerance) -> Result<(), Malformed> {
+    let Tolerance { position_sqr_m, rotation, velocity_sqr, angular_velocity_sqr, plain } = tolerance;
+    for float in [position_sqr_m, rotation, velocity_sqr, angular_velocity_sqr] {
+        stream_float(stream, float)?;
+    }
+    stream.bool(plain)
+}
+
+fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> Result<(), Malformed> {
+    let Correction { decay, snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees } = correction;
+    let mut constant = matches!(decay, Decay::Constant(_));
+    stream.bool(&mut constant)?;
+    let (mut by_size, mut rate) = match *decay {
+        Decay::BySize(by_size) => (by_size, 0.0),
+        Decay::Constant(rate) => (BySize::default(), rate),
+    };
+    if constant {
+        stream_float(stream, &mut rate)?;
+        *decay = Decay::Constant(rate);
+    } else {
+        let BySize { slow_per_s, near_m, fast_per_s, far_m, along_motion, moving_mps } = &mut by_size;
+        for float in [slow_per_s, near_m, fast_per_s, far_m, along_motion, moving_mps] {
+            stream_float(stream, float)?;
+        }
+        *decay = Decay::BySize(by_size);
+    }
+    for float in [snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees] {
+        stream_float(stream, float)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{BitReader, BitWriter};
+
+    /// What comes of it when it is written and read over something else.
+    fn round_trip<C: Config>(mut written: C, mut read: C) -> C {
+        let mut bytes = Vec::new();
+        written.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
+        let mut reader = BitReader::new(&bytes);
+        read.stream(&mut reader).expect("it was just written");
+        reader.finish().expect("nothing is left");
+        read
+    }
+
+    #[test]
+    fn every_setting_of_a_client_comes_back_as_it_went() {
+        let plain = ClientConfig::default();
+        let other = ClientConfig {
+            send_interval: 3,
+            redundancy: Redundancy::SinceState { limit: Some(9) },
+            horizon: Duration::from_micros(1_234_567),
+            reconciliation: Reconciliation::AlwaysRollback,
+            tolerance: Tolerance { velocity_sqr: 0.5, ..Tolerance::article() },
+            correction: Some(Correction { snap_seconds: 0.1, smallest_degrees: 3.0, ..Correction::article() }),
+            resimulation_budget: 7,
+            show: Show::Ahead,
+            predict: Predict::Everyone,
+            pacing: PacingBy::RoundTrip,
+            late_inputs_max: 0.03,
+            lead_max_ms: 250,
+            late_snapshots_max: 0.04,
+            playout_wait_max_ms: 99,
+        };
+        let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
+        let correction = Some(Correction { decay: Decay::BySize(by_size), ..Correction::default() });
+        let third = ClientConfig {
+            redundancy: Redundancy::None,
+            reconciliation: Reconciliation::Off,
+            show: Show::Newest,
+            correction,
+            ..plain
+        };
+        let unlimited = Redundancy::SinceState { limit: None };
+        let fourth = ClientConfig { redundancy: unlimited, correction: None, ..plain };
+        for config in [plain, other, third, fourth] {
+            for over in [plain, other, third, fourth] {
+                assert_eq!(round_trip(config, over), config);
+            }
+        }
+    }
+
+    #[test]
+    fn every_setting_of_a_server_comes_back_as_it_went() {
+        let with = |gap| ServerConfig {
+            snapshot_interval: 5,
+            gap,
+            relay_inputs: true,
+            players_max: 65_535,
+            timeout: Duration::from_millis(1),
+            keep_lost: Duration::from_secs(1 << 33),
+        };
+        let policies =
+            [GapPolicy::Hold, GapPolicy::Skip, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
+        for config in policies.map(with) {
+            assert_eq!(round_trip(config, ServerConfig::default()), config);
+        }
+        let for_ever = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
+        assert!(round_trip(for_ever, ServerConfig::default()).timeout > Duration::from_secs(1 << 40));
+    }
+}
