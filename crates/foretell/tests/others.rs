@@ -220,6 +220,9 @@ fn a_change_of_an_input_is_at_most_one_correction_of_every_other_who_sees_it() {
         assert!(corrections <= changes * 3 * 2 && corrections > changes, "{rtt_ms} ms: {corrections}");
         assert!(play.others.iter().all(|one| one.causes == Causes::RELAYED_INPUT), "{rtt_ms} ms");
         assert_eq!(play.own, [], "{rtt_ms} ms");
+        // An input is told as soon as it waits for its tick: before there is a state that shows it.
+        let by_states = play.others.iter().filter(|one| one.difference.is_some()).count();
+        assert!(by_states * 2 < corrections, "{rtt_ms} ms: {by_states} of {corrections}");
         play.quiet_from = Tick::ZERO;
         run(&mut simulation, 2.0, &mut play);
         assert_predictions_are_true(&simulation, &play);
@@ -272,6 +275,29 @@ fn others_can_be_predicted_and_interpolated_in_turns_without_a_jump() {
     let resyncs: u64 =
         simulation.players.iter().map(|host| host.client.stats().resyncs + host.client.stats().teleports).sum();
     assert_eq!(resyncs, 0);
+}
+
+#[test]
+fn outcomes_add_up_though_others_are_switched_while_states_wait() {
+    let mut simulation = session(true, 5);
+    for _ in 0..4 {
+        // At 5 frames per second and without a delay, states come before their ticks are simulated.
+        let client = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
+        let (host, conditions, world) = (HostOptions::at(5), conditions(0, 0.0), Masses::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    let mut play = Play::new(5);
+    run(&mut simulation, 4.0, &mut play);
+    let waiting = |simulation: &Simulation<Masses>| {
+        simulation.players.iter().map(|host| host.client.stats().outcomes.waiting).max().expect("some")
+    };
+    let mut waited = 0;
+    for _ in 0..20 {
+        // Checked in every frame.
+        switch_about(&mut simulation, &mut play, 1);
+        waited = waited.max(waiting(&simulation));
+    }
+    assert!(waited > 4, "{waited}");
 }
 
 #[test]
