@@ -8,13 +8,20 @@ use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict};
-use foretell::{Client, ClientConfig, Entity, Frame, Kind, Role, Rows, Rules, ServerConfig, State, Step, Tick, World};
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick,
+    World,
+};
 use std::collections::BTreeMap;
 
 /// How near bodies come before they push each other away, in metres.
 const REACH_M: f64 = 2.0;
 
-/// Bodies in a small room that push each other away.
+/// So many bodies a player has at most.
+const DROPPED_MAX: usize = 4;
+
+/// Bodies that push each other away. Whoever jumps drops another one, and loses the oldest dropped one when there are too
+/// many.
 #[derive(Clone, Default)]
 struct Brawl {
     bodies: BTreeMap<Entity, Body>,
@@ -30,6 +37,14 @@ impl World for Brawl {
             self.bodies.insert(step.spawn(Kind(0), *player), body);
         }
         self.bodies.retain(|entity, _| !step.left().contains(&entity.player()));
+        for input in step.inputs().iter().filter(|input| input.input.jump) {
+            let dropped: Vec<Entity> = self.bodies.keys().copied().filter(|of| of.player() == input.player).collect();
+            let Some(place) = dropped.first().map(|first| self.bodies[first]) else { continue };
+            if let Some(oldest) = dropped.get(1).filter(|_| dropped.len() == DROPPED_MAX) {
+                self.bodies.remove(oldest);
+            }
+            self.bodies.insert(step.spawn(Kind(0), input.player), place);
+        }
         let before = self.bodies.clone();
         for (entity, body) in self.bodies.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
             for (other, place) in before.iter().filter(|(other, _)| *other != entity) {
@@ -68,6 +83,8 @@ impl World for Brawl {
 #[derive(Default)]
 struct Play {
     seed: u64,
+    /// Whether players jump.
+    jumps: bool,
     quiet_from: Option<Tick>,
     own: Vec<Corrected>,
     others: Vec<Corrected>,
@@ -79,7 +96,9 @@ impl Driver<Brawl> for Play {
             return Buttons::default();
         }
         let part = u64::from(tick.get() / 24);
-        Buttons::from_bits(SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64() & 15)
+        Buttons::from_bits(
+            SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64() & if self.jumps { 31 } else { 15 },
+        )
     }
 
     fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Brawl>, frame: &Frame<'_>) {
@@ -154,4 +173,27 @@ fn predicting_everybody_makes_pushes_agree_more_often() {
     };
     let (proxies, predicted) = (own(Predict::Own), own(Predict::Everyone));
     assert!(predicted < proxies, "{predicted} m of corrections of the own body, and {proxies} m among proxies");
+}
+
+#[test]
+fn what_others_drop_is_predicted_and_nothing_is_left_behind() {
+    for seed in 0..4 {
+        let mut simulation = session(Predict::Everyone, 0.05, seed);
+        let mut play = Play { seed, jumps: true, ..Play::default() };
+        run(&mut simulation, 4, &mut play);
+        let mut random = SplitMix64::new(seed);
+        for _ in 0..60 {
+            let (looker, other) = (random.next_u64() as usize % 4, random.next_u64() as u16 % 4 + 1);
+            simulation.players[looker].client.predict(PlayerId::new(other), random.chance(0.5));
+            let until = simulation.now() + Duration::from_millis(130);
+            simulation.run_until(until, &mut play);
+        }
+        play.quiet_from = Some(Tick::ZERO);
+        run(&mut simulation, 3, &mut play);
+        assert!(simulation.server.world.bodies.len() > 8, "they drop things");
+        for host in &simulation.players {
+            let there: Vec<_> = host.world.bodies.keys().collect();
+            assert_eq!(there, simulation.server.world.bodies.keys().collect::<Vec<_>>());
+        }
+    }
 }

@@ -42,6 +42,8 @@ struct Play {
     shown: BTreeMap<(usize, Entity), [f64; 3]>,
     /// The farthest that an entity was shown from where it was shown a frame before, in metres.
     step_max_m: f64,
+    /// The most samples that waited for their outcome after an update.
+    waiting_max: u64,
 }
 
 impl Play {
@@ -57,6 +59,7 @@ impl Play {
             seen: Vec::new(),
             shown: BTreeMap::new(),
             step_max_m: 0.0,
+            waiting_max: 0,
         }
     }
 
@@ -127,6 +130,7 @@ impl Driver<Masses> for Play {
         }
         let stats = client.stats();
         assert!(stats.outcomes.add_up(), "{:?}", stats.outcomes);
+        self.waiting_max = self.waiting_max.max(stats.outcomes.waiting);
         // Shown is the moment between the last two states.
         let at = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
         client.present(local, |view| {
@@ -226,6 +230,9 @@ fn a_change_of_an_input_is_at_most_one_correction_of_every_other_who_sees_it() {
         assert!(corrections <= changes * 3 * 2 && corrections > changes, "{rtt_ms} ms: {corrections}");
         assert!(play.others.iter().all(|one| one.causes == Causes::RELAYED_INPUT), "{rtt_ms} ms");
         assert_eq!(play.own, [], "{rtt_ms} ms");
+        // An input is told as soon as it waits for its tick: before there is a state that shows it.
+        let by_states = play.others.iter().filter(|one| one.difference.is_some()).count();
+        assert!(by_states * 2 < corrections, "{rtt_ms} ms: {by_states} of {corrections}");
         play.quiet_from = Tick::ZERO;
         run(&mut simulation, 2.0, &mut play);
         assert_predictions_are_true(&simulation, &play);
@@ -278,6 +285,24 @@ fn others_can_be_predicted_and_interpolated_in_turns_without_a_jump() {
     let resyncs: u64 =
         simulation.players.iter().map(|host| host.client.stats().resyncs + host.client.stats().teleports).sum();
     assert_eq!(resyncs, 0);
+}
+
+#[test]
+fn outcomes_add_up_though_others_are_switched_while_states_wait() {
+    let mut simulation = session(true, 5);
+    for _ in 0..4 {
+        // At 5 frames per second and without a delay, states come before their ticks are simulated.
+        let client = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
+        let (host, conditions, world) = (HostOptions::at(5), conditions(0, 0.0), Masses::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    let mut play = Play::new(5);
+    run(&mut simulation, 4.0, &mut play);
+    // Most states are lost, so that one which waited during a switch is compared.
+    simulation.players.iter_mut().for_each(|host| host.down_conditions = conditions(0, 0.8));
+    // Checked in every frame.
+    switch_about(&mut simulation, &mut play, 100);
+    assert!(play.waiting_max > 4, "{}", play.waiting_max);
 }
 
 #[test]

@@ -22,7 +22,8 @@ const THEM: PlayerId = PlayerId::new(2);
 const MINE: Entity = Entity::new(Kind(0), ME, Tick::ZERO, 0);
 const THEIRS: Entity = Entity::new(Kind(0), THEM, Tick::ZERO, 0);
 
-/// My masses are drawn towards all others, wherever they come from; a strong push spawns a spark.
+/// My masses are drawn towards all others, wherever they come from; a strong push spawns a spark, and
+/// one the other way puts them out.
 #[derive(Clone, Default)]
 struct Masses {
     masses: BTreeMap<Entity, Mass>,
@@ -44,6 +45,10 @@ impl World for Masses {
                 mass.speed[0] += f64::from(force) * 0.01 + 0.001 * drawn;
                 mass.at[0] += mass.speed[0];
             }
+        }
+        for input in step.inputs().iter().filter(|input| input.input.force < -90) {
+            let is_spark = |entity: &Entity| entity.player() == input.player && entity.tick() > Tick::ZERO;
+            self.masses.retain(|entity, _| !is_spark(entity));
         }
         for input in step.inputs().iter().filter(|input| input.input.force > 90) {
             self.masses.insert(step.spawn(Kind(0), input.player), Mass::default());
@@ -225,9 +230,9 @@ fn an_input_that_is_told_late_leads_to_the_same_state_as_one_that_was_known() {
 #[test]
 fn who_is_predicted_no_more_goes_on_as_a_proxy_where_they_were() {
     let (mut timeline, mut world) = both_played();
-    // A strong push of theirs has spawned a spark that the authority does not know.
-    tell(&mut timeline, [(91, 95), (92, 0)]);
-    timeline.revisit(Tick::new(91));
+    // Strong pushes of theirs have spawned two sparks that the authority does not know, and put out the first.
+    tell(&mut timeline, [(87, 95), (88, 0), (89, -95), (91, 95), (92, 0)]);
+    timeline.revisit(Tick::new(87));
     timeline.resimulate(&mut world, 100);
     let before = rows(&timeline, 100);
     assert!(before.iter().filter(|(entity, _)| entity.player() == THEM).count() == 2);

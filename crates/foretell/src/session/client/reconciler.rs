@@ -188,8 +188,11 @@ impl Reconciler {
     /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
         let window = self.compared..tick;
-        let happened = |what: &[(Entity, Tick)]| what.iter().any(|(to, at)| *to == entity && window.contains(at));
-        let met = happened(&self.contacts) || self.met.contains(&entity);
+        let touched = self.touched.iter().any(|(touched, at)| *touched == entity && window.contains(at));
+        // What is done to one entity of a player may be passed on to the player's others without a word.
+        let player = entity.player();
+        let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
+        let met = met_there || self.met.iter().any(|met| met.player() == player);
         [
             (
                 entity.player() == self.own && self.substituted.iter().any(|missed| window.contains(missed)),
@@ -197,7 +200,7 @@ impl Reconciler {
             ),
             (self.misguessed.contains(&entity.player()), Causes::RELAYED_INPUT),
             (met, Causes::OTHERS),
-            (happened(&self.touched), Causes::SERVER_EVENT),
+            (touched, Causes::SERVER_EVENT),
             (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),
             (self.left, Causes::LEFT),
