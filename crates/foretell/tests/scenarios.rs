@@ -41,6 +41,26 @@ fn the_world_of_the_tests_is_in_sync() {
     assert_eq!(sync_test(&Rules::new(Body::schema()), Masses::default, input, 1000), Ok(()));
 }
 
+#[test]
+fn figures_say_what_the_players_saw() {
+    let seen = |faults: &str| masses().players(2).schedule(faults).run(7).expect("no check complains").figures;
+    let calm = seen("0:p0:latency:both:40,0:p1:latency:both:40");
+    assert_eq!((calm.corrections, calm.frozen_ms, calm.input_miss_share), (0, 0.0, 0.0), "{calm:?}");
+    assert!((calm.minutes * 60.0 - 26.0).abs() < 1.0 && calm.step_excess_m.max < 1e-9, "{calm:?}");
+    let pushed = seen("0:p0:latency:both:40,0:p1:latency:both:40,5000:s:event:1");
+    assert_eq!((pushed.corrections, pushed.correction_m.count, pushed.teleports), (1, 1, 0));
+    assert!(pushed.correction_m.max > 0.01 && pushed.step_excess_m.max > 1e-4, "{pushed:?}");
+    assert!(pushed.step_excess_m.max < pushed.correction_m.max, "it is hidden: {pushed:?}");
+    let deaf = seen("0:p0:latency:both:40,0:p1:latency:both:40,4000-1000:p0:loss:down:100");
+    assert!((500.0..1100.0).contains(&deaf.frozen_ms) && deaf.not_playing_share > 0.01, "{deaf:?}");
+    let late = seen("0:p0:latency:both:40,0:p1:latency:both:40,4000-1000:p0:loss:up:100");
+    assert!((0.02..0.06).contains(&late.input_miss_share), "64 of two times 900: {late:?}");
+    let slow = seen("0:p0:latency:both:40,0:p1:latency:both:40,4000-4000:p0:jitter:down:100");
+    assert!(slow.playout_delay_ms.max > calm.playout_delay_ms.max + 50.0, "{slow:?}");
+    let worst = calm.worst(pushed).worst(deaf);
+    assert_eq!((worst.frozen_ms, worst.correction_m.max), (deaf.frozen_ms, pushed.correction_m.max));
+}
+
 /// Complains when the second player's client has been starved.
 struct NeverStarved;
 
@@ -85,6 +105,37 @@ fn a_failure_is_shrunk_to_its_one_cause_and_printed_as_a_test_that_fails_again()
     let (pasted, printed) = (lines(include_str!("scenarios.rs")), lines(&failure.test()));
     assert!(pasted.windows(4).any(|lines| lines == &printed[1..5]), "{failure}");
     assert!(failure.to_string().contains(&failure.test()) && failure.to_string().ends_with(&failure.link()));
+}
+
+/// What the scenarios have found in the core, each pasted from a failure.
+mod found {
+    use super::{Masses, Scenario, masses};
+
+    fn alone(ms: u64, faults: &str) -> Scenario<Masses> {
+        masses().players(1).length(core::time::Duration::from_millis(ms)).schedule(faults)
+    }
+
+    #[test]
+    fn a_client_that_starts_again_sends_no_datagram_without_its_input() {
+        alone(6157, "5484-649:p0:stall").run(15).expect("no check complains");
+    }
+
+    #[test]
+    fn a_server_that_skips_time_reports_no_margin_from_before() {
+        let faults = "0:p0:latency:both:125,0:s:batched,4796-1549:p0:stall,4629-2000:s:stall,2250-1183:s:stall";
+        alone(12_000, faults).run(409).expect("no check complains");
+    }
+
+    #[test]
+    fn a_client_that_sleeps_while_its_clock_waits_comes_back_in_front_of_the_server() {
+        alone(15_000, "4646-1116:p0:stall,1055-2000:s:stall").run(1424).expect("no check complains");
+    }
+
+    #[test]
+    fn a_client_whose_clock_is_set_back_comes_back_in_front_of_the_server() {
+        alone(9_000, "921:p0:step:-301").run(2).expect("no check complains");
+        alone(9_000, "0:p0:latency:both:50,921:p0:step:-2000").run(2).expect("no check complains");
+    }
 }
 
 fn any_way() -> impl Strategy<Value = Way> {

@@ -65,6 +65,7 @@ impl FaultMix {
         let kind = draw.between(0, if self.machines { 15 } else { 7 });
         let way = draw.one_of(&[Way::Up, Way::Down, Way::Both]);
         let once = |what| Fault { what, length_ms: None, ..fault };
+        let machines = [fault.who, fault.who, Who::Server];
         let at_server = Fault { who: Who::Server, ..fault };
         let drawn = match kind {
             0 => Fault { what: What::Latency { way, ms: draw.between(0, 300) }, ..fault },
@@ -77,8 +78,8 @@ impl FaultMix {
             8 => Fault { what: What::FrameRate { fps: draw.between(5, 240) }, ..fault },
             9 => fault,
             10 => Fault { length_ms: fault.length_ms.map(|length| length.min(2_000)), ..at_server },
-            11 => Fault { what: What::Drift { ppm: draw.signed(10_000) }, ..fault },
-            12 => once(What::Step { ms: draw.signed(500).abs() }),
+            11 => Fault { what: What::Drift { ppm: draw.signed(10_000) }, who: draw.one_of(&machines), ..fault },
+            12 => Fault { who: draw.one_of(&machines), ..once(What::Step { ms: draw.signed(500) }) },
             13 => {
                 faults.push(once(What::Leave { politely: draw.one_of(&[true, false]) }));
                 let at_ms = fault.at_ms + draw.between(100, 2_000);

@@ -64,7 +64,8 @@ type Holds = dyn Fn(&Figures) -> bool;
 ///     .players(2)
 ///     .bot(|_player, _tick, random| Buttons { right: random.chance(0.5) })
 ///     .faults(FaultMix::default())
-///     .expect("99 of 100 corrections are below a metre", |seen| seen.correction_m.p99 < 1.0)
+///     .expect("corrections are hidden well", |seen| seen.step_excess_m.p99 < 0.3)
+///     .expect("nobody is shown frozen for three seconds", |seen| seen.frozen_ms < 3000.0)
 ///     .seeds(0..5)
 ///     .expect("no check complains");
 /// ```

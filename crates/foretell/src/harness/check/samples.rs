@@ -53,7 +53,8 @@ impl<W: World> Check<W> for Digests {
 }
 
 /// Every correction has a cause. One without is a sign of a step that is not deterministic, of state that is neither
-/// saved nor published, or of a client that has lost its way.
+/// saved nor published, or of a client that has lost its way. In a world in which others move a player's entities also
+/// of what nobody could know in time: do [without](crate::harness::Scenario::without) it there.
 #[derive(Clone, Copy, Debug)]
 pub struct Unexplained;
 
