@@ -1,6 +1,6 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::{PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
+use super::{Effect, Entity, PlayerId, PlayerInput, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
@@ -14,6 +14,8 @@ struct Slot<W: World> {
     rows: Rows,
     /// The rows of other entities that were written before the step.
     proxies: Rows,
+    /// What the step said.
+    said: Said,
 }
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -27,6 +29,8 @@ pub struct Timeline<W: World> {
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
     oldest: Tick,
     present: Tick,
+    /// The first tick that was never simulated.
+    unseen: Tick,
     /// The state that the caller's world holds.
     world_at: Tick,
     /// The next tick to simulate again, when a re-simulation is under way.
@@ -40,7 +44,12 @@ impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the states of the last `horizon` ticks; empty until
     /// [`begin`](Timeline::begin).
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32) -> Timeline<W> {
-        let slot = |_| Slot { saved: W::Saved::default(), rows: Rows::new(schema), proxies: Rows::new(schema) };
+        let slot = |_| Slot {
+            saved: W::Saved::default(),
+            rows: Rows::new(schema),
+            proxies: Rows::new(schema),
+            said: Said::with_room(),
+        };
         Timeline {
             player,
             rate,
@@ -48,6 +57,7 @@ impl<W: World> Timeline<W> {
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             oldest: Tick::ZERO,
             present: Tick::ZERO,
+            unseen: Tick::ZERO,
             world_at: Tick::ZERO,
             again_from: None,
             published: Rows::new(schema),
@@ -75,7 +85,7 @@ impl<W: World> Timeline<W> {
         for tick in tick.until(until) {
             let slot = self.index(tick);
             self.slots[slot].proxies.clear();
-            self.run(world, tick, false);
+            self.run(world, tick);
         }
         until.since(tick)
     }
@@ -123,7 +133,7 @@ impl<W: World> Timeline<W> {
         self.inputs[place] = Some((self.present, input));
         let slot = self.index(self.present);
         self.slots[slot].proxies.clone_from(proxies);
-        self.run(world, self.present, true);
+        self.run(world, self.present);
     }
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
@@ -151,7 +161,7 @@ impl<W: World> Timeline<W> {
         self.seek(world, from);
         let until = self.present.min(from + budget);
         for tick in from.until(until) {
-            self.run(world, tick, false);
+            self.run(world, tick);
         }
         self.again_from = (until < self.present).then_some(until);
         until.since(from)
@@ -171,8 +181,26 @@ impl<W: World> Timeline<W> {
         }
     }
 
+    /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
+    pub fn effects(&self, tick: Tick) -> &[Effect] {
+        self.said(tick).map_or(&[], |said| &said.effects)
+    }
+
+    /// Which entities the step of `tick` said that others have touched.
+    pub(crate) fn touched(&self, tick: Tick) -> &[Entity] {
+        self.said(tick).map_or(&[], |said| &said.touched)
+    }
+
+    fn said(&self, tick: Tick) -> Option<&Said> {
+        (self.oldest <= tick && tick < self.present).then(|| &self.slots[self.index(tick)].said)
+    }
+
     /// One tick, from the state `tick`, which the world holds, to the next.
-    fn run(&mut self, world: &mut W, tick: Tick, first_time: bool) {
+    fn run(&mut self, world: &mut W, tick: Tick) {
+        let first_time = tick >= self.unseen;
+        self.unseen = self.unseen.max(tick.next());
+        let index = self.index(tick);
+        let said = core::mem::take(&mut self.slots[index].said);
         let proxies = &self.slots[self.index(tick)].proxies;
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);
@@ -185,7 +213,9 @@ impl<W: World> Timeline<W> {
         };
         let input = [self.input(tick).copied().unwrap_or(neutral)];
         let step = Step::new(tick, self.rate, Side::Client(self.player), &input);
-        world.step(&if first_time { step } else { step.again() });
+        let step = if first_time { step } else { step.again() }.saying(said);
+        world.step(&step);
+        self.slots[index].said = step.into_said();
         self.keep(world, tick.next());
     }
 

@@ -1,6 +1,6 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Entity, Input, Kind, PlayerId, Rows};
+use super::{Effect, EffectKind, Entity, Input, Kind, PlayerId, Rows, Said};
 use crate::time::{Tick, TickRate, TickTime};
 use core::cell::RefCell;
 
@@ -90,14 +90,14 @@ pub struct Step<'a, I> {
     inputs: &'a [PlayerInput<I>],
     joined: &'a [PlayerId],
     left: &'a [PlayerId],
-    spawned: RefCell<Vec<(Kind, PlayerId, u8)>>,
+    said: RefCell<Said>,
 }
 
 impl<'a, I> Step<'a, I> {
     /// The step of `tick` with these inputs, ascending by player. Client and server make their own; this is for a world
     /// that runs without them: tests, and games offline.
     pub fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
-        Step { tick, rate, side, first_time: true, inputs, joined: &[], left: &[], spawned: RefCell::default() }
+        Step { tick, rate, side, first_time: true, inputs, joined: &[], left: &[], said: RefCell::default() }
     }
 
     /// The same with players who join and who have left, each ascending.
@@ -106,6 +106,18 @@ impl<'a, I> Step<'a, I> {
         self.joined = joined;
         self.left = left;
         self
+    }
+
+    /// The same, with memory for what it says.
+    pub(crate) fn saying(mut self, mut said: Said) -> Step<'a, I> {
+        said.clear();
+        self.said = RefCell::new(said);
+        self
+    }
+
+    /// What it has said, and its memory.
+    pub(crate) fn into_said(self) -> Said {
+        self.said.into_inner()
     }
 
     pub(crate) fn again(mut self) -> Step<'a, I> {
@@ -159,7 +171,9 @@ impl<'a, I> Step<'a, I> {
         }
     }
 
-    /// Whether this tick is simulated for the first time here; `false` in a re-simulation. For sounds and the like.
+    /// Whether this tick is simulated for the first time here; `false` whenever it is simulated again. For counters and
+    /// the like; what a player is to see or hear once is an [`effect`](Step::effect), which is taken back when it turns
+    /// out not to have happened.
     pub fn first_time(&self) -> bool {
         self.first_time
     }
@@ -169,7 +183,7 @@ impl<'a, I> Step<'a, I> {
     /// # Panics
     /// When one player spawns more than 256 entities of one kind in one tick.
     pub fn spawn(&self, kind: Kind, player: PlayerId) -> Entity {
-        let mut spawned = self.spawned.borrow_mut();
+        let spawned = &mut self.said.borrow_mut().spawned;
         let counter = match spawned.iter_mut().find(|entry| (entry.0, entry.1) == (kind, player)) {
             Some(entry) => {
                 entry.2 = entry.2.checked_add(1).expect("at most 256 entities of one kind, player and tick");
@@ -181,5 +195,34 @@ impl<'a, I> Step<'a, I> {
             }
         };
         Entity::new(kind, player, self.tick, counter)
+    }
+
+    /// Something happens to `entity` that leaves nothing behind in the state: a shot, a hit. The client that predicts it
+    /// tells it at once, and what became of it later; the others tell it when they show its tick
+    /// ([`ClientEvent::Effect`](crate::session::client::ClientEvent::Effect)). One of each kind for each entity and tick:
+    /// said twice it happens once.
+    pub fn effect(&self, kind: EffectKind, entity: Entity) {
+        self.say(Effect { tick: self.tick, entity, kind, at: None });
+    }
+
+    /// The same, with a place in metres.
+    pub fn effect_at(&self, kind: EffectKind, entity: Entity, at: [f32; 3]) {
+        self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
+    }
+
+    fn say(&self, effect: Effect) {
+        let effects = &mut self.said.borrow_mut().effects;
+        if !effects.iter().any(|known| known.name() == effect.name()) {
+            effects.push(effect);
+        }
+    }
+
+    /// `entity` was changed by `by`, or ceased to exist: hit, pushed, picked up. Explains a correction of it, where `by`
+    /// is another player's ([`Causes::OTHER`](crate::session::client::Causes::OTHER)); it has no other consequence.
+    pub fn touch(&self, entity: Entity, by: Entity) {
+        let touched = &mut self.said.borrow_mut().touched;
+        if entity.player() != by.player() && !touched.contains(&entity) {
+            touched.push(entity);
+        }
     }
 }

@@ -7,6 +7,7 @@
 pub mod client;
 pub mod server;
 
+mod news;
 mod outbox;
 mod packet;
 mod rowcode;

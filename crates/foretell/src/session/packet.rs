@@ -2,6 +2,7 @@
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
+use super::news::NEWS_TICKS_BACK;
 use crate::rollback::PlayerId;
 use crate::time::{Tick, TickTime};
 use crate::wire::{Malformed, Stream};
@@ -10,7 +11,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 1;
+pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -204,7 +205,7 @@ pub(crate) struct SubstitutedRange {
 }
 
 /// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
-/// and then a bit 0.
+/// and then a bit 0; and the news likewise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SnapshotHead {
     pub epoch: u8,
@@ -220,6 +221,8 @@ pub(crate) struct SnapshotHead {
     pub newest_input: Option<u16>,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
     pub substituted: Vec<SubstitutedRange>,
+    /// Of how many ticks before the snapshot's all news are told.
+    pub news_ticks: u32,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
@@ -251,7 +254,9 @@ impl SnapshotHead {
             stream.u16(largest)
         })?;
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
-        self.stream_substituted(stream)
+        self.stream_substituted(stream)?;
+        stream.small(&mut self.news_ticks)?;
+        if self.news_ticks > NEWS_TICKS_BACK { Err(Malformed::OutOfRange("ticks of news")) } else { Ok(()) }
     }
 
     fn stream_substituted(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -22,13 +22,34 @@ impl RowCode {
         RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
     }
 
-    /// Writes one row. `event_age` is how many ticks ago the server changed the entity outside of a step.
-    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, event_age: Option<u32>, words: &[u32]) {
+    /// Writes the name of an entity.
+    pub(crate) fn write_name(&self, writer: &mut BitWriter<'_>, entity: Entity) {
         let name = "writing never fails";
         writer.put(u64::from(entity.kind().0), self.kind_bits);
         writer.small(&mut u32::from(entity.player().get())).expect(name);
         writer.small(&mut entity.tick().get()).expect(name);
         writer.small(&mut u32::from(entity.counter())).expect(name);
+    }
+
+    /// The inverse of [`write_name`](RowCode::write_name).
+    #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
+    pub(crate) fn read_name(&self, reader: &mut BitReader<'_>) -> Result<Entity, Malformed> {
+        let kind = reader.take(self.kind_bits)? as usize;
+        if kind >= self.widths.len() {
+            return Err(Malformed::OutOfRange("kind"));
+        }
+        let (mut player, mut tick, mut counter) = (0, 0, 0);
+        reader.small(&mut player)?;
+        reader.small(&mut tick)?;
+        reader.small(&mut counter)?;
+        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
+        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
+        Ok(Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter))
+    }
+
+    /// Writes one row. `event_age` is how many ticks ago the server changed the entity outside of a step.
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, event_age: Option<u32>, words: &[u32]) {
+        self.write_name(writer, entity);
         let age = event_age.filter(|age| *age <= EVENT_TICKS_BACK);
         writer.put(u64::from(age.is_some()), 1);
         if let Some(age) = age {
@@ -42,15 +63,8 @@ impl RowCode {
     /// Reads one row into `rows`.
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
     pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Option<u32>), Malformed> {
-        let kind = reader.take(self.kind_bits)? as usize;
-        let widths = self.widths.get(kind).ok_or(Malformed::OutOfRange("kind"))?;
-        let (mut player, mut tick, mut counter) = (0, 0, 0);
-        reader.small(&mut player)?;
-        reader.small(&mut tick)?;
-        reader.small(&mut counter)?;
-        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
-        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
-        let entity = Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter);
+        let entity = self.read_name(reader)?;
+        let widths = &self.widths[usize::from(entity.kind().0)];
         let age = if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None };
         let mut words = [0; ROW_WORDS_MAX];
         for (word, width) in words.iter_mut().zip(widths) {

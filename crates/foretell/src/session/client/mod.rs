@@ -1,7 +1,9 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
+mod appearances;
 mod config;
 mod connection;
+mod effects;
 mod frame;
 mod join;
 mod pacing;
@@ -13,6 +15,7 @@ mod reconciler;
 mod send;
 mod shown;
 mod snapshots;
+mod telling;
 mod view;
 
 pub use config::{ClientConfig, Reconciliation, Redundancy, Show};
@@ -24,7 +27,9 @@ use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Tick, TickTime};
+use appearances::Appearances;
 use connection::Connection;
+use effects::Effects;
 use join::Handshake;
 use pacing::Pacing;
 use play::{Done, Turn};
@@ -74,6 +79,10 @@ struct Session<W: World> {
     playout: Playout,
     reconciler: Reconciler,
     offsets: Offsets,
+    appearances: Appearances,
+    effects: Effects,
+    /// Where the cursor stood at the last update.
+    told_at: Option<TickTime>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
     /// The largest margin that the server has reported, in ticks: how early an input comes when nothing delays it.
@@ -244,6 +253,9 @@ impl<W: World> Session<W> {
             playout: Playout::new(rules.tick_rate),
             reconciler: Reconciler::new(&rules.schema),
             offsets: Offsets::new(now),
+            appearances: Appearances::new(),
+            effects: Effects::new(),
+            told_at: None,
             proxies: Rows::new(&rules.schema),
             early_ticks: 2.0,
             compared_at: now,

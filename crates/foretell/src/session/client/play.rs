@@ -41,15 +41,19 @@ impl<W: World> Turn<'_, W> {
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
+        self.confirm();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
+        self.session.note_predicted(&self.rules.schema, self.events);
         let mut ticks = 0;
         while self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
+            self.session.note_predicted(&self.rules.schema, self.events);
             ticks += 1;
         }
         self.session.timeline.seek_present(world);
+        self.tell();
         self.send(outbox);
         Done { ticks, resimulated }
     }
@@ -85,6 +89,7 @@ impl<W: World> Session<W> {
         let input = PlayerInput { player: self.player, input: input(tick), status, presented };
         self.pacing.note_tick(tick);
         self.timeline.advance(world, input, &self.proxies);
+        self.effects.note_run(tick, self.timeline.effects(tick));
     }
 
     /// The rows of other entities at the playout cursor, and the names of those that are gone. Returns where the cursor

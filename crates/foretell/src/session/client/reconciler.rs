@@ -2,8 +2,10 @@
 //! under way.
 
 use super::Causes;
+use super::snapshots::Snapshot;
 use crate::motion::vector::squared_distance;
 use crate::rollback::{Difference, Entity, KindSchema, Meaning, Rows, Schema, Tolerance, compare_row};
+use crate::session::news::What;
 use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -12,6 +14,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub entity: Entity,
+    pub since: Tick,
     pub tick: Tick,
     pub difference: Option<Difference>,
     pub causes: Causes,
@@ -29,8 +32,8 @@ pub(crate) struct Reconciler {
     /// Own ticks that the server substituted, ascending; none older than the last comparison.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
-    /// Before which tick the server changed an entity outside of a step; none older than the last comparison.
-    touched: Vec<(Entity, Tick)>,
+    /// In which tick something changed an entity that its prediction does not know; none older than the last comparison.
+    known: Vec<(Entity, Tick, Causes)>,
     /// The authority's rows of predicted entities, at the last comparison.
     pub authority: Rows,
     /// Corrections whose re-simulation has not reached the present.
@@ -45,7 +48,7 @@ impl Reconciler {
             left: false,
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
-            touched: Vec::with_capacity(super::FEW),
+            known: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
             pending: Vec::with_capacity(super::FEW),
         }
@@ -80,12 +83,25 @@ impl Reconciler {
         self.newest_substituted.filter(|_| news > 0).map(|newest| (newest, news))
     }
 
-    /// Remembers what a snapshot says that the server changed outside of steps.
-    pub(crate) fn note_touched(&mut self, touched: &[(Entity, Tick)]) {
-        for event in touched.iter().filter(|(_, at)| *at >= self.compared) {
-            if !self.touched.contains(event) {
-                self.touched.push(*event);
+    /// Remembers what a snapshot tells of its entities: which the server changed outside of steps, and which others have
+    /// touched.
+    pub(crate) fn note_told(&mut self, snapshot: &Snapshot) {
+        for (entity, at) in &snapshot.touched {
+            self.note_cause(*entity, *at, Causes::SERVER_EVENT);
+        }
+        for news in &snapshot.news {
+            match news.what {
+                What::Touched => self.note_cause(news.entity, news.tick, Causes::OTHER),
+                What::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
+                What::Effect { .. } | What::Ended => {}
             }
+        }
+    }
+
+    /// Remembers why an entity may differ after tick `at`.
+    pub(crate) fn note_cause(&mut self, entity: Entity, at: Tick, cause: Causes) {
+        if at >= self.compared && !self.known.contains(&(entity, at, cause)) {
+            self.known.push((entity, at, cause));
         }
     }
 
@@ -100,7 +116,7 @@ impl Reconciler {
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
             self.substituted.pop_front();
         }
-        self.touched.retain(|(_, at)| *at >= tick);
+        self.known.retain(|(_, at, _)| *at >= tick);
     }
 
     /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending.
@@ -123,8 +139,12 @@ impl Reconciler {
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
             let causes = self.causes(entity, tick, ours.is_some() && theirs.is_some());
-            pending.retain(|known| known.entity != entity);
-            pending.push(Pending { entity, tick, difference, causes, misprediction_m });
+            let found = Pending { entity, since: self.compared, tick, difference, causes, misprediction_m };
+            match pending.iter_mut().find(|known| known.entity == entity) {
+                // It lands together with what was found before.
+                Some(known) => *known = Pending { since: known.since, causes: known.causes.with(causes), ..found },
+                None => pending.push(found),
+            }
         }
         self.pending = pending;
         self.inexact = inexact;
@@ -135,17 +155,17 @@ impl Reconciler {
     /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
         let window = self.compared..tick;
-        let touched = self.touched.iter().any(|(touched, at)| *touched == entity && window.contains(at));
+        let known = self.known.iter().filter(|(known, at, _)| *known == entity && window.contains(at));
+        let known = known.fold(Causes::default(), |set, (_, _, cause)| set.with(*cause));
         [
             (self.substituted.iter().any(|missed| window.contains(missed)), Causes::OWN_INPUT),
-            (touched, Causes::SERVER_EVENT),
             (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),
             (self.left, Causes::LEFT),
         ]
         .into_iter()
         .filter(|(holds, _)| *holds)
-        .fold(Causes::default(), |set, (_, cause)| set.with(cause))
+        .fold(known, |set, (_, cause)| set.with(cause))
     }
 }
 

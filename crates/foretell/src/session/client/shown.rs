@@ -41,6 +41,23 @@ impl Offsets {
         offset.decayed(now.since(self.at), velocity, config)
     }
 
+    /// The row of a predicted entity as it is shown at `now`, when the clock stands at `at`. Returns the offset in it.
+    pub(crate) fn show<W: World>(
+        &self,
+        timeline: &Timeline<W>,
+        (kind, entity, words): (&KindSchema, Entity, &[u32]),
+        ((now, at), config): ((Instant, TickTime), &ClientConfig),
+        into: &mut RowBuffer,
+    ) -> VisualOffset {
+        shown_row(timeline, kind, (entity, words), (at, config.show), into);
+        let offset = self.at(entity, now, velocity_of(kind, words), config);
+        if !offset.is_none() {
+            set_rotation(kind, offset.shown(pose_of(kind, into)).rotation, into);
+            move_position(kind, offset.position(), into);
+        }
+        offset
+    }
+
     /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
     pub(crate) fn capture<W: World>(
         &mut self,

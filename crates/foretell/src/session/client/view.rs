@@ -1,7 +1,7 @@
 //! What a player sees: every entity at the shown instant, with where it comes from.
 
 use super::playout::Playout;
-use super::shown::{RowBuffer, ahead, blend, move_position, pose_of, set_rotation, shown_row, velocity_of};
+use super::shown::{RowBuffer, ahead, blend, pose_of, velocity_of};
 use super::{Client, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
 use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, State, World};
@@ -72,12 +72,8 @@ impl<W: World> Client<W> {
         let mut row = [0; ROW_WORDS_MAX];
         for (entity, words) in newest.iter() {
             let kind = self.rules.schema.kind(entity.kind());
-            shown_row(&session.timeline, kind, (entity, words), (at, self.config.show), &mut row);
-            let offset = session.offsets.at(entity, now, velocity_of(kind, words), &self.config);
-            if !offset.is_none() {
-                set_rotation(kind, offset.shown(pose_of(kind, &row)).rotation, &mut row);
-                move_position(kind, offset.position(), &mut row);
-            }
+            let when = ((now, at), &self.config);
+            let offset = session.offsets.show(&session.timeline, (kind, entity, words), when, &mut row);
             draw(&View { entity, source: Source::Predicted, offset, kind, row: &row[..words.len()] });
         }
         session.present_others(now, &self.rules.schema, &mut row, &mut draw);

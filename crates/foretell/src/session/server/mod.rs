@@ -2,6 +2,7 @@
 
 mod buffer;
 mod frame;
+mod news;
 mod peer;
 mod plan;
 mod receive;
@@ -11,10 +12,11 @@ mod step;
 pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
+use super::news::{News, What};
 use super::packet::{Refused, SnapshotHead};
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
-use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
+use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
 use buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
 use frame::Served;
@@ -67,6 +69,8 @@ pub struct Server<W: World> {
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
     published: Rows,
+    /// What the last step has said.
+    said: Said,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
     touched: Vec<(Entity, Tick)>,
     joined: Vec<PlayerId>,
@@ -98,6 +102,7 @@ impl<W: World> Server<W> {
             newest_player: 0,
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
+            said: Said::with_room(),
             touched: Vec::new(),
             joined: Vec::new(),
             left: Vec::new(),
@@ -239,7 +244,12 @@ impl<W: World> Server<W> {
                 _ => tick,
             };
             self.touched.retain(|(known, _)| known != entity);
-            self.touched.push((*entity, at));
+            if self.published.words(*entity).is_some() {
+                self.touched.push((*entity, at));
+            } else if let Ok(owner) = owner {
+                // It has no row that could tell.
+                self.peers[owner].news.note(News { tick: at, entity: *entity, what: What::Removed });
+            }
         }
         self.published.settle();
         if self.rules.stepping == Stepping::Clock {

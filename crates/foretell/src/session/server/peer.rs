@@ -2,6 +2,7 @@
 
 use super::buffer::InputBuffer;
 use super::frame::PeerStats;
+use super::news::NewsLog;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::time::{Instant, Tick, TickTime};
@@ -23,6 +24,8 @@ pub(crate) struct Peer<I> {
     /// The hello to be answered, by its `sent`.
     pub hello: Option<u64>,
     pub buffer: InputBuffer<I>,
+    /// What it has to be told besides states.
+    pub news: NewsLog,
     /// The newest of its datagrams, and when it came.
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
@@ -76,6 +79,7 @@ impl<I: Copy + Default> Peer<I> {
             nonce,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
+            news: NewsLog::new(start),
             heard: None,
             acknowledged: None,
             admitted,

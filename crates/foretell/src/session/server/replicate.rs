@@ -2,12 +2,14 @@
 //!
 //! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
 
+use super::peer::Peer;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
+use core::iter::Peekable;
 
 /// How many snapshots are sent after a hello before an input has come: a second of them at 64 Hz. Hellos come every 50
 /// ms, so that a client that is there gets as many as it takes.
@@ -25,41 +27,36 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let peer = &mut self.peers[index];
-        let touched = &self.touched;
+        let Server { peers, head, code, touched, published, .. } = self;
+        let Peer { address, player, news, stats, .. } = &mut peers[index];
         let age =
             |entity: Entity| touched.iter().find(|(touched, _)| *touched == entity).map(|(_, at)| tick.since(*at));
         let first = outbox.len();
-        let mut rows = self.published.seen_by(&self.rules.schema, peer.player);
-        let mut pending = rows.next();
+        let mut rows = published.seen_by(&self.rules.schema, *player).peekable();
+        let (news_ticks, news) = news.told(tick);
+        let mut news = news.peekable();
+        head.news_ticks = news_ticks;
         for part in 0..PARTS_MAX {
-            self.head.part = part;
-            let (head, code) = (&mut self.head, &self.code);
-            let len = outbox.push(peer.address, |bytes| {
+            head.part = part;
+            let len = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 Message::Snapshot.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
-                while let Some((entity, words)) = pending {
-                    let before = writer.bit_len();
-                    writer.put(1, 1);
-                    code.write(&mut writer, entity, age(entity), words);
-                    if writer.bit_len() >= DATAGRAM_MAX * 8 {
-                        writer.truncate(before);
-                        break;
-                    }
-                    pending = rows.next();
-                }
-                writer.put(0, 1);
+                // The two bits that end the lists have to fit too.
+                write_list(&mut writer, &mut rows, 2, |writer, (entity, words)| {
+                    code.write(writer, *entity, age(*entity), words);
+                });
+                write_list(&mut writer, &mut news, 1, |writer, news| news.write(writer, code, tick));
             });
-            peer.stats.bytes += len as u64;
-            if pending.is_none() {
+            stats.bytes += len as u64;
+            if rows.peek().is_none() && news.peek().is_none() {
                 outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
-                peer.stats.snapshots += 1;
+                stats.snapshots += 1;
                 return;
             }
         }
         outbox.truncate(first);
-        self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
+        self.frame.events.push(ServerEvent::SnapshotTooLarge(*player));
     }
 
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
@@ -85,6 +82,26 @@ impl<W: World> Server<W> {
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
     }
+}
+
+/// Writes as much of a list as fits into the datagram with `reserve` bits more: each item after a bit 1, then a bit 0.
+fn write_list<T>(
+    writer: &mut BitWriter<'_>,
+    items: &mut Peekable<impl Iterator<Item = T>>,
+    reserve: usize,
+    mut write: impl FnMut(&mut BitWriter<'_>, &T),
+) {
+    while let Some(item) = items.peek() {
+        let before = writer.bit_len();
+        writer.put(1, 1);
+        write(writer, item);
+        if writer.bit_len() + reserve > DATAGRAM_MAX * 8 {
+            writer.truncate(before);
+            break;
+        }
+        items.next();
+    }
+    writer.put(0, 1);
 }
 
 /// A margin in 1/64 tick, limited to what 16 bits hold.
