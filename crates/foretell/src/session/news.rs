@@ -5,8 +5,8 @@ use crate::rollback::{Effect, EffectKind, Entity};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 
-/// How many news one snapshot tells; the newest.
-pub(crate) const NEWS_MAX: usize = 64;
+/// How many news one snapshot tells; the newest. About two datagrams of them, in the worst case.
+pub(crate) const NEWS_MAX: usize = 256;
 
 /// News are told for so many ticks back.
 pub(crate) const NEWS_TICKS_BACK: u32 = 1000;

@@ -231,8 +231,8 @@ pub struct ClientStats {
     pub withdrawn: u64,
     /// Effects that were told and did not happen.
     pub effects_cancelled: u64,
-    /// Ticks of which the server could not tell all effects: more than 64 in a snapshot, or none acknowledged for too
-    /// long. Predicted effects of these ticks stay as they are.
+    /// Ticks of which the server could not tell all effects: there were more than 256 since the snapshot that it knows the
+    /// client to have, or that was too long ago. Predicted effects of these ticks stay as they are.
     pub effect_ticks_untold: u64,
     /// Datagrams that were sent.
     pub datagrams_sent: u64,

@@ -152,11 +152,19 @@ impl Reconciler {
         found
     }
 
-    /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison.
+    /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison. What is known of
+    /// others of its player explains it too where nothing is known of itself, and where it was spawned since: a shot comes
+    /// from where the walker stands.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
         let window = self.compared..tick;
-        let known = self.known.iter().filter(|(known, at, _)| *known == entity && window.contains(at));
-        let known = known.fold(Causes::default(), |set, (_, _, cause)| set.with(*cause));
+        let known_of = |which: &dyn Fn(Entity) -> bool| {
+            let known = self.known.iter().filter(|(known, at, _)| which(*known) && window.contains(at));
+            known.fold(Causes::default(), |set, (_, _, cause)| set.with(*cause))
+        };
+        let mut known = known_of(&|known| known == entity);
+        if known.is_unexplained() || window.contains(&entity.tick()) {
+            known = known_of(&|known| known.player() == entity.player());
+        }
         [
             (self.substituted.iter().any(|missed| window.contains(missed)), Causes::OWN_INPUT),
             (self.inexact, Causes::TOLERANCE),

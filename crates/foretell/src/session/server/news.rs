@@ -6,13 +6,10 @@ use crate::session::news::{NEWS_MAX, NEWS_TICKS_BACK, News, What};
 use crate::time::Tick;
 use std::collections::VecDeque;
 
-/// How many news are kept for a client that acknowledges none.
-const KEPT_MAX: usize = 256;
-
 /// The news that a client has not acknowledged. Lives as long as the peer.
 #[derive(Clone, Debug)]
 pub(crate) struct NewsLog {
-    /// Ascending by tick, `len <= KEPT_MAX`.
+    /// Ascending by tick, `len <= NEWS_MAX`.
     kept: VecDeque<News>,
     /// All news of the ticks from this one on are kept.
     complete_from: Tick,
@@ -21,11 +18,11 @@ pub(crate) struct NewsLog {
 impl NewsLog {
     /// For a client that is told what happens from `tick` on.
     pub(crate) fn new(tick: Tick) -> NewsLog {
-        NewsLog { kept: VecDeque::with_capacity(KEPT_MAX), complete_from: tick }
+        NewsLog { kept: VecDeque::with_capacity(NEWS_MAX), complete_from: tick }
     }
 
     pub(crate) fn note(&mut self, news: News) {
-        if self.kept.len() == KEPT_MAX
+        if self.kept.len() == NEWS_MAX
             && let Some(dropped) = self.kept.pop_front()
         {
             self.complete_from = self.complete_from.max(dropped.tick.next());
@@ -46,12 +43,7 @@ impl NewsLog {
         let oldest = tick.back(NEWS_TICKS_BACK).unwrap_or(Tick::ZERO);
         let first = self.kept.partition_point(|news| news.tick < oldest);
         let end = self.kept.partition_point(|news| news.tick < tick);
-        let start = first.max(end.saturating_sub(NEWS_MAX));
-        let mut from = self.complete_from.max(oldest);
-        if let Some(left_out) = start.checked_sub(1).filter(|_| start > first) {
-            from = from.max(self.kept[left_out].tick.next());
-        }
-        (tick.since(from), self.kept.range(start..end))
+        (tick.since(self.complete_from.max(oldest)), self.kept.range(first..end))
     }
 }
 
@@ -102,7 +94,7 @@ mod tests {
     #[test]
     fn news_are_told_until_they_are_acknowledged() {
         let mut log = NewsLog::new(Tick::new(3));
-        [5, 5, 8].map(|tick| log.note(ended(tick)));
+        [5, 5, 8].into_iter().for_each(|tick| log.note(ended(tick)));
         assert_eq!(told(&log, 9), (6, vec![5, 5, 8]));
         assert_eq!(told(&log, 8), (5, vec![5, 5]), "what is to come is not told");
         log.acknowledge(Tick::new(6));
@@ -114,14 +106,11 @@ mod tests {
     #[test]
     fn of_too_many_the_newest_are_told_and_from_which_tick_on_these_are_all() {
         let mut log = NewsLog::new(Tick::ZERO);
-        (0..100).for_each(|tick| log.note(ended(tick / 2)));
-        let (complete, news) = told(&log, 50);
-        assert_eq!((complete, news.len(), news[0]), (32, 64, 18), "ticks 18 to 49, two of each");
-        log.note(ended(50));
-        let (complete, news) = told(&log, 51);
-        assert_eq!((complete, news.len(), news[0]), (32, 64, 18), "one of the two of tick 18 is left out");
-        (0..KEPT_MAX as u32).for_each(|tick| log.note(ended(100 + tick)));
-        assert_eq!(told(&log, 110), (10, (100..110).collect()), "what is not kept is not told");
-        assert_eq!(told(&NewsLog::new(Tick::ZERO), 5000), (NEWS_TICKS_BACK, vec![]));
+        (0..NEWS_MAX as u32).for_each(|nth| log.note(ended(nth / 2)));
+        assert_eq!(told(&log, 200).0, 200);
+        log.note(ended(150));
+        let (complete, news) = told(&log, 200);
+        assert_eq!((complete, news.len(), news[0]), (199, NEWS_MAX, 0), "one of the two of tick 0 is left out");
+        assert_eq!(told(&NewsLog::new(Tick::ZERO), 5000), (NEWS_TICKS_BACK, vec![]), "nothing, for so long");
     }
 }

@@ -16,7 +16,7 @@ use core::iter::Peekable;
 const UNHEARD_MAX: u32 = 64;
 
 impl<W: World> Server<W> {
-    /// Sends the published state as state `tick` to one player.
+    /// Sends the published state as state `tick` to one player, with the news if they fit too.
     pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
         let peer = &mut self.peers[index];
         if peer.heard.is_none() {
@@ -27,15 +27,22 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
+        if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
+            self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
+        }
+    }
+
+    /// Says whether it was not too large.
+    fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
         let Server { peers, head, code, touched, published, .. } = self;
         let Peer { address, player, news, stats, .. } = &mut peers[index];
         let age =
             |entity: Entity| touched.iter().find(|(touched, _)| *touched == entity).map(|(_, at)| tick.since(*at));
-        let first = outbox.len();
+        let (first, mut bytes) = (outbox.len(), 0);
         let mut rows = published.seen_by(&self.rules.schema, *player).peekable();
         let (news_ticks, news) = news.told(tick);
-        let mut news = news.peekable();
-        head.news_ticks = news_ticks;
+        head.news_ticks = if with_news { news_ticks } else { 0 };
+        let mut news = news.filter(|_| with_news).peekable();
         for part in 0..PARTS_MAX {
             head.part = part;
             let len = outbox.push(*address, |bytes| {
@@ -48,15 +55,16 @@ impl<W: World> Server<W> {
                 });
                 write_list(&mut writer, &mut news, 1, |writer, news| news.write(writer, code, tick));
             });
-            stats.bytes += len as u64;
+            bytes += len as u64;
             if rows.peek().is_none() && news.peek().is_none() {
                 outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
                 stats.snapshots += 1;
-                return;
+                stats.bytes += bytes;
+                return true;
             }
         }
         outbox.truncate(first);
-        self.frame.events.push(ServerEvent::SnapshotTooLarge(*player));
+        false
     }
 
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
