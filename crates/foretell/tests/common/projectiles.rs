@@ -5,15 +5,18 @@
 
 use core::cell::RefCell;
 use foretell::{Effect, EffectKind, Entity, Input, Kind, PlayerId, Role, Rows, State, Step, Tick, World};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub const WALKER: Kind = Kind(0);
 pub const BOLT: Kind = Kind(1);
 pub const SPARK: Kind = Kind(2);
+pub const POUCH: Kind = Kind(3);
 
 pub const SHOT: EffectKind = EffectKind(0);
 pub const HIT: EffectKind = EffectKind(1);
 pub const STEP: EffectKind = EffectKind(2);
+pub const CLICK: EffectKind = EffectKind(3);
+pub const NOISE: EffectKind = EffectKind(100);
 
 /// How many ticks a bolt flies and a spark glows.
 pub const BOLT_TICKS: u8 = 40;
@@ -53,6 +56,9 @@ pub enum Thing {
         at: [f32; 2],
         ticks: u8,
     },
+    /// What its owner alone sees and hears.
+    #[state(owner)]
+    Pouch { shots: u16 },
 }
 
 /// All walkers, bolts and sparks.
@@ -63,6 +69,10 @@ pub struct Range {
     pub truth: RefCell<Vec<Effect>>,
     /// In which states an entity was there: the first and the last. No part of the state.
     pub lives: BTreeMap<Entity, (Tick, Tick)>,
+    /// Which ticks were stepped for the first time. No part of the state.
+    pub first_times: BTreeSet<Tick>,
+    /// How many effects of the first walker the authority says in every tick, that no client predicts.
+    pub noise: u8,
 }
 
 impl Range {
@@ -101,9 +111,18 @@ impl Range {
                 let spark = step.spawn(SPARK, entity.player());
                 self.things.insert(spark, Thing::Spark { at: muzzle, ticks: SPARK_TICKS });
                 self.say(step, SHOT, bolt, Some(muzzle));
+                self.click(step, entity.player());
             }
             self.things.insert(entity, Thing::Walker { at, looks_left, cooldown, hits });
         }
+    }
+
+    fn click(&mut self, step: &Step<'_, Keys>, player: PlayerId) {
+        let pouch = self.things.range_mut(of_kind(POUCH)).find(|(entity, _)| entity.player() == player);
+        let Some((entity, Thing::Pouch { shots })) = pouch else { return };
+        *shots += 1;
+        let entity = *entity;
+        self.say(step, CLICK, entity, None);
     }
 
     fn fly(&mut self, step: &Step<'_, Keys>) {
@@ -159,16 +178,22 @@ impl World for Range {
     type Saved = BTreeMap<Entity, Thing>;
 
     fn step(&mut self, step: &Step<'_, Keys>) {
+        assert!(!step.first_time() || self.first_times.insert(step.tick()), "{} is new only once", step.tick());
         self.things.retain(|entity, _| !step.left().contains(&entity.player()));
         for player in step.joined() {
             let line = f32::from(player.get() % 3) * 0.2;
             let side = if player.get().is_multiple_of(2) { 3.0 } else { -3.0 };
             let walker = Thing::Walker { at: [side, line], looks_left: side > 0.0, cooldown: 0, hits: 0 };
             self.things.insert(step.spawn(WALKER, *player), walker);
+            self.things.insert(step.spawn(POUCH, *player), Thing::Pouch { shots: 0 });
         }
         self.walk(step);
         self.fly(step);
         if step.is_authority() {
+            let first = self.things.keys().next().copied();
+            first.into_iter().for_each(|first| {
+                (0..self.noise).for_each(|nth| self.say(step, EffectKind(NOISE.0 + nth), first, None));
+            });
             let after = step.tick().next();
             for entity in self.things.keys() {
                 self.lives.entry(*entity).or_insert((after, after)).1 = after;

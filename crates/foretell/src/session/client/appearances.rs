@@ -66,6 +66,12 @@ impl Appearances {
         }
     }
 
+    /// Whether another's entity has been told of and has not ended: a cursor that jumps back does not show it again.
+    pub(crate) fn is_shown(&self, entity: Entity) -> bool {
+        let found = self.lives.binary_search_by_key(&entity, |life| life.entity);
+        found.is_ok_and(|at| matches!(self.lives[at].held, Held::Shown(_)))
+    }
+
     /// The predicted entities that are there.
     pub(crate) fn predicted(&mut self) -> impl Iterator<Item = &mut Life> {
         self.lives.iter_mut().filter(|life| life.held == Held::Predicted)
@@ -123,7 +129,7 @@ impl Appearances {
             for (entity, words) in snapshot.rows.iter().filter(|(entity, _)| !predicts(*entity)) {
                 let at = self.entry(entity, || pose(entity, words), events);
                 let life = &mut self.lives[at];
-                life.held = Held::Shown(snapshot.tick);
+                (life.held, life.pose) = (Held::Shown(snapshot.tick), pose(entity, words));
                 if !life.confirmed {
                     life.confirmed = true;
                     events.push(ClientEvent::Confirmed(entity));

@@ -90,7 +90,7 @@ impl<W: World> Session<W> {
     ) {
         let Some(at) = self.playout.at_instant(now) else { return };
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return };
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| entity.player() != self.player) {
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| self.appearances.is_shown(*entity)) {
             let kind = schema.kind(entity.kind());
             let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
             let source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
