@@ -135,7 +135,7 @@ impl Range {
             let moved = match thing {
                 Thing::Bolt { at, speed, ticks } if ticks > 1 => {
                     let at = [at[0] + speed[0], at[1] + speed[1]];
-                    (!self.hits(step, entity, at)).then_some(Thing::Bolt { at, speed, ticks: ticks - 1 })
+                    (!self.hits(step, entity, (at, speed))).then_some(Thing::Bolt { at, speed, ticks: ticks - 1 })
                 }
                 Thing::Spark { at, ticks } if ticks > 1 => Some(Thing::Spark { at, ticks: ticks - 1 }),
                 _ => None,
@@ -148,7 +148,7 @@ impl Range {
     }
 
     /// Whether the bolt hits another's walker; where this is decided, the walker is thrown back.
-    fn hits(&mut self, step: &Step<'_, Keys>, bolt: Entity, at: [f32; 2]) -> bool {
+    fn hits(&mut self, step: &Step<'_, Keys>, bolt: Entity, (at, speed): ([f32; 2], [f32; 2])) -> bool {
         let target = self.things.range(of_kind(WALKER)).find_map(|(entity, thing)| {
             let Thing::Walker { at: stands, .. } = thing else { return None };
             let near = (stands[0] - at[0]).abs() < RADIUS_M && (stands[1] - at[1]).abs() < RADIUS_M;
@@ -161,7 +161,7 @@ impl Range {
         if step.role(target) != Role::Proxy
             && let Some(Thing::Walker { at, hits, .. }) = self.things.get_mut(&target)
         {
-            at[0] = -at[0];
+            at[0] = (at[0] + 5.0 * speed[0]).clamp(-6.0, 6.0);
             *hits += 1;
         }
         true
