@@ -25,10 +25,8 @@ pub(crate) struct Pending {
 pub(crate) struct Reconciler {
     /// The tick of the last sample that was compared or adopted.
     compared: Tick,
-    /// Whether something differed within the tolerance at that comparison.
-    inexact: bool,
-    /// Whether a difference was left at that comparison.
-    left: bool,
+    /// What explains the differences that stayed at that comparison: within the tolerance, or left.
+    stayed: Causes,
     /// Own ticks that the server substituted, ascending; none older than the last comparison.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
@@ -44,8 +42,7 @@ impl Reconciler {
     pub(crate) fn new(schema: &Schema) -> Reconciler {
         Reconciler {
             compared: Tick::ZERO,
-            inexact: false,
-            left: false,
+            stayed: Causes::default(),
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
             known: Vec::with_capacity(super::FEW),
@@ -57,8 +54,7 @@ impl Reconciler {
     /// Starts at the authority's state of `tick`.
     pub(crate) fn begin(&mut self, tick: Tick) {
         self.advance_to(tick);
-        self.inexact = false;
-        self.left = false;
+        self.stayed = Causes::default();
     }
 
     pub(crate) fn compared(&self) -> Tick {
@@ -107,8 +103,10 @@ impl Reconciler {
 
     /// What the last comparison has found is left as it is.
     pub(crate) fn leave(&mut self) {
+        for left in self.pending.iter().filter(|pending| pending.tick == self.compared) {
+            self.stayed = self.stayed.with(left.causes).with(Causes::LEFT);
+        }
         self.pending.retain(|pending| pending.tick != self.compared);
-        self.left = true;
     }
 
     pub(crate) fn advance_to(&mut self, tick: Tick) {
@@ -122,7 +120,7 @@ impl Reconciler {
     /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending.
     pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
         let mut found = Compared::default();
-        let mut inexact = false;
+        let mut stayed = Causes::default();
         let mut pending = core::mem::take(&mut self.pending);
         let named = self.authority.iter().map(|(entity, words)| (entity, Some(words)));
         let unnamed = predicted.iter().map(|(entity, _)| (entity, None));
@@ -134,7 +132,9 @@ impl Reconciler {
             let difference = compare_row(schema.kind(entity.kind()), ours, theirs, tolerance);
             if difference.is_none() {
                 found.agreed += 1;
-                inexact |= ours != theirs;
+                if ours != theirs {
+                    stayed = stayed.with(self.causes(entity, tick, true)).with(Causes::TOLERANCE);
+                }
                 continue;
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
@@ -147,8 +147,7 @@ impl Reconciler {
             }
         }
         self.pending = pending;
-        self.inexact = inexact;
-        self.left = false;
+        self.stayed = stayed;
         found
     }
 
@@ -165,15 +164,11 @@ impl Reconciler {
         if known.is_unexplained() || window.contains(&entity.tick()) {
             known = known_of(&|known| known.player() == entity.player());
         }
-        [
-            (self.substituted.iter().any(|missed| window.contains(missed)), Causes::OWN_INPUT),
-            (self.inexact, Causes::TOLERANCE),
-            (!on_both_sides, Causes::EXISTENCE),
-            (self.left, Causes::LEFT),
-        ]
-        .into_iter()
-        .filter(|(holds, _)| *holds)
-        .fold(known, |set, (_, cause)| set.with(cause))
+        let substituted = self.substituted.iter().any(|missed| window.contains(missed));
+        [(substituted, Causes::OWN_INPUT), (!on_both_sides, Causes::EXISTENCE)]
+            .into_iter()
+            .filter(|(holds, _)| *holds)
+            .fold(known.with(self.stayed), |set, (_, cause)| set.with(cause))
     }
 }
 
