@@ -70,7 +70,7 @@ impl Snapshots {
             came: Instant::ZERO,
             rows: Rows::new(schema),
             touched: Vec::new(),
-            news: Vec::with_capacity(super::FEW),
+            news: Vec::with_capacity(4 * super::FEW),
             news_from: Tick::ZERO,
             samples: 0,
             settled: false,
@@ -83,7 +83,7 @@ impl Snapshots {
             spare: (0..=most).map(empty).collect(),
             reading: Rows::new(schema),
             touched: Vec::new(),
-            news: Vec::with_capacity(super::FEW),
+            news: Vec::with_capacity(4 * super::FEW),
         }
     }
 
