@@ -9,7 +9,9 @@ use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
 use foretell::motion::Pose;
 use foretell::netsim::{Conditions, Loss, Reordering, SplitMix64};
 use foretell::session::client::{Causes, ClientEvent, Source};
-use foretell::{Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, ServerConfig, State, Tick};
+use foretell::{
+    Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, ServerConfig, State, Stepping, Tick,
+};
 use std::collections::BTreeMap;
 
 /// How far an entity has come at one client.
@@ -289,7 +291,11 @@ fn check(simulation: &Simulation<Range>, play: &Play) {
 
 /// Two players 40 ms from the server, and nothing goes wrong.
 fn two_players(script: Script) -> (Simulation<Range>, Play) {
-    let mut simulation = Simulation::new(Rules::new(Thing::schema()), ServerConfig::default(), Range::default(), 1);
+    two_players_with(Rules::new(Thing::schema()), script)
+}
+
+fn two_players_with(rules: Rules, script: Script) -> (Simulation<Range>, Play) {
+    let mut simulation = Simulation::new(rules, ServerConfig::default(), Range::default(), 1);
     let mut play = Play::new(1, script);
     for _ in 0..2 {
         simulation.add_player(PlayerOptions {
@@ -490,5 +496,32 @@ fn more_effects_than_can_be_told_are_left_out_and_counted() {
     for host in &simulation.players {
         let stats = host.client.stats();
         assert!(stats.effect_ticks_untold > 50, "{stats:?}");
+    }
+}
+
+#[test]
+fn where_arriving_inputs_step_the_world_each_player_hears_all_effects_in_ticks_of_their_own() {
+    let rules = Rules { stepping: Stepping::Arrivals, ..Rules::new(Thing::schema()) };
+    let (mut simulation, mut play) = two_players_with(rules, apart);
+    seconds(&mut simulation, 6.0, &mut play);
+    calm(&mut simulation, &mut play);
+    for (host, ledger) in simulation.players.iter().zip(&play.ledgers) {
+        let own = host.client.player().expect("joined");
+        let truth = simulation.server.world.truth.borrow();
+        let mut shots = [0, 0];
+        for shot in truth.iter().filter(|effect| effect.kind == SHOT) {
+            let told =
+                |((_, entity, kind), _): &(&(Tick, Entity, EffectKind), &Told)| (*entity, *kind) == (shot.entity, SHOT);
+            let told: Vec<_> = ledger.effects.iter().filter(told).collect();
+            // The other's first shots may be older than the state that this client began with.
+            if told.is_empty() && shot.entity.player() != own && shots[1] == 0 {
+                continue;
+            }
+            let [(name, told)] = told[..] else { panic!("{shot:?} is told as {told:?}") };
+            assert!(told.stands && told.confirmed == 1 && told.cancelled == 0, "{shot:?} {told:?}");
+            assert!(shot.entity.player() != own || name.0 == shot.tick);
+            shots[usize::from(shot.entity.player() != own)] += 1;
+        }
+        assert!(shots[0] > 20 && shots[1] > 20, "{shots:?}");
     }
 }

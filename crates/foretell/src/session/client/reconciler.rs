@@ -190,3 +190,44 @@ fn distance_m(kind: &KindSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -
         _ => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Audience, Column, Kind, KindSchema, PlayerId};
+
+    const ME: PlayerId = PlayerId::new(1);
+
+    fn entity(tick: u32) -> Entity {
+        Entity::new(Kind(0), ME, Tick::new(tick), 0)
+    }
+
+    /// The causes of what differs at tick 20, when what is known of a walker and of two bolts has happened in tick 15.
+    fn causes(compared: u32) -> Vec<(Entity, Causes)> {
+        let schema =
+            Schema::new(vec![KindSchema::new("thing", vec![Column::of::<u8>("at", Meaning::Plain)], Audience::All)]);
+        let mut reconciler = Reconciler::new(&schema);
+        reconciler.begin(Tick::new(compared));
+        reconciler.note_cause(entity(1), Tick::new(15), Causes::SERVER_EVENT);
+        [8, 12].into_iter().for_each(|bolt| reconciler.note_cause(entity(bolt), Tick::new(15), Causes::OTHER));
+        let mut predicted = Rows::new(&schema);
+        for tick in [1, 3, 8, 12] {
+            predicted.set_words(entity(tick), &[0]);
+            reconciler.authority.set_words(entity(tick), &[1]);
+        }
+        reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
+        reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()
+    }
+
+    #[test]
+    fn what_is_known_of_its_own_explains_an_entity_and_of_others_what_was_spawned_or_has_nothing() {
+        let both = Causes::SERVER_EVENT.with(Causes::OTHER);
+        let expected = [(1, Causes::SERVER_EVENT), (3, both), (8, Causes::OTHER), (12, both)];
+        assert_eq!(causes(10), expected.map(|(tick, causes)| (entity(tick), causes)));
+    }
+
+    #[test]
+    fn what_happened_before_the_last_comparison_explains_nothing() {
+        assert!(causes(16).iter().all(|(_, causes)| causes.is_unexplained()));
+    }
+}

@@ -64,7 +64,8 @@ impl View<'_> {
 
 impl<W: World> Client<W> {
     /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending. Reads only; call it
-    /// after [`update`](Client::update), as often as frames are drawn.
+    /// after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as
+    /// withdrawn or despawned.
     pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
         let Phase::Playing(session) = &self.phase else { return };
         let at = session.pacing.at_instant(now);

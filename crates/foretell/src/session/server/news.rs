@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn of_too_many_the_newest_are_told_and_from_which_tick_on_these_are_all() {
         let mut log = NewsLog::new(Tick::ZERO);
-        (0..NEWS_MAX as u32).for_each(|nth| log.note(ended(nth / 2)));
+        (0..NEWS_MAX).zip(0..).for_each(|(_, nth)| log.note(ended(nth / 2)));
         assert_eq!(told(&log, 200).0, 200);
         log.note(ended(150));
         let (complete, news) = told(&log, 200);
