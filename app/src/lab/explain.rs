@@ -117,6 +117,14 @@ impl Witness {
             ClientEvent::SlackLimited { asked_ticks } => self.notes.push(format!(
                 "the network would need {asked_ticks:.1} ticks of slack, which is more than is allowed: some inputs come late"
             )),
+            // There is nothing in the arena but cubes, and each has its picture.
+            ClientEvent::Spawned(_)
+            | ClientEvent::Confirmed(_)
+            | ClientEvent::Withdrawn { .. }
+            | ClientEvent::Despawned { .. }
+            | ClientEvent::Effect { .. }
+            | ClientEvent::EffectConfirmed(_)
+            | ClientEvent::EffectCancelled(_) => {}
         }
     }
 
@@ -174,6 +182,11 @@ impl Witness {
         }
         if causes.contains(Causes::SERVER_EVENT) {
             reasons.push(self.server_event(corrected.tick));
+        }
+        if causes.contains(Causes::OTHERS) {
+            reasons.push(
+                "another player's cube touched it, and the two ends see the others at different times".to_owned(),
+            );
         }
         if causes.contains(Causes::EXISTENCE) {
             reasons.push("the cube was there on one end only".to_owned());
@@ -291,6 +304,7 @@ mod tests {
     fn corrected(tick: u32, causes: Causes) -> Corrected {
         Corrected {
             entity: Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0),
+            since: Tick::new(tick - 1),
             tick: Tick::new(tick),
             until: Tick::new(tick + 10),
             difference: None,
@@ -326,6 +340,7 @@ mod tests {
         assert!(told(&witness, Causes::OWN_INPUT).contains("did not have your input in time"));
         let both = told(&witness, Causes::TOLERANCE.with(Causes::EXISTENCE));
         assert!(both.contains("one end only; differences within"), "{both}");
+        assert!(told(&witness, Causes::OTHERS).contains("another player's cube touched it"));
         assert!(told(&witness, Causes::RESYNC).contains("started again"));
         assert!(told(&witness, Causes::default()).contains("no cause is known"));
         assert!(told(&witness, Causes::LEFT).contains("reconciliation was off"));

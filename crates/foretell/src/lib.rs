@@ -25,8 +25,8 @@ pub mod wire;
 
 pub use foretell_derive::{Input, State};
 pub use rollback::{
-    Audience, Column, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId, PlayerInput, Role, Rows,
-    Schema, State, Step, Tolerance, World,
+    Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId,
+    PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World,
 };
 pub use session::client::{Client, ClientConfig, ClientState, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};

@@ -5,10 +5,13 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Predict;
-use foretell::{ClientConfig, Rules, ServerConfig, State, Tick};
+use foretell::{
+    Client, ClientConfig, EffectKind, Entity, Frame, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, State, Step,
+    Tick, World,
+};
 
 struct Quiet;
 
@@ -46,13 +49,105 @@ fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
             world: Masses::default(),
         });
     }
-    simulation.run_until(foretell::Instant::from_micros(40_000_000), &mut Quiet);
+    simulation.run_until(Instant::from_micros(40_000_000), &mut Quiet);
     let before = simulation.players[0].client.stats();
     let used = allocation_counter::measure(|| {
-        simulation.run_until(foretell::Instant::from_micros(60_000_000), &mut Quiet);
+        simulation.run_until(Instant::from_micros(60_000_000), &mut Quiet);
     });
     let after = simulation.players[0].client.stats();
     assert!(after.outcomes.received - before.outcomes.received > 1000);
     assert_eq!(used.count_total, 0, "{used:?} in 20 s of three clients and a server");
     after.resimulated - before.resimulated
+}
+
+/// Every player's lamp blinks: it says so, and throws a spark that lives for a few ticks. Allocates nothing itself.
+#[derive(Clone, Default)]
+struct Lamps(Vec<(Entity, Body)>);
+
+const LAMP: Kind = Kind(0);
+
+impl World for Lamps {
+    type Input = Buttons;
+    type Saved = Vec<(Entity, Body)>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        for player in step.joined() {
+            self.0.push((step.spawn(LAMP, *player), Body::default()));
+        }
+        // The lamp itself is the oldest of its player's.
+        let sparks = |entity: Entity| step.tick().since(entity.tick()) > 3 && entity.counter() == 1;
+        self.0.retain(|(entity, _)| step.input(entity.player()).is_none() || !sparks(*entity));
+        for input in step.inputs() {
+            let first = self.0.iter().find(|(entity, _)| entity.player() == input.player).map(|(entity, _)| *entity);
+            if let Some(lamp) = first.filter(|_| input.input.jump && step.tick().get().is_multiple_of(5)) {
+                step.effect_at(EffectKind(1), lamp, [0.0, 1.0, 0.0]);
+                step.touch(lamp, Entity::new(LAMP, PlayerId::SERVER, Tick::ZERO, 0));
+                // The second name of the tick.
+                step.spawn(LAMP, input.player);
+                self.0.push((step.spawn(LAMP, input.player), Body::default()));
+            }
+        }
+        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.0);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.0.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
+        self.0.iter().for_each(|(entity, body)| rows.set(*entity, body));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
+        self.0.extend(rows.states::<Body>());
+        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+    }
+}
+
+#[derive(Default)]
+struct Blinking {
+    told: u64,
+}
+
+impl Driver<Lamps> for Blinking {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        // Mostly held: how many sparks there are at most shows soon.
+        Buttons::from_bits(16 * u64::from((tick.get() + 20 * player as u32) % 64 > 8))
+    }
+
+    fn after_client(&mut self, _player: usize, _at: Moment, _client: &Client<Lamps>, frame: &Frame<'_>) {
+        self.told += frame.events.len() as u64;
+    }
+}
+
+#[test]
+fn entities_and_effects_that_come_and_go_allocate_nothing_either() {
+    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Lamps::default(), 3);
+    for _ in 0..3 {
+        simulation.add_player(PlayerOptions {
+            client: ClientConfig::default(),
+            host: HostOptions::at(60),
+            conditions: Conditions {
+                latency: Duration::from_millis(40),
+                jitter: Duration::from_millis(10),
+                loss: Loss::Uniform(0.02),
+                ..Conditions::default()
+            },
+            world: Lamps::default(),
+        });
+    }
+    let mut blinking = Blinking::default();
+    simulation.run_until(Instant::from_micros(150_000_000), &mut blinking);
+    let before = blinking.told;
+    let used = allocation_counter::measure(|| {
+        simulation.run_until(Instant::from_micros(170_000_000), &mut blinking);
+    });
+    assert!(blinking.told > before + 3000, "{}", blinking.told - before);
+    assert_eq!(used.count_total, 0, "{used:?} in 20 s of three clients and a server");
 }

@@ -9,8 +9,7 @@ use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick,
-    World,
+    Client, ClientConfig, Entity, Frame, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick, World,
 };
 use std::collections::BTreeMap;
 

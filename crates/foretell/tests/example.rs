@@ -2,8 +2,15 @@
 
 #[path = "../examples/arena.rs"]
 mod arena;
+#[path = "../examples/projectiles.rs"]
+mod projectiles;
 
 #[test]
 fn the_arena_example_plays_five_seconds() {
     arena::main();
+}
+
+#[test]
+fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
+    projectiles::main();
 }

@@ -6,8 +6,8 @@ use foretell::session::Refusal;
 use foretell::session::client::{ClientEvent, Predict};
 use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, ClientState, Entity, GapPolicy, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules,
-    Server, ServerConfig, State, Step, Tick, World,
+    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, GapPolicy, Input, Instant, Kind, Outbox, PeerId,
+    PlayerId, Rows, Rules, Server, ServerConfig, State, Step, Tick, World,
 };
 use std::collections::BTreeMap;
 
@@ -67,12 +67,22 @@ impl World for Space {
             let ship = self.things.keys().find(|entity| entity.player() == shooter.player).expect("a ship");
             self.things.keys().for_each(|entity| step.touch(*ship, *entity));
         }
+        // A pebble that lies there for one state.
+        if step.is_authority() && step.tick() == Tick::new(8) {
+            self.things.insert(step.spawn(Kind(2), PlayerId::new(1)), Thing::Rock);
+        }
+        self.things.retain(|entity, _| entity.kind() != Kind(2) || *entity == ROCK || entity.tick() == step.tick());
         for (entity, thing) in &mut self.things {
             let (Thing::Ship { place, heading, .. }, Some(player)) = (thing, step.input(entity.player())) else {
                 continue;
             };
             place[0] += f64::from(player.input.thrust);
             *heading += i16::from(player.input.turn);
+            if step.is_authority() && player.input.fire {
+                step.effect(EffectKind(7), *entity);
+                step.effect_at(EffectKind(8), ROCK, [0.5, -2.0, 0.0]);
+                step.touch(*entity, ROCK);
+            }
             self.presented.push((step.tick(), player.presented));
         }
     }
@@ -300,6 +310,15 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
 /// beside the rows.
 type Row = (u64, u64, u64, u64, Option<[u64; 1]>, Thing);
 
+/// News: back, the entity's name, what with its fields.
+type News = (u64, [u64; 4], What);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum What {
+    Effect(u64, Option<[f32; 3]>),
+    Other(u64),
+}
+
 #[derive(Debug)]
 struct Snapshot {
     parts: (u64, u64),
@@ -311,10 +330,12 @@ struct Snapshot {
     arrivals: Vec<(u64, u64, u64)>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
+    news_ticks: u64,
     relayed: Vec<Line>,
     rows: Vec<Row>,
     /// Kind, player, age.
     contacts: Vec<(u64, u64, u64)>,
+    news: Vec<News>,
 }
 
 /// Whose inputs, how many of them were applied, and what is told of each, by tick.
@@ -447,6 +468,19 @@ fn read_arrivals(reader: &mut Reader, newest_input: Option<[u64; 1]>) -> Vec<(u6
     arrivals
 }
 
+fn read_news(reader: &mut Reader) -> News {
+    let back = reader.small();
+    let name = [reader.take(2), reader.small(), reader.small(), reader.small()];
+    let what = match reader.take(2) {
+        0 => What::Effect(reader.take(8), {
+            let lane = |bits: u64| f32::from_bits(u32::try_from(bits).expect("32 bits"));
+            reader.optional([32, 32, 32]).map(|place| place.map(lane))
+        }),
+        other => What::Other(other),
+    };
+    (back, name, what)
+}
+
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     assert_eq!(reader.take(3), 4);
@@ -458,12 +492,17 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let arrivals = read_arrivals(&mut reader, newest_input);
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
+    let news_ticks = reader.small();
     let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
         let (row, contact) = read_row(&mut reader);
         contacts.extend(contact.map(|[age]| (row.0, row.1, age)));
         rows.push(row);
+    }
+    let mut news = Vec::new();
+    while reader.take(1) == 1 {
+        news.push(read_news(&mut reader));
     }
     reader.finish();
     Snapshot {
@@ -474,9 +513,11 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         newest_input,
         arrivals,
         substituted,
+        news_ticks,
         relayed,
         rows,
         contacts,
+        news,
     }
 }
 
@@ -500,12 +541,36 @@ fn relaying(
     relayed: &[Line],
     rows: &[Row],
 ) -> Vec<u8> {
-    telling((&[(1, 64), (3, -160)], ranges, relayed), (parts, tick, heard), rows)
+    telling(Telling { ranges, relayed, ..Telling::default() }, (parts, tick, heard), rows)
 }
 
-/// The same with arrivals of inputs.
+/// The same with news, of so many ticks all.
+fn snapshot_with_news(
+    head: ((u64, u64), u64, Option<[u64; 2]>),
+    ranges: &[(u32, u32, u64)],
+    rows: &[Row],
+    news: (u32, &[News]),
+) -> Vec<u8> {
+    telling(Telling { ranges, news, ..Telling::default() }, head, rows)
+}
+
+/// What a snapshot tells besides its rows.
+#[derive(Clone, Copy)]
+struct Telling<'a> {
+    arrivals: &'a [(u32, i16)],
+    ranges: &'a [(u32, u32, u64)],
+    relayed: &'a [Line],
+    news: (u32, &'a [News]),
+}
+
+impl Default for Telling<'_> {
+    fn default() -> Self {
+        Telling { arrivals: &[(1, 64), (3, -160)], ranges: &[], relayed: &[], news: (20, &[]) }
+    }
+}
+
 fn telling(
-    (arrivals, ranges, relayed): (&[(u32, i16)], &[(u32, u32, u64)], &[Line]),
+    Telling { arrivals, ranges, relayed, news: (news_ticks, news) }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
@@ -524,6 +589,7 @@ fn telling(
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
     }
+    writer.small(news_ticks);
     put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
@@ -538,6 +604,20 @@ fn telling(
             Thing::Purse(coins) => writer.put(u64::from(*coins), 32),
             Thing::Rock => &mut writer,
         };
+    }
+    writer.put(0, 1);
+    for (back, [kind, player, tick, counter], what) in news {
+        let name = [back, player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
+        writer.put(1, 1).small(name[0]).put(*kind, 2).small(name[1]).small(name[2]).small(name[3]);
+        match what {
+            What::Effect(effect, place) => {
+                let place = place.map(|place| place.map(|lane| (u64::from(lane.to_bits()), 32)));
+                writer.put(0, 2).put(*effect, 8).optional(place.as_ref().map(|lanes| &lanes[..]));
+            }
+            What::Other(what) => {
+                writer.put(*what, 2);
+            }
+        }
     }
     writer.put(0, 1).bytes()
 }
@@ -584,6 +664,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
     assert_eq!((first.heard, first.newest_input, &first.arrivals[..]), (None, None, &[][..]));
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
+    assert_eq!((first.news_ticks, first.news), (1, vec![]), "all since the player was admitted");
     let purse = (1, 1, 1, 0, None, Thing::Purse(77));
     assert_eq!(first.rows, [(0, 1, 1, 0, None, ship_at(0.0)), purse, (2, 0, 0, 0, None, Thing::Rock)]);
     let go = Command { thrust: 0.25, fire: true, turn: -2 };
@@ -604,6 +685,14 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         assert_eq!((place[0], i64::from(*heading)), (x, -3 - (x / 0.25) as i64 * 2));
         // Tick 1 is known by the acknowledged snapshot of tick 2; tick 7 repeats the last input.
         let neutral = (tick - 1, 1, 2);
+        // The player fires in all of these ticks but in 5; in tick 7 by repetition.
+        let fired = [3, 4, 6, 7].into_iter().filter(|fired| *fired <= tick);
+        let news = fired.flat_map(|fired| {
+            let (back, ship) = (tick + 1 - fired, [0, 1, 1, 0]);
+            let at = What::Effect(8, Some([0.5, -2.0, 0.0]));
+            [(back, ship, What::Effect(7, None)), (back, [2, 0, 0, 0], at), (back, ship, What::Other(2))]
+        });
+        assert_eq!((seen.news_ticks, &seen.news), (tick - 1, &news.collect()), "all since the acknowledged tick 2");
         assert_eq!(seen.substituted, if tick == 7 { vec![(1, 1, 1), neutral] } else { vec![neutral] });
     }
     let presented = |tick| served.world.presented.iter().find(|(of, _)| *of == Tick::new(tick)).expect("stepped").1;
@@ -616,6 +705,12 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let robbed = &read_snapshot(&sent[0]).rows[1];
         assert_eq!((robbed.4, &robbed.5), (Some([age]), &Thing::Purse(5)));
     }
+    served.world.things.remove(&Entity::new(Kind(1), PlayerId::new(1), Tick::new(1), 0));
+    let sent = served.update(at(10));
+    let news = read_snapshot(&sent[0]).news;
+    let [.., pebble, _, _, _, purse, _, _, _] = &news[..] else { panic!("{news:?}") };
+    assert_eq!(*pebble, (2, [2, 1, 8, 0], What::Other(1)), "it ended in tick 9");
+    assert_eq!(*purse, (1, [1, 1, 1, 0], What::Other(2)), "it was removed before tick 10");
     served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
@@ -847,13 +942,21 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     // The last datagram was held for 6.4 ms.
     let last = sent.last().expect("some").sequence;
     let now = 1_150_000 + 39 * TICK_MICROS + 46_400;
-    played.receive(now, &snapshot((0, 0), (tick + 40) & 0xffff, Some([last, 100]), &[(2, 3, 1), (9, 1, 0)], &mine));
+    let boom = (2, [0, 5, 17, 0], What::Effect(9, Some([1.0, 0.0, -1.0])));
+    let news = [(3, [2, 5, 70_000, 0], What::Other(1)), boom, (2, [0, 5, 17, 0], What::Other(2))];
+    let newest = ((0, 0), (tick + 40) & 0xffff, Some([last, 100]));
+    played.receive(now, &snapshot_with_news(newest, &[(2, 3, 1), (9, 1, 0)], &mine, (35, &news)));
     let stats = played.client.stats();
     assert_eq!((stats.substituted, stats.margin_ticks), (4, -2.5));
     assert!(stats.rtt.as_micros().abs_diff(40_000) <= 1, "{:?}", stats.rtt);
     played.update(now);
     let told = ClientEvent::Substituted { newest: Tick::new(70_043), ticks: 4 };
-    assert!(played.client.frame(Instant::from_micros(now)).events.contains(&told));
+    let frame = played.client.frame(Instant::from_micros(now));
+    assert!(frame.events.contains(&told));
+    let entity = Entity::new(Kind(0), PlayerId::new(5), Tick::new(17), 0);
+    let effect = Effect { tick: Tick::new(70_043), entity, kind: EffectKind(9), at: Some([1.0, 0.0, -1.0]) };
+    assert!(frame.events.contains(&ClientEvent::EffectConfirmed(effect)), "{:?}", frame.events);
+    assert_eq!(stats.effect_ticks_untold, 5, "from the state that the client began with to 35 ticks ago");
     let mut good_bye = Outbox::new();
     played.client.leave(&mut good_bye);
     let expected = Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(5, 16).bytes();
@@ -869,6 +972,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
     let good = snapshot((0, 0), 5, None, &[(1, 1, 2), (1000, 1000, 0)], &[rock(0xffff, 255)]);
     client.receive(now, &good).expect("well-formed");
     let other_kind = (3, 0, 0, 0, None, Thing::Rock);
+    let with_news = |ticks, list: &[News]| snapshot_with_news(((0, 0), 6, None), &[], &[], (ticks, list));
+    let news = |back| (back, [2, 0, 0, 0], What::Other(1));
     for (datagram, what) in [
         (vec![], "nothing"),
         (vec![0], "a client's message"),
@@ -876,8 +981,11 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         ([&good[..], &[0]].concat(), "a byte too many"),
         (good[..good.len() - 1].to_vec(), "a byte too few"),
         (snapshot((2, 1), 6, None, &[], &[]), "a part beyond the last"),
-        (telling((&[(0, 64)], &[], &[]), ((0, 0), 6, None), &[]), "a datagram without a new input"),
-        (telling((&[(1, 64); 65], &[], &[]), ((0, 0), 6, None), &[]), "65 datagrams"),
+        (
+            telling(Telling { arrivals: &[(0, 64)], ..Telling::default() }, ((0, 0), 6, None), &[]),
+            "a datagram without a new input",
+        ),
+        (telling(Telling { arrivals: &[(1, 64); 65], ..Telling::default() }, ((0, 0), 6, None), &[]), "65 datagrams"),
         (snapshot((0, 0), 6, None, &[(1, 1, 3)], &[]), "an unknown substitute"),
         (snapshot((0, 0), 6, None, &[(0, 1, 1)], &[]), "a substitute for a tick to come"),
         (snapshot((0, 0), 6, None, &[(1999, 2, 1)], &[]), "a substitute too long ago"),
@@ -887,6 +995,11 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (relaying((0, 0), (6, None), &[], &[(4, 0, vec![Told::NotThere; 65])], &[]), "65 inputs to come"),
         (relaying((0, 0), (6, None), &[], &[(4, 1, vec![Told::Unknown])], &[]), "an unknown way to come about"),
         (snapshot((0, 0), 6, None, &[], &[other_kind]), "an unknown kind"),
+        (with_news(1001, &[]), "news of 1001 ticks"),
+        (with_news(1, &[news(0)]), "news of a tick to come"),
+        (with_news(1, &[news(1001)]), "news of too long ago"),
+        (with_news(1, &[news(1); 257]), "257 news"),
+        (with_news(1, &[(1, [3, 0, 0, 0], What::Other(1))]), "news of an unknown kind"),
         (snapshot((0, 0), 6, None, &[], &[rock(0x1_0000, 0)]), "player 65,536"),
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),
     ] {

@@ -412,7 +412,7 @@ fn without_reconciliation_a_push_is_seen_and_left_and_with_it_always_every_state
     simulation.players[0].client.config_mut().reconciliation = Reconciliation::Rollback;
     run(&mut simulation, 1.0, &mut play);
     let [(_, correction)] = play.corrections[..] else { panic!("{:?}", play.corrections) };
-    assert_eq!(correction.causes, Causes::LEFT);
+    assert_eq!(correction.causes, Causes::SERVER_EVENT.with(Causes::LEFT));
     let (always, near) = run_with(Reconciliation::AlwaysRollback);
     assert_eq!((always.corrections, always.outcomes.corrected), (1, 1));
     assert!(always.rollbacks > 80 && near < 1e-3, "{always:?} {near}");

@@ -5,6 +5,7 @@
 //! the authority changed (R14, E11).
 
 mod compare;
+mod effect;
 mod entity;
 mod field;
 mod predicted;
@@ -16,6 +17,8 @@ mod timeline;
 mod world;
 
 pub use compare::{Difference, Tolerance, compare_row};
+pub(crate) use effect::Said;
+pub use effect::{Effect, EffectKind};
 pub use entity::{Entity, Kind, PlayerId};
 pub use field::{Field, Input, Scalar, State};
 pub use predicted::Predicted;

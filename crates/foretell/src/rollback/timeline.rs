@@ -1,7 +1,7 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
 use super::relayed::Relayed;
-use super::{Contacts, Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, World};
+use super::{Contacts, Effect, Entity, PlayerId, PlayerInput, Predicted, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
 use core::time::Duration;
 
@@ -23,6 +23,8 @@ pub(super) struct Slot<W: World> {
     pub(super) inputs: Vec<PlayerInput<W::Input>>,
     /// The entities that those of other players touched in the step, ascending.
     pub(super) touched: Vec<Entity>,
+    /// What the step said.
+    said: Said,
 }
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -39,6 +41,8 @@ pub struct Timeline<W: World> {
     pub(super) relayed: Relayed<W::Input>,
     pub(super) oldest: Tick,
     pub(super) present: Tick,
+    /// The first tick that was never simulated.
+    unseen: Tick,
     /// The state that the caller's world holds.
     world_at: Tick,
     /// The next tick to simulate again, when a re-simulation is under way.
@@ -59,6 +63,7 @@ impl<W: World> Timeline<W> {
             proxies: Rows::new(schema),
             inputs: Vec::with_capacity(1),
             touched: Vec::new(),
+            said: Said::with_room(),
         };
         Timeline {
             predicted: Predicted::own(player),
@@ -68,6 +73,7 @@ impl<W: World> Timeline<W> {
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
             present: Tick::ZERO,
+            unseen: Tick::ZERO,
             world_at: Tick::ZERO,
             again_from: None,
             published: Rows::new(schema),
@@ -102,7 +108,7 @@ impl<W: World> Timeline<W> {
         for tick in tick.until(until) {
             let slot = self.index(tick);
             self.slots[slot].proxies.clear();
-            self.run(world, tick, false);
+            self.run(world, tick);
         }
         until.since(tick)
     }
@@ -155,7 +161,7 @@ impl<W: World> Timeline<W> {
         self.inputs[place] = Some((self.present, input));
         let slot = self.index(self.present);
         self.slots[slot].proxies.clone_from(proxies);
-        self.run(world, self.present, true);
+        self.run(world, self.present);
     }
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
@@ -189,7 +195,7 @@ impl<W: World> Timeline<W> {
         self.seek(world, from);
         let until = self.present.min(from + budget);
         for tick in from.until(until) {
-            self.run(world, tick, false);
+            self.run(world, tick);
         }
         self.again_from = (until < self.present).then_some(until);
         until.since(from)
@@ -209,17 +215,32 @@ impl<W: World> Timeline<W> {
         }
     }
 
+    /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
+    pub fn effects(&self, tick: Tick) -> &[Effect] {
+        self.said(tick).map_or(&[], |said| &said.effects)
+    }
+
+    fn said(&self, tick: Tick) -> Option<&Said> {
+        (self.oldest <= tick && tick < self.present).then(|| &self.slots[self.index(tick)].said)
+    }
+
     /// One tick, from the state `tick`, which the world holds, to the next.
-    fn run(&mut self, world: &mut W, tick: Tick, first_time: bool) {
+    pub(super) fn run(&mut self, world: &mut W, tick: Tick) {
+        let first_time = tick >= self.unseen;
+        self.unseen = self.unseen.max(tick.next());
         let index = self.index(tick);
         self.gather_inputs(tick);
+        let said = core::mem::take(&mut self.slots[index].said);
         let Slot { proxies, inputs, .. } = &self.slots[index];
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);
         }
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        let step = step.predicting(&self.predicted).telling(&self.contacts);
-        world.step(&if first_time { step } else { step.again() });
+        let step = step.predicting(&self.predicted).telling(&self.contacts).saying(said);
+        let step = if first_time { step } else { step.again() };
+        world.step(&step);
+        let said = step.into_said();
+        self.slots[index].said = said;
         self.contacts.take(&mut self.slots[index].touched);
         self.keep(world, tick.next());
     }

@@ -1,6 +1,6 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Entity, Input, Kind, PlayerId, Predicted, Rows};
+use super::{Effect, EffectKind, Entity, Input, Kind, PlayerId, Predicted, Rows, Said};
 use crate::time::{Tick, TickRate, TickTime};
 use core::cell::RefCell;
 
@@ -108,7 +108,7 @@ pub struct Step<'a, I> {
     predicted: Option<&'a Predicted>,
     /// Where touches are told, if anybody listens.
     contacts: Option<&'a Contacts>,
-    spawned: RefCell<Vec<(Kind, PlayerId, u8)>>,
+    said: RefCell<Said>,
 }
 
 impl<'a, I> Step<'a, I> {
@@ -125,7 +125,7 @@ impl<'a, I> Step<'a, I> {
             left: &[],
             predicted: None,
             contacts: None,
-            spawned: RefCell::default(),
+            said: RefCell::default(),
         }
     }
 
@@ -145,6 +145,18 @@ impl<'a, I> Step<'a, I> {
     pub(crate) fn telling(mut self, contacts: &'a Contacts) -> Step<'a, I> {
         self.contacts = Some(contacts);
         self
+    }
+
+    /// The same, with memory for what it says.
+    pub(crate) fn saying(mut self, mut said: Said) -> Step<'a, I> {
+        said.clear();
+        self.said = RefCell::new(said);
+        self
+    }
+
+    /// What it has said, and its memory.
+    pub(crate) fn into_said(self) -> Said {
+        self.said.into_inner()
     }
 
     pub(crate) fn again(mut self) -> Step<'a, I> {
@@ -202,7 +214,9 @@ impl<'a, I> Step<'a, I> {
         }
     }
 
-    /// Whether this tick is simulated for the first time here; `false` in a re-simulation. For sounds and the like.
+    /// Whether this tick is simulated for the first time here; `false` whenever it is simulated again. For counters and
+    /// the like; what a player is to see or hear once is an [`effect`](Step::effect), which is taken back when it turns
+    /// out not to have happened.
     pub fn first_time(&self) -> bool {
         self.first_time
     }
@@ -221,7 +235,7 @@ impl<'a, I> Step<'a, I> {
     /// # Panics
     /// When one player spawns more than 256 entities of one kind in one tick.
     pub fn spawn(&self, kind: Kind, player: PlayerId) -> Entity {
-        let mut spawned = self.spawned.borrow_mut();
+        let spawned = &mut self.said.borrow_mut().spawned;
         let counter = match spawned.iter_mut().find(|entry| (entry.0, entry.1) == (kind, player)) {
             Some(entry) => {
                 entry.2 = entry.2.checked_add(1).expect("at most 256 entities of one kind, player and tick");
@@ -233,5 +247,25 @@ impl<'a, I> Step<'a, I> {
             }
         };
         Entity::new(kind, player, self.tick, counter)
+    }
+
+    /// Something happens to `entity` that leaves nothing behind in the state: a shot, a hit. The client that predicts it
+    /// tells it at once, and what became of it later; the others tell it when they show its tick
+    /// ([`ClientEvent::Effect`](crate::session::client::ClientEvent::Effect)). One of each kind for each entity and tick:
+    /// said twice it happens once.
+    pub fn effect(&self, kind: EffectKind, entity: Entity) {
+        self.say(Effect { tick: self.tick, entity, kind, at: None });
+    }
+
+    /// The same, with a place in metres.
+    pub fn effect_at(&self, kind: EffectKind, entity: Entity, at: [f32; 3]) {
+        self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
+    }
+
+    fn say(&self, effect: Effect) {
+        let effects = &mut self.said.borrow_mut().effects;
+        if !effects.iter().any(|known| known.name() == effect.name()) {
+            effects.push(effect);
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod record;
 pub mod server;
 
 mod lateness;
+mod news;
 mod outbox;
 mod packet;
 mod peek;

@@ -2,6 +2,7 @@
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
+use super::news::NEWS_TICKS_BACK;
 use crate::rollback::PlayerId;
 use crate::time::{Tick, TickTime};
 use crate::wire::{Malformed, Stream};
@@ -232,7 +233,7 @@ pub(crate) struct InputArrival {
 pub(crate) const ARRIVALS_MAX: usize = 64;
 
 /// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
-/// and then a bit 0.
+/// and then a bit 0; and the news likewise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SnapshotHead {
     pub ticket: u8,
@@ -250,6 +251,8 @@ pub(crate) struct SnapshotHead {
     pub arrived: u16,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
     pub substituted: Vec<SubstitutedRange>,
+    /// Of how many ticks before the snapshot's all news are told.
+    pub news_ticks: u32,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
@@ -277,7 +280,9 @@ impl SnapshotHead {
         stream.u8(&mut self.fraction)?;
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
         self.stream_arrivals(stream)?;
-        self.stream_substituted(stream)
+        self.stream_substituted(stream)?;
+        stream.small(&mut self.news_ticks)?;
+        if self.news_ticks > NEWS_TICKS_BACK { Err(Malformed::OutOfRange("ticks of news")) } else { Ok(()) }
     }
 
     fn stream_arrivals(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -17,6 +17,22 @@ pub(crate) struct Ages {
     pub contact: Option<u32>,
 }
 
+impl Ages {
+    /// Of an entity at `tick`, by when entities were last changed and touched (the second list ascending by entity); a
+    /// touch that the client knows of is not told again.
+    pub(crate) fn of(
+        entity: Entity,
+        tick: Tick,
+        (changed, touched): (&[(Entity, Tick)], &[(Entity, Tick)]),
+        known: Tick,
+    ) -> Ages {
+        let event = changed.iter().find(|(to, _)| *to == entity).map(|(_, at)| tick.since(*at));
+        let found = touched.binary_search_by_key(&entity, |(to, _)| *to).ok();
+        let contact = found.map(|found| touched[found].1).filter(|at| *at >= known).map(|at| tick.since(at));
+        Ages { event, contact }
+    }
+}
+
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct RowCode {
@@ -36,13 +52,34 @@ impl RowCode {
         usize::from(kind.0) < self.widths.len()
     }
 
-    /// Writes one row.
-    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
+    /// Writes the name of an entity.
+    pub(crate) fn write_name(&self, writer: &mut BitWriter<'_>, entity: Entity) {
         let name = "writing never fails";
         writer.put(u64::from(entity.kind().0), self.kind_bits);
         writer.small(&mut u32::from(entity.player().get())).expect(name);
         writer.small(&mut entity.tick().get()).expect(name);
         writer.small(&mut u32::from(entity.counter())).expect(name);
+    }
+
+    /// The inverse of [`write_name`](RowCode::write_name).
+    #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
+    pub(crate) fn read_name(&self, reader: &mut BitReader<'_>) -> Result<Entity, Malformed> {
+        let kind = reader.take(self.kind_bits)? as usize;
+        if kind >= self.widths.len() {
+            return Err(Malformed::OutOfRange("kind"));
+        }
+        let (mut player, mut tick, mut counter) = (0, 0, 0);
+        reader.small(&mut player)?;
+        reader.small(&mut tick)?;
+        reader.small(&mut counter)?;
+        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
+        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
+        Ok(Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter))
+    }
+
+    /// Writes one row.
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
+        self.write_name(writer, entity);
         for age in [ages.event, ages.contact] {
             let age = age.filter(|age| *age <= EVENT_TICKS_BACK);
             writer.put(u64::from(age.is_some()), 1);
@@ -58,15 +95,8 @@ impl RowCode {
     /// Reads one row into `rows`.
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
     pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Ages), Malformed> {
-        let kind = reader.take(self.kind_bits)? as usize;
-        let widths = self.widths.get(kind).ok_or(Malformed::OutOfRange("kind"))?;
-        let (mut player, mut tick, mut counter) = (0, 0, 0);
-        reader.small(&mut player)?;
-        reader.small(&mut tick)?;
-        reader.small(&mut counter)?;
-        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
-        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
-        let entity = Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter);
+        let entity = self.read_name(reader)?;
+        let widths = &self.widths[usize::from(entity.kind().0)];
         let mut age = || Ok(if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None });
         let ages = Ages { event: age()?, contact: age()? };
         let mut words = [0; ROW_WORDS_MAX];

@@ -1,6 +1,7 @@
 //! What a client's update reports: its state, what was corrected and why, and counters that add up.
 
-use crate::rollback::{Difference, Entity, PlayerId};
+use crate::motion::Pose;
+use crate::rollback::{Difference, Effect, Entity, PlayerId};
 use crate::session::Refusal;
 use crate::time::Tick;
 use core::fmt;
@@ -44,7 +45,6 @@ impl Causes {
     pub const RESYNC: Causes = Causes(16);
     /// An earlier difference was left, because reconciliation was off.
     pub const LEFT: Causes = Causes(32);
-
     /// An input of another player that this client predicts was not the one that was guessed, or was never told.
     pub const RELAYED_INPUT: Causes = Causes(64);
     /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
@@ -95,6 +95,9 @@ impl fmt::Debug for Causes {
 pub struct Corrected {
     /// Whose state was corrected.
     pub entity: Entity,
+    /// The tick of the state that was compared before: what explains the difference lies in the ticks from here to
+    /// `tick`, without it.
+    pub since: Tick,
     /// The tick of the authority's state that differed from the prediction, or the first that was simulated with an input
     /// that has turned out to be wrong.
     pub tick: Tick,
@@ -143,6 +146,37 @@ pub enum ClientEvent {
         /// The lead beyond the fastest way that would prevent it, in ticks.
         asked_ticks: f64,
     },
+    /// An entity is there for the first time: predicted, or shown as another's. `Confirmed` or `Withdrawn` follows.
+    Spawned(Entity),
+    /// The authority has it, or has had it.
+    Confirmed(Entity),
+    /// A predicted entity that the authority never had is gone.
+    Withdrawn {
+        /// Which.
+        entity: Entity,
+        /// Where it was shown last, for the game to fade it.
+        pose: Pose,
+    },
+    /// An entity is gone for good: the authority does not have it any more, and it is not shown. One that prediction
+    /// alone has removed is not shown either, but may come back.
+    Despawned {
+        /// Which.
+        entity: Entity,
+        /// Where it was shown last.
+        pose: Pose,
+    },
+    /// An effect is to be seen or heard now. `EffectConfirmed` or `EffectCancelled` follows. It comes a second time only
+    /// when a re-simulation has cancelled what the authority has after all.
+    Effect {
+        /// Which.
+        effect: Effect,
+        /// How many ticks it is late: 0 when it was predicted; more when it was not, or when updates are rare.
+        late: u32,
+    },
+    /// The authority has it too.
+    EffectConfirmed(Effect),
+    /// It did not happen: a re-simulation, or the authority, does not have it.
+    EffectCancelled(Effect),
 }
 
 /// What an update did. Valid until the next one.
@@ -208,6 +242,13 @@ pub struct ClientStats {
     pub resyncs: u64,
     /// Own ticks whose input the server substituted, as far as it has told.
     pub substituted: u64,
+    /// Predicted entities that the authority never had.
+    pub withdrawn: u64,
+    /// Effects that were told and did not happen.
+    pub effects_cancelled: u64,
+    /// Ticks of which the server could not tell all effects: there were more than 256 since the snapshot that it knows the
+    /// client to have, or that was too long ago. Predicted effects of these ticks stay as they are.
+    pub effect_ticks_untold: u64,
     /// Datagrams that were sent.
     pub datagrams_sent: u64,
     /// Inputs in them, with repetitions.

@@ -217,13 +217,16 @@ impl<W: World> Client<W> {
             session.playout.note_arrival(snapshot, self.config.playout_limits());
         }
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
-        if let Phase::Playing(former) = &self.phase {
+        if let Phase::Playing(former) = &mut self.phase {
             self.stats.outcomes.resync += former.waiting();
+            self.stats.withdrawn += former.appearances.end_all(&mut self.events);
             session.timeline.follow(&former.timeline);
         }
         let full = &session.snapshots.newest().expect("it was there a moment ago").rows;
         session.timeline.restart(world, tick, full, at.tick());
         session.reconciler.begin(tick);
+        session.effects.begin(tick);
+        session.note_runs(tick, at.tick());
         self.phase = Phase::Playing(Box::new(session));
         self.events.push(ClientEvent::Joined(player));
     }

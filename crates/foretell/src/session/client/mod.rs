@@ -1,8 +1,10 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
 mod anchor;
+mod appearances;
 mod config;
 mod connection;
+mod effects;
 mod frame;
 mod join;
 mod news;
@@ -17,6 +19,7 @@ mod scene;
 mod send;
 mod shown;
 mod snapshots;
+mod telling;
 mod view;
 
 pub use config::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
@@ -30,7 +33,9 @@ use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Tick, TickTime};
 use anchor::Anchor;
+use appearances::Appearances;
 use connection::Connection;
+use effects::Effects;
 use join::Handshake;
 use others::Heard;
 use pacing::Pacing;
@@ -94,6 +99,10 @@ struct Session<W: World> {
     wanted: Predicted,
     reconciler: Reconciler,
     offsets: Offsets,
+    appearances: Appearances,
+    effects: Effects,
+    /// Where the cursor stood at the last update.
+    told_at: Option<TickTime>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
     anchor: Anchor,
@@ -331,6 +340,9 @@ impl<W: World> Session<W> {
             wanted: Predicted::own(player),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
+            appearances: Appearances::new(),
+            effects: Effects::new(),
+            told_at: None,
             proxies: Rows::new(&rules.schema),
             anchor: Anchor::new(at.tick(), now),
             resyncing: None,

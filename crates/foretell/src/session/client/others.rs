@@ -128,6 +128,7 @@ impl<W: World> Turn<'_, W> {
         let received = &mut self.stats.outcomes.received;
         *received = received.wrapping_add_signed(session.snapshots.recount(&wanted));
         self.stats.resimulated += u64::from(ran);
+        session.note_runs(tick, session.timeline.present());
         session.reconciler.note_again(tick, Causes::OTHERS);
         ran
     }

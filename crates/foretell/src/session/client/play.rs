@@ -48,6 +48,7 @@ impl<W: World> Turn<'_, W> {
             self.session.pacing.coast();
         }
         let catches_up = self.catch_up();
+        self.confirm();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
@@ -56,15 +57,18 @@ impl<W: World> Turn<'_, W> {
         if leaps {
             self.capture();
         }
+        self.session.note_predicted(&self.rules.schema, self.events);
         let mut ticks = 0;
         while self.session.resyncing.is_none() && self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
+            self.session.note_predicted(&self.rules.schema, self.events);
             ticks += 1;
         }
         if leaps {
             self.hide_leap();
         }
         self.session.timeline.seek_present(world);
+        self.tell();
         self.send(outbox);
         Done { ticks, resimulated }
     }
@@ -129,6 +133,7 @@ impl<W: World> Session<W> {
         let input = PlayerInput { player: self.player, input: input(tick), status, presented };
         self.pacing.note_tick(tick);
         self.timeline.advance(world, input, &self.proxies);
+        self.effects.note_run(tick, self.timeline.effects(tick));
     }
 
     /// The rows of other entities at the playout cursor, and the names of those that are gone. Returns where the cursor

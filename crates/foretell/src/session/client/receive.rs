@@ -114,7 +114,8 @@ impl<W: World> Client<W> {
                 let snapshot = session.snapshots.get(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
                 session.playout.note_arrival(snapshot, self.config.playout_limits());
-                session.reconciler.note_touched(&snapshot.touched);
+                session.reconciler.note_told(snapshot);
+                self.stats.effect_ticks_untold += u64::from(session.effects.note_told(snapshot));
                 session.reconciler.note_contacts(&snapshot.contacts, session.timeline.predicted());
                 session.connection.note_snapshot(now);
             }

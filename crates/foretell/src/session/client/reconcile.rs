@@ -85,7 +85,9 @@ impl<W: World> Turn<'_, W> {
     fn resimulate(&mut self, world: &mut W) -> u32 {
         let session = &mut *self.session;
         let budget = self.config.resimulation_budget.max(session.due() + 2);
+        let from = session.timeline.settled();
         let ran = session.timeline.resimulate(world, budget);
+        session.note_runs(from, from + ran);
         self.stats.resimulated += u64::from(ran);
         if session.timeline.settled() == session.timeline.present() {
             self.land();
@@ -101,9 +103,17 @@ impl<W: World> Turn<'_, W> {
         session.reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
         let authority = &session.reconciler.authority;
         session.reconciler.pending.clear();
+        let since = session.reconciler.compared();
         for (entity, _) in authority.iter() {
-            let pending = Pending { entity, tick, difference: None, causes: Causes::RESYNC, misprediction_m: 0.0 };
-            session.reconciler.pending.push(pending);
+            let causes = Causes::RESYNC;
+            session.reconciler.pending.push(Pending {
+                entity,
+                since,
+                tick,
+                difference: None,
+                causes,
+                misprediction_m: 0.0,
+            });
         }
         session.anchor.note(tick, snapshot.came);
         let replayed = session.timeline.restart(world, tick, &snapshot.rows, until);
@@ -115,6 +125,8 @@ impl<W: World> Turn<'_, W> {
                 self.stats.outcomes.superseded += snapshot.samples;
             }
         }
+        session.skip_effects(session.playout.at_instant(self.now));
+        session.note_runs(tick, until);
         session.reconciler.begin(tick);
         session.resyncing = None;
         self.stats.resyncs += 1;
@@ -138,9 +150,10 @@ impl<W: World> Turn<'_, W> {
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);
         for pending in session.reconciler.pending.drain(..) {
             let (shown_m, teleport) = session.offsets.landed(pending.entity);
-            let Pending { entity, tick, difference, causes, misprediction_m } = pending;
+            let Pending { entity, since, tick, difference, causes, misprediction_m } = pending;
             self.corrections.push(Corrected {
                 entity,
+                since,
                 tick,
                 until,
                 difference,

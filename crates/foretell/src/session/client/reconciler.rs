@@ -2,10 +2,12 @@
 //! under way.
 
 use super::Causes;
+use super::snapshots::Snapshot;
 use crate::motion::vector::squared_distance;
 use crate::rollback::{
     Difference, Entity, KindSchema, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
 };
+use crate::session::news::What;
 use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -14,6 +16,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub entity: Entity,
+    pub since: Tick,
     pub tick: Tick,
     pub difference: Option<Difference>,
     pub causes: Causes,
@@ -25,19 +28,17 @@ pub(crate) struct Reconciler {
     own: PlayerId,
     /// The tick of the last sample that was compared or adopted.
     compared: Tick,
-    /// Whether something differed within the tolerance at that comparison.
-    inexact: bool,
-    /// Whether a difference was left at that comparison.
-    left: bool,
+    /// What explains the differences that stayed at that comparison: within the tolerance, or left.
+    stayed: Causes,
     /// Own ticks that the server substituted, ascending; none older than the last comparison.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
-    /// Before which tick the server changed an entity outside of a step; none older than the last comparison.
-    touched: Vec<(Entity, Tick)>,
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
     contacts: Vec<(Entity, Tick)>,
     /// The entities that those of other players touched here before the state that is compared.
     pub met: Vec<Entity>,
+    /// In which tick something changed an entity that its prediction does not know; none older than the last comparison.
+    known: Vec<(Entity, Tick, Causes)>,
     /// The authority's rows of predicted entities, at the last comparison.
     pub authority: Rows,
     /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
@@ -54,13 +55,12 @@ impl Reconciler {
         Reconciler {
             own,
             compared: Tick::ZERO,
-            inexact: false,
-            left: false,
+            stayed: Causes::default(),
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
-            touched: Vec::with_capacity(super::FEW),
             contacts: Vec::with_capacity(super::FEW),
             met: Vec::with_capacity(super::FEW),
+            known: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
             misguessed: Vec::with_capacity(super::FEW),
             pending: Vec::with_capacity(super::FEW),
@@ -70,14 +70,13 @@ impl Reconciler {
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        self.substituted.len() + self.touched.len() + self.pending.len()
+        self.substituted.len() + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`.
     pub(crate) fn begin(&mut self, tick: Tick) {
         self.advance_to(tick);
-        self.inexact = false;
-        self.left = false;
+        self.stayed = Causes::default();
     }
 
     pub(crate) fn compared(&self) -> Tick {
@@ -102,11 +101,15 @@ impl Reconciler {
         self.newest_substituted.filter(|_| news > 0).map(|newest| (newest, news))
     }
 
-    /// Remembers what a snapshot says that the server changed outside of steps.
-    pub(crate) fn note_touched(&mut self, touched: &[(Entity, Tick)]) {
-        for event in touched.iter().filter(|(_, at)| *at >= self.compared) {
-            if !self.touched.contains(event) {
-                self.touched.push(*event);
+    /// Remembers what a snapshot tells of its entities: which the server changed outside of steps.
+    pub(crate) fn note_told(&mut self, snapshot: &Snapshot) {
+        for (entity, at) in &snapshot.touched {
+            self.note_cause(*entity, *at, Causes::SERVER_EVENT);
+        }
+        for news in &snapshot.news {
+            match news.what {
+                What::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
+                What::Effect { .. } | What::Ended => {}
             }
         }
     }
@@ -121,10 +124,19 @@ impl Reconciler {
         }
     }
 
+    /// Remembers why an entity may differ after tick `at`.
+    pub(crate) fn note_cause(&mut self, entity: Entity, at: Tick, cause: Causes) {
+        if at >= self.compared && !self.known.contains(&(entity, at, cause)) {
+            self.known.push((entity, at, cause));
+        }
+    }
+
     /// What the last comparison has found is left as it is.
     pub(crate) fn leave(&mut self) {
+        for left in self.pending.iter().filter(|pending| pending.tick == self.compared) {
+            self.stayed = self.stayed.with(left.causes).with(Causes::LEFT);
+        }
         self.pending.retain(|pending| pending.tick != self.compared);
-        self.left = true;
     }
 
     /// Ticks from `tick` on are simulated again, for these reasons.
@@ -142,7 +154,7 @@ impl Reconciler {
         let known = self.pending.len();
         for (entity, misprediction_m) in moved {
             if self.pending[..known].iter().all(|pending| pending.entity != entity) {
-                self.pending.push(Pending { entity, tick, difference: None, causes, misprediction_m });
+                self.pending.push(Pending { entity, since: tick, tick, difference: None, causes, misprediction_m });
             }
         }
     }
@@ -152,14 +164,14 @@ impl Reconciler {
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
             self.substituted.pop_front();
         }
-        self.touched.retain(|(_, at)| *at >= tick);
         self.contacts.retain(|(_, at)| *at >= tick);
+        self.known.retain(|(_, at, _)| *at >= tick);
     }
 
     /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending.
     pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
         let mut found = Compared::default();
-        let mut inexact = false;
+        let mut stayed = Causes::default();
         let mut pending = core::mem::take(&mut self.pending);
         let named = self.authority.iter().map(|(entity, words)| (entity, Some(words)));
         let unnamed = predicted.iter().map(|(entity, _)| (entity, None));
@@ -171,43 +183,52 @@ impl Reconciler {
             let difference = compare_row(schema.kind(entity.kind()), ours, theirs, tolerance);
             if difference.is_none() {
                 found.agreed += 1;
-                inexact |= ours != theirs;
+                if ours != theirs {
+                    stayed = stayed.with(self.causes(entity, tick, true)).with(Causes::TOLERANCE);
+                }
                 continue;
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
             let causes = self.causes(entity, tick, ours.is_some() && theirs.is_some());
-            pending.retain(|known| known.entity != entity);
-            pending.push(Pending { entity, tick, difference, causes, misprediction_m });
+            let found = Pending { entity, since: self.compared, tick, difference, causes, misprediction_m };
+            match pending.iter_mut().find(|known| known.entity == entity) {
+                // It lands together with what was found before.
+                Some(known) => *known = Pending { since: known.since, causes: known.causes.with(causes), ..found },
+                None => pending.push(found),
+            }
         }
         self.pending = pending;
-        self.inexact = inexact;
-        self.left = false;
+        self.stayed = stayed;
         found
     }
 
-    /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison.
+    /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison. What is known of
+    /// others of its player explains it too where nothing is known of itself, and where it was spawned since: a shot comes
+    /// from where the walker stands.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
         let window = self.compared..tick;
-        let touched = self.touched.iter().any(|(touched, at)| *touched == entity && window.contains(at));
+        let known_of = |which: &dyn Fn(Entity) -> bool| {
+            let known = self.known.iter().filter(|(known, at, _)| which(*known) && window.contains(at));
+            known.fold(Causes::default(), |set, (_, _, cause)| set.with(*cause))
+        };
         // What is done to one entity of a player may be passed on to the player's others without a word.
         let player = entity.player();
+        let mut known = known_of(&|known| known == entity);
+        if known.is_unexplained() || window.contains(&entity.tick()) {
+            known = known_of(&|known| known.player() == player);
+        }
         let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
         let met = met_there || self.met.iter().any(|met| met.player() == player);
+        let substituted = player == self.own && self.substituted.iter().any(|missed| window.contains(missed));
         [
-            (
-                entity.player() == self.own && self.substituted.iter().any(|missed| window.contains(missed)),
-                Causes::OWN_INPUT,
-            ),
-            (self.misguessed.contains(&entity.player()), Causes::RELAYED_INPUT),
+            (substituted, Causes::OWN_INPUT),
+            (self.misguessed.contains(&player), Causes::RELAYED_INPUT),
             (met, Causes::OTHERS),
-            (touched, Causes::SERVER_EVENT),
-            (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),
-            (self.left, Causes::LEFT),
         ]
         .into_iter()
         .filter(|(holds, _)| *holds)
-        .fold(Causes::default(), |set, (_, cause)| set.with(cause))
+        .fold(known.with(self.stayed), |set, (_, cause)| set.with(cause))
     }
 }
 
@@ -227,5 +248,46 @@ fn distance_m(kind: &KindSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -
     match (ours.and_then(position), theirs.and_then(position)) {
         (Some(ours), Some(theirs)) => squared_distance(ours, theirs).sqrt(),
         _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Audience, Column, Kind, KindSchema, PlayerId};
+
+    const ME: PlayerId = PlayerId::new(1);
+
+    fn entity(tick: u32) -> Entity {
+        Entity::new(Kind(0), ME, Tick::new(tick), 0)
+    }
+
+    /// The causes of what differs at tick 20, when what is known of a walker and of two bolts has happened in tick 15.
+    fn causes(compared: u32) -> Vec<(Entity, Causes)> {
+        let schema =
+            Schema::new(vec![KindSchema::new("thing", vec![Column::of::<u8>("at", Meaning::Plain)], Audience::All)]);
+        let mut reconciler = Reconciler::new(&schema, ME);
+        reconciler.begin(Tick::new(compared));
+        reconciler.note_cause(entity(1), Tick::new(15), Causes::SERVER_EVENT);
+        [8, 12].into_iter().for_each(|bolt| reconciler.note_cause(entity(bolt), Tick::new(15), Causes::OTHERS));
+        let mut predicted = Rows::new(&schema);
+        for tick in [1, 3, 8, 12] {
+            predicted.set_words(entity(tick), &[0]);
+            reconciler.authority.set_words(entity(tick), &[1]);
+        }
+        reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
+        reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()
+    }
+
+    #[test]
+    fn what_is_known_of_its_own_explains_an_entity_and_of_others_what_was_spawned_or_has_nothing() {
+        let both = Causes::SERVER_EVENT.with(Causes::OTHERS);
+        let expected = [(1, Causes::SERVER_EVENT), (3, both), (8, Causes::OTHERS), (12, both)];
+        assert_eq!(causes(10), expected.map(|(tick, causes)| (entity(tick), causes)));
+    }
+
+    #[test]
+    fn what_happened_before_the_last_comparison_explains_nothing() {
+        assert!(causes(16).iter().all(|(_, causes)| causes.is_unexplained()));
     }
 }

@@ -49,6 +49,20 @@ impl Offsets {
         offset.decayed(now.since(self.at), velocity, config)
     }
 
+    /// The row of a predicted entity as it is shown at `now`, when the clock stands at `at`. Returns the offset in it.
+    pub(crate) fn show<W: World>(
+        &self,
+        timeline: &Timeline<W>,
+        (kind, entity, words): (&KindSchema, Entity, &[u32]),
+        ((now, at), config): ((Instant, TickTime), &ClientConfig),
+        into: &mut RowBuffer,
+    ) -> VisualOffset {
+        shown_row(timeline, kind, (entity, words), (at, config.show), into);
+        let offset = self.at(entity, now, velocity_of(kind, words), config);
+        apply(offset, kind, into);
+        offset
+    }
+
     /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
     pub(super) fn capture<W: World>(&mut self, scene: &Scene<'_, W>) {
         self.captured.clear();
@@ -136,6 +150,14 @@ impl Offsets {
             Err(_) if offset.is_none() => {}
             Err(index) => self.offsets.insert(index, (entity, offset)),
         }
+    }
+}
+
+/// Moves a row by an offset.
+pub(super) fn apply(offset: VisualOffset, kind: &KindSchema, row: &mut RowBuffer) {
+    if !offset.is_none() {
+        set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
+        move_position(kind, offset.position(), row);
     }
 }
 

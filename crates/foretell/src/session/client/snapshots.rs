@@ -1,6 +1,7 @@
 //! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
 
 use crate::rollback::{Entity, Predicted, Rows, Schema};
+use crate::session::news::{NEWS_MAX, News};
 use crate::session::packet::SnapshotHead;
 use crate::session::rowcode::RowCode;
 use crate::time::{Instant, Tick, TickRate, TickTime};
@@ -22,6 +23,9 @@ pub(crate) struct Snapshot {
     pub touched: Vec<(Entity, Tick)>,
     /// When an entity of another player last touched an entity.
     pub contacts: Vec<(Entity, Tick)>,
+    /// What happened besides; all of the ticks from `news_from` on.
+    pub news: Vec<News>,
+    pub news_from: Tick,
     /// How many samples of predicted entities it holds.
     pub samples: u64,
     /// Whether its samples have their outcome.
@@ -46,6 +50,7 @@ pub(crate) struct Snapshots {
     reading: Rows,
     touched: Vec<(Entity, Tick)>,
     contacts: Vec<(Entity, Tick)>,
+    news: Vec<News>,
 }
 
 /// What became of a datagram of a snapshot.
@@ -69,6 +74,8 @@ impl Snapshots {
             rows: Rows::new(schema),
             touched: Vec::new(),
             contacts: Vec::new(),
+            news: Vec::with_capacity(4 * super::FEW),
+            news_from: Tick::ZERO,
             samples: 0,
             settled: false,
             parts: 0,
@@ -81,6 +88,7 @@ impl Snapshots {
             reading: Rows::new(schema),
             touched: Vec::new(),
             contacts: Vec::new(),
+            news: Vec::with_capacity(4 * super::FEW),
         }
     }
 
@@ -94,21 +102,13 @@ impl Snapshots {
         &mut self,
         (now, tick): (Instant, Tick),
         head: &SnapshotHead,
-        mut reader: BitReader<'_>,
+        reader: BitReader<'_>,
         (code, predicted): (&RowCode, &Predicted),
     ) -> Result<Stored, Malformed> {
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
         }
-        self.reading.clear();
-        self.touched.clear();
-        self.contacts.clear();
-        while reader.take(1)? == 1 {
-            let (entity, ages) = code.read(&mut reader, &mut self.reading)?;
-            self.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
-            self.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
-        }
-        reader.finish()?;
+        self.read(tick, reader, code)?;
         let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
             Ok(at) => (at, 0),
             Err(0) if self.kept.len() == self.most => return Ok(Stored::Known),
@@ -128,6 +128,7 @@ impl Snapshots {
         snapshot.rows.settle();
         snapshot.touched.append(&mut self.touched);
         snapshot.contacts.append(&mut self.contacts);
+        snapshot.news.append(&mut self.news);
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
@@ -135,11 +136,36 @@ impl Snapshots {
         Ok(Stored::Complete(tick, pushed_out))
     }
 
+    /// Reads the lists of a datagram.
+    fn read(&mut self, tick: Tick, mut reader: BitReader<'_>, code: &RowCode) -> Result<(), Malformed> {
+        self.reading.clear();
+        self.touched.clear();
+        self.contacts.clear();
+        while reader.take(1)? == 1 {
+            let (entity, ages) = code.read(&mut reader, &mut self.reading)?;
+            self.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+            self.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+        }
+        self.news.clear();
+        for nth in 0.. {
+            if reader.take(1)? == 0 {
+                break;
+            }
+            if nth == NEWS_MAX {
+                return Err(Malformed::OutOfRange("count of news"));
+            }
+            self.news.extend(News::read(&mut reader, code, tick)?);
+        }
+        reader.finish()
+    }
+
     fn make_room(&mut self, at: usize, now: Instant, tick: Tick, head: &SnapshotHead) -> (usize, u64) {
         let mut snapshot = self.spare.pop().expect("one more is made than is kept");
         snapshot.rows.clear();
         snapshot.touched.clear();
         snapshot.contacts.clear();
+        snapshot.news.clear();
+        snapshot.news_from = tick.back(head.news_ticks).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
         let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));

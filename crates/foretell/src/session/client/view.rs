@@ -1,7 +1,7 @@
 //! What a player sees: every entity at the shown instant, with where it comes from.
 
 use super::playout::Playout;
-use super::shown::{RowBuffer, STANDING, ahead, blend, move_position, pose_of, set_rotation, shown_row, velocity_of};
+use super::shown::{RowBuffer, STANDING, ahead, apply, blend, pose_of, velocity_of};
 use super::{Client, ClientConfig, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
 use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, Schema, State, World};
@@ -64,7 +64,8 @@ impl View<'_> {
 
 impl<W: World> Client<W> {
     /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending. Reads only; call it
-    /// after [`update`](Client::update), as often as frames are drawn.
+    /// after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as
+    /// withdrawn or despawned.
     pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
         let Phase::Playing(session) = &self.phase else { return };
         let at = session.pacing.at_instant(now);
@@ -72,9 +73,8 @@ impl<W: World> Client<W> {
         let mut row = [0; ROW_WORDS_MAX];
         for (entity, words) in newest.iter() {
             let kind = self.rules.schema.kind(entity.kind());
-            shown_row(&session.timeline, kind, (entity, words), (at, self.config.show), &mut row);
-            let offset = session.offsets.at(entity, now, velocity_of(kind, words), &self.config);
-            apply(offset, kind, &mut row);
+            let when = ((now, at), &self.config);
+            let offset = session.offsets.show(&session.timeline, (kind, entity, words), when, &mut row);
             draw(&View { entity, source: Source::Predicted, offset, kind, row: &row[..words.len()] });
         }
         session.present_others(now, (&self.rules.schema, &self.config), &mut row, &mut draw);
@@ -92,7 +92,8 @@ impl<W: World> Session<W> {
         let Some(at) = self.playout.at_instant(now) else { return };
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return };
         let predicted = self.timeline.predicted();
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
+        let others = |entity: Entity| !predicted.contains(entity.player()) && self.appearances.is_shown(entity);
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| others(*entity)) {
             let kind = schema.kind(entity.kind());
             let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
             let source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
@@ -100,13 +101,6 @@ impl<W: World> Session<W> {
             apply(offset, kind, row);
             draw(&View { entity, source, offset, kind, row: &row[..words.len()] });
         }
-    }
-}
-
-fn apply(offset: VisualOffset, kind: &KindSchema, row: &mut RowBuffer) {
-    if !offset.is_none() {
-        set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
-        move_position(kind, offset.position(), row);
     }
 }
 

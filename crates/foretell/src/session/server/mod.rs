@@ -3,6 +3,7 @@
 mod admission;
 mod buffer;
 mod frame;
+mod news;
 mod peer;
 mod plan;
 mod receive;
@@ -13,12 +14,13 @@ mod step;
 pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
+use super::news::{News, What};
 use super::packet::SnapshotHead;
 use super::record::{Made, Recorded, Recorder};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, Rules, Stepping};
-use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
+use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
 use admission::Admission;
 use core::time::Duration;
@@ -86,6 +88,8 @@ pub struct Server<W: World> {
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
     published: Rows,
+    /// What the last step has said.
+    said: Said,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
     touched: Vec<(Entity, Tick)>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
@@ -125,6 +129,7 @@ impl<W: World> Server<W> {
             admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
+            said: Said::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
             contacts_of_step: Contacts::default(),
@@ -254,7 +259,12 @@ impl<W: World> Server<W> {
                 _ => tick,
             };
             self.touched.retain(|(known, _)| known != entity);
-            self.touched.push((*entity, at));
+            if self.published.words(*entity).is_some() {
+                self.touched.push((*entity, at));
+            } else if let Ok(owner) = owner {
+                // It has no row that could tell.
+                self.peers[owner].news.note(News { tick: at, entity: *entity, what: What::Removed });
+            }
         }
         self.published.settle();
         if self.rules.stepping == Stepping::Clock {

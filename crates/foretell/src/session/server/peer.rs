@@ -2,6 +2,7 @@
 
 use super::buffer::InputBuffer;
 use super::frame::PeerStats;
+use super::news::NewsLog;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
@@ -31,6 +32,8 @@ pub(crate) struct Peer<I> {
     /// The hello to be answered: where it came from, its `sent`, and the ticket to tell.
     pub hello: Option<(PeerId, u64, u8)>,
     pub buffer: InputBuffer<I>,
+    /// What it has to be told besides states.
+    pub news: NewsLog,
     /// The newest of the datagrams under its ticket, and when it came.
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
@@ -70,6 +73,7 @@ impl<I: Copy + Default> Peer<I> {
             has_played: false,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
+            news: NewsLog::new(start),
             heard: None,
             acknowledged: None,
             admitted,

@@ -116,6 +116,7 @@ impl<W: World> Server<W> {
         if let Some(tick) = newest_snapshot.filter(|tick| *tick <= anchor) {
             peer.acknowledged = peer.acknowledged.max(Some(tick));
             peer.buffer.acknowledge(tick);
+            peer.news.acknowledge(tick);
         }
         if alive {
             self.note_alive(index);

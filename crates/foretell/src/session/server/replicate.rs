@@ -11,13 +11,14 @@ use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::session::rowcode::Ages;
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
+use core::iter::Peekable;
 
 /// How many snapshots are sent after a hello before an input has come: a second of them at 64 Hz. Hellos come every 50
 /// ms, so that a client that is there gets as many as it takes.
 const UNHEARD_MAX: u32 = 64;
 
 impl<W: World> Server<W> {
-    /// Sends the published state as state `tick` to one player.
+    /// Sends the published state as state `tick` to one player, with the news if they fit too.
     pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
         let peer = &mut self.peers[index];
         if peer.lost.is_some() {
@@ -31,64 +32,58 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let Peer { address, player, mut relay_from, .. } = self.peers[index];
-        let acknowledged = self.peers[index].acknowledged.unwrap_or(Tick::ZERO);
-        let (touched, contacts) = (&self.touched, &self.contacts);
-        let last_contact = |entity: Entity| {
-            let found = contacts.binary_search_by_key(&entity, |(to, _)| *to).ok()?;
-            Some(contacts[found].1).filter(|at| *at >= acknowledged)
-        };
-        let ages = |entity: Entity| Ages {
-            event: touched.iter().find(|(to, _)| *to == entity).map(|(_, at)| tick.since(*at)),
-            contact: last_contact(entity).map(|at| tick.since(at)),
-        };
-        let first = outbox.len();
-        let mut rows = self.published.seen_by(&self.rules.schema, player);
-        let relayed = self.config.relay_inputs && self.rules.stepping == Stepping::Clock;
-        let mut pending = rows.next();
+        if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
+            self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
+        }
+    }
+
+    /// Says whether it was not too large.
+    fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
+        let Server { peers, head, code, published, rules, config, line, input_widths, .. } = self;
+        let relays = config.relay_inputs && rules.stepping == Stepping::Clock;
+        let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
+        let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
+        let Peer { address, player, mut relay_from, .. } = peers[index];
+        let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
+        let mut rows = published.seen_by(&rules.schema, player).peekable();
+        let (news_ticks, news) = peers[index].news.told(tick);
+        head.news_ticks = if with_news { news_ticks } else { 0 };
+        let mut news = news.filter(|_| with_news).peekable();
+        let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
+        let mut others = Others { peers, receiver: index, published, interval, widths: input_widths, line };
         for part in 0..PARTS_MAX {
-            self.head.part = part;
-            let (head, code) = (&mut self.head, &self.code);
-            let mut others = Others {
-                peers: &self.peers,
-                receiver: index,
-                published: (&self.published, &self.rules.schema),
-                interval: self.config.snapshot_interval.max(1),
-                widths: &self.input_widths,
-                line: &mut self.line,
-            };
-            let len = outbox.push(address, |bytes| {
+            head.part = part;
+            bytes += outbox.push(address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 Message::Snapshot.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
-                let relays = relayed && part == 0;
-                writer.put(u64::from(relays), 1);
-                if relays {
+                writer.put(u64::from(relays && part == 0), 1);
+                if relays && part == 0 {
                     relay_from = others.write(&mut writer, tick);
                 }
-                while let Some((entity, words)) = pending {
-                    let before = writer.bit_len();
-                    writer.put(1, 1);
-                    code.write(&mut writer, entity, ages(entity), words);
-                    if writer.bit_len() >= DATAGRAM_MAX * 8 {
-                        writer.truncate(before);
-                        break;
-                    }
-                    pending = rows.next();
-                }
-                writer.put(0, 1);
-            });
-            let peer = &mut self.peers[index];
-            peer.relay_from = relay_from;
-            peer.stats.bytes += len as u64;
-            if pending.is_none() {
-                outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
-                peer.stats.snapshots += 1;
-                return;
+                // The two bits that end the lists have to fit too.
+                write_list(&mut writer, &mut rows, 2, |writer, (entity, words)| {
+                    code.write(writer, *entity, ages(*entity), words);
+                });
+                write_list(&mut writer, &mut news, 1, |writer, news| news.write(writer, code, tick));
+            }) as u64;
+            is_whole = rows.peek().is_none() && news.peek().is_none();
+            if is_whole {
+                break;
             }
         }
-        outbox.truncate(first);
-        self.frame.events.push(ServerEvent::SnapshotTooLarge(player));
+        drop(news);
+        if !is_whole {
+            outbox.truncate(first);
+            return false;
+        }
+        let last_part = head.part;
+        outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
+        let peer = &mut peers[index];
+        peer.relay_from = relay_from;
+        peer.stats.snapshots += 1;
+        peer.stats.bytes += bytes;
+        true
     }
 
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
@@ -112,4 +107,24 @@ impl<W: World> Server<W> {
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
     }
+}
+
+/// Writes as much of a list as fits into the datagram with `reserve` bits more: each item after a bit 1, then a bit 0.
+fn write_list<T>(
+    writer: &mut BitWriter<'_>,
+    items: &mut Peekable<impl Iterator<Item = T>>,
+    reserve: usize,
+    mut write: impl FnMut(&mut BitWriter<'_>, &T),
+) {
+    while let Some(item) = items.peek() {
+        let before = writer.bit_len();
+        writer.put(1, 1);
+        write(writer, item);
+        if writer.bit_len() + reserve > DATAGRAM_MAX * 8 {
+            writer.truncate(before);
+            break;
+        }
+        items.next();
+    }
+    writer.put(0, 1);
 }

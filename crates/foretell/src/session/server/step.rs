@@ -1,7 +1,7 @@
 //! Steps: by the server's own clock, or by arriving inputs.
 
 use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
-use crate::rollback::{InputStatus, Side, Step, World};
+use crate::rollback::{InputStatus, PlayerId, Side, Step, World};
 use crate::session::{GapPolicy, Outbox, Stepping};
 use crate::time::{Instant, Tick, TickDelta};
 
@@ -17,7 +17,7 @@ impl<W: World> Server<W> {
         }
         for _ in 0..due.min(CATCH_UP_TICKS_MAX) {
             self.gather_inputs();
-            self.step(world, self.next);
+            self.step(world, self.next, None);
             self.next = self.next.next();
             if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
                 for index in 0..self.peers.len() {
@@ -57,7 +57,7 @@ impl<W: World> Server<W> {
                 }
                 self.inputs.clear();
                 self.inputs.extend(taken);
-                self.step(world, tick);
+                self.step(world, tick, Some(player));
                 self.next = self.next.next();
                 self.peers[index].steps += 1;
                 if self.peers[index].steps.is_multiple_of(self.config.snapshot_interval.max(1)) {
@@ -67,14 +67,20 @@ impl<W: World> Server<W> {
         }
     }
 
-    fn step(&mut self, world: &mut W, tick: Tick) {
+    /// `stepped` is the one player whose input steps the world, where inputs do.
+    fn step(&mut self, world: &mut W, tick: Tick, stepped: Option<PlayerId>) {
         self.note_changes_outside_of_steps(world, tick);
-        let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs);
-        world.step(&step.with_players(&self.joined, &self.left).telling(&self.contacts_of_step));
+        let said = core::mem::take(&mut self.said);
+        let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs).saying(said);
+        let step = step.with_players(&self.joined, &self.left).telling(&self.contacts_of_step);
+        world.step(&step);
+        let said = step.into_said();
+        self.said = said;
         if self.rules.stepping == Stepping::Clock {
             self.note_contacts(tick);
         }
         world.publish(&mut self.published);
+        self.spread_news(tick, stepped);
         self.published.settle();
         self.joined.clear();
         self.left.clear();

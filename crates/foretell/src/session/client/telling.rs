@@ -1,0 +1,101 @@
+//! What an update tells of entities and effects: the lists of `appearances.rs` and `effects.rs`, fed and read.
+
+use super::effects::Now;
+use super::play::Turn;
+use super::shown::pose_of;
+use super::view::proxy_row;
+use super::{ClientEvent, Session};
+use crate::motion::Pose;
+use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, Timeline, World};
+use crate::time::{Tick, TickTime};
+
+impl<W: World> Turn<'_, W> {
+    /// Which entities the authority has had, by what has come since the last update.
+    pub(super) fn confirm(&mut self) {
+        for snapshot in self.session.snapshots.open() {
+            self.session.appearances.confirm(snapshot, self.events);
+        }
+    }
+
+    /// Tells what the update has brought: at its end, when the world stands at the present.
+    pub(super) fn tell(&mut self) {
+        let cursor = self.session.playout.at_instant(self.now);
+        let compared = self.session.reconciler.compared();
+        let (session, schema) = (&mut *self.session, &self.rules.schema);
+        if let Some(snapshot) = session.snapshots.get(compared) {
+            session.appearances.confirm(snapshot, self.events);
+        }
+        if let Some(cursor) = cursor {
+            session.pass(cursor, schema, self.events);
+        }
+        {
+            let now = Session::present_and_cursor(&session.timeline, cursor);
+            self.stats.effects_cancelled += session.effects.settle(&now, self.events);
+        }
+        if let Some(snapshot) = session.snapshots.get(compared) {
+            self.stats.withdrawn += session.appearances.end(compared, &snapshot.rows, self.events);
+        }
+        self.note_shown();
+        self.session.told_at = cursor;
+    }
+
+    /// Remembers where predicted entities are shown now.
+    fn note_shown(&mut self) {
+        let Session { appearances, timeline, offsets, pacing, .. } = &mut *self.session;
+        let when = (self.now, pacing.at());
+        let Some(newest) = timeline.rows(timeline.present()) else { return };
+        let mut row = [0; ROW_WORDS_MAX];
+        for life in appearances.predicted() {
+            let Some(words) = newest.words(life.entity) else { continue };
+            let kind = self.rules.schema.kind(life.entity.kind());
+            offsets.show(timeline, (kind, life.entity, words), (when, self.config), &mut row);
+            life.pose = pose_of(kind, &row);
+        }
+    }
+}
+
+impl<W: World> Session<W> {
+    /// Takes in what the steps of these ticks have said, where it is remembered.
+    pub(super) fn note_runs(&mut self, from: Tick, until: Tick) {
+        for tick in from.max(self.timeline.oldest()).until(until) {
+            self.effects.note_run(tick, self.timeline.effects(tick));
+        }
+    }
+
+    /// Takes in the newest predicted state.
+    pub(super) fn note_predicted(&mut self, schema: &Schema, events: &mut Vec<ClientEvent>) {
+        let Some(newest) = self.timeline.rows(self.timeline.present()) else { return };
+        let pose = |entity: Entity, words: &[u32]| pose_of(schema.kind(entity.kind()), words);
+        self.appearances.note_predicted(newest, pose, events);
+    }
+
+    /// The client starts again from a full state: what it has not seen of what was before, it will not be told.
+    pub(super) fn skip_effects(&mut self, cursor: Option<TickTime>) {
+        let now = Session::present_and_cursor(&self.timeline, cursor);
+        self.effects.skip(&now);
+    }
+
+    fn present_and_cursor(
+        timeline: &Timeline<W>,
+        cursor: Option<TickTime>,
+    ) -> Now<impl Fn(Entity) -> bool + use<'_, W>> {
+        let predicted = timeline.predicted();
+        Now { present: timeline.present(), cursor, predicts: move |entity: Entity| predicted.contains(entity.player()) }
+    }
+
+    /// Others that the cursor has come to, or left behind.
+    fn pass(&mut self, cursor: TickTime, schema: &Schema, events: &mut Vec<ClientEvent>) {
+        let (told_at, rate) = (self.told_at, self.pacing.rate());
+        let Session { appearances, snapshots, timeline, .. } = self;
+        let predicted = timeline.predicted();
+        let pose = |entity: Entity, words: &[u32]| pose_of(schema.kind(entity.kind()), words);
+        // What an entity's next state lacks is extrapolated up to there.
+        let last = |entity: Entity, tick: Tick| -> Option<Pose> {
+            let (words, kind) = (snapshots.get(tick)?.rows.words(entity)?, schema.kind(entity.kind()));
+            let mut row = [0; ROW_WORDS_MAX];
+            proxy_row(kind, (tick, words), None, (told_at?, rate), &mut row);
+            Some(pose_of(kind, &row))
+        };
+        appearances.pass((snapshots, cursor), |entity| predicted.contains(entity.player()), (pose, last), events);
+    }
+}

@@ -1,0 +1,113 @@
+//! What one client has to be told besides states: effects, ends of entities (see `session/news.rs`).
+
+use super::{Server, Stepping};
+use crate::rollback::{Audience, Entity, PlayerId, World};
+use crate::session::news::{NEWS_MAX, NEWS_TICKS_BACK, News, What};
+use crate::time::Tick;
+use std::collections::VecDeque;
+
+/// The news that a client has not acknowledged. Lives as long as the peer.
+#[derive(Clone, Debug)]
+pub(crate) struct NewsLog {
+    /// Ascending by tick, `len <= NEWS_MAX`.
+    kept: VecDeque<News>,
+    /// All news of the ticks from this one on are kept.
+    complete_from: Tick,
+}
+
+impl NewsLog {
+    /// For a client that is told what happens from `tick` on.
+    pub(crate) fn new(tick: Tick) -> NewsLog {
+        NewsLog { kept: VecDeque::with_capacity(NEWS_MAX), complete_from: tick }
+    }
+
+    pub(crate) fn note(&mut self, news: News) {
+        if self.kept.len() == NEWS_MAX
+            && let Some(dropped) = self.kept.pop_front()
+        {
+            self.complete_from = self.complete_from.max(dropped.tick.next());
+        }
+        self.kept.push_back(news);
+    }
+
+    /// The client has the snapshot of `tick`, and so knows of everything before.
+    pub(crate) fn acknowledge(&mut self, tick: Tick) {
+        self.complete_from = self.complete_from.max(tick);
+        while self.kept.front().is_some_and(|oldest| oldest.tick < tick) {
+            self.kept.pop_front();
+        }
+    }
+
+    /// What the snapshot of `tick` tells: of how many ticks before it all news, and the news, ascending by tick.
+    pub(crate) fn told(&self, tick: Tick) -> (u32, impl Iterator<Item = &News>) {
+        let oldest = tick.back(NEWS_TICKS_BACK).unwrap_or(Tick::ZERO);
+        let first = self.kept.partition_point(|news| news.tick < oldest);
+        let end = self.kept.partition_point(|news| news.tick < tick);
+        (tick.since(self.complete_from.max(oldest)), self.kept.range(first..end))
+    }
+}
+
+impl<W: World> Server<W> {
+    /// Tells every client that may know of it what the step of `tick` has said, and which entities ended before their
+    /// clients can have seen them. `stepped` is whose step it was, where each player has ticks of their own: what others
+    /// do happens to a client in the next tick of its own.
+    pub(super) fn spread_news(&mut self, tick: Tick, stepped: Option<PlayerId>) {
+        for peer in &mut self.peers {
+            let tick = match self.rules.stepping {
+                Stepping::Arrivals if stepped != Some(peer.player) => peer.buffer.next(),
+                _ => tick,
+            };
+            let seen = |entity: Entity| {
+                let audience = self.rules.schema.kind(entity.kind()).audience();
+                audience == Audience::All || entity.player() == peer.player
+            };
+            for entity in self.published.removed() {
+                if seen(*entity) && peer.acknowledged.is_none_or(|known| known <= entity.tick()) {
+                    peer.news.note(News { tick, entity: *entity, what: What::Ended });
+                }
+            }
+            for effect in self.said.effects.iter().filter(|effect| seen(effect.entity)) {
+                peer.news.note(News { tick, ..News::of(effect) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::Kind;
+
+    fn ended(tick: u32) -> News {
+        let entity = Entity::new(Kind(0), PlayerId::new(1), Tick::new(tick), 0);
+        News { tick: Tick::new(tick), entity, what: What::Ended }
+    }
+
+    fn told(log: &NewsLog, tick: u32) -> (u32, Vec<u32>) {
+        let (complete, news) = log.told(Tick::new(tick));
+        (complete, news.map(|news| news.tick.get()).collect())
+    }
+
+    #[test]
+    fn news_are_told_until_they_are_acknowledged() {
+        let mut log = NewsLog::new(Tick::new(3));
+        [5, 5, 8].into_iter().for_each(|tick| log.note(ended(tick)));
+        assert_eq!(told(&log, 9), (6, vec![5, 5, 8]));
+        assert_eq!(told(&log, 8), (5, vec![5, 5]), "what is to come is not told");
+        log.acknowledge(Tick::new(6));
+        assert_eq!(told(&log, 9), (3, vec![8]));
+        log.acknowledge(Tick::new(9));
+        assert_eq!(told(&log, 9), (0, vec![]));
+    }
+
+    #[test]
+    fn of_too_many_the_newest_are_told_and_from_which_tick_on_these_are_all() {
+        let mut log = NewsLog::new(Tick::ZERO);
+        (0..NEWS_MAX).zip(0..).for_each(|(_, nth)| log.note(ended(nth / 2)));
+        assert_eq!(told(&log, 200).0, 200);
+        log.note(ended(150));
+        let (complete, news) = told(&log, 200);
+        assert_eq!((complete, news.len(), news[0]), (199, NEWS_MAX, 0), "one of the two of tick 0 is left out");
+        assert_eq!(told(&NewsLog::new(Tick::ZERO), 5000), (NEWS_TICKS_BACK, vec![]), "nothing, for so long");
+    }
+}
