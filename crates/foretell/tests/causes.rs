@@ -198,7 +198,7 @@ fn without_the_faults_that_a_correction_names_it_is_gone_and_with_these_alone_it
     let verified = verify(0..8);
     let seen =
         |cause: &str| verified.iter().filter(|(set, _)| set.contains(cause)).map(|(_, count)| *count).sum::<u32>();
-    let seen = ["own input", "server event", "another player", "spawn"].map(seen);
+    let seen = ["own input", "server event", "other player", "spawn"].map(seen);
     assert!(seen.iter().all(|count| *count > 10), "{verified:#?}");
     assert!(verified.keys().any(|set| set.contains("own input") && set.contains("server event")), "{verified:#?}");
 }

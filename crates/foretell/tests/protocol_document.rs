@@ -251,8 +251,13 @@ fn put_input(writer: &mut Writer, input: Command) {
 type Seen = (Command, Option<u64>);
 
 fn inputs(sequence: u64, snapshot: u64, newest: u64, list: &[Seen]) -> Vec<u8> {
+    inputs_of(TICKET, sequence, (snapshot, newest), list)
+}
+
+/// Those of somebody with another ticket.
+fn inputs_of(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
+    writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
     writer.small(u32::try_from(list.len()).expect("few"));
     let (mut before, mut expected) = (None, None);
     for (input, presented) in list {
@@ -690,7 +695,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let news = fired.flat_map(|fired| {
             let (back, ship) = (tick + 1 - fired, [0, 1, 1, 0]);
             let at = What::Effect(8, Some([0.5, -2.0, 0.0]));
-            [(back, ship, What::Effect(7, None)), (back, [2, 0, 0, 0], at), (back, ship, What::Other(2))]
+            [(back, ship, What::Effect(7, None)), (back, [2, 0, 0, 0], at)]
         });
         assert_eq!((seen.news_ticks, &seen.news), (tick - 1, &news.collect()), "all since the acknowledged tick 2");
         assert_eq!(seen.substituted, if tick == 7 { vec![(1, 1, 1), neutral] } else { vec![neutral] });
@@ -708,9 +713,9 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     served.world.things.remove(&Entity::new(Kind(1), PlayerId::new(1), Tick::new(1), 0));
     let sent = served.update(at(10));
     let news = read_snapshot(&sent[0]).news;
-    let [.., pebble, _, _, _, purse, _, _, _] = &news[..] else { panic!("{news:?}") };
+    let [.., pebble, _, _, purse, _, _] = &news[..] else { panic!("{news:?}") };
     assert_eq!(*pebble, (2, [2, 1, 8, 0], What::Other(1)), "it ended in tick 9");
-    assert_eq!(*purse, (1, [1, 1, 1, 0], What::Other(2)), "it was removed before tick 10");
+    assert_eq!(*purse, (1, [1, 1, 1, 0], What::Other(3)), "it was removed before tick 10");
     served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
@@ -731,9 +736,9 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let walk = Command { thrust: 2.5, fire: false, turn: -7 };
     let run = Command { thrust: 4.0, ..walk };
     // The second player's inputs of the ticks 1, 2, 5 and 7.
-    from(&mut served, 4, &inputs(0, 0, 2, &[(walk, None); 2]));
-    from(&mut served, 4, &inputs(1, 0, 5, &[(run, None)]));
-    from(&mut served, 4, &inputs(2, 0, 7, &[(run, None)]));
+    from(&mut served, 4, &inputs_of(TICKET + 1, 0, (0, 2), &[(walk, None); 2]));
+    from(&mut served, 4, &inputs_of(TICKET + 1, 1, (0, 5), &[(run, None)]));
+    from(&mut served, 4, &inputs_of(TICKET + 1, 2, (0, 7), &[(run, None)]));
     // Each step is two snapshots, of which the first is for the first player.
     let told_first = |served: &mut Served, micros: u64| {
         let sent = served.update(micros);
@@ -755,7 +760,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     from(&mut served, 3, &inputs(0, 7, 8, &[(walk, None)]));
     assert_eq!(told_first(&mut served, at(7)), [(2, 1, vec![received(run)])]);
     // One who fires in tick 9 has a contact with all things of others, and they with them.
-    from(&mut served, 4, &inputs(3, 8, 9, &[(Command { fire: true, ..run }, None)]));
+    from(&mut served, 4, &inputs_of(TICKET + 1, 3, (8, 9), &[(Command { fire: true, ..run }, None)]));
     served.update(at(9));
     let sent = served.update(at(10));
     let all = [(0, 1, 2), (0, 2, 2), (1, 1, 2), (2, 0, 2)];
@@ -767,7 +772,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
 #[test]
 fn a_server_that_follows_the_document_alone_tells_the_inputs_of_others() {
     let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
-    let me = (PlayerId::new(5), EPOCH);
+    let me = (PlayerId::new(5), TICKET);
     let mut world = Space::default();
     let mut client = Client::<Space>::joined(Rules::new(Thing::schema()), config, me, Instant::ZERO, &world);
     let rows = [(0, 4, 0, 0, None, ship_at(1.0))];

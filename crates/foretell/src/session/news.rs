@@ -26,6 +26,8 @@ pub(crate) enum What {
     Effect { kind: EffectKind, at: Option<[f32; 3]> },
     /// It ceased to exist, and no acknowledged snapshot has shown it.
     Ended,
+    /// It has ceased to exist, and another player's had touched it in this step.
+    Touched,
     /// The server removed it outside of a step.
     Removed,
 }
@@ -55,7 +57,8 @@ impl News {
                 writer.optional(&mut at, stream_place).expect(name);
             }
             What::Ended => writer.put(1, 2),
-            What::Removed => writer.put(2, 2),
+            What::Touched => writer.put(2, 2),
+            What::Removed => writer.put(3, 2),
         }
     }
 
@@ -75,8 +78,8 @@ impl News {
                 What::Effect { kind: EffectKind(kind), at }
             }
             1 => What::Ended,
-            2 => What::Removed,
-            _ => return Err(Malformed::OutOfRange("kind of news")),
+            2 => What::Touched,
+            _ => What::Removed,
         };
         Ok(snapshot.back(back).map(|tick| News { tick, entity, what }))
     }

@@ -108,6 +108,7 @@ impl Reconciler {
         }
         for news in &snapshot.news {
             match news.what {
+                What::Touched => self.note_contact(news.entity, news.tick),
                 What::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
                 What::Effect { .. } | What::Ended => {}
             }
@@ -117,10 +118,12 @@ impl Reconciler {
     /// Remembers what a snapshot says that was touched by others.
     pub(crate) fn note_contacts(&mut self, contacts: &[(Entity, Tick)], predicted: &Predicted) {
         let of_predicted = contacts.iter().filter(|(entity, _)| predicted.contains(entity.player()));
-        for contact in of_predicted.filter(|(_, at)| *at >= self.compared) {
-            if !self.contacts.contains(contact) {
-                self.contacts.push(*contact);
-            }
+        of_predicted.for_each(|(entity, at)| self.note_contact(*entity, *at));
+    }
+
+    fn note_contact(&mut self, entity: Entity, at: Tick) {
+        if at >= self.compared && !self.contacts.contains(&(entity, at)) {
+            self.contacts.push((entity, at));
         }
     }
 

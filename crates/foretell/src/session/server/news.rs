@@ -1,4 +1,4 @@
-//! What one client has to be told besides states: effects, ends of entities (see `session/news.rs`).
+//! What one client has to be told besides states: effects, ends of entities and touches of those (see `session/news.rs`).
 
 use super::{Server, Stepping};
 use crate::rollback::{Audience, Entity, PlayerId, World};
@@ -65,6 +65,10 @@ impl<W: World> Server<W> {
                 if seen(*entity) && peer.acknowledged.is_none_or(|known| known <= entity.tick()) {
                     peer.news.note(News { tick, entity: *entity, what: What::Ended });
                 }
+            }
+            let touched = self.published.removed().iter().filter(|entity| self.met.binary_search(entity).is_ok());
+            for entity in touched.filter(|entity| seen(**entity)) {
+                peer.news.note(News { tick, entity: *entity, what: What::Touched });
             }
             for effect in self.said.effects.iter().filter(|effect| seen(effect.entity)) {
                 peer.news.note(News { tick, ..News::of(effect) });
