@@ -111,6 +111,9 @@ impl Witness {
                 let before = self.told.map_or(0, |(_, ticks)| ticks);
                 self.told = Some((*newest, before + ticks));
             }
+            ClientEvent::SlackLimited { asked_ticks } => self.notes.push(format!(
+                "the network would need {asked_ticks:.1} ticks of slack, which is more than is allowed: some inputs come late"
+            )),
         }
     }
 

@@ -38,7 +38,7 @@ const fn field(table: &'static str, key: &'static str, accepted: Accepted) -> Fi
 }
 
 /// Every field but the thresholds, whose keys are the figures' names.
-pub const FIELDS: [Field; 22] = [
+pub const FIELDS: [Field; 24] = [
     field("", "name", Text),
     field("", "explain", Text),
     field("network", "latency_ms", Number(0.0, 10_000.0, "ms")),
@@ -57,6 +57,8 @@ pub const FIELDS: [Field; 22] = [
     field("session", "seeds", Seeds),
     field("session", "input", Words(&["scripted", "recorded"])),
     field("session", "impulses_per_min", Number(0.0, 600.0, "per minute")),
+    field("session", "clock", Words(&["margins", "round-trip"])),
+    field("session", "lead_max_ms", Whole(0.0, 10_000.0, "ms")),
     field("grid", "latency_ms", ListOf("network", "latency_ms")),
     field("grid", "jitter_ms", ListOf("network", "jitter_ms")),
     field("grid", "loss", ListOf("network", "loss")),

@@ -26,6 +26,8 @@
 //! seeds = [1, 2, 3]
 //! input = "scripted"       # or "recorded"
 //! impulses_per_min = 0
+//! clock = "margins"        # what steers it; or "round-trip"
+//! lead_max_ms = 100
 //! [grid]                   # lists in the place of single values
 //! latency_ms = [0, 50]
 //! jitter_ms = [0, 20]
@@ -43,7 +45,9 @@ mod read;
 pub use read::Broken;
 
 use core::time::Duration;
+use foretell::ClientConfig;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
+use foretell::session::client::PacingBy;
 
 /// The plans in `plans/`, by file name, as they were when the program was built.
 const EMBEDDED: [(&str, &str); 7] = [
@@ -153,6 +157,10 @@ pub struct Session {
     pub input: Keys,
     /// How often the server pushes a body by 3 m/s, per minute, 0 to 600. Default 0.
     pub impulses_per_min: f64,
+    /// By what the clients' clocks are steered. Default by margins.
+    pub clock: PacingBy,
+    /// The largest lead beyond the fastest way of an input, in ms, 0 to 10,000. Default 100.
+    pub lead_max_ms: u32,
 }
 
 impl Default for Session {
@@ -166,6 +174,8 @@ impl Default for Session {
             seeds: vec![1, 2, 3],
             input: Keys::Scripted,
             impulses_per_min: 0.0,
+            clock: PacingBy::default(),
+            lead_max_ms: ClientConfig::default().lead_max_ms,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::sweep::figures;
 use core::fmt;
 use core::ops::Range;
 use foretell::netsim::Ordering;
+use foretell::session::client::PacingBy;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -68,6 +69,8 @@ struct SessionTable {
     seeds: Given<Vec<i64>>,
     input: Given<String>,
     impulses_per_min: Given<f64>,
+    clock: Given<String>,
+    lead_max_ms: Given<f64>,
 }
 
 #[derive(Deserialize, Default)]
@@ -148,6 +151,11 @@ impl Source<'_> {
                 _ => or.input,
             },
             impulses_per_min: number("impulses_per_min", &table.impulses_per_min, or.impulses_per_min)?,
+            clock: match self.word(("session", "clock"), &table.clock)? {
+                Some("round-trip") => PacingBy::RoundTrip,
+                _ => or.clock,
+            },
+            lead_max_ms: whole(number("lead_max_ms", &table.lead_max_ms, f64::from(or.lead_max_ms))?),
         })
     }
 

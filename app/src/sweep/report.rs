@@ -10,6 +10,7 @@ use super::{charts, charts::Chart};
 use crate::plan::{Bound, Keys, Network, Plan, Session};
 use core::fmt::Write;
 use foretell::netsim::Ordering;
+use foretell::session::client::PacingBy;
 
 const STYLE: &str = include_str!("report.css");
 const POLICY: &str =
@@ -80,6 +81,7 @@ fn facts(plan: &Plan) -> String {
         (duplicates > 0.0, format!("{} % twice", percent(duplicates))),
         (reordering > 0.0, format!("{} % held back", percent(reordering))),
         (rate_kbps > 0, format!("{rate_kbps} kbit/s")),
+        (plan.session.clock != PacingBy::Margins, "clocks steered by the round trip".to_owned()),
         (impulses_per_min > 0.0, format!("{impulses_per_min} pushes by the server per minute")),
     ];
     extra.iter().filter(|(holds, _)| *holds).for_each(|(_, fact)| facts = format!("{facts}, {fact}"));

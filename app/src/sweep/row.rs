@@ -9,6 +9,7 @@ use crate::plan::{Bound, Case, Keys, Plan, Session};
 use core::time::Duration;
 use foretell::harness::{Host, HostOptions, PlayerOptions, Simulation};
 use foretell::netsim::{HostClock, Ordering, SplitMix64};
+use foretell::session::client::PacingBy;
 use foretell::{ClientConfig, Instant, Rules, ServerConfig, State, TickRate};
 use serde::Serialize;
 
@@ -54,6 +55,10 @@ pub struct Row {
     pub input: &'static str,
     /// Pushes by the server.
     pub impulses_per_min: f64,
+    /// By what the clients' clocks were steered.
+    pub clock: &'static str,
+    /// The largest lead beyond the fastest way, in ms.
+    pub lead_max_ms: u32,
     /// What was measured.
     #[serde(flatten)]
     pub figures: Figures,
@@ -83,6 +88,8 @@ pub fn run(plan: &Plan, case: &Case, seed: u64) -> Row {
         let options = PlayerOptions {
             client: ClientConfig {
                 send_interval: u32::from(session.tick_rate / session.send_rate.max(1)).max(1),
+                pacing: session.clock,
+                lead_max_ms: session.lead_max_ms,
                 ..ClientConfig::default()
             },
             host: HostOptions { clock: clock(&mut machines), ..HostOptions::at(60) },
@@ -108,7 +115,8 @@ fn clock(machines: &mut SplitMix64) -> HostClock {
 
 fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
     let network = &case.network;
-    let Session { tick_rate, send_rate, players, seconds, input, impulses_per_min, .. } = plan.session;
+    let Session { tick_rate, send_rate, players, seconds, input, impulses_per_min, clock, lead_max_ms, .. } =
+        plan.session;
     Row {
         plan: plan.name.clone(),
         seed,
@@ -133,6 +141,11 @@ fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
             Keys::Recorded => "recorded",
         },
         impulses_per_min,
+        clock: match clock {
+            PacingBy::Margins => "margins",
+            PacingBy::RoundTrip => "round-trip",
+        },
+        lead_max_ms,
         figures: figures(case, watch).rounded(),
         outcomes_add_up: watch.players.iter().all(|watched| watched.outcomes_add_up),
         players_measured: watch.players.iter().filter(|watched| watched.counters().is_some()).count(),

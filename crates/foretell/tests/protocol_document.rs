@@ -279,11 +279,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         expected = presented.map(|at| (at + 256) & 0xff_ffff).or(expected);
         let input = match list.last() {
             Some((before, _)) if reader.take(1) == 0 => *before,
-            _ => {
-                let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
-                let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
-                Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
-            }
+            _ => read_command(&mut reader),
         };
         list.push((input, presented));
     }
@@ -300,12 +296,103 @@ struct Snapshot {
     heard: Option<[u64; 2]>,
     tick: u64,
     fraction: u64,
-    /// The smallest, of which input, the largest.
-    margins: Option<[u64; 3]>,
     newest_input: Option<[u64; 1]>,
+    /// Newest first: the newest input, how many are new, and the margin in 1/64 tick.
+    arrivals: Vec<(u64, u64, u64)>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
+    relayed: Vec<Line>,
     rows: Vec<Row>,
+}
+
+/// Whose inputs, how many of them were applied, and what is told of each, by tick.
+type Line = (u64, usize, Vec<Told>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Told {
+    Received(Command),
+    Repeated(Command),
+    Held,
+    Neutral,
+    NotThere,
+}
+
+fn read_command(reader: &mut Reader) -> Command {
+    let (thrust, fire, turn) = (reader.take(32), reader.take(1), reader.take(8));
+    let thrust = f32::from_bits(u32::try_from(thrust).expect("32 bits"));
+    Command { thrust, fire: fire == 1, turn: u8::try_from(turn).expect("8 bits").cast_signed() }
+}
+
+fn read_relayed(reader: &mut Reader) -> Vec<Line> {
+    let mut lines = Vec::new();
+    while reader.take(1) == 1 {
+        let (player, back, ahead) = (reader.small(), reader.small(), reader.small());
+        let mut before = Command::default();
+        let mut changed = |reader: &mut Reader| {
+            if reader.take(1) == 1 {
+                before = read_command(reader);
+            }
+            before
+        };
+        let told = (0..back + ahead).map(|nth| match reader.take(1) {
+            1 => Told::Received(changed(reader)),
+            _ if nth >= back => Told::NotThere,
+            _ => match reader.take(2) {
+                0 => Told::Held,
+                1 => Told::Repeated(changed(reader)),
+                how => {
+                    assert_eq!(how, 2);
+                    Told::Neutral
+                }
+            },
+        });
+        let told = told.collect();
+        lines.push((player, usize::try_from(back).expect("few"), told));
+    }
+    lines
+}
+
+/// Lines of relayed inputs from a server that follows the document, by the number of its bits.
+fn put_relayed(writer: &mut Writer, lines: &[Line]) {
+    writer.put(u64::from(!lines.is_empty()), 1);
+    for (player, back, told) in lines {
+        let [player, back, ahead] =
+            [*player, *back as u64, (told.len() - back) as u64].map(|n| u32::try_from(n).expect("few"));
+        writer.put(1, 1).small(player).small(back).small(ahead);
+        let mut before = Command::default();
+        for told in told {
+            let input = match told {
+                Told::Received(input) => {
+                    writer.put(1, 1);
+                    input
+                }
+                Told::Repeated(input) => {
+                    writer.put(0, 1).put(1, 2);
+                    input
+                }
+                Told::Held => {
+                    writer.put(0, 1).put(0, 2);
+                    continue;
+                }
+                Told::Neutral => {
+                    writer.put(0, 1).put(2, 2);
+                    continue;
+                }
+                Told::NotThere => {
+                    writer.put(0, 1);
+                    continue;
+                }
+            };
+            writer.put(u64::from(*input != before), 1);
+            if *input != before {
+                put_input(writer, *input);
+            }
+            before = *input;
+        }
+    }
+    if !lines.is_empty() {
+        writer.put(0, 1);
+    }
 }
 
 fn read_row(reader: &mut Reader) -> Row {
@@ -325,6 +412,22 @@ fn read_row(reader: &mut Reader) -> Row {
     (kind, player, tick, counter, age, state)
 }
 
+fn read_arrivals(reader: &mut Reader, newest_input: Option<[u64; 1]>) -> Vec<(u64, u64, u64)> {
+    let count = reader.small();
+    if count == 0 {
+        return Vec::new();
+    }
+    let is_newest = reader.take(1) == 1;
+    let mut newest = if is_newest { newest_input.expect("told before")[0] } else { reader.take(16) };
+    let mut arrivals = Vec::new();
+    for _ in 0..count {
+        let (new, margin) = (reader.small(), reader.take(16));
+        arrivals.push((newest, new, margin));
+        newest -= new;
+    }
+    arrivals
+}
+
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     assert_eq!(reader.take(3), 4);
@@ -332,18 +435,21 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     assert_eq!(reader.take(8), u64::from(EPOCH));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
-    let (margins, newest_input) = (reader.optional([16, 16, 16]), reader.optional([16]));
+    let newest_input = reader.optional([16]);
+    let arrivals = read_arrivals(&mut reader, newest_input);
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
+    let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let mut rows = Vec::new();
     while reader.take(1) == 1 {
         rows.push(read_row(&mut reader));
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, margins, newest_input, substituted, rows }
+    Snapshot { parts: (part, last_part), heard, tick, fraction, newest_input, arrivals, substituted, relayed, rows }
 }
 
-/// A snapshot from a server that follows the document: one part of it.
+/// A snapshot from a server that follows the document: one part of it. It tells of two datagrams: the newest brought the
+/// input of tick 161 a tick early, the one before three inputs, of which that of tick 160 came two and a half ticks late.
 fn snapshot(
     parts: (u64, u64),
     tick: u64,
@@ -351,16 +457,31 @@ fn snapshot(
     ranges: &[(u32, u32, u64)],
     rows: &[Row],
 ) -> Vec<u8> {
+    telling((&[(1, 64), (3, -160)], ranges, &[]), (parts, tick, heard), rows)
+}
+
+/// The same that tells of these arrivals, substituted ranges and relayed inputs.
+fn telling(
+    (arrivals, ranges, relayed): (&[(u32, i16)], &[(u32, u32, u64)], &[Line]),
+    (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
+    rows: &[Row],
+) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(EPOCH), 8);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
     writer.put(tick, 16).put(128, 8);
-    // Two and a half ticks late, for the input of tick 160; another came a tick early.
-    writer.optional(Some(&[(u64::from((-160_i16).cast_unsigned()), 16), (160, 16), (64, 16)]));
-    writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(ranges.len()).expect("few"));
+    writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(arrivals.len()).expect("few"));
+    if !arrivals.is_empty() {
+        writer.put(0, 1).put(161, 16);
+    }
+    for (count, margin) in arrivals {
+        writer.small(*count).put(u64::from(margin.cast_unsigned()), 16);
+    }
+    writer.small(u32::try_from(ranges.len()).expect("few"));
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
     }
+    put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
@@ -412,13 +533,13 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(1, 42, documented_rules_hash(), 1234));
+    served.receive(at(1), &hello(2, 42, documented_rules_hash(), 1234));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, 1234, 1, 1, 65), 25));
     let first = read_snapshot(first);
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
-    assert_eq!((first.heard, first.margins, first.newest_input), (None, None, None));
+    assert_eq!((first.heard, first.newest_input, &first.arrivals[..]), (None, None, &[][..]));
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
     let purse = (1, 1, 1, 0, None, Thing::Purse(77));
     assert_eq!(first.rows, [(0, 1, 1, 0, None, ship_at(0.0)), purse, (2, 0, 0, 0, None, Thing::Rock)]);
@@ -432,11 +553,9 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let seen = read_snapshot(&sent[0]);
         assert_eq!((seen.tick, seen.newest_input), (tick + 1, Some([6])));
         assert_eq!(seen.heard, Some([65_535, (at(tick) - came) / 64]));
-        // Of the input for tick 6, which came with the others.
-        let largest = (6 * TICK_MICROS - came) * 64 / TICK_MICROS;
-        let missed = 0x1_0000 - 64;
-        // A margin of a tick or more waits for 64 inputs; in tick 7 the input is missing, which counts as a tick late.
-        assert_eq!(seen.margins, (tick == 7).then_some([missed, 7, largest]));
+        // Of the input for tick 6, the newest of its datagram, and told once.
+        let margin = (6 * TICK_MICROS - came) * 64 / TICK_MICROS;
+        assert_eq!(seen.arrivals, if tick == 2 { vec![(6, 1, margin)] } else { vec![] });
         let x = [0.0, 0.25, 0.5, 0.5, 0.75, 1.0][usize::try_from(tick).expect("small") - 2];
         let Thing::Ship { place, heading, .. } = &seen.rows[0].5 else { panic!("the ship is first") };
         assert_eq!((place[0], i64::from(*heading)), (x, -3 - (x / 0.25) as i64 * 2));
@@ -472,9 +591,9 @@ fn a_refusal_says_why_as_documented() {
         why
     };
     let rules = documented_rules_hash();
-    assert_eq!(refused(1, &hello(2, 7, rules, 0)), 0);
-    assert_eq!(refused(1, &hello(1, 7, rules ^ 1, 0)), 1);
-    assert_eq!(refused(0, &hello(1, 7, rules, 0)), 2);
+    assert_eq!(refused(1, &hello(1, 7, rules, 0)), 0);
+    assert_eq!(refused(1, &hello(2, 7, rules ^ 1, 0)), 1);
+    assert_eq!(refused(0, &hello(2, 7, rules, 0)), 2);
     let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
     client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
@@ -515,7 +634,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for sent in [1_000_000, 1_050_000, 1_100_000] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(1, 4711, documented_rules_hash(), sent)]);
+        assert_eq!(asked, [hello(2, 4711, documented_rules_hash(), sent)]);
         assert_eq!(asked[0].len(), 26);
         played.receive(sent + 40_000, &welcome(4711, sent, 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -582,6 +701,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         ([&good[..], &[0]].concat(), "a byte too many"),
         (good[..good.len() - 1].to_vec(), "a byte too few"),
         (snapshot((2, 1), 6, None, &[], &[]), "a part beyond the last"),
+        (telling((&[(0, 64)], &[], &[]), ((0, 0), 6, None), &[]), "a datagram without a new input"),
+        (telling((&[(1, 64); 65], &[], &[]), ((0, 0), 6, None), &[]), "65 datagrams"),
         (snapshot((0, 0), 6, None, &[(1, 1, 3)], &[]), "an unknown substitute"),
         (snapshot((0, 0), 6, None, &[(0, 1, 1)], &[]), "a substitute for a tick to come"),
         (snapshot((0, 0), 6, None, &[(1999, 2, 1)], &[]), "a substitute too long ago"),
@@ -598,7 +719,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(1, 7, documented_rules_hash(), 0));
+    served.receive(0, &hello(2, 7, documented_rules_hash(), 0));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);

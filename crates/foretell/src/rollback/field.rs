@@ -151,6 +151,14 @@ pub trait Input: Copy + Default + PartialEq + 'static {
     fn write(&self, words: &mut [u32]);
     /// The inverse of [`write`](Input::write).
     fn read(words: &[u32]) -> Self;
+
+    /// What is left of it when it stands in for another player's input of which nothing was heard for a while: the whole
+    /// of it at a `fraction` of 0, the neutral one at 1 (the fractions asked for are between). By default it is used as
+    /// it is up to the end; an input of throttles may fade out.
+    #[must_use]
+    fn decayed(self, fraction: f64) -> Self {
+        if fraction < 1.0 { self } else { Self::default() }
+    }
 }
 
 /// The replicated state of one entity.

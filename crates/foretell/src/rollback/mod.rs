@@ -7,6 +7,9 @@
 mod compare;
 mod entity;
 mod field;
+mod predicted;
+mod relayed;
+mod revise;
 mod rows;
 mod schema;
 mod timeline;
@@ -15,6 +18,8 @@ mod world;
 pub use compare::{Difference, Tolerance, compare_row};
 pub use entity::{Entity, Kind, PlayerId};
 pub use field::{Field, Input, Scalar, State};
+pub use predicted::Predicted;
+pub use relayed::Told;
 pub use rows::Rows;
 pub use schema::{Audience, Column, KindSchema, Meaning, ROW_WORDS_MAX, Schema, word_bits};
 pub use timeline::{INPUTS_KEPT, Timeline};

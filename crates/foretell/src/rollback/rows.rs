@@ -1,6 +1,6 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per kind.
 
-use super::{Audience, Entity, Kind, PlayerId, Schema, State};
+use super::{Audience, Entity, Kind, PlayerId, Predicted, Schema, State};
 use core::ops::Range;
 
 /// The rows of a set of entities: sorted by [`Entity`], one row each, and the names of those that were removed.
@@ -201,6 +201,12 @@ impl Rows {
         })
     }
 
+    /// Whether others may see an entity of `player`.
+    pub(crate) fn shows_others(&self, schema: &Schema, player: PlayerId) -> bool {
+        let tables = self.tables.iter().zip(schema.kinds()).filter(|(_, kind)| kind.audience() == Audience::All);
+        tables.into_iter().any(|(table, _)| !table.owned(player).is_empty())
+    }
+
     /// The entities that were removed since the last [`settle`](Rows::settle), in the order of removal.
     pub fn removed(&self) -> &[Entity] {
         &self.removed
@@ -240,15 +246,31 @@ impl Rows {
         self.settle();
     }
 
-    /// Becomes a copy of the rows that belong to `player`.
-    pub(crate) fn copy_owned(&mut self, from: &Rows, player: PlayerId) {
+    /// Becomes a copy of the rows of predicted entities.
+    pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
         for (table, from) in self.tables.iter_mut().zip(&from.tables) {
-            let owned = from.owned(player);
             table.clear();
-            table.data.extend_from_slice(&from.data[owned.start * from.words..owned.end * from.words]);
-            table.entities.extend_from_slice(&from.entities[owned]);
+            for player in predicted.players() {
+                let owned = from.owned(*player);
+                table.data.extend_from_slice(&from.data[owned.start * from.words..owned.end * from.words]);
+                table.entities.extend_from_slice(&from.entities[owned]);
+            }
         }
         self.settle();
+    }
+
+    /// How many rows of predicted entities there are.
+    pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
+        let counts = self.tables.iter().flat_map(|table| predicted.players().iter().map(|of| table.owned(*of).len()));
+        counts.sum::<usize>() as u64
+    }
+
+    /// Forgets the rows of predicted entities, and that any was removed.
+    pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
+        let named = self.removed.len();
+        self.retain(|entity| !predicted.contains(entity.player()));
+        self.removed.truncate(named);
+        self.removed.retain(|entity| !predicted.contains(entity.player()));
     }
 
     /// A hash of all rows (FNV-1a over entities and words): equal rows have equal digests on every platform.

@@ -1,19 +1,26 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::{PlayerId, PlayerInput, Rows, Schema, Side, Step, World};
+use super::relayed::Relayed;
+use super::{Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
+use core::time::Duration;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
 /// states.
 pub const INPUTS_KEPT: u32 = 1024;
 
+/// In how long a guessed input decays to the neutral one when nothing is told any more.
+const GUESS_DECAYS_IN: Duration = Duration::from_millis(150);
+
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
-struct Slot<W: World> {
+pub(super) struct Slot<W: World> {
     saved: W::Saved,
     /// The predicted entities' rows of this state.
-    rows: Rows,
+    pub(super) rows: Rows,
     /// The rows of other entities that were written before the step.
-    proxies: Rows,
+    pub(super) proxies: Rows,
+    /// The inputs that the step was given, ascending by player.
+    pub(super) inputs: Vec<PlayerInput<W::Input>>,
 }
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -21,16 +28,19 @@ struct Slot<W: World> {
 /// Invariants: `oldest <= next re-simulated tick <= present`; slots exist for every state from `oldest` to `present`;
 /// each is consistent with the one before it, but where a re-simulation is under way.
 pub struct Timeline<W: World> {
-    player: PlayerId,
+    pub(super) predicted: Predicted,
     rate: TickRate,
-    slots: Vec<Slot<W>>,
+    pub(super) slots: Vec<Slot<W>>,
+    /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
-    oldest: Tick,
-    present: Tick,
+    /// Those of the others.
+    pub(super) relayed: Relayed<W::Input>,
+    pub(super) oldest: Tick,
+    pub(super) present: Tick,
     /// The state that the caller's world holds.
     world_at: Tick,
     /// The next tick to simulate again, when a re-simulation is under way.
-    again_from: Option<Tick>,
+    pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
     published: Rows,
     adopting: Rows,
@@ -40,12 +50,18 @@ impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the states of the last `horizon` ticks; empty until
     /// [`begin`](Timeline::begin).
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32) -> Timeline<W> {
-        let slot = |_| Slot { saved: W::Saved::default(), rows: Rows::new(schema), proxies: Rows::new(schema) };
+        let slot = |_| Slot {
+            saved: W::Saved::default(),
+            rows: Rows::new(schema),
+            proxies: Rows::new(schema),
+            inputs: Vec::with_capacity(1),
+        };
         Timeline {
-            player,
+            predicted: Predicted::own(player),
             rate,
             slots: (0..=horizon.max(1)).map(slot).collect(),
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
+            relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
             present: Tick::ZERO,
             world_at: Tick::ZERO,
@@ -100,12 +116,17 @@ impl<W: World> Timeline<W> {
         self.oldest
     }
 
+    /// Whose entities are predicted.
+    pub fn predicted(&self) -> &Predicted {
+        &self.predicted
+    }
+
     /// The predicted entities' rows of state `tick`; `None` outside of what is remembered.
     pub fn rows(&self, tick: Tick) -> Option<&Rows> {
         (self.oldest <= tick && tick <= self.present).then(|| &self.slots[self.index(tick)].rows)
     }
 
-    /// The stored input of `tick`; `None` where none was given.
+    /// The own stored input of `tick`; `None` where none was given.
     pub fn input(&self, tick: Tick) -> Option<&PlayerInput<W::Input>> {
         let entry = self.inputs[tick.get() as usize % self.inputs.len()].as_ref()?;
         (entry.0 == tick).then_some(&entry.1)
@@ -132,6 +153,11 @@ impl<W: World> Timeline<W> {
     /// # Panics
     /// When `tick` is not remembered.
     pub fn rewrite(&mut self, world: &mut W, tick: Tick, authority: &Rows) {
+        self.rewrite_without(world, tick, authority, &[]);
+    }
+
+    /// The same, and the world is told that these are gone too.
+    pub(super) fn rewrite_without(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: &[Entity]) {
         assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
         self.seek(world, tick);
         let slot = self.index(tick);
@@ -139,6 +165,7 @@ impl<W: World> Timeline<W> {
         for (entity, _) in self.slots[slot].rows.iter().filter(|(entity, _)| authority.words(*entity).is_none()) {
             self.adopting.name_removed(entity);
         }
+        dropped.iter().for_each(|entity| self.adopting.name_removed(*entity));
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.keep(world, tick);
@@ -173,20 +200,36 @@ impl<W: World> Timeline<W> {
 
     /// One tick, from the state `tick`, which the world holds, to the next.
     fn run(&mut self, world: &mut W, tick: Tick, first_time: bool) {
-        let proxies = &self.slots[self.index(tick)].proxies;
+        let index = self.index(tick);
+        self.gather_inputs(tick);
+        let Slot { proxies, inputs, .. } = &self.slots[index];
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);
         }
-        let neutral = PlayerInput {
-            player: self.player,
-            input: W::Input::default(),
-            status: super::InputStatus::Neutral,
-            presented: None,
-        };
-        let input = [self.input(tick).copied().unwrap_or(neutral)];
-        let step = Step::new(tick, self.rate, Side::Client(self.player), &input);
+        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
+        let step = step.predicting(&self.predicted);
         world.step(&if first_time { step } else { step.again() });
         self.keep(world, tick.next());
+    }
+
+    /// The inputs of `tick` as they are known now.
+    fn gather_inputs(&mut self, tick: Tick) {
+        let index = self.index(tick);
+        let mut inputs = core::mem::take(&mut self.slots[index].inputs);
+        inputs.clear();
+        inputs.extend(self.predicted.players().iter().filter_map(|player| self.input_of(*player, tick)));
+        self.slots[index].inputs = inputs;
+    }
+
+    /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.
+    pub(super) fn input_of(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<W::Input>> {
+        let neutral =
+            PlayerInput { player, input: W::Input::default(), status: super::InputStatus::Neutral, presented: None };
+        match player {
+            PlayerId::SERVER => None,
+            own if own == self.predicted.player() => Some(self.input(tick).copied().unwrap_or(neutral)),
+            other => self.relayed.input(other, tick),
+        }
     }
 
     /// Remembers the world's state as state `tick`.
@@ -196,13 +239,13 @@ impl<W: World> Timeline<W> {
         let index = self.index(tick);
         let slot = &mut self.slots[index];
         world.save(&mut slot.saved);
-        slot.rows.copy_owned(&self.published, self.player);
+        slot.rows.copy_predicted(&self.published, &self.predicted);
         self.world_at = tick;
         self.present = self.present.max(tick);
         self.oldest = self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO));
     }
 
-    fn index(&self, tick: Tick) -> usize {
+    pub(super) fn index(&self, tick: Tick) -> usize {
         tick.get() as usize % self.slots.len()
     }
 }

@@ -1,6 +1,6 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Entity, Input, Kind, PlayerId, Rows};
+use super::{Entity, Input, Kind, PlayerId, Predicted, Rows};
 use crate::time::{Tick, TickRate, TickTime};
 use core::cell::RefCell;
 
@@ -41,7 +41,7 @@ pub trait World {
 pub enum InputStatus {
     /// The player's own command for this tick.
     Received,
-    /// It is missing; the last known one is used again.
+    /// It is missing, or on a client not known yet; the last known one is used again.
     Repeated,
     /// It is missing; the neutral one is used.
     Neutral,
@@ -90,6 +90,8 @@ pub struct Step<'a, I> {
     inputs: &'a [PlayerInput<I>],
     joined: &'a [PlayerId],
     left: &'a [PlayerId],
+    /// `None` for the player of a client alone.
+    predicted: Option<&'a Predicted>,
     spawned: RefCell<Vec<(Kind, PlayerId, u8)>>,
 }
 
@@ -97,7 +99,17 @@ impl<'a, I> Step<'a, I> {
     /// The step of `tick` with these inputs, ascending by player. Client and server make their own; this is for a world
     /// that runs without them: tests, and games offline.
     pub fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
-        Step { tick, rate, side, first_time: true, inputs, joined: &[], left: &[], spawned: RefCell::default() }
+        Step {
+            tick,
+            rate,
+            side,
+            first_time: true,
+            inputs,
+            joined: &[],
+            left: &[],
+            predicted: None,
+            spawned: RefCell::default(),
+        }
     }
 
     /// The same with players who join and who have left, each ascending.
@@ -105,6 +117,11 @@ impl<'a, I> Step<'a, I> {
     pub fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
+        self
+    }
+
+    pub(crate) fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
+        self.predicted = Some(predicted);
         self
     }
 
@@ -124,7 +141,8 @@ impl<'a, I> Step<'a, I> {
     }
 
     /// The players whose input this step applies, ascending: on the server every player but those *held* by the gap
-    /// policy, on a client the local one. A server stepped by arriving inputs names the one that is stepped (R11).
+    /// policy, on a client the local one and the others whose entities it predicts, as far as they are known, or by a guess
+    /// ([`InputStatus::Repeated`]). A server stepped by arriving inputs names the one that is stepped (R11).
     pub fn inputs(&self) -> &'a [PlayerInput<I>] {
         self.inputs
     }
@@ -154,8 +172,11 @@ impl<'a, I> Step<'a, I> {
     pub fn role(&self, entity: Entity) -> Role {
         match self.side {
             Side::Server => Role::Authority,
-            Side::Client(player) if entity.player() == player => Role::Predicted,
-            Side::Client(_) => Role::Proxy,
+            Side::Client(own) => match self.predicted {
+                Some(predicted) if predicted.contains(entity.player()) => Role::Predicted,
+                None if entity.player() == own => Role::Predicted,
+                _ => Role::Proxy,
+            },
         }
     }
 

@@ -7,9 +7,11 @@
 pub mod client;
 pub mod server;
 
+mod lateness;
 mod outbox;
 mod packet;
 mod peek;
+mod relay;
 mod rowcode;
 mod rules;
 

@@ -10,7 +10,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 1;
+pub(crate) const PROTOCOL_VERSION: u8 = 2;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -203,6 +203,19 @@ pub(crate) struct SubstitutedRange {
     pub how: u64,
 }
 
+/// A datagram that brought new inputs, as the server saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct InputArrival {
+    /// How many ticks its newest input was newer than the newest before; from 1. Those between were in it or could have
+    /// been.
+    pub count: u32,
+    /// How long before its deadline the newest input came, in 1/64 tick (saturating); two's complement.
+    pub margin: u16,
+}
+
+/// How many arrivals one head may tell of; of more the newest are told.
+pub(crate) const ARRIVALS_MAX: usize = 64;
+
 /// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
 /// and then a bit 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -214,10 +227,12 @@ pub(crate) struct SnapshotHead {
     pub tick: u16,
     /// How much of the tick before it had passed when the snapshot was sent, in 1/256 (saturating).
     pub fraction: u8,
-    /// The smallest margin of the last inputs, in 1/64 tick (saturating), the tick of that input, and the largest.
-    pub margins: Option<(u16, u16, u16)>,
     /// The newest input that has come.
     pub newest_input: Option<u16>,
+    /// When inputs have come since the snapshot before; newest first.
+    pub arrivals: Vec<InputArrival>,
+    /// The newest input of the newest arrival.
+    pub arrived: u16,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
     pub substituted: Vec<SubstitutedRange>,
     /// Which part of the snapshot this is, from 0.
@@ -245,13 +260,38 @@ impl SnapshotHead {
         })?;
         stream.u16(&mut self.tick)?;
         stream.u8(&mut self.fraction)?;
-        stream.optional(&mut self.margins, |stream, (smallest, tick, largest)| {
-            stream.u16(smallest)?;
-            stream.u16(tick)?;
-            stream.u16(largest)
-        })?;
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
+        self.stream_arrivals(stream)?;
         self.stream_substituted(stream)
+    }
+
+    fn stream_arrivals(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let mut count = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
+        stream.small(&mut count)?;
+        if count as usize > ARRIVALS_MAX {
+            return Err(Malformed::OutOfRange("count of arrivals"));
+        }
+        if count == 0 {
+            self.arrivals.clear();
+            return Ok(());
+        }
+        // Mostly the newest input that was taken is also the newest that came.
+        let mut is_newest = self.newest_input == Some(self.arrived);
+        stream.bool(&mut is_newest)?;
+        match self.newest_input {
+            Some(newest) if is_newest => self.arrived = newest,
+            None if is_newest => return Err(Malformed::OutOfRange("newest input")),
+            _ => stream.u16(&mut self.arrived)?,
+        }
+        self.arrivals.resize(count as usize, InputArrival::default());
+        for arrival in &mut self.arrivals {
+            stream.small(&mut arrival.count)?;
+            stream.u16(&mut arrival.margin)?;
+            if arrival.count == 0 {
+                return Err(Malformed::OutOfRange("inputs of an arrival"));
+            }
+        }
+        Ok(())
     }
 
     fn stream_substituted(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -1,6 +1,6 @@
 //! Change coding of inputs: one bit says "the same as the one before" (R20, FIELD: delta compression of inputs).
 
-use super::{BitReader, BitWriter, Malformed};
+use super::{BitReader, BitWriter, Malformed, Stream};
 
 /// Writes `words`, whose widths in bits are `widths`: whole when nothing comes before, else `0` for the same as
 /// `before`, or `1` and the whole.
@@ -32,6 +32,31 @@ pub fn read_change(reader: &mut BitReader<'_>, widths: &[u8], first: bool, words
     }
     for (word, width) in words.iter_mut().zip(widths) {
         *word = reader.take(u32::from(*width))? as u32;
+    }
+    Ok(())
+}
+
+/// Writes or reads `words`, whose widths in bits are `widths`, after `before`: `0` for the same, or `1` and the whole.
+///
+/// # Errors
+/// As [`Stream::bits`].
+#[expect(clippy::cast_possible_truncation, reason = "a word's width is at most 32 bits")]
+pub fn stream_change(
+    stream: &mut impl Stream,
+    widths: &[u8],
+    before: &[u32],
+    words: &mut [u32],
+) -> Result<(), Malformed> {
+    let mut changed = words != before;
+    stream.bool(&mut changed)?;
+    if !changed {
+        words.copy_from_slice(before);
+        return Ok(());
+    }
+    for (word, width) in words.iter_mut().zip(widths) {
+        let mut bits = u64::from(*word);
+        stream.bits(&mut bits, u32::from(*width))?;
+        *word = bits as u32;
     }
     Ok(())
 }

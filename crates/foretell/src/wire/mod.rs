@@ -7,4 +7,4 @@ mod bits;
 mod changes;
 
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
-pub use changes::{read_change, write_change};
+pub use changes::{read_change, stream_change, write_change};

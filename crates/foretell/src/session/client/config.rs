@@ -1,5 +1,6 @@
 //! What a client decides by itself.
 
+use super::pacing::Limits;
 use crate::motion::Correction;
 use crate::rollback::Tolerance;
 use crate::time::Tick;
@@ -27,9 +28,24 @@ pub struct ClientConfig {
     pub resimulation_budget: u32,
     /// Where between two ticks predicted entities are shown.
     pub show: Show,
-    /// The largest lead beyond the one-way delay (half of the shortest round trip), in milliseconds; losses and jitter that would need more are left to
-    /// the server's gap policy. Default 100.
+    /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
+    /// [`Client::predict`](super::Client::predict).
+    pub predict: Predict,
+    /// By what the clock is steered.
+    pub pacing: PacingBy,
+    /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
+    /// them do. Default 0.005.
+    pub late_inputs_max: f64,
+    /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
+    /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent).
+    /// Default 100.
     pub lead_max_ms: u32,
+    /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
+    /// extrapolated. Default 0.01.
+    pub late_snapshots_max: f64,
+    /// The longest that others are shown later because snapshots come late or not at all, in milliseconds, at most
+    /// 10,000. Default 250.
+    pub playout_wait_max_ms: u32,
 }
 
 impl Default for ClientConfig {
@@ -43,9 +59,31 @@ impl Default for ClientConfig {
             correction: Some(Correction::default()),
             resimulation_budget: 128,
             show: Show::default(),
+            predict: Predict::default(),
+            pacing: PacingBy::default(),
+            late_inputs_max: 0.005,
             lead_max_ms: 100,
+            late_snapshots_max: 0.01,
+            playout_wait_max_ms: 250,
         }
     }
+}
+
+impl ClientConfig {
+    /// What the clock keeps to.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { late: self.late_inputs_max, most: micros(self.lead_max_ms) }
+    }
+
+    /// What the playout cursor keeps to.
+    pub(crate) fn playout_limits(&self) -> Limits {
+        Limits { late: self.late_snapshots_max, most: micros(self.playout_wait_max_ms) }
+    }
+}
+
+/// Milliseconds in microseconds, ten seconds at most.
+fn micros(milliseconds: u32) -> i64 {
+    i64::from(milliseconds.min(10_000)) * 1_000
 }
 
 /// Which inputs a datagram carries besides the new ones, which it always carries, whatever the limit.
@@ -78,6 +116,30 @@ impl Redundancy {
         let count = newest.next().since(last_state).min(limit.unwrap_or(u32::MAX));
         (newest.next().back(count).unwrap_or(Tick::ZERO), count)
     }
+}
+
+/// Whose entities a client predicts; those of the others are interpolated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Predict {
+    /// Those of the own player. The default.
+    #[default]
+    Own,
+    /// Those of everybody whose inputs the server relays
+    /// ([`ServerConfig::relay_inputs`](crate::session::server::ServerConfig::relay_inputs)), and the server's own. Others
+    /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
+    /// corrected.
+    Everyone,
+}
+
+/// By what the client's clock is steered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum PacingBy {
+    /// By when its inputs come to the server, as the server measures it. The default.
+    #[default]
+    Margins,
+    /// By half of the round trip, four times its jitter and three ticks, without a look at what comes of it: as other
+    /// libraries do. To compare with.
+    RoundTrip,
 }
 
 /// What happens when a prediction was wrong.

@@ -15,8 +15,12 @@ pub(crate) struct Connection {
     sent: Vec<Instant>,
     /// The newest of our datagrams that the server has named.
     heard: Option<u16>,
+    /// The first datagram since the clock was set back, if it was of late. Ticks before it are not those of now.
+    anew: Option<u16>,
     rtt: Duration,
     rtt_min: Duration,
+    /// The smoothed distance of round trips from `rtt`.
+    jitter: Duration,
     last_snapshot: Instant,
     /// The newest input that the server has.
     pub acknowledged_input: Option<Tick>,
@@ -31,8 +35,10 @@ impl Connection {
             sequence: 0,
             sent: vec![Instant::ZERO; SENT_KEPT],
             heard: None,
+            anew: None,
             rtt: Duration::ZERO,
             rtt_min: Duration::ZERO,
+            jitter: Duration::ZERO,
             last_snapshot: now,
             acknowledged_input: None,
             sent_input: None,
@@ -47,6 +53,23 @@ impl Connection {
         sequence
     }
 
+    /// The clock was set back: inputs are sent for ticks that others were sent for.
+    pub(crate) fn begin_anew(&mut self) {
+        self.anew = Some(self.sequence);
+        self.sent_input = None;
+    }
+
+    /// Whether a server that has heard our datagram `sequence` speaks of ticks as they are now.
+    pub(crate) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
+        let Some(anew) = self.anew else { return true };
+        let Some(sequence) = sequence else { return false };
+        let since = sequence.wrapping_sub(anew).cast_signed();
+        if since > 1024 {
+            self.anew = None;
+        }
+        since >= 0
+    }
+
     /// The server has named one of our datagrams, and how long it held the answer.
     pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) {
         let age = self.sequence.wrapping_sub(sequence);
@@ -59,6 +82,7 @@ impl Connection {
         if self.rtt.is_zero() {
             (self.rtt, self.rtt_min) = (sample, sample);
         }
+        self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
         // Falls at once, rises by an eighth of the way per second or so: the route may have changed.
         self.rtt_min = self.rtt_min.min(sample) + self.rtt.saturating_sub(self.rtt_min.min(sample)) / 512;
@@ -67,6 +91,11 @@ impl Connection {
     /// The smoothed round trip; zero until it is measured.
     pub(crate) fn rtt(&self) -> Duration {
         self.rtt
+    }
+
+    /// How far round trips are from the smoothed one, smoothed too.
+    pub(crate) fn jitter(&self) -> Duration {
+        self.jitter
     }
 
     /// The shortest round trip of late; zero until it is measured.

@@ -29,7 +29,7 @@ pub enum ClientState {
 
 /// Why a prediction was wrong: a set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Causes(u8);
+pub struct Causes(u16);
 
 impl Causes {
     /// The server did not have the own input in time and put something else in its place.
@@ -45,13 +45,21 @@ impl Causes {
     /// An earlier difference was left, because reconciliation was off.
     pub const LEFT: Causes = Causes(32);
 
-    const NAMED: [(Causes, &'static str); 6] = [
+    /// An input of another player that this client predicts was not the one that was guessed, or was never told.
+    pub const RELAYED_INPUT: Causes = Causes(64);
+    /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
+    /// the other way round.
+    pub const OTHERS: Causes = Causes(128);
+
+    const NAMED: [(Causes, &'static str); 8] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
         (Causes::EXISTENCE, "spawn or despawn"),
         (Causes::RESYNC, "resync"),
         (Causes::LEFT, "reconciliation was off"),
+        (Causes::RELAYED_INPUT, "relayed input differed"),
+        (Causes::OTHERS, "other player or proxy"),
     ];
 
     /// The causes of either set.
@@ -87,15 +95,18 @@ impl fmt::Debug for Causes {
 pub struct Corrected {
     /// Whose state was corrected.
     pub entity: Entity,
-    /// The tick of the authority's state that differed from the prediction.
+    /// The tick of the authority's state that differed from the prediction, or the first that was simulated with an input
+    /// that has turned out to be wrong.
     pub tick: Tick,
     /// The tick up to which it was simulated again.
     pub until: Tick,
-    /// The first field that differed; `None` where every state is adopted, and after a resync.
+    /// The first field that differed; `None` where every state is adopted, after a resync, and where an entity follows from
+    /// the correction of another or from an input of another player.
     pub difference: Option<Difference>,
     /// Why.
     pub causes: Causes,
-    /// The distance between the authority's position and the prediction of its tick, in metres.
+    /// The distance between the authority's position and the prediction of its tick, in metres; where there is no
+    /// difference, by how much the newest position has changed.
     pub misprediction_m: f64,
     /// The distance between what was shown just before and what is simulated after, in metres: what the visual offset
     /// hides, or what the player saw as a jump.
@@ -105,7 +116,7 @@ pub struct Corrected {
 }
 
 /// Something that happened in an update.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ClientEvent {
     /// The session has begun, as this player.
     Joined(PlayerId),
@@ -122,6 +133,12 @@ pub enum ClientEvent {
         newest: Tick,
         /// How many.
         ticks: u32,
+    },
+    /// The network is so bad that more inputs come late than [`ClientConfig::late_inputs_max`](super::ClientConfig) says,
+    /// and a lead that would prevent it is longer than `lead_max_ms` allows. Told when it begins.
+    SlackLimited {
+        /// The lead beyond the fastest way that would prevent it, in ticks.
+        asked_ticks: f64,
     },
 }
 
@@ -205,12 +222,22 @@ pub struct ClientStats {
     pub misprediction_m: f64,
     /// The smoothed round trip, without the time the server held the datagram. Zero until it is measured.
     pub rtt: Duration,
-    /// The smallest margin that the server last reported, in ticks; negative for late. Zero until it is reported.
+    /// The smallest margin in the server's last report, in ticks; negative for late. Zero until it is reported.
     pub margin_ticks: f64,
+    /// How much earlier than just in time an input comes that nothing delays, in ticks: what the clock's lead has to spare
+    /// for losses and jitter. Zero until it is measured.
+    pub slack_ticks: f64,
+    /// How much of that losses and jitter of late ask for, in ticks, whether it is allowed or not. Zero until it is
+    /// measured.
+    pub slack_asked_ticks: f64,
+    /// Whether they ask for more than is allowed.
+    pub slack_limited: bool,
     /// How far the client's clock leads the server's, in ticks, as estimated.
     pub lead_ticks: f64,
     /// How far behind the newest possible information other entities are shown, in ticks.
     pub playout_delay_ticks: f64,
     /// The speed of the client's ticks; 1 is nominal.
     pub speed: f64,
+    /// The speed of the playout cursor; 1 is nominal.
+    pub playout_speed: f64,
 }

@@ -2,7 +2,7 @@
 
 use super::snapshots::Snapshots;
 use super::{Client, ClientEvent, Phase, Session, is_paced};
-use crate::rollback::{INPUTS_KEPT, PlayerId, World};
+use crate::rollback::{INPUTS_KEPT, PlayerId, Predicted, World};
 use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, SnapshotHead, Welcome};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
@@ -96,7 +96,7 @@ impl Handshake {
     ) -> Result<(), Malformed> {
         let Some(best) = self.best.filter(|best| best.welcome.epoch == head.epoch) else { return Ok(()) };
         let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
-        self.snapshots.store((now, tick), head, reader, (code, best.welcome.player())).map(|_| ())
+        self.snapshots.store((now, tick), head, reader, (code, &Predicted::own(best.welcome.player()))).map(|_| ())
     }
 
     fn is_ready(&self, now: Instant) -> bool {
@@ -166,7 +166,7 @@ impl<W: World> Client<W> {
         let mut session = Session::new(&self.rules, &self.config, identity, (at, now), snapshots);
         session.connection.start_with_rtt(best.rtt);
         for snapshot in session.snapshots.complete() {
-            session.playout.note_arrival(snapshot);
+            session.playout.note_arrival(snapshot, self.config.playout_limits());
         }
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
         let full = &session.snapshots.newest().expect("it was there a moment ago").rows;

@@ -1,31 +1,37 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
+mod anchor;
 mod config;
 mod connection;
 mod frame;
 mod join;
+mod news;
+mod others;
 mod pacing;
 mod play;
 mod playout;
 mod receive;
 mod reconcile;
 mod reconciler;
+mod scene;
 mod send;
 mod shown;
 mod snapshots;
 mod view;
 
-pub use config::{ClientConfig, Reconciliation, Redundancy, Show};
+pub use config::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
 use super::packet::SnapshotHead;
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
-use crate::rollback::{Input, PlayerId, Rows, Timeline, World, word_bits};
+use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Tick, TickTime};
+use anchor::Anchor;
 use connection::Connection;
 use join::Handshake;
+use others::Heard;
 use pacing::Pacing;
 use play::{Done, Turn};
 use playout::Playout;
@@ -43,6 +49,8 @@ pub struct Client<W: World> {
     rules: Rules,
     code: RowCode,
     input_widths: Vec<u8>,
+    /// For which players it was asked to predict their entities, or not to; each once.
+    wishes: Vec<(PlayerId, bool)>,
     phase: Phase<W>,
     stats: ClientStats,
     done: Done,
@@ -52,6 +60,8 @@ pub struct Client<W: World> {
     events_to_come: Vec<ClientEvent>,
     /// The head of the snapshot that is being read.
     head: SnapshotHead,
+    /// The inputs of others in it.
+    heard: Heard<W::Input>,
 }
 
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
@@ -72,16 +82,17 @@ struct Session<W: World> {
     snapshots: Snapshots,
     pacing: Pacing,
     playout: Playout,
+    /// Whose entities are to be predicted, by the newest compared snapshot.
+    wanted: Predicted,
     reconciler: Reconciler,
     offsets: Offsets,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
-    /// The largest margin that the server has reported, in ticks: how early an input comes when nothing delays it.
-    early_ticks: f64,
-    /// When a snapshot was last compared or adopted.
-    compared_at: Instant,
-    /// Whether it waits for a snapshot to start again from.
-    resyncing: bool,
+    anchor: Anchor,
+    /// Since when it waits for a snapshot to start again from, if it does.
+    resyncing: Option<Instant>,
+    /// Between which states others were shown in the last update.
+    between: Option<news::Between>,
 }
 
 impl<W: World> Client<W> {
@@ -112,6 +123,7 @@ impl<W: World> Client<W> {
         Client {
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
+            wishes: Vec::new(),
             phase,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),
@@ -119,6 +131,7 @@ impl<W: World> Client<W> {
             events: Vec::with_capacity(FEW),
             events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
+            heard: Heard::default(),
             config,
             rules,
         }
@@ -145,7 +158,8 @@ impl<W: World> Client<W> {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
-                Turn { now, session, config, rules, input_widths, stats, corrections, events }
+                let wishes = &self.wishes;
+                Turn { now, session, config, rules, wishes, input_widths, stats, corrections, events }
                     .play(world, input, outbox)
             }
             _ => Done::default(),
@@ -199,6 +213,9 @@ impl<W: World> Client<W> {
             stats.outcomes.waiting = session.waiting();
             stats.rtt = session.connection.rtt();
             stats.speed = session.pacing.speed();
+            stats.slack_ticks = session.pacing.slack_ticks().unwrap_or(0.0);
+            stats.slack_asked_ticks = session.pacing.asked().0;
+            stats.playout_speed = session.playout.speed();
             stats.playout_delay_ticks = session.playout.delay_ticks();
         }
         stats
@@ -242,12 +259,13 @@ impl<W: World> Session<W> {
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
-            reconciler: Reconciler::new(&rules.schema),
+            wanted: Predicted::own(player),
+            reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
             proxies: Rows::new(&rules.schema),
-            early_ticks: 2.0,
-            compared_at: now,
-            resyncing: false,
+            anchor: Anchor::new(at.tick(), now),
+            resyncing: None,
+            between: None,
         }
     }
 
@@ -257,7 +275,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing || self.pacing.is_waiting() {
+        } else if self.resyncing.is_some() || self.pacing.is_waiting() {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved
@@ -268,15 +286,13 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// About which tick a snapshot that comes now may be of: its 16 bits are widened to the nearest. Follows from the last
-    /// one that was compared, and so not from one that nobody sent: however long the server was silent, its clock went on.
-    /// One that waits for inputs is never ahead of them.
-    fn anchor(&self, now: Instant, rules: &Rules) -> Tick {
-        if is_paced(rules) {
-            self.reconciler.compared() + rules.tick_rate.ticks_in(now.since(self.compared_at))
-        } else {
-            self.timeline.present()
+    /// The tick of a snapshot that comes now, by its low bits; `None` where it can't be true. A server that waits for
+    /// inputs is never ahead of them.
+    fn widen(&mut self, now: Instant, low16: u16, rules: &Rules) -> Option<Tick> {
+        if !is_paced(rules) {
+            self.anchor.note(self.timeline.present(), now);
         }
+        self.anchor.widen(now, low16, rules.tick_rate)
     }
 
     fn waiting(&self) -> u64 {

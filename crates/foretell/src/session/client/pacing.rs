@@ -1,40 +1,71 @@
-//! The client's clock: leads the server's so that inputs arrive just in time (DESIGN: clock and pacing).
+//! The client's clock: leads the server's so that inputs arrive just in time (DESIGN: the clock).
 //!
-//! The server reports the smallest margin of the last inputs, with the tick of that input. The client remembers how far
-//! its clock had been shifted when it sent that input, so that no correction is made twice; and a report sets how far
-//! the clock is to be shifted, not for how long, so that rare reports don't make it overshoot.
+//! The server reports how long before its deadline each datagram of inputs came. The client remembers when it ran each
+//! tick by a clock that is never steered, and so knows how far the steered one has to be shifted for an input to come just
+//! in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
+//! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
+use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 
-/// The margin that is aimed at, in ticks: the worst input of the last second is to come this early.
-const TARGET_TICKS: f64 = 1.0;
+/// Beyond what the latenesses ask for, in ticks: as much as the dead zone leaves.
+const SPARE_TICKS: f64 = 0.25;
 /// Errors below this are left alone, in ticks.
 const DEAD_ZONE_TICKS: f64 = 0.25;
 /// Beyond this the clock jumps forward, or waits, in ticks.
 const JUMP_TICKS: f64 = 10.0;
+/// On a new route every input is late until the clock is ahead again: it jumps forward by more than this, in ticks.
+const NEW_ROUTE_JUMP_TICKS: f64 = 2.0;
 /// Speed per tick of error.
 const GAIN: f64 = 0.1;
-const SHIFTS_KEPT: usize = 1024;
+const TICKS_KEPT: usize = 1024;
+
+/// What the clock is to keep to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The share of inputs that may come late.
+    pub late: f64,
+    /// The largest slack, in microseconds.
+    pub most: i64,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     clock: TickClock,
     /// What the clock would show had it never been steered.
     unsteered: TickClock,
-    /// By tick: how far the clock had been shifted when the tick ran.
-    shifts: Vec<TickTime>,
+    /// Where that one stood at the update before.
+    before: TickTime,
+    /// By tick: where that one stood when the tick might have begun, had the clock been shifted otherwise: at a point
+    /// between two updates, spread evenly from tick to tick. It then waits for the second.
+    began: Vec<Option<(Tick, TickTime)>>,
     /// How far it is to be shifted.
     goal: TickTime,
+    /// Of inputs, by the shift at which they would have come just in time.
+    lateness: Lateness,
+    /// Whether it has jumped forward since that was last asked.
+    leapt: bool,
+    /// How far beyond the fastest way the latenesses ask the clock to be, in ticks, and whether that is allowed.
+    asked: (f64, bool),
 }
 
 impl Pacing {
     pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> Pacing {
         let clock = TickClock::new(rate, at, now);
-        let (shifts, goal) = (vec![TickTime::default(); SHIFTS_KEPT], TickTime::default());
-        Pacing { unsteered: clock.clone(), clock, shifts, goal }
+        Pacing {
+            unsteered: clock.clone(),
+            before: at,
+            began: vec![None; TICKS_KEPT],
+            goal: TickTime::default(),
+            lateness: Lateness::new(),
+            leapt: false,
+            asked: (0.0, true),
+            clock,
+        }
     }
 
     pub(crate) fn advance(&mut self, now: Instant) {
+        self.before = self.unsteered.at();
         self.clock.advance(now);
         self.unsteered.advance(now);
         let ahead_by = (self.goal - self.shift()).as_ticks();
@@ -67,9 +98,13 @@ impl Pacing {
         self.clock.rate()
     }
 
-    /// Remembers that `tick` ran with the clock as it stands.
+    /// Remembers that `tick` runs in this update.
     pub(crate) fn note_tick(&mut self, tick: Tick) {
-        self.shifts[tick.get() as usize % SHIFTS_KEPT] = self.shift();
+        // The golden ratio's multiples fill an interval evenly.
+        let part = i64::from(tick.get().wrapping_mul(0x9e37_79b1) >> 16);
+        let waited = (self.unsteered.at() - self.before).millionths();
+        let began = self.before + TickTime::from_millionths(waited / 65_536 * part);
+        self.began[tick.get() as usize % TICKS_KEPT] = Some((tick, began));
     }
 
     /// The clock is to stand at `at` from now on. The ticks up to there are due at once: the next update runs them, or
@@ -79,23 +114,89 @@ impl Pacing {
         self.goal = self.shift();
     }
 
-    /// Steers by the smallest margin of the last inputs, with the tick of that input, and the largest: no input is to
-    /// come more than `most_ticks` early, and what would need more is left to the gap policy. Both are measured by the
-    /// server, so that what is wrong with the way down has no part in it.
-    pub(crate) fn steer(&mut self, (smallest, of): (TickTime, Tick), largest: TickTime, most_ticks: f64) {
-        if self.clock.at().tick().since(of) as usize >= SHIFTS_KEPT {
-            // Nothing is known of then.
+    /// The same where the two clocks have not gone on alike: what is known of ticks and latenesses is forgotten.
+    pub(crate) fn restart(&mut self, at: TickTime) {
+        self.jump(at);
+        self.lateness.clear();
+        self.began.fill(None);
+    }
+
+    /// Whether it has jumped forward since the last call, so that many ticks are due at once.
+    pub(crate) fn take_leap(&mut self) -> bool {
+        core::mem::take(&mut self.leapt)
+    }
+
+    /// Takes in that a datagram whose newest input is that of `tick` came so long before its deadline, with `count` ticks
+    /// that had not come before. Returns whether it tells of a new route.
+    pub(crate) fn note(&mut self, now: Instant, (tick, count): (Tick, u32), margin: TickTime, limits: Limits) -> bool {
+        let came = TickTime::start_of(tick) - margin;
+        let is_new_route = self.note_arrival(now, (tick, count), came, limits.most);
+        if let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) {
+            self.asked = (self.ticks(wanted - fastest).as_ticks() + SPARE_TICKS, wanted - fastest <= limits.most);
+        }
+        is_new_route
+    }
+
+    /// Steers by what has come of late.
+    pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool) {
+        let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
             return;
+        };
+        let goal = self.ticks(wanted.min(fastest + limits.most)) + TickTime::ticks(SPARE_TICKS);
+        let error = (goal - self.shift()).as_ticks();
+        if error > JUMP_TICKS || is_new_route && error > NEW_ROUTE_JUMP_TICKS {
+            self.jump(self.clock.at() + TickTime::ticks(error));
+            self.leapt = true;
+        } else if error.abs() < DEAD_ZONE_TICKS {
+            self.goal = self.shift();
+        } else if error > 0.0 || self.lateness.is_trusted() || error < -JUMP_TICKS {
+            self.goal = goal;
         }
-        let since = self.shift() - self.shifts[of.get() as usize % SHIFTS_KEPT];
-        let error = (smallest + since).as_ticks() - TARGET_TICKS;
-        let room = most_ticks - (largest + since.max(TickTime::default())).as_ticks();
-        let error = error.max(-room.max(0.0));
-        if error < -JUMP_TICKS {
-            self.jump(self.clock.at() + TickTime::ticks(-error));
-        } else if error.abs() >= DEAD_ZONE_TICKS {
-            self.goal = self.shift() - TickTime::ticks(error);
+    }
+
+    /// Remembers how late the inputs were that came with a datagram, at the point `came` of the server's clock. Whether
+    /// the route has changed.
+    fn note_arrival(&mut self, now: Instant, (tick, count): (Tick, u32), came: TickTime, most: i64) -> bool {
+        let rate = i64::from(self.rate().get());
+        let Pacing { began, lateness, .. } = self;
+        let value = |back: u32| Some((came - began_in(began, tick.back(back)?)?).millionths() / rate);
+        let known = (0..count).take_while(|back| value(*back).is_some()).count();
+        match u32::try_from(known) {
+            Ok(0) | Err(_) => false,
+            Ok(known) => lateness.note(now, known, |back| value(back).unwrap_or(0), most),
         }
+    }
+
+    /// Steers by an estimate: so many ticks ahead of where the clock stands.
+    pub(crate) fn steer_open_loop(&mut self, error_ticks: f64) {
+        if error_ticks > JUMP_TICKS {
+            self.jump(self.clock.at() + TickTime::ticks(error_ticks));
+            self.leapt = true;
+        } else {
+            self.goal =
+                self.shift() + TickTime::ticks(if error_ticks.abs() < DEAD_ZONE_TICKS { 0.0 } else { error_ticks });
+        }
+    }
+
+    /// Slows down, where arriving inputs step the world and that of `tick` came so much too early.
+    pub(crate) fn hold_back(&mut self, tick: Tick, early: TickTime) {
+        if let Some(began) = began_in(&self.began, tick) {
+            self.goal = TickTime::start_of(tick) - early - began;
+        }
+    }
+
+    fn ticks(&self, micros: i64) -> TickTime {
+        TickTime::from_millionths(micros.saturating_mul(i64::from(self.rate().get())))
+    }
+
+    /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks.
+    pub(crate) fn slack_ticks(&self) -> Option<f64> {
+        Some((self.shift() - self.ticks(self.lateness.fastest()?)).as_ticks())
+    }
+
+    /// How much slack the latenesses ask for, in ticks, and whether that is within what is allowed.
+    pub(crate) fn asked(&self) -> (f64, bool) {
+        self.asked
     }
 
     /// Without reports there is nothing to steer by.
@@ -106,4 +207,9 @@ impl Pacing {
     fn shift(&self) -> TickTime {
         self.clock.at() - self.unsteered.at()
     }
+}
+
+/// When a tick might have begun; `None` when that is not known any more, or it never ran.
+fn began_in(began: &[Option<(Tick, TickTime)>], tick: Tick) -> Option<TickTime> {
+    began[tick.get() as usize % TICKS_KEPT].filter(|(of, _)| *of == tick).map(|(_, began)| began)
 }

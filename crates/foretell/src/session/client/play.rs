@@ -4,7 +4,7 @@ use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
 use super::{ClientConfig, ClientEvent, ClientStats, Corrected, Session, is_paced};
-use crate::rollback::{INPUTS_KEPT, InputStatus, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::rollback::{InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use core::time::Duration;
@@ -12,6 +12,8 @@ use core::time::Duration;
 /// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
 /// slept through.
 const CATCH_UP: Duration = Duration::from_millis(500);
+/// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
+const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
@@ -28,6 +30,8 @@ pub(super) struct Turn<'a, W: World> {
     pub session: &'a mut Session<W>,
     pub config: &'a ClientConfig,
     pub rules: &'a Rules,
+    /// For which players it was asked to predict their entities, or not to.
+    pub wishes: &'a [(PlayerId, bool)],
     pub input_widths: &'a [u8],
     pub stats: &'a mut ClientStats,
     pub corrections: &'a mut Vec<Corrected>,
@@ -42,33 +46,56 @@ impl<W: World> Turn<'_, W> {
             self.session.pacing.coast();
         }
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
-        let replayed = if asleep || self.session.resyncing { self.wake(world) } else { 0 };
+        let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
+        self.session.hide_news(self.now, (&self.rules.schema, self.config));
+        let leaps = self.session.pacing.take_leap();
+        if leaps {
+            self.capture();
+        }
         let mut ticks = 0;
-        while self.session.due() > 0 {
+        while self.session.resyncing.is_none() && self.session.due() > 0 {
             self.session.run_tick(self.now, world, input, &self.rules.schema);
             ticks += 1;
+        }
+        if leaps {
+            self.hide_leap();
         }
         self.session.timeline.seek_present(world);
         self.send(outbox);
         Done { ticks, resimulated }
     }
 
-    /// After a sleep: starts again from the newest snapshot. Without one that is newer than what was compared, the
-    /// clock goes back to the present, and the client waits for it. Where the server waits for inputs nothing was
-    /// missed.
+    /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a
+    /// correction is.
+    fn hide_leap(&mut self) {
+        let (scene, offsets) = self.session.scene(self.now, (&self.rules.schema, self.config));
+        offsets.land(&scene);
+        offsets.keep();
+    }
+
+    /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
+    /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
+    /// the clock is what has not gone on as the server's has. Where the server waits for inputs nothing was missed: the
+    /// clock goes back.
     fn wake(&mut self, world: &mut W) -> u32 {
-        let until = self.session.pacing.at().tick().next();
-        let compared = self.session.reconciler.compared();
-        let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
-        let fresh = newest.filter(|tick| *tick > compared && until.since(*tick) < INPUTS_KEPT);
-        if let Some(tick) = fresh.filter(|_| is_paced(self.rules)) {
-            self.capture();
-            return self.resync(world, tick, until.max(tick));
+        let session = &mut *self.session;
+        if !is_paced(self.rules) {
+            session.pacing.jump(TickTime::start_of(session.timeline.present()));
+            return 0;
         }
-        self.session.resyncing = is_paced(self.rules);
-        self.session.pacing.jump(TickTime::start_of(self.session.timeline.present()));
-        0
+        let waited = self.now.since(*session.resyncing.get_or_insert(self.now));
+        let compared = session.reconciler.compared();
+        let newest = session.snapshots.newest().map(|snapshot| snapshot.tick);
+        let Some(tick) = newest.filter(|tick| *tick > compared) else { return 0 };
+        let until = session.pacing.at().tick().next();
+        let fits = session.fits(tick, until, self.config.limits().most);
+        if !fits && waited < CLOCK_TRUSTED {
+            return 0;
+        }
+        self.capture();
+        let until = if fits { until } else { self.session.place_anew(tick) };
+        self.resync(world, tick, until)
     }
 }
 
@@ -92,11 +119,11 @@ impl<W: World> Session<W> {
     fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
         let at = self.playout.at_instant(now)?;
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return None };
-        let player = self.player;
+        let predicted = self.timeline.predicted();
         self.proxies.settle();
         self.proxies.retain(|entity| before.rows.words(entity).is_some());
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| entity.player() != player) {
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
             let kind = schema.kind(entity.kind());
             proxy_row(
                 kind,
@@ -110,6 +137,21 @@ impl<W: World> Session<W> {
         (!self.proxies.is_empty()).then_some(at)
     }
 
+    /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
+    /// round trip and the largest slack, and what is slept through at once.
+    fn fits(&self, tick: Tick, until: Tick, most_micros: i64) -> bool {
+        let most = self.connection.rtt() + Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
+        (tick..=tick + self.pacing.rate().ticks_in(most)).contains(&until)
+    }
+
+    /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
+    fn place_anew(&mut self, tick: Tick) -> Tick {
+        let until = tick + self.pacing.rate().ticks_in(self.connection.rtt()) + 2;
+        self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
+        self.connection.begin_anew();
+        until
+    }
+
     /// Up to where a state older than the horizon is simulated: the present. But a client that is ahead by far more than
     /// a round trip, because the server stood still, goes back to where it would start: the server has refused its inputs
     /// anyway.
@@ -119,10 +161,16 @@ impl<W: World> Session<W> {
         if present.since(tick) <= 2 * self.timeline.horizon() + 2 * rtt {
             return present;
         }
-        let until = tick + rtt + 2;
-        self.pacing.jump(TickTime::start_of(until) - TickTime::from_millionths(1));
-        self.connection.sent_input = None;
-        until
+        self.place_anew(tick)
+    }
+
+    /// Sets the clock ahead of the server's by half of a round trip, four times the jitter and three ticks.
+    pub(super) fn steer_open_loop(&mut self, now: Instant) {
+        let Some(newest) = self.snapshots.newest() else { return };
+        let (rtt, jitter) = (self.connection.rtt(), self.connection.jitter());
+        let wanted_s = (now.since(newest.came) + rtt + jitter * 4).as_secs_f64();
+        let wanted = newest.sent + TickTime::ticks(wanted_s * f64::from(self.pacing.rate().get()) + 3.0);
+        self.pacing.steer_open_loop((wanted - self.pacing.at_instant(now)).as_ticks());
     }
 
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.

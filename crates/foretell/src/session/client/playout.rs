@@ -1,29 +1,35 @@
 //! When other entities are shown: one cursor per connection, behind the newest information by a measured delay.
 
+use super::pacing::Limits;
 use super::snapshots::{Snapshot, Snapshots};
+use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 
-/// How many arrivals the delay is measured by.
-const ARRIVALS_KEPT: usize = 64;
 const GAPS_KEPT: usize = 8;
-/// A stall is not jitter: arrivals later than this do not make the delay longer, in seconds.
-const JITTER_MAX_S: f64 = 0.25;
 const JUMP_TICKS: f64 = 10.0;
-const GAIN: f64 = 0.1;
+/// Speed per tick of error, when catching up and when falling back: a cursor that runs dry is worse than a late one.
+const GAINS: (f64, f64) = (0.05, 0.1);
+/// Beyond what the latenesses ask for, in ticks.
+const SPARE_TICKS: f64 = 0.25;
 
 /// The playout cursor and what it is steered by.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     rate: TickRate,
     cursor: Option<TickClock>,
-    /// For each of the last snapshots: when it came minus when it was sent, on the tick axis. Only differences count,
-    /// as the two clocks have different origins.
-    transits: Vec<TickTime>,
-    next: usize,
+    /// Of snapshots, by how far the tick axis of the local clock is ahead of theirs when they come. Only differences
+    /// count, as the two clocks have different origins.
+    lateness: Lateness,
     newest: Option<Tick>,
     /// The distances between the last snapshots, in ticks; 0 for none yet.
     gaps: [u32; GAPS_KEPT],
     next_gap: usize,
+    /// How far the cursor is to be behind the local tick axis.
+    behind: TickTime,
+    /// How far that is behind the newest possible information, in ticks.
+    delay_ticks: f64,
+    /// Where it would stand, if it has jumped in this update.
+    leapt_from: Option<TickTime>,
 }
 
 impl Playout {
@@ -31,42 +37,60 @@ impl Playout {
         Playout {
             rate,
             cursor: None,
-            transits: Vec::with_capacity(ARRIVALS_KEPT),
-            next: 0,
+            lateness: Lateness::new(),
             newest: None,
             gaps: [0; GAPS_KEPT],
             next_gap: 0,
+            behind: TickTime::default(),
+            delay_ticks: 0.0,
+            leapt_from: None,
         }
     }
 
-    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot) {
-        let transit = self.local(snapshot.came) - snapshot.sent;
-        if self.transits.len() < ARRIVALS_KEPT {
-            self.transits.push(transit);
-        } else {
-            self.transits[self.next] = transit;
-            self.next = (self.next + 1) % ARRIVALS_KEPT;
+    /// Takes in that a snapshot has come, and that those between it and the newest before have not. The delay that
+    /// follows is an interval, so that there is mostly one state on each side of the cursor, and what the latenesses ask
+    /// for.
+    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, limits: Limits) {
+        let gap = self.newest.map_or(0, |newest| snapshot.tick.since(newest));
+        if self.newest.is_some() && gap == 0 {
+            return;
         }
-        if let Some(newest) = self.newest.filter(|newest| *newest < snapshot.tick) {
-            self.gaps[self.next_gap] = snapshot.tick.since(newest);
-            self.next_gap = (self.next_gap + 1) % GAPS_KEPT;
-        }
-        self.newest = self.newest.max(Some(snapshot.tick));
+        self.newest = Some(snapshot.tick);
+        self.gaps[self.next_gap] = gap;
+        self.next_gap = (self.next_gap + 1) % GAPS_KEPT;
+        let interval = self.interval_ticks();
+        let rate = i64::from(self.rate.get());
+        let micros = |ticks: u32| i64::from(ticks) * 1_000_000 / rate;
+        let came = i64::try_from(snapshot.came.micros()).unwrap_or(i64::MAX);
+        let value = came.saturating_sub(micros(snapshot.tick.get()));
+        let value_of = |back: u32| value.saturating_add(micros(interval).saturating_mul(i64::from(back)));
+        self.lateness.note(snapshot.came, (gap / interval).clamp(1, 1024), value_of, limits.most);
+        let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
+            return;
+        };
+        let waits = (wanted - fastest).min(limits.most);
+        let ticks = |micros: i64| TickTime::from_millionths(micros.saturating_mul(rate));
+        let delay = ticks(waits + micros(interval)) + TickTime::ticks(SPARE_TICKS);
+        self.delay_ticks = delay.as_ticks();
+        self.behind = ticks(fastest) + delay;
     }
 
     /// Moves the cursor to `now`, slewing it towards its delay.
     pub(crate) fn advance(&mut self, now: Instant) {
-        let Some(fastest) = self.transits.iter().min().copied() else { return };
-        let newest_possible = self.local(now) - fastest;
-        let target = newest_possible - TickTime::ticks(self.delay_ticks());
+        if self.newest.is_none() {
+            return;
+        }
+        let target = self.local(now) - self.behind;
         let rate = self.rate;
         let cursor = self.cursor.get_or_insert_with(|| TickClock::new(rate, target, now));
         cursor.advance(now);
         let error = (target - cursor.at()).as_ticks();
-        if error.abs() > JUMP_TICKS {
+        self.leapt_from = (error.abs() > JUMP_TICKS).then(|| cursor.at());
+        if self.leapt_from.is_some() {
             cursor.jump(target);
         }
-        cursor.set_speed((1.0 + GAIN * error).clamp(0.85, 1.1));
+        let gain = if error > 0.0 { GAINS.0 } else { GAINS.1 };
+        cursor.set_speed((1.0 + gain * error).clamp(0.85, 1.1));
     }
 
     /// Where the cursor stands; `None` before the first snapshot.
@@ -74,13 +98,19 @@ impl Playout {
         self.cursor.as_ref().map(|cursor| cursor.at_instant(now))
     }
 
-    /// How far behind the newest possible information the cursor is to be: one and a half intervals, so that there is
-    /// mostly one state on each side of it, and the jitter of the last arrivals.
+    /// Where it would stand, if it has jumped in this update.
+    pub(crate) fn leapt_from(&self) -> Option<TickTime> {
+        self.leapt_from
+    }
+
+    /// The speed of the cursor; 1 before the first snapshot.
+    pub(crate) fn speed(&self) -> f64 {
+        self.cursor.as_ref().map_or(1.0, TickClock::speed)
+    }
+
+    /// How far behind the newest possible information the cursor is to be.
     pub(crate) fn delay_ticks(&self) -> f64 {
-        let slowest = self.transits.iter().max().copied().unwrap_or_default();
-        let fastest = self.transits.iter().min().copied().unwrap_or_default();
-        let longest = f64::from(self.rate.get()) * JITTER_MAX_S;
-        1.5 * f64::from(self.interval_ticks()) + (slowest - fastest).as_ticks().min(longest)
+        self.delay_ticks
     }
 
     /// Ticks between snapshots: the shortest of the last distances, as a lost snapshot makes one longer.

@@ -1,16 +1,12 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
 use super::snapshots::Stored;
-use super::{Client, ClientEvent, Phase};
+use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
 use crate::rollback::World;
 use crate::session::packet::{Message, Refused, SnapshotHead, Welcome};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
-
-/// A snapshot is of no later tick than the server can have come to, by the last one that was compared; with room for
-/// clocks that differ.
-const TICKS_AHEAD_MAX: u32 = 1024;
 
 impl<W: World> Client<W> {
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -57,7 +53,8 @@ impl<W: World> Client<W> {
 
     fn read_snapshot(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut head = core::mem::take(&mut self.head);
-        let result = head.stream(&mut reader).and_then(|()| match &mut self.phase {
+        let read = head.stream(&mut reader).and_then(|()| self.heard.read(&mut reader, &self.input_widths));
+        let result = read.and_then(|()| match &mut self.phase {
             Phase::Joining(handshake) => handshake.store(now, &head, reader, &self.code),
             Phase::Refused(_) => Ok(()),
             Phase::Playing(_) => self.take_snapshot(now, &head, reader),
@@ -72,13 +69,11 @@ impl<W: World> Client<W> {
             self.stats.refused += 1;
             return Ok(());
         }
-        let anchor = session.anchor(now, &self.rules);
-        let tick = Tick::widen(u32::from(head.tick), 16, anchor);
-        if tick.since(anchor) > TICKS_AHEAD_MAX {
+        let Some(tick) = session.widen(now, head.tick, &self.rules) else {
             self.stats.refused += 1;
             return Ok(());
-        }
-        let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.player))?;
+        };
+        let stored = session.snapshots.store((now, tick), head, reader, (&self.code, session.timeline.predicted()))?;
         let outcomes = &mut self.stats.outcomes;
         match stored {
             Stored::Known => return Ok(()),
@@ -87,12 +82,13 @@ impl<W: World> Client<W> {
                 outcomes.superseded += pushed_out;
                 let snapshot = session.snapshots.get(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
-                session.playout.note_arrival(snapshot);
+                session.playout.note_arrival(snapshot, self.config.playout_limits());
                 session.reconciler.note_touched(&snapshot.touched);
                 session.connection.note_snapshot(now);
             }
         }
         self.note_head(now, head, tick);
+        self.note_relayed(now, tick);
         Ok(())
     }
 
@@ -108,14 +104,42 @@ impl<W: World> Client<W> {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
-        if let Some((smallest, of, largest)) = head.margins {
-            let margin = |bits: u16| TickTime::from_millionths(i64::from(bits.cast_signed()) * 1_000_000 / 64);
-            let most = f64::from(self.config.lead_max_ms) / 1000.0 * f64::from(self.rules.tick_rate.get());
-            let of = Tick::widen(u32::from(of), 16, tick);
-            session.pacing.steer((margin(smallest), of), margin(largest), most);
-            session.early_ticks = margin(largest).as_ticks();
-            self.stats.margin_ticks = margin(smallest).as_ticks();
-            self.stats.lead_ticks = session.lead_ticks(now);
+        self.note_arrivals(now, head, tick);
+    }
+
+    /// Steers the clock by what the server tells of the inputs that have come.
+    fn note_arrivals(&mut self, now: Instant, head: &SnapshotHead, tick: Tick) {
+        let Phase::Playing(session) = &mut self.phase else { return };
+        let of_now = session.connection.is_of_now(head.heard.map(|(sequence, _)| sequence));
+        let Some((oldest, newer)) = head.arrivals.split_last().filter(|_| of_now) else { return };
+        let limits = self.config.limits();
+        let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
+        let arrived = Tick::widen(u32::from(head.arrived), 16, tick);
+        let Some(mut newest) = arrived.back(ticks_newer) else { return };
+        let (mut smallest, mut is_new_route) = (f64::INFINITY, false);
+        for arrival in core::iter::once(oldest).chain(newer.iter().rev()) {
+            if !core::ptr::eq(arrival, oldest) {
+                newest = newest + arrival.count;
+            }
+            let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
+            smallest = smallest.min(margin.as_ticks());
+            if is_paced(&self.rules) {
+                is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
+            } else {
+                session.pacing.hold_back(newest, margin);
+            }
+        }
+        match self.config.pacing {
+            _ if !is_paced(&self.rules) => {}
+            PacingBy::Margins => session.pacing.steer(limits, is_new_route),
+            PacingBy::RoundTrip => session.steer_open_loop(now),
+        }
+        self.stats.margin_ticks = smallest;
+        self.stats.lead_ticks = session.lead_ticks(now);
+        let was_limited = core::mem::replace(&mut self.stats.slack_limited, !session.pacing.asked().1);
+        if self.stats.slack_limited && !was_limited {
+            let asked_ticks = session.pacing.asked().0;
+            self.events_to_come.push(ClientEvent::SlackLimited { asked_ticks });
         }
     }
 }

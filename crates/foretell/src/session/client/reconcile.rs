@@ -28,21 +28,23 @@ impl<W: World> Turn<'_, W> {
         }
         self.stats.outcomes.superseded += superseded;
         self.capture();
+        let mut switched = 0;
         if let Some(tick) = chosen {
             if tick < self.session.timeline.oldest() {
                 let until = self.session.replay_until(tick);
                 return self.resync(world, tick, until);
             }
             self.compare(world, tick);
+            switched = self.switch(world, tick);
         }
-        self.resimulate(world)
+        self.revise();
+        switched + self.resimulate(world)
     }
 
     /// Remembers what is shown, before anything is corrected.
     pub(super) fn capture(&mut self) {
-        let session = &mut *self.session;
-        let when = (self.now, session.pacing.at());
-        session.offsets.capture(&session.timeline, &self.rules.schema, when, self.config);
+        let (scene, offsets) = self.session.scene(self.now, (&self.rules.schema, self.config));
+        offsets.capture(&scene);
     }
 
     fn compare(&mut self, world: &mut W, tick: Tick) {
@@ -50,11 +52,12 @@ impl<W: World> Turn<'_, W> {
         let snapshot = session.snapshots.get(tick).expect("the chosen snapshot is there");
         let predicted = session.timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
         let reconciler = &mut session.reconciler;
-        reconciler.authority.copy_owned(&snapshot.rows, session.player);
+        reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
+        session.timeline.misguessed(reconciler.compared(), tick, &mut reconciler.misguessed);
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
+        session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
-        session.compared_at = self.now;
         let outcomes = &mut self.stats.outcomes;
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
@@ -72,6 +75,7 @@ impl<W: World> Turn<'_, W> {
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
+        session.reconciler.note_again(tick, Causes::default());
         session.timeline.rewrite(world, tick, &session.reconciler.authority);
     }
 
@@ -92,13 +96,14 @@ impl<W: World> Turn<'_, W> {
     pub(super) fn resync(&mut self, world: &mut W, tick: Tick, until: Tick) -> u32 {
         let session = &mut *self.session;
         let Some(snapshot) = session.snapshots.get(tick) else { return 0 };
-        session.reconciler.authority.copy_owned(&snapshot.rows, session.player);
+        session.reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
         let authority = &session.reconciler.authority;
         session.reconciler.pending.clear();
         for (entity, _) in authority.iter() {
             let pending = Pending { entity, tick, difference: None, causes: Causes::RESYNC, misprediction_m: 0.0 };
             session.reconciler.pending.push(pending);
         }
+        session.anchor.note(tick, snapshot.came);
         let replayed = session.timeline.restart(world, tick, &snapshot.rows, until);
         for snapshot in session.snapshots.open().filter(|snapshot| snapshot.tick <= tick) {
             snapshot.settled = true;
@@ -109,8 +114,7 @@ impl<W: World> Turn<'_, W> {
             }
         }
         session.reconciler.begin(tick);
-        session.compared_at = self.now;
-        session.resyncing = false;
+        session.resyncing = None;
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);
         self.events.push(ClientEvent::Resynced { tick, replayed });
@@ -121,13 +125,14 @@ impl<W: World> Turn<'_, W> {
     /// The corrections that have reached the present: their visual offsets, and their records.
     fn land(&mut self) {
         let session = &mut *self.session;
-        if session.reconciler.pending.is_empty() {
+        if session.reconciler.pending.is_empty() && session.reconciler.again.is_none() {
             session.offsets.keep();
             return;
         }
         let until = session.timeline.present();
-        let when = (self.now, session.pacing.at());
-        session.offsets.land(&session.timeline, &self.rules.schema, when, self.config);
+        let (scene, offsets) = session.scene(self.now, (&self.rules.schema, self.config));
+        offsets.land(&scene);
+        session.reconciler.follow(session.offsets.moved());
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);
         for pending in session.reconciler.pending.drain(..) {
             let (shown_m, teleport) = session.offsets.landed(pending.entity);

@@ -3,7 +3,7 @@
 
 use super::Causes;
 use crate::motion::vector::squared_distance;
-use crate::rollback::{Difference, Entity, KindSchema, Meaning, Rows, Schema, Tolerance, compare_row};
+use crate::rollback::{Difference, Entity, KindSchema, Meaning, PlayerId, Rows, Schema, Tolerance, compare_row};
 use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -20,6 +20,7 @@ pub(crate) struct Pending {
 
 /// What reconciliation remembers from one comparison to the next.
 pub(crate) struct Reconciler {
+    own: PlayerId,
     /// The tick of the last sample that was compared or adopted.
     compared: Tick,
     /// Whether something differed within the tolerance at that comparison.
@@ -33,13 +34,19 @@ pub(crate) struct Reconciler {
     touched: Vec<(Entity, Tick)>,
     /// The authority's rows of predicted entities, at the last comparison.
     pub authority: Rows,
+    /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
+    pub misguessed: Vec<PlayerId>,
     /// Corrections whose re-simulation has not reached the present.
     pub pending: Vec<Pending>,
+    /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
+    /// pending corrections.
+    pub again: Option<(Tick, Causes)>,
 }
 
 impl Reconciler {
-    pub(crate) fn new(schema: &Schema) -> Reconciler {
+    pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
         Reconciler {
+            own,
             compared: Tick::ZERO,
             inexact: false,
             left: false,
@@ -47,7 +54,9 @@ impl Reconciler {
             newest_substituted: None,
             touched: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
+            misguessed: Vec::with_capacity(super::FEW),
             pending: Vec::with_capacity(super::FEW),
+            again: None,
         }
     }
 
@@ -95,6 +104,26 @@ impl Reconciler {
         self.left = true;
     }
 
+    /// Ticks from `tick` on are simulated again, for these reasons.
+    pub(crate) fn note_again(&mut self, tick: Tick, causes: Causes) {
+        self.again = Some(match self.again {
+            Some((first, before)) => (first.min(tick), before.with(causes)),
+            None => (tick, causes),
+        });
+    }
+
+    /// What was simulated elsewhere without a sample of its own follows from what has landed with it.
+    pub(crate) fn follow(&mut self, moved: impl Iterator<Item = (Entity, f64)>) {
+        let Some((tick, causes)) = self.again.take() else { return };
+        let causes = self.pending.iter().fold(causes, |all, pending| all.with(pending.causes));
+        let known = self.pending.len();
+        for (entity, misprediction_m) in moved {
+            if self.pending[..known].iter().all(|pending| pending.entity != entity) {
+                self.pending.push(Pending { entity, tick, difference: None, causes, misprediction_m });
+            }
+        }
+    }
+
     pub(crate) fn advance_to(&mut self, tick: Tick) {
         self.compared = tick;
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
@@ -137,7 +166,11 @@ impl Reconciler {
         let window = self.compared..tick;
         let touched = self.touched.iter().any(|(touched, at)| *touched == entity && window.contains(at));
         [
-            (self.substituted.iter().any(|missed| window.contains(missed)), Causes::OWN_INPUT),
+            (
+                entity.player() == self.own && self.substituted.iter().any(|missed| window.contains(missed)),
+                Causes::OWN_INPUT,
+            ),
+            (self.misguessed.contains(&entity.player()), Causes::RELAYED_INPUT),
             (touched, Causes::SERVER_EVENT),
             (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),

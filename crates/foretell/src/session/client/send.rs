@@ -12,7 +12,9 @@ impl<W: World> Turn<'_, W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     pub(super) fn send(&mut self, outbox: &mut Outbox) {
         let session = &mut *self.session;
-        let Some(newest) = session.timeline.present().back(1) else { return };
+        // After a start from a full state there is no input yet for the tick before the present.
+        let newest = session.timeline.present().back(1);
+        let Some(newest) = newest.filter(|tick| session.timeline.input(*tick).is_some()) else { return };
         let waited = session.connection.sent_input.map(|sent| newest.since(sent));
         if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
@@ -50,7 +52,7 @@ impl<W: World> Session<W> {
                 // A datagram that is not delayed comes this many ticks before the newest one's deadline; an input that is
                 // older by more is late already.
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
-                let in_time = (self.early_ticks.clamp(0.0, 1000.0) + 2.0) as u32;
+                let in_time = (self.pacing.slack_ticks().unwrap_or(2.0).clamp(0.0, 1000.0) + 2.0) as u32;
                 open.min(in_time).min(limit).max(unsent)
             }
         };

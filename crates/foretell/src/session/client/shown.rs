@@ -1,9 +1,13 @@
 //! Where predicted entities are shown: between two states, plus the visual offset that hides corrections (R23, R24).
 
+use super::scene::Scene;
 use super::{ClientConfig, Show};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::rollback::{Entity, KindSchema, Meaning, ROW_WORDS_MAX, Rows, Schema, Timeline, World};
+use crate::rollback::{Entity, KindSchema, Meaning, Predicted, ROW_WORDS_MAX, Rows, Timeline, World};
 use crate::time::{Instant, TickTime};
+
+/// The offset of an entity that is not predicted decays the same way in all directions.
+pub(crate) const STANDING: [f64; 3] = [0.0; 3];
 
 /// A row at a shown instant, with room for the largest.
 pub(crate) type RowBuffer = [u32; ROW_WORDS_MAX];
@@ -15,11 +19,15 @@ struct Captured {
     /// Without the offset.
     simulated: Pose,
     shown: Pose,
+    predicted: bool,
+    /// How far it is simulated from where it was, if it was and is predicted.
+    simulated_m: f64,
+    /// How far it is simulated from where it was shown.
     moved_m: f64,
     teleport: bool,
 }
 
-/// The visual offsets of all predicted entities that have one.
+/// The visual offsets of all entities that have one: predicted ones, and those that were predicted until of late.
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {
     /// Ascending by entity.
@@ -42,27 +50,40 @@ impl Offsets {
     }
 
     /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
-    pub(crate) fn capture<W: World>(
-        &mut self,
-        timeline: &Timeline<W>,
-        schema: &Schema,
-        (now, at): (Instant, TickTime),
-        config: &ClientConfig,
-    ) {
+    pub(super) fn capture<W: World>(&mut self, scene: &Scene<'_, W>) {
         self.captured.clear();
-        let Some(newest) = timeline.rows(timeline.present()) else { return };
-        for (entity, words) in newest.iter() {
-            let kind = schema.kind(entity.kind());
-            let mut row = [0; ROW_WORDS_MAX];
-            shown_row(timeline, kind, (entity, words), (at, config.show), &mut row);
-            let simulated = pose_of(kind, &row);
-            let offset = self.at(entity, now, velocity_of(kind, words), config);
-            let shown = offset.shown(simulated);
-            self.captured.push(Captured { entity, simulated, shown, moved_m: 0.0, teleport: false });
-            self.set(entity, offset);
+        let predicted = scene.timeline.predicted();
+        let Some(newest) = scene.timeline.rows(scene.timeline.present()) else { return };
+        for index in 0..self.offsets.len() {
+            let (entity, _) = self.offsets[index];
+            if !predicted.contains(entity.player()) {
+                self.offsets[index].1 = self.at(entity, scene.now, STANDING, scene.config);
+            }
         }
-        self.offsets.retain(|(entity, offset)| !offset.is_none() && newest.words(*entity).is_some());
-        self.at = now;
+        for (entity, _) in newest.iter() {
+            self.capture_one(entity, scene);
+        }
+        let is_there = |entity: Entity| !predicted.contains(entity.player()) || newest.words(entity).is_some();
+        self.offsets.retain(|(entity, offset)| !offset.is_none() && is_there(*entity));
+        self.at = scene.now;
+    }
+
+    /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
+    /// [`capture`](Offsets::capture).
+    pub(super) fn capture_others<W: World>(&mut self, scene: &Scene<'_, W>, players: &Predicted) {
+        for (entity, _) in scene.others().filter(|(entity, _)| players.contains(entity.player())) {
+            self.capture_one(entity, scene);
+        }
+    }
+
+    fn capture_one<W: World>(&mut self, entity: Entity, scene: &Scene<'_, W>) {
+        let Some((simulated, velocity)) = scene.pose(entity) else { return };
+        let predicted = scene.timeline.predicted().contains(entity.player());
+        let offset = self.at(entity, scene.now, if predicted { velocity } else { STANDING }, scene.config);
+        let shown = offset.shown(simulated);
+        let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
+        self.captured.push(Captured { entity, simulated, shown, predicted, simulated_m, moved_m, teleport });
+        self.set(entity, offset);
     }
 
     /// Nothing was corrected since the capture.
@@ -71,29 +92,20 @@ impl Offsets {
     }
 
     /// Gives every entity whose pose a correction has moved the offset that hides it.
-    pub(crate) fn land<W: World>(
-        &mut self,
-        timeline: &Timeline<W>,
-        schema: &Schema,
-        (now, at): (Instant, TickTime),
-        config: &ClientConfig,
-    ) {
-        self.at = now;
-        let newest = timeline.rows(timeline.present()).expect("the present is remembered");
+    pub(super) fn land<W: World>(&mut self, scene: &Scene<'_, W>) {
+        self.at = scene.now;
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
-            let Some(words) = newest.words(before.entity) else { continue };
-            let kind = schema.kind(before.entity.kind());
-            let mut row = [0; ROW_WORDS_MAX];
-            shown_row(timeline, kind, (before.entity, words), (at, config.show), &mut row);
-            let simulated = pose_of(kind, &row);
+            let Some((simulated, velocity)) = scene.pose(before.entity) else { continue };
             before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
+            if before.predicted && scene.timeline.predicted().contains(before.entity.player()) {
+                before.simulated_m = vector::length(vector::sub(before.simulated.position, simulated.position));
+            }
             if simulated == before.simulated {
                 continue;
             }
-            let Some(config) = &config.correction else { continue };
-            let speed = vector::length(velocity_of(kind, words));
-            let (offset, snapped) = VisualOffset::capture(before.shown, simulated, speed, config);
+            let Some(config) = &scene.config.correction else { continue };
+            let (offset, snapped) = VisualOffset::capture(before.shown, simulated, vector::length(velocity), config);
             before.teleport = snapped;
             self.set(before.entity, offset);
         }
@@ -106,12 +118,19 @@ impl Offsets {
         found.map_or((0.0, false), |captured| (captured.moved_m, captured.teleport))
     }
 
+    /// The entities that are simulated elsewhere since something has landed, and how far, in metres.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = (Entity, f64)> {
+        let moved = self.captured.iter().filter(|captured| captured.simulated_m > 0.0);
+        moved.map(|captured| (captured.entity, captured.simulated_m))
+    }
+
     fn find(&self, entity: Entity) -> Option<VisualOffset> {
         let index = self.offsets.binary_search_by_key(&entity, |(entity, _)| *entity).ok()?;
         Some(self.offsets[index].1)
     }
 
-    fn set(&mut self, entity: Entity, offset: VisualOffset) {
+    /// Replaces the offset of an entity, as of the instant that all stand for.
+    pub(super) fn set(&mut self, entity: Entity, offset: VisualOffset) {
         match self.offsets.binary_search_by_key(&entity, |(entity, _)| *entity) {
             Ok(index) => self.offsets[index].1 = offset,
             Err(_) if offset.is_none() => {}

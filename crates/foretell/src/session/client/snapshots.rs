@@ -1,6 +1,6 @@
 //! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
 
-use crate::rollback::{Entity, PlayerId, Rows, Schema};
+use crate::rollback::{Entity, Predicted, Rows, Schema};
 use crate::session::packet::SnapshotHead;
 use crate::session::rowcode::RowCode;
 use crate::time::{Instant, Tick, TickRate, TickTime};
@@ -85,7 +85,7 @@ impl Snapshots {
         (now, tick): (Instant, Tick),
         head: &SnapshotHead,
         mut reader: BitReader<'_>,
-        (code, player): (&RowCode, PlayerId),
+        (code, predicted): (&RowCode, &Predicted),
     ) -> Result<Stored, Malformed> {
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
@@ -118,7 +118,7 @@ impl Snapshots {
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
-        snapshot.samples = snapshot.rows.iter().filter(|(entity, _)| entity.player() == player).count() as u64;
+        snapshot.samples = snapshot.rows.count_predicted(predicted);
         Ok(Stored::Complete(tick, pushed_out))
     }
 
@@ -138,6 +138,16 @@ impl Snapshots {
         let lost = if oldest.settled || !oldest.is_complete() { 0 } else { oldest.samples };
         self.spare.push(oldest);
         (at - 1, lost)
+    }
+
+    /// Other entities are predicted from now on. Returns how many samples wait for their outcome more than before, or
+    /// fewer.
+    pub(crate) fn recount(&mut self, predicted: &Predicted) -> i64 {
+        let recounted = self.open().map(|snapshot| {
+            let before = core::mem::replace(&mut snapshot.samples, snapshot.rows.count_predicted(predicted));
+            snapshot.samples.cast_signed() - before.cast_signed()
+        });
+        recounted.sum()
     }
 
     /// The complete ones, ascending by tick.

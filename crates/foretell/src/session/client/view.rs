@@ -1,10 +1,10 @@
 //! What a player sees: every entity at the shown instant, with where it comes from.
 
 use super::playout::Playout;
-use super::shown::{RowBuffer, ahead, blend, move_position, pose_of, set_rotation, shown_row, velocity_of};
-use super::{Client, Phase, Session};
+use super::shown::{RowBuffer, STANDING, ahead, blend, move_position, pose_of, set_rotation, shown_row, velocity_of};
+use super::{Client, ClientConfig, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
-use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, State, World};
+use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, Schema, State, World};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use core::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct View<'a> {
     pub entity: Entity,
     /// Where its pose comes from.
     pub source: Source,
-    /// The visual offset in it; none for an entity that is not predicted.
+    /// The visual offset in it; none for an entity that is not predicted, but for a while after it was.
     pub offset: VisualOffset,
     kind: &'a KindSchema,
     row: &'a [u32],
@@ -74,13 +74,10 @@ impl<W: World> Client<W> {
             let kind = self.rules.schema.kind(entity.kind());
             shown_row(&session.timeline, kind, (entity, words), (at, self.config.show), &mut row);
             let offset = session.offsets.at(entity, now, velocity_of(kind, words), &self.config);
-            if !offset.is_none() {
-                set_rotation(kind, offset.shown(pose_of(kind, &row)).rotation, &mut row);
-                move_position(kind, offset.position(), &mut row);
-            }
+            apply(offset, kind, &mut row);
             draw(&View { entity, source: Source::Predicted, offset, kind, row: &row[..words.len()] });
         }
-        session.present_others(now, &self.rules.schema, &mut row, &mut draw);
+        session.present_others(now, (&self.rules.schema, &self.config), &mut row, &mut draw);
     }
 }
 
@@ -88,18 +85,28 @@ impl<W: World> Session<W> {
     fn present_others(
         &self,
         now: Instant,
-        schema: &crate::rollback::Schema,
+        (schema, config): (&Schema, &ClientConfig),
         row: &mut RowBuffer,
         draw: &mut impl FnMut(&View<'_>),
     ) {
         let Some(at) = self.playout.at_instant(now) else { return };
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return };
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| entity.player() != self.player) {
+        let predicted = self.timeline.predicted();
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
             let kind = schema.kind(entity.kind());
             let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
             let source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
-            draw(&View { entity, source, offset: VisualOffset::NONE, kind, row: &row[..words.len()] });
+            let offset = self.offsets.at(entity, now, STANDING, config);
+            apply(offset, kind, row);
+            draw(&View { entity, source, offset, kind, row: &row[..words.len()] });
         }
+    }
+}
+
+fn apply(offset: VisualOffset, kind: &KindSchema, row: &mut RowBuffer) {
+    if !offset.is_none() {
+        set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
+        move_position(kind, offset.position(), row);
     }
 }
 

@@ -1,8 +1,9 @@
 //! One player's inputs on the server: a fixed ring by tick, and what to do where one is missing (R16-R19, D9-D11).
 
-use crate::rollback::{InputStatus, PlayerId, PlayerInput};
+use crate::rollback::{InputStatus, PlayerId, PlayerInput, Told};
 use crate::session::GapPolicy;
 use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
+use crate::session::relay::RELAYED_TICKS_MAX;
 use crate::time::{Tick, TickTime};
 use std::collections::VecDeque;
 
@@ -43,6 +44,8 @@ enum How {
 #[derive(Clone, Debug)]
 pub(crate) struct InputBuffer<I> {
     ring: Vec<Option<Stored<I>>>,
+    /// What was applied in the last ticks, by tick.
+    applied: Vec<Option<(Tick, Told<I>)>>,
     /// The next tick to take.
     next: Tick,
     newest: Option<Tick>,
@@ -69,6 +72,7 @@ impl<I: Copy + Default> InputBuffer<I> {
     pub(crate) fn new(next: Tick, ahead: u32) -> InputBuffer<I> {
         InputBuffer {
             ring: (0..=ahead).map(|_| None).collect(),
+            applied: vec![None; RELAYED_TICKS_MAX as usize],
             next,
             newest: None,
             first: None,
@@ -119,6 +123,25 @@ impl<I: Copy + Default> InputBuffer<I> {
 
     /// The input of the next tick, or what stands in for it; `None` when the player is left where they are.
     pub(crate) fn take(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
+        let tick = self.next;
+        let taken = self.take_next(player, policy);
+        let status = taken.map_or(InputStatus::Repeated, |taken| taken.status);
+        let slot = tick.get() as usize % self.applied.len();
+        self.applied[slot] = Some((tick, Told { input: taken.map(|taken| taken.input), status }));
+        taken
+    }
+
+    /// The input of `tick`, as it was applied or as it waits; `None` where it has not come or is forgotten.
+    pub(crate) fn told(&self, tick: Tick) -> Option<Told<I>> {
+        if tick < self.next {
+            let (of, told) = self.applied[tick.get() as usize % self.applied.len()]?;
+            return (of == tick).then_some(told);
+        }
+        let stored = self.ring[tick.get() as usize % self.ring.len()].filter(|stored| stored.tick == tick)?;
+        Some(Told { input: Some(stored.input), status: InputStatus::Received })
+    }
+
+    fn take_next(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
         let tick = self.next;
         self.next = tick.next();
         let slot = tick.get() as usize % self.ring.len();

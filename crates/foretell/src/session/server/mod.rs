@@ -5,6 +5,7 @@ mod frame;
 mod peer;
 mod plan;
 mod receive;
+mod relay;
 mod replicate;
 mod step;
 
@@ -12,6 +13,7 @@ pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
 use super::packet::{Refused, SnapshotHead};
+use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
@@ -29,13 +31,16 @@ pub struct ServerConfig {
     pub snapshot_interval: u32,
     /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,
+    /// Whether clients are told the newest inputs of other players, so that they can predict them. Not where arriving
+    /// inputs step the world. Default false: an input tells intentions.
+    pub relay_inputs: bool,
     /// How many players may be in the session, 0 to 65,535. Default 64. Those who are there already stay.
     pub players_max: u16,
 }
 
 impl Default for ServerConfig {
     fn default() -> ServerConfig {
-        ServerConfig { snapshot_interval: 1, gap: GapPolicy::default(), players_max: 64 }
+        ServerConfig { snapshot_interval: 1, gap: GapPolicy::default(), relay_inputs: false, players_max: 64 }
     }
 }
 
@@ -79,6 +84,8 @@ pub struct Server<W: World> {
     input_columns: Vec<Column>,
     /// The head of the snapshot that is being written.
     head: SnapshotHead,
+    /// The inputs of another player that are being written into it.
+    line: RelayLine<W::Input>,
     frame: Served,
     malformed: u64,
 }
@@ -106,6 +113,7 @@ impl<W: World> Server<W> {
             offered: Vec::with_capacity(64),
             input_columns: <W::Input as Input>::columns(),
             head: SnapshotHead::default(),
+            line: RelayLine::with_room(),
             frame: Served::with_room(),
             malformed: 0,
             config,

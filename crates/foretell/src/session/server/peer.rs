@@ -4,12 +4,9 @@ use super::buffer::InputBuffer;
 use super::frame::PeerStats;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
+use crate::session::packet::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Instant, Tick, TickTime};
-
-/// How many margins the extremes are taken of: a second at 64 Hz.
-const MARGINS_KEPT: usize = 64;
-/// So many late inputs in a row mean that the route has changed.
-const ROUTE_CHANGED_AFTER: usize = 16;
+use std::collections::VecDeque;
 
 pub(crate) struct Peer<I> {
     pub address: PeerId,
@@ -34,32 +31,10 @@ pub(crate) struct Peer<I> {
     /// Where arriving inputs step the world: how many steps were executed for this player.
     pub steps: u32,
     pub stats: PeerStats,
-    margins: Vec<Margin>,
-    margin_at: usize,
-    /// How many inputs in a row have not come at all.
-    missing: u32,
-    /// The newest input, if it was refused for coming too early.
-    too_early: Option<(TickTime, Tick)>,
-    /// The newest input that ever was.
-    refused_up_to: Option<Tick>,
-}
-
-/// How long before its deadline an input came.
-#[derive(Clone, Copy, Debug)]
-struct Margin {
-    margin: TickTime,
-    tick: Tick,
-    /// Whether it came at all.
-    came: bool,
-}
-
-/// What is reported of the margins of the last inputs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Margins {
-    pub smallest: TickTime,
-    /// Of which input that is; of equal ones the newest.
-    pub tick: Tick,
-    pub largest: TickTime,
+    /// The newest input of the newest datagram.
+    newest: Option<Tick>,
+    /// The datagrams with new inputs since the last snapshot, oldest first.
+    arrivals: VecDeque<InputArrival>,
 }
 
 impl<I: Copy + Default> Peer<I> {
@@ -82,78 +57,52 @@ impl<I: Copy + Default> Peer<I> {
             planned: start,
             steps: 0,
             stats: PeerStats::default(),
-            margins: Vec::with_capacity(MARGINS_KEPT),
-            margin_at: 0,
-            missing: 0,
+            newest: None,
+            arrivals: VecDeque::with_capacity(ARRIVALS_MAX),
             former: [None; 4],
             unheard: 0,
-            too_early: None,
-            refused_up_to: None,
         }
     }
 
-    /// Remembers how long before its deadline the first copy of an input came; negative for late.
-    pub(crate) fn note_margin(&mut self, margin: TickTime, tick: Tick) {
-        (self.too_early, self.missing) = (None, 0);
-        self.keep_margin(Margin { margin, tick, came: true });
+    /// A newer datagram than those before brought inputs up to `newest`, so long before the deadline of that one (negative
+    /// for late). What is new in it and came not earlier counts as having come with it, whether it is in it or not.
+    pub(crate) fn note_arrival(&mut self, newest: Tick, margin: TickTime) {
+        let before = self.newest.replace(newest);
+        if before == Some(newest) {
+            return;
+        }
+        if before.is_some_and(|before| newest < before) {
+            // It has set its clock back, and will send other inputs for ticks that it has sent.
+            self.arrivals.clear();
+        }
+        let count = before.map_or(1, |before| newest.since(before).max(1));
+        if self.arrivals.len() == ARRIVALS_MAX {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.push_back(InputArrival { count, margin: margin_bits(margin) });
     }
 
-    /// The input of `tick` did not come: it counts as a tick late, unless it did and was refused for coming too early. A
-    /// second without any says nothing of the clock.
-    pub(crate) fn note_missing(&mut self, tick: Tick) {
-        self.missing = self.missing.saturating_add(1);
-        let silent = self.missing as usize > MARGINS_KEPT;
-        if !silent && self.refused_up_to.is_none_or(|refused| refused < tick) {
-            self.too_early = None;
-            self.keep_margin(Margin { margin: TickTime::from_millionths(-1_000_000), tick, came: false });
+    /// The server has skipped so many ticks' worth of time: what has come is so much earlier.
+    pub(crate) fn skip(&mut self, ticks: u32) {
+        let earlier = i16::try_from(ticks.saturating_mul(64)).unwrap_or(i16::MAX);
+        for arrival in &mut self.arrivals {
+            arrival.margin = arrival.margin.cast_signed().saturating_add(earlier).cast_unsigned();
         }
     }
 
-    fn keep_margin(&mut self, margin: Margin) {
-        if self.margins.len() < MARGINS_KEPT {
-            self.margins.push(margin);
-        } else {
-            self.margins[self.margin_at] = margin;
-            self.margin_at = (self.margin_at + 1) % MARGINS_KEPT;
-        }
+    /// Hands over the arrivals since the last call, newest first, and the newest input of the newest. They are told once:
+    /// of those in a snapshot that is lost, others say as much.
+    pub(crate) fn tell_arrivals(&mut self, into: &mut Vec<InputArrival>) -> Tick {
+        into.clear();
+        into.extend(self.arrivals.drain(..).rev());
+        self.newest.unwrap_or(Tick::ZERO)
     }
+}
 
-    /// The last margins, newest first.
-    fn newest_margins(&self) -> impl Iterator<Item = &Margin> {
-        let (newer, older) = (&self.margins[..self.margin_at], &self.margins[self.margin_at..]);
-        newer.iter().rev().chain(older.iter().rev())
-    }
-
-    /// An input came so early that it was refused. Until one is taken, that is all there is to report.
-    pub(crate) fn note_too_early(&mut self, margin: TickTime, tick: Tick) {
-        self.too_early = Some((margin, tick));
-        self.refused_up_to = self.refused_up_to.max(Some(tick));
-    }
-
-    /// The newest input was not too early.
-    pub(crate) fn note_in_time(&mut self) {
-        self.too_early = None;
-    }
-
-    /// What the margins of the last inputs say. Large ones are believed only when there are enough to know the worst, as
-    /// a client that trusts the first few would come too late.
-    pub(crate) fn margins(&self) -> Option<Margins> {
-        if let Some((margin, tick)) = self.too_early {
-            return Some(Margins { smallest: margin, tick, largest: margin });
-        }
-        if self.missing as usize > MARGINS_KEPT {
-            return None;
-        }
-        let by_margin = |a: &&Margin, b: &&Margin| (a.margin, b.tick).cmp(&(b.margin, a.tick));
-        let Margin { margin: smallest, tick, .. } = *self.margins.iter().min_by(by_margin)?;
-        let largest_of = |count: usize| {
-            let came = self.newest_margins().take(count).filter(|margin| margin.came);
-            came.map(|margin| margin.margin).max().unwrap_or(smallest)
-        };
-        // When the newest are all late the route has changed, and what came early before is of no use.
-        let newest = largest_of(ROUTE_CHANGED_AFTER);
-        let largest = if newest < TickTime::default() { newest } else { largest_of(MARGINS_KEPT) };
-        let enough = self.margins.len() == MARGINS_KEPT || smallest < TickTime::from_millionths(1_000_000);
-        enough.then_some(Margins { smallest, tick, largest })
-    }
+/// A margin in 1/64 tick, limited to what 16 bits hold.
+fn margin_bits(margin: TickTime) -> u16 {
+    let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
+    let units = units as i16;
+    units.cast_unsigned()
 }

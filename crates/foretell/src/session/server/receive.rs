@@ -130,9 +130,15 @@ impl<W: World> Server<W> {
         let first = newest.next().back(head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
         // Twice: nothing is taken over before the whole datagram has proved well-formed.
         self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
-        self.note_heard(now, index, &head, anchor);
+        let is_newer = self.note_heard(now, index, &head, anchor);
         let end = match self.rules.stepping {
-            Stepping::Clock => newest.next(),
+            Stepping::Clock => {
+                let margin = TickTime::start_of(newest) - self.clock.at_instant(now);
+                if is_newer {
+                    self.peers[index].note_arrival(newest, margin);
+                }
+                newest.next()
+            }
             Stepping::Arrivals => self.plan_arrivals(now, index, first, head.count),
         };
         let mut offered = core::mem::take(&mut self.offered);
@@ -169,7 +175,8 @@ impl<W: World> Server<W> {
         reader.finish()
     }
 
-    fn note_heard(&mut self, now: Instant, index: usize, head: &InputHead, anchor: Tick) {
+    /// Takes in the head of a datagram of inputs. Whether it was sent after all that came before.
+    fn note_heard(&mut self, now: Instant, index: usize, head: &InputHead, anchor: Tick) -> bool {
         let newest_snapshot = head.snapshot.map(|tick| Tick::widen(u32::from(tick), 16, anchor));
         let peer = &mut self.peers[index];
         peer.stats.datagrams += 1;
@@ -182,6 +189,7 @@ impl<W: World> Server<W> {
             peer.acknowledged = peer.acknowledged.max(Some(tick));
             peer.buffer.acknowledge(tick);
         }
+        newer
     }
 
     /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Inputs beyond the time
@@ -195,9 +203,7 @@ impl<W: World> Server<W> {
         peer.stats.inputs_refused += u64::from((first + count).since(end.max(first)));
         let newest = TickTime::start_of(first + count) - TickTime::from_millionths(1_000_000);
         if newest > at + TickTime::from_millionths(EARLY_TICKS * 1_000_000) {
-            peer.note_too_early(newest - at, newest.tick());
-        } else {
-            peer.note_in_time();
+            peer.note_arrival(newest.tick(), newest - at);
         }
         let Some(plan) = ArrivalPlan::of(peer.planned, first, end.since(first)) else { return Tick::ZERO };
         // A gap that is longer than what is waited for is not simulated.
@@ -216,19 +222,11 @@ impl<W: World> Server<W> {
         let peer = &mut self.peers[index];
         let offered = if finite { peer.buffer.offer(tick, input, presented) } else { Offered::Refused };
         match offered {
-            Offered::Known => {}
-            Offered::New if arrivals => {}
-            Offered::New => peer.note_margin(margin, tick),
-            Offered::Refused => {
-                peer.stats.inputs_refused += 1;
-                if finite && !arrivals {
-                    peer.note_too_early(margin, tick);
-                }
-            }
+            Offered::Known | Offered::New => {}
+            Offered::Refused => peer.stats.inputs_refused += 1,
             Offered::Late if arrivals => peer.stats.inputs_late += 1,
             Offered::Late => {
                 peer.stats.inputs_late += 1;
-                peer.note_margin(margin, tick);
                 let micros = -margin.millionths() / i64::from(self.rules.tick_rate.get());
                 let late = LateInput { player: peer.player, tick, by: Offset::from_micros(micros) };
                 if self.frame.late.len() < 256 {

@@ -2,6 +2,8 @@
 //!
 //! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
 
+use super::peer::Peer;
+use super::relay::Others;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
@@ -25,20 +27,34 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let peer = &mut self.peers[index];
+        let Peer { address, player, .. } = self.peers[index];
         let touched = &self.touched;
         let age =
             |entity: Entity| touched.iter().find(|(touched, _)| *touched == entity).map(|(_, at)| tick.since(*at));
         let first = outbox.len();
-        let mut rows = self.published.seen_by(&self.rules.schema, peer.player);
+        let mut rows = self.published.seen_by(&self.rules.schema, player);
+        let relayed = self.config.relay_inputs && self.rules.stepping == Stepping::Clock;
         let mut pending = rows.next();
         for part in 0..PARTS_MAX {
             self.head.part = part;
             let (head, code) = (&mut self.head, &self.code);
-            let len = outbox.push(peer.address, |bytes| {
+            let mut others = Others {
+                peers: &self.peers,
+                receiver: index,
+                published: (&self.published, &self.rules.schema),
+                interval: self.config.snapshot_interval.max(1),
+                widths: &self.input_widths,
+                line: &mut self.line,
+            };
+            let len = outbox.push(address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 Message::Snapshot.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
+                let relays = relayed && part == 0;
+                writer.put(u64::from(relays), 1);
+                if relays {
+                    others.write(&mut writer, tick);
+                }
                 while let Some((entity, words)) = pending {
                     let before = writer.bit_len();
                     writer.put(1, 1);
@@ -51,6 +67,7 @@ impl<W: World> Server<W> {
                 }
                 writer.put(0, 1);
             });
+            let peer = &mut self.peers[index];
             peer.stats.bytes += len as u64;
             if pending.is_none() {
                 outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));
@@ -59,11 +76,11 @@ impl<W: World> Server<W> {
             }
         }
         outbox.truncate(first);
-        self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
+        self.frame.events.push(ServerEvent::SnapshotTooLarge(player));
     }
 
     fn write_head(&mut self, now: Instant, index: usize, tick: Tick) {
-        let peer = &self.peers[index];
+        let peer = &mut self.peers[index];
         let head = &mut self.head;
         head.epoch = self.epoch;
         head.tick = tick.low16();
@@ -79,18 +96,8 @@ impl<W: World> Server<W> {
                 u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX)
             }
         };
-        head.margins = peer
-            .margins()
-            .map(|margins| (margin_bits(margins.smallest), margins.tick.low16(), margin_bits(margins.largest)));
+        head.arrived = peer.tell_arrivals(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
     }
-}
-
-/// A margin in 1/64 tick, limited to what 16 bits hold.
-fn margin_bits(margin: TickTime) -> u16 {
-    let units = (margin.millionths() * 64 / 1_000_000).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
-    #[expect(clippy::cast_possible_truncation, reason = "clamped to the range")]
-    let units = units as i16;
-    units.cast_unsigned()
 }

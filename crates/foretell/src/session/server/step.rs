@@ -12,6 +12,7 @@ impl<W: World> Server<W> {
         if due > CATCH_UP_TICKS_MAX {
             let skipped = due - CATCH_UP_TICKS_MAX;
             self.clock.shift(TickDelta(-i64::from(skipped)));
+            self.peers.iter_mut().for_each(|peer| peer.skip(skipped));
             self.frame.events.push(ServerEvent::SkippedTime(skipped));
         }
         for _ in 0..due.min(CATCH_UP_TICKS_MAX) {
@@ -36,7 +37,6 @@ impl<W: World> Server<W> {
                 peer.stats.inputs_applied += 1;
             } else if peer.buffer.expects(tick) {
                 peer.stats.inputs_missed += 1;
-                peer.note_missing(tick);
             }
             self.inputs.extend(taken);
         }

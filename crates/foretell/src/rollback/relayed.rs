@@ -1,0 +1,197 @@
+//! The inputs of other players: what the authority has told of them, and the guess where it has told nothing.
+
+use super::{Input, InputStatus, PlayerId, PlayerInput};
+use crate::time::Tick;
+
+/// Told inputs may be so many ticks ahead of the present.
+const AHEAD_TICKS: u32 = 64;
+/// Of how many players inputs are remembered; more are not predicted.
+const PLAYERS_MAX: usize = 256;
+
+/// What the authority has told of one input.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Told<I> {
+    /// What it applies in that tick; `None` when it leaves the player where they are.
+    pub input: Option<I>,
+    /// How that came about.
+    pub status: InputStatus,
+}
+
+/// What is known of one player.
+#[derive(Clone, Debug)]
+struct Line<I> {
+    player: PlayerId,
+    /// By tick.
+    told: Vec<Option<(Tick, Told<I>)>>,
+    newest: Option<Tick>,
+    /// Up to here the last known input is used as it is, and from here on it decays.
+    fresh_until: Tick,
+}
+
+/// The inputs of other players as far as they are known. Ascending by player.
+#[derive(Clone, Debug)]
+pub(super) struct Relayed<I> {
+    lines: Vec<Line<I>>,
+    /// How many ticks before the present are remembered of each player.
+    horizon: u32,
+    /// In how many ticks a guess decays to the neutral input.
+    decay_ticks: u32,
+}
+
+impl<I: Input> Relayed<I> {
+    pub(super) fn new(horizon: u32, decay_ticks: u32) -> Relayed<I> {
+        Relayed { lines: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
+    }
+
+    /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
+    /// not for long, are left out.
+    pub(super) fn tell(
+        &mut self,
+        present: Tick,
+        player: PlayerId,
+        fresh_until: Tick,
+        told: impl Iterator<Item = (Tick, Told<I>)>,
+    ) {
+        let Some(at) = self.line_for(player) else { return };
+        let line = &mut self.lines[at];
+        line.fresh_until = line.fresh_until.max(fresh_until);
+        for (tick, told) in told {
+            if present.since(tick) <= self.horizon && tick.since(present) < AHEAD_TICKS {
+                let slot = tick.get() as usize % line.told.len();
+                line.told[slot] = Some((tick, told));
+                line.newest = line.newest.max(Some(tick));
+            }
+        }
+    }
+
+    fn line_for(&mut self, player: PlayerId) -> Option<usize> {
+        match self.lines.binary_search_by_key(&player, |line| line.player) {
+            Ok(at) => Some(at),
+            Err(_) if self.lines.len() == PLAYERS_MAX => None,
+            Err(at) => {
+                let told = vec![None; self.horizon as usize + 1 + AHEAD_TICKS as usize];
+                self.lines.insert(at, Line { player, told, newest: None, fresh_until: Tick::ZERO });
+                Some(at)
+            }
+        }
+    }
+
+    /// Forgets players of whom nothing was told for so long that nothing told of them matters any more.
+    pub(super) fn forget_before(&mut self, oldest: Tick) {
+        self.lines.retain(|line| line.fresh_until >= oldest);
+    }
+
+    fn line(&self, player: PlayerId) -> Option<&Line<I>> {
+        let at = self.lines.binary_search_by_key(&player, |line| line.player).ok()?;
+        Some(&self.lines[at])
+    }
+
+    /// Whether anything was told of a player of late.
+    pub(super) fn knows(&self, player: PlayerId) -> bool {
+        self.line(player).is_some()
+    }
+
+    /// What the authority has told of one input.
+    pub(super) fn told(&self, player: PlayerId, tick: Tick) -> Option<Told<I>> {
+        self.line(player)?.told(tick)
+    }
+
+    /// The input to simulate a tick with: the one that was told, or a guess; `None` when the player is left where they
+    /// are.
+    pub(super) fn input(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<I>> {
+        let (input, status) = match self.line(player) {
+            None => (I::default(), InputStatus::Neutral),
+            Some(line) => match line.told(tick) {
+                Some(told) => (told.input?, told.status),
+                None => line.guess(tick, (self.horizon, self.decay_ticks)),
+            },
+        };
+        Some(PlayerInput { player, input, status, presented: None })
+    }
+}
+
+impl<I: Input> Line<I> {
+    fn told(&self, tick: Tick) -> Option<Told<I>> {
+        let (of, told) = self.told[tick.get() as usize % self.told.len()]?;
+        (of == tick).then_some(told)
+    }
+
+    /// The last known input before `tick`, decayed by how long nothing was told.
+    fn guess(&self, tick: Tick, (horizon, decay_ticks): (u32, u32)) -> (I, InputStatus) {
+        let neutral = (I::default(), InputStatus::Neutral);
+        let overdue = tick.since(self.fresh_until);
+        let Some(newest) = self.newest.filter(|_| overdue < decay_ticks) else { return neutral };
+        let from = newest.min(tick);
+        let remembered = from.back(horizon).unwrap_or(Tick::ZERO);
+        let last = remembered.until(from.next()).rev().find_map(|tick| self.told(tick)?.input);
+        let Some(last) = last else { return neutral };
+        let decayed = if overdue == 0 { last } else { last.decayed(f64::from(overdue) / f64::from(decay_ticks)) };
+        (decayed, InputStatus::Repeated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::Column;
+
+    #[derive(Clone, Copy, Default, PartialEq, Debug)]
+    struct Push(i32);
+
+    impl Input for Push {
+        fn columns() -> Vec<Column> {
+            Vec::new()
+        }
+        fn write(&self, _words: &mut [u32]) {}
+        fn read(_words: &[u32]) -> Push {
+            Push(0)
+        }
+    }
+
+    const THEM: PlayerId = PlayerId::new(2);
+
+    fn received(force: i32) -> Told<Push> {
+        Told { input: Some(Push(force)), status: InputStatus::Received }
+    }
+
+    fn relayed(told: &[(u32, Told<Push>)]) -> Relayed<Push> {
+        let mut relayed = Relayed::new(64, 10);
+        let told = told.iter().map(|(tick, told)| (Tick::new(*tick), *told));
+        relayed.tell(Tick::new(100), THEM, Tick::new(108), told);
+        relayed
+    }
+
+    fn at(relayed: &Relayed<Push>, tick: u32) -> Option<(i32, InputStatus)> {
+        relayed.input(THEM, Tick::new(tick)).map(|input| (input.input.0, input.status))
+    }
+
+    #[test]
+    fn what_was_told_is_used_and_the_last_known_input_is_the_guess() {
+        let held = Told { input: None, status: InputStatus::Repeated };
+        let relayed = relayed(&[(90, received(3)), (91, held), (95, received(5))]);
+        assert_eq!(at(&relayed, 89), Some((0, InputStatus::Neutral)), "nothing is known before it");
+        assert_eq!(at(&relayed, 90), Some((3, InputStatus::Received)));
+        assert_eq!(at(&relayed, 91), None, "left where they are");
+        assert_eq!(at(&relayed, 94), Some((3, InputStatus::Repeated)), "a gap is guessed from what is before it");
+        assert_eq!(at(&relayed, 95), Some((5, InputStatus::Received)));
+        assert_eq!(at(&relayed, 107), Some((5, InputStatus::Repeated)));
+    }
+
+    #[test]
+    fn a_guess_decays_to_neutral_when_nothing_is_told() {
+        let relayed = relayed(&[(99, received(5))]);
+        let guesses: Vec<_> = (108..120).map(|tick| at(&relayed, tick)).collect();
+        assert_eq!(guesses[..10], [Some((5, InputStatus::Repeated)); 10]);
+        assert_eq!(guesses[10..], [Some((0, InputStatus::Neutral)); 2]);
+    }
+
+    #[test]
+    fn ticks_far_from_the_present_are_not_remembered_and_players_without_news_are_forgotten() {
+        let mut relayed = relayed(&[(20, received(1)), (100 + AHEAD_TICKS, received(2)), (99, received(5))]);
+        assert_eq!([20, 164, 99].map(|tick| relayed.told(THEM, Tick::new(tick)).is_some()), [false, false, true]);
+        relayed.forget_before(Tick::new(108));
+        assert!(relayed.knows(THEM));
+        relayed.forget_before(Tick::new(109));
+        assert!(!relayed.knows(THEM));
+    }
+}

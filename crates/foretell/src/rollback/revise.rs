@@ -1,0 +1,114 @@
+//! The inputs of others in a timeline: told ones against those that were used, and whose entities are predicted.
+
+use super::{Entity, PlayerId, Predicted, Rows, Timeline, Told, World};
+use crate::time::Tick;
+
+impl<W: World> Timeline<W> {
+    /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what
+    /// was not told; from there on the guess decays.
+    pub fn tell(&mut self, player: PlayerId, fresh_until: Tick, told: impl Iterator<Item = (Tick, Told<W::Input>)>) {
+        self.relayed.tell(self.present, player, fresh_until, told);
+    }
+
+    /// Whether inputs of another player were told of late.
+    pub fn knows_inputs_of(&self, player: PlayerId) -> bool {
+        self.relayed.knows(player)
+    }
+
+    /// Forgets the inputs of players of whom nothing was told for so many ticks after what was told was fresh.
+    pub fn forget_silent_players(&mut self, ticks: u32) {
+        self.relayed.forget_before(self.present.back(ticks).unwrap_or(Tick::ZERO));
+    }
+
+    /// The others whose inputs in the ticks before state `tick`, from `since` on, were not what the authority applied, as
+    /// far as it has told; or it has not.
+    pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
+        into.clear();
+        let others = self.predicted.players().iter().filter(|player| self.is_another(**player));
+        into.extend(others.filter(|player| {
+            since.max(self.oldest).until(tick.min(self.present)).any(|tick| {
+                let told = self.relayed.told(**player, tick);
+                told.is_none_or(|told| self.used(**player, tick) != told.input)
+            })
+        }));
+    }
+
+    /// The first tick from `since` on that was simulated with another input of another player than would be used now.
+    pub fn outdated(&self, since: Tick) -> Option<Tick> {
+        since.max(self.oldest).until(self.present).find(|tick| {
+            let others = self.predicted.players().iter().filter(|player| self.is_another(**player));
+            let mut now = others.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
+            now.any(|(player, input)| self.used(player, *tick) != input)
+        })
+    }
+
+    /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the
+    /// next [`resimulate`](Timeline::resimulate) begins there, or before it.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered.
+    pub fn revisit(&mut self, tick: Tick) {
+        assert!(self.oldest <= tick && tick < self.present, "only a remembered tick can be simulated again");
+        self.again_from = Some(self.again_from.map_or(tick, |from| from.min(tick)));
+    }
+
+    /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up
+    /// to the present at once. Who is predicted no more goes on as a proxy where they were predicted to be, also in later
+    /// re-simulations of these ticks. Returns how many ticks it simulated.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered, or the own player changes.
+    pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &Predicted, full: &Rows) -> u32 {
+        assert!(self.predicted.player() == predicted.player(), "the own player stays");
+        let dropped = self.hand_over(tick, predicted, full);
+        self.predicted.clone_from(predicted);
+        let mut authority = full.clone();
+        authority.copy_predicted(full, predicted);
+        self.rewrite_without(world, tick, &authority, &dropped);
+        let present = self.present;
+        self.resimulate(world, present.since(tick))
+    }
+
+    /// Moves rows between what is predicted and what is written before each step, from state `tick` on. Returns the
+    /// entities that the world may hold in state `tick` and that are not to be there.
+    fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<Entity> {
+        let is_gone = |entity: &Entity| full.words(*entity).is_none();
+        // What was written before the step to this state is in the world still.
+        let before = tick.back(1).filter(|before| *before >= self.oldest);
+        let written = before.map(|before| self.slots[self.index(before)].proxies.iter().map(|(entity, _)| entity));
+        let arriving = written.into_iter().flatten().filter(|entity| predicted.contains(entity.player()));
+        let leaving = self.slots[self.index(tick)].rows.iter().map(|(entity, _)| entity);
+        let leaving = leaving.filter(|entity| !predicted.contains(entity.player()));
+        let dropped: Vec<Entity> = arriving.chain(leaving).filter(is_gone).collect();
+        let mut handed: Vec<Entity> = Vec::new();
+        for tick in tick.until(self.present.next()) {
+            let index = self.index(tick);
+            let slot = &mut self.slots[index];
+            slot.proxies.drop_predicted(predicted);
+            let mut kept = Vec::new();
+            for (entity, words) in slot.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
+                if !dropped.contains(&entity) {
+                    slot.proxies.set_words(entity, words);
+                    kept.push(entity);
+                }
+            }
+            // What had ceased to exist in the prediction ceases to exist as a proxy too.
+            handed.iter().filter(|entity| !kept.contains(entity)).for_each(|entity| slot.proxies.name_removed(*entity));
+            slot.rows.retain(|entity| predicted.contains(entity.player()));
+            slot.rows.settle();
+            handed = kept;
+        }
+        dropped
+    }
+
+    /// Whether a predicted player is neither the own one nor the server.
+    fn is_another(&self, player: PlayerId) -> bool {
+        player != self.predicted.player() && player != PlayerId::SERVER
+    }
+
+    /// The input of another player that `tick` was simulated with.
+    fn used(&self, player: PlayerId, tick: Tick) -> Option<W::Input> {
+        let inputs = &self.slots[self.index(tick)].inputs;
+        inputs.binary_search_by_key(&player, |input| input.player).ok().map(|at| inputs[at].input)
+    }
+}

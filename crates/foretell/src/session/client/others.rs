@@ -1,0 +1,153 @@
+//! Others predicted: what the server relays of their inputs, whose entities are predicted by it, and what is simulated
+//! again when a guess was wrong.
+
+use super::play::Turn;
+use super::{Causes, Client, Phase, Predict, Reconciliation};
+use crate::rollback::{Input, PlayerId, Told, World};
+use crate::session::relay::RelayLine;
+use crate::time::{Instant, Tick};
+use crate::wire::{BitReader, Malformed, Stream};
+use core::time::Duration;
+
+/// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.
+const GUESS_KEPT: Duration = Duration::from_millis(100);
+
+/// Without news for so long, a player is not predicted any more.
+const SILENT: Duration = Duration::from_millis(500);
+
+/// The inputs of others in the datagram that is read.
+pub(super) struct Heard<I> {
+    line: RelayLine<I>,
+    /// How many ticks before the snapshot's state, and what; those of one player side by side, ascending.
+    told: Vec<(PlayerId, i64, Told<I>)>,
+}
+
+impl<I: Input> Default for Heard<I> {
+    fn default() -> Heard<I> {
+        Heard { line: RelayLine::with_room(), told: Vec::new() }
+    }
+}
+
+impl<I: Input> Heard<I> {
+    pub(super) fn read(&mut self, reader: &mut BitReader<'_>, widths: &[u8]) -> Result<(), Malformed> {
+        self.told.clear();
+        let mut more = false;
+        reader.bool(&mut more)?;
+        if !more {
+            return Ok(());
+        }
+        while reader.take(1)? == 1 {
+            let line = &mut self.line;
+            line.stream(reader, widths)?;
+            let back = (-i64::from(line.back)..).zip(&line.told);
+            self.told.extend(back.filter_map(|(ahead, told)| Some((line.player, ahead, (*told)?))));
+        }
+        Ok(())
+    }
+}
+
+impl<W: World> Client<W> {
+    /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`](super::ClientConfig::predict)
+    /// says; [`PlayerId::SERVER`] stands for what belongs to the server. It happens with the next snapshot, if the server
+    /// relays the player's inputs; what is shown goes over smoothly. The own player is always predicted.
+    pub fn predict(&mut self, player: PlayerId, yes: bool) {
+        match self.wishes.iter_mut().find(|(of, _)| *of == player) {
+            Some((_, wish)) => *wish = yes,
+            None => self.wishes.push((player, yes)),
+        }
+    }
+
+    /// The players whose entities are predicted, ascending; the own one before the session begins is nobody.
+    pub fn predicted_players(&self) -> &[PlayerId] {
+        self.session().map_or(&[], |session| session.timeline.predicted().players())
+    }
+
+    /// Keeps what the snapshot of `tick` has told of the inputs of others that are to be predicted.
+    pub(super) fn note_relayed(&mut self, now: Instant, tick: Tick) {
+        let Phase::Playing(session) = &mut self.phase else { return };
+        let patience = self.rules.tick_rate.ticks_in(GUESS_KEPT) + 2 * session.playout.interval_ticks();
+        let fresh_until = session.pacing.at_instant(now).tick().max(session.timeline.present()) + patience;
+        for told in self.heard.told.chunk_by(|a, b| a.0 == b.0) {
+            let player = told[0].0;
+            if player == session.player || !wants(player, self.config.predict, &self.wishes) {
+                continue;
+            }
+            let told = told.iter().filter_map(|(_, ahead, told)| Some((ahead_of(tick, *ahead)?, *told)));
+            session.timeline.tell(player, fresh_until, told);
+        }
+    }
+}
+
+fn ahead_of(tick: Tick, ahead: i64) -> Option<Tick> {
+    let distance = u32::try_from(ahead.unsigned_abs()).ok()?;
+    if ahead < 0 { tick.back(distance) } else { Some(tick + distance) }
+}
+
+fn wants(player: PlayerId, predict: Predict, wishes: &[(PlayerId, bool)]) -> bool {
+    let wish = wishes.iter().find(|(of, _)| *of == player);
+    wish.map_or(predict == Predict::Everyone, |(_, wish)| *wish)
+}
+
+impl<W: World> Turn<'_, W> {
+    /// Predicts whom it is asked to predict, from the snapshot of `tick` on, which has been compared. Returns how many
+    /// ticks were simulated again.
+    pub(super) fn switch(&mut self, world: &mut W, tick: Tick) -> u32 {
+        self.choose(tick);
+        let session = &mut *self.session;
+        if session.wanted == *session.timeline.predicted() {
+            return 0;
+        }
+        let wanted = session.wanted.clone();
+        let (scene, offsets) = session.scene(self.now, (&self.rules.schema, self.config));
+        offsets.capture_others(&scene, &wanted);
+        // From now on they are proxies, which are gone when the cursor does not see them.
+        let newest = session.timeline.rows(session.timeline.present()).expect("the present is remembered");
+        for (entity, words) in newest.iter().filter(|(entity, _)| !wanted.contains(entity.player())) {
+            session.proxies.set_words(entity, words);
+        }
+        session.proxies.drop_predicted(&wanted);
+        let full = &session.snapshots.get(tick).expect("it has just been compared").rows;
+        let ran = session.timeline.switch(world, tick, &wanted, full);
+        let received = &mut self.stats.outcomes.received;
+        *received = received.wrapping_add_signed(session.snapshots.recount(&wanted));
+        self.stats.resimulated += u64::from(ran);
+        session.reconciler.note_again(tick, Causes::OTHERS);
+        ran
+    }
+
+    /// Whose entities are to be predicted: of those in the snapshot of `tick`.
+    fn choose(&mut self, tick: Tick) {
+        let session = &mut *self.session;
+        session.wanted.clear();
+        if self.config.predict == Predict::Own && self.wishes.is_empty() {
+            return;
+        }
+        session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
+        let Some(snapshot) = session.snapshots.get(tick) else { return };
+        for (entity, _) in snapshot.rows.iter() {
+            let player = entity.player();
+            let told = player == PlayerId::SERVER || session.timeline.knows_inputs_of(player);
+            if told && wants(player, self.config.predict, self.wishes) {
+                session.wanted.insert(player);
+            }
+        }
+    }
+
+    /// Simulates again from where an input of another player is known to be another than was used. One that is under way
+    /// lands first, so that it ends.
+    pub(super) fn revise(&mut self) {
+        let session = &mut *self.session;
+        if self.config.reconciliation == Reconciliation::Off {
+            return;
+        }
+        let (settled, present) = (session.timeline.settled(), session.timeline.present());
+        let outdated = session.timeline.outdated(session.reconciler.compared());
+        let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
+        if settled == present {
+            self.stats.rollbacks += 1;
+            self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(present.since(tick));
+        }
+        session.timeline.revisit(tick);
+        session.reconciler.note_again(tick, Causes::RELAYED_INPUT);
+    }
+}
