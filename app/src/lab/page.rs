@@ -57,3 +57,19 @@ pub fn find(path: &str) -> Option<&'static File> {
     let path = if path == "/" { "/index.html" } else { path };
     FILES.iter().find(|file| file.path == path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_asks_for_all_of_its_modules_at_once() {
+        let page = find("/").and_then(|file| str::from_utf8(file.bytes).ok()).expect("the page itself");
+        let asked = |path: &str, how: &str| page.matches(&format!(r#"{how}="{}">"#, &path[1..])).count();
+        for File { path, .. } in FILES.iter().filter(|file| file.kind == JS && file.path != "/app.js") {
+            assert_eq!(asked(path, r#"<link rel="modulepreload" href"#), 1, "{path}");
+        }
+        let all = page.matches("modulepreload").count();
+        assert_eq!(all + 1, FILES.iter().filter(|file| file.kind == JS).count());
+    }
+}
