@@ -9,7 +9,7 @@ use super::recording::Event;
 use crate::arena::{Arena, Buttons, Cube};
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
-use foretell::harness::{Driver, Sent, ServerHost};
+use foretell::harness::{Driver, Moment, Sent, ServerHost};
 use foretell::session::client::Source;
 use foretell::{
     Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
@@ -185,7 +185,7 @@ impl Driver<Arena> for Stage {
         frame.events.iter().for_each(|event| self.witness.note_server(event, self.human));
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if player != HUMAN {
             return;
         }
@@ -194,7 +194,7 @@ impl Driver<Arena> for Stage {
         let explained = frame.corrections.iter().map(|corrected| self.witness.correction(corrected, &self.packets));
         self.corrections.extend(explained);
         self.move_local(client);
-        self.show(local, client);
+        self.show(at.local, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));
         (self.resimulated, self.ran) = (frame.resimulated, true);
     }

@@ -7,7 +7,7 @@ use super::watch::{Counters, Seen, Watch};
 use crate::arena::{Arena, Cube};
 use crate::plan::{Bound, Case, Keys, Plan, Session};
 use core::time::Duration;
-use foretell::harness::{Host, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::netsim::{HostClock, Ordering, SplitMix64};
 use foretell::session::client::PacingBy;
 use foretell::{ClientConfig, Instant, Rules, ServerConfig, State, TickRate};
@@ -96,7 +96,7 @@ pub fn run(plan: &Plan, case: &Case, seed: u64) -> Row {
             conditions: case.network.conditions(),
             world: Arena::default(),
         };
-        watch.add(Host::new(options.host.clone(), simulation.now()), simulation.now());
+        watch.add(simulation.now());
         simulation.add_player(options);
     }
     let limit = Instant::ZERO + Duration::from_secs(u64::from(session.seconds) + JOIN_MAX_S);

@@ -5,7 +5,7 @@ use super::figures::{JOIN_S, Samples};
 use super::path::{Point, distance};
 use crate::arena::{Arena, Buttons, Cube};
 use core::time::Duration;
-use foretell::harness::{Driver, Host, ServerHost};
+use foretell::harness::{Driver, Moment, ServerHost};
 use foretell::session::client::{Causes, ClientStats, Source};
 use foretell::session::server::PeerStats;
 use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick};
@@ -26,8 +26,6 @@ pub struct Watch {
 
 /// What was seen of one player.
 pub struct Watched {
-    /// The same schedule and clock as the player's machine: virtual time is not told to a driver in a client's turn.
-    host: Host,
     started: Instant,
     player: Option<PlayerId>,
     /// When measuring began, and the counters then.
@@ -105,10 +103,9 @@ impl Watch {
         }
     }
 
-    /// Also looks at a player whose machine has this schedule, from `now` on.
-    pub fn add(&mut self, host: Host, now: Instant) {
+    /// Also looks at the next player, from `now` on.
+    pub fn add(&mut self, now: Instant) {
         self.players.push(Watched {
-            host,
             started: now,
             player: None,
             from: None,
@@ -255,16 +252,14 @@ impl Driver<Arena> for Watch {
         }
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         let watched = &mut self.players[player];
-        let now = watched.host.next_frame();
-        watched.host.take_frame();
         let outcomes = client.stats().outcomes;
         watched.outcomes_add_up &= outcomes.add_up();
         let compared = outcomes.agreed + outcomes.corrected + outcomes.left;
         let is_new = watched.compared < compared;
         watched.compared = compared;
-        if !watched.is_measured(now, client, self.seconds) {
+        if !watched.is_measured(at.now, client, self.seconds) {
             watched.before = None;
             return;
         }
@@ -274,7 +269,7 @@ impl Driver<Arena> for Watch {
         watched.seen.frames[0] += 1;
         watched.seen.frames[1] += u32::from(frame.state != ClientState::Playing);
         watched.note_corrections(frame);
-        watched.note_clock((now, local), client, self.ticks_per_s);
-        watched.note_shown(now, local, client);
+        watched.note_clock((at.now, at.local), client, self.ticks_per_s);
+        watched.note_shown(at.now, at.local, client);
     }
 }

@@ -1,6 +1,6 @@
 //! A whole game: a server and two clients over a bad network, each predicting its own cube and seeing the other.
 
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Rows, Rules};
 use foretell::{ServerConfig, State, Step, Tick, World};
@@ -71,9 +71,9 @@ impl Driver<Arena> for Game {
         Buttons { left: !right, right }
     }
 
-    fn after_client(&mut self, player: usize, now: Instant, client: &Client<Arena>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if frame.ticks > 0 && frame.tick.get().is_multiple_of(64) {
-            client.present(now, |view| {
+            client.present(at.local, |view| {
                 let cube: Cube = view.state();
                 println!("player {} sees {} at {:.2} m, {:?}", player + 1, view.entity, cube.x[0], view.source);
             });

@@ -8,7 +8,10 @@
     clippy::cast_sign_loss
 )]
 
-#[expect(unused_extern_crates, reason = "the derives name this crate as its users do; here only tests use them")]
+#[cfg_attr(
+    not(test),
+    expect(unused_extern_crates, reason = "the derives name this crate as its users do; here only tests use them")
+)]
 extern crate self as foretell;
 
 pub mod harness;

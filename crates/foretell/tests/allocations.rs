@@ -7,6 +7,7 @@ use common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
+use foretell::session::client::Predict;
 use foretell::{ClientConfig, Rules, ServerConfig, State, Tick};
 
 struct Quiet;
@@ -19,10 +20,22 @@ impl Driver<Masses> for Quiet {
 
 #[test]
 fn a_steady_state_update_allocates_nothing_on_either_end() {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 3);
+    measure(ServerConfig::default(), ClientConfig::default());
+}
+
+#[test]
+fn predicting_others_from_relayed_inputs_allocates_nothing_either() {
+    let server = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+    let resimulated = measure(server, ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() });
+    assert!(resimulated > 500, "the others' inputs change: {resimulated}");
+}
+
+/// Twenty seconds of a session that has been running for a while. Returns how many ticks a client simulated again.
+fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
+    let mut simulation = Simulation::new(Rules::new(Body::schema()), server, Masses::default(), 3);
     for _ in 0..3 {
         simulation.add_player(PlayerOptions {
-            client: ClientConfig::default(),
+            client,
             host: HostOptions::at(60),
             conditions: Conditions {
                 latency: Duration::from_millis(40),
@@ -41,4 +54,5 @@ fn a_steady_state_update_allocates_nothing_on_either_end() {
     let after = simulation.players[0].client.stats();
     assert!(after.outcomes.received - before.outcomes.received > 1000);
     assert_eq!(used.count_total, 0, "{used:?} in 20 s of three clients and a server");
+    after.resimulated - before.resimulated
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::Buttons;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Show};
 use foretell::session::server::ServerEvent;
@@ -111,11 +111,11 @@ impl Driver<Land> for Watch {
         }
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Land>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Land>, frame: &Frame<'_>) {
         self.corrections.extend(frame.corrections);
         assert!(client.stats().outcomes.add_up());
         let own = client.player();
-        client.present(local, |view| {
+        client.present(at.local, |view| {
             if player == 0 && view.entity.kind() == Kind(0) && Some(view.entity.player()) == own {
                 let x = view.pose().position[0];
                 let step = self.last_shown.map_or(0.0, |last| (x - last).abs());

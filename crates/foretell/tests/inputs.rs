@@ -1,7 +1,7 @@
 //! The way of an input: from the player to the step, with what the player saw, and what is refused on the way.
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::Conditions;
 use foretell::rollback::InputStatus;
 use foretell::{
@@ -85,7 +85,7 @@ impl Driver<Range> for Aiming {
         Aim { at: [tick.get() as f32, player as f32], shots: 1 }
     }
 
-    fn after_client(&mut self, _player: usize, _local: Instant, _client: &Client<Range>, frame: &Frame<'_>) {
+    fn after_client(&mut self, _player: usize, _at: Moment, _client: &Client<Range>, frame: &Frame<'_>) {
         self.corrections += frame.corrections.len();
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Sent, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell::netsim::{Conditions, Fate, Loss};
 use foretell::session::{Peek, peek};
 use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, State, Tick};
@@ -26,7 +26,7 @@ impl Driver<Masses> for Onlooker {
         Buttons::from_bits(u64::from(tick.get() / 16 % 32))
     }
 
-    fn after_client(&mut self, _player: usize, _local: Instant, client: &Client<Masses>, _frame: &Frame<'_>) {
+    fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Masses>, _frame: &Frame<'_>) {
         self.client = client.tick();
     }
 

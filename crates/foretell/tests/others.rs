@@ -5,17 +5,24 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::vector::squared_distance;
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict, Source};
 use foretell::session::server::Server;
-use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, Entity, Frame, GapPolicy, Instant, PlayerId, Rules, ServerConfig, ServerFrame, State, Tick,
+    Client, ClientConfig, Entity, Frame, GapPolicy, Instant, Outbox, PlayerId, Rows, Rules, ServerConfig, ServerFrame,
+    State, Tick,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+
+/// What a player saw of another: the own time in ticks, and the place.
+struct Seen {
+    entity: Entity,
+    at: f64,
+    place: [f64; 3],
+}
 
 /// Plays by a seeded script, and looks at what each player sees of the others.
 struct Play {
@@ -24,17 +31,17 @@ struct Play {
     change_every: u32,
     /// From which tick on the players let go of the keys.
     quiet_from: Tick,
-    /// The server's state by tick: the truth.
-    truth: BTreeMap<Tick, Vec<(Entity, Body)>>,
+    /// Before which ticks the server pushes the first mass.
+    pushes: Vec<Tick>,
+    /// The server's states by tick.
+    truth: BTreeMap<Tick, Rows>,
     own: Vec<Corrected>,
     others: Vec<Corrected>,
-    /// How far others are shown from where they truly are at the tick that is shown of the own player, in metres.
-    errors_m: Vec<f64>,
-    /// Where each other is shown, by looker.
+    seen: Vec<Seen>,
+    /// Where each entity was shown last, by looker.
     shown: BTreeMap<(usize, Entity), [f64; 3]>,
-    /// The farthest that an entity was shown from where it was shown in the frame before.
-    farthest_step_m: f64,
-    watching: bool,
+    /// The farthest that an entity was shown from where it was shown a frame before, in metres.
+    step_max_m: f64,
 }
 
 impl Play {
@@ -43,52 +50,42 @@ impl Play {
             seed,
             change_every: 16,
             quiet_from: Tick::new(u32::MAX),
+            pushes: Vec::new(),
             truth: BTreeMap::new(),
             own: Vec::new(),
             others: Vec::new(),
-            errors_m: Vec::new(),
+            seen: Vec::new(),
             shown: BTreeMap::new(),
-            farthest_step_m: 0.0,
-            watching: false,
+            step_max_m: 0.0,
         }
     }
 
+    /// What has happened so far does not count.
     fn forget(&mut self) {
         self.own.clear();
         self.others.clear();
-        self.errors_m.clear();
-        self.farthest_step_m = 0.0;
+        self.seen.clear();
+        self.step_max_m = 0.0;
     }
 
-    /// Looks at the others as they are shown, against the truth of the moment that the own player lives in.
-    fn watch(&mut self, looker: usize, local: Instant, client: &Client<Masses>) {
-        let own = client.player();
-        let at = TickTime::start_of(client.tick()) - TickTime::ticks(1.0 - client.tick_fraction(local));
-        let (before, t) = (at.tick(), at.fraction());
-        let (mut errors, mut steps) = (Vec::new(), Vec::new());
-        client.present(local, |view| {
-            if Some(view.entity.player()) != own {
-                let place = view.state::<Body>().position;
-                errors.push((view.entity, place));
-                steps.push((view.entity, place));
-            }
+    /// How far others were shown on average from where they truly were so many ticks before the own time, in metres.
+    fn error_m(&self, ticks_ago: f64) -> f64 {
+        let errors = self.seen.iter().filter_map(|seen| {
+            let at = seen.at - ticks_ago;
+            let of = |tick: f64| Some(self.truth.get(&Tick::new(tick as u32))?.state::<Body>(seen.entity)?.position);
+            let (from, to) = (of(at.floor())?, of(at.floor() + 1.0)?);
+            let truth = core::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * at.fract());
+            Some(distance(truth, seen.place))
         });
-        for (entity, place) in steps {
-            if let Some(before) = self.shown.insert((looker, entity), place) {
-                self.farthest_step_m = self.farthest_step_m.max(distance(before, place));
-            }
-        }
-        // The truth of that moment is not simulated yet: remember what was shown.
-        self.pending(before, t, errors);
+        let errors: Vec<f64> = errors.collect();
+        assert!(errors.len() > 1000, "{}", errors.len());
+        errors.iter().sum::<f64>() / errors.len() as f64
     }
 
-    fn pending(&mut self, tick: Tick, t: f64, shown: Vec<(Entity, [f64; 3])>) {
-        self.errors_m.extend(shown.iter().filter_map(|(entity, place)| {
-            let of = |tick: Tick| Some(self.truth.get(&tick)?.iter().find(|(known, _)| known == entity)?.1.position);
-            let (from, to) = (of(tick)?, of(tick.next())?);
-            let truth = core::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * t);
-            Some(distance(truth, *place))
-        }));
+    /// By how many ticks others are shown in the past: where they fit the truth best.
+    fn behind_ticks(&self) -> u32 {
+        let fits = |ago: &u32| self.error_m(f64::from(*ago));
+        (0..40).min_by(|a, b| fits(a).total_cmp(&fits(b))).expect("some")
     }
 }
 
@@ -105,18 +102,42 @@ impl Driver<Masses> for Play {
         Buttons::from_bits(SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64() & 15)
     }
 
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<Masses>, frame: &Frame<'_>) {
-        let own = client.player();
+    fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
+        if self.pushes.contains(&server.server.tick()) {
+            server.world.bodies.first_mut().expect("somebody").1.velocity[0] += 3.0;
+        }
+    }
+
+    fn after_server(&mut self, _now: Instant, server: &Server<Masses>, frame: &ServerFrame<'_>) {
+        self.truth.insert(frame.tick, server.rows().clone());
+    }
+
+    fn after_client(
+        &mut self,
+        player: usize,
+        Moment { local, .. }: Moment,
+        client: &Client<Masses>,
+        frame: &Frame<'_>,
+    ) {
+        let Some(own) = client.player() else { return };
         for correction in frame.corrections {
-            let mine = Some(correction.entity.player()) == own;
+            let mine = correction.entity.player() == own;
             if mine { &mut self.own } else { &mut self.others }.push(*correction);
             assert!(!correction.causes.is_unexplained(), "{correction:?}");
         }
         let stats = client.stats();
         assert!(stats.outcomes.add_up(), "{:?}", stats.outcomes);
-        if self.watching {
-            self.watch(player, local, client);
-        }
+        // Shown is the moment between the last two states.
+        let at = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
+        client.present(local, |view| {
+            let place = view.state::<Body>().position;
+            if view.entity.player() != own {
+                self.seen.push(Seen { entity: view.entity, at, place });
+            }
+            if let Some(before) = self.shown.insert((player, view.entity), place) {
+                self.step_max_m = self.step_max_m.max(distance(before, place));
+            }
+        });
     }
 }
 
@@ -124,13 +145,25 @@ fn conditions(rtt_ms: u64, loss: f64) -> Conditions {
     Conditions { latency: Duration::from_micros(rtt_ms * 500), loss: Loss::Uniform(loss), ..Conditions::default() }
 }
 
-fn session(relay_inputs: bool, predict: Predict, each: &[Conditions], seed: u64) -> Simulation<Masses> {
+fn session(relay_inputs: bool, seed: u64) -> Simulation<Masses> {
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed);
-    for conditions in each {
-        let client = ClientConfig { predict, ..ClientConfig::default() };
-        let host = HostOptions::at(60);
-        simulation.add_player(PlayerOptions { client, host, conditions: *conditions, world: Masses::default() });
+    Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed)
+}
+
+fn add_player(simulation: &mut Simulation<Masses>, predict: Predict, conditions: Conditions) -> usize {
+    let client = ClientConfig { predict, ..ClientConfig::default() };
+    simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: Masses::default() })
+}
+
+fn session_of(
+    count: usize,
+    (relay_inputs, predict): (bool, Predict),
+    conditions: Conditions,
+    seed: u64,
+) -> Simulation<Masses> {
+    let mut simulation = session(relay_inputs, seed);
+    for _ in 0..count {
+        add_player(&mut simulation, predict, conditions);
     }
     simulation
 }
@@ -140,41 +173,235 @@ fn run(simulation: &mut Simulation<Masses>, seconds: f64, play: &mut Play) {
     simulation.run_until(until, play);
 }
 
-/// What the state of every entity will be: the same session, run ahead.
+/// How many entities a player sees that are predicted, and how many that are not.
+fn sources(simulation: &Simulation<Masses>, player: usize) -> (usize, usize) {
+    let host = &simulation.players[player];
+    let (mut predicted, mut interpolated) = (0, 0);
+    host.client.present(host.host.local(simulation.now()), |view| match view.source {
+        Source::Predicted => predicted += 1,
+        Source::Interpolated | Source::Extrapolated(_) => interpolated += 1,
+    });
+    (predicted, interpolated)
+}
+
+/// Everybody's newest predicted rows whose truth is known are the server's, exactly.
+fn assert_predictions_are_true(simulation: &Simulation<Masses>, play: &Play) {
+    for host in &simulation.players {
+        let tick = *play.truth.keys().next_back().expect("the server has stepped");
+        let (predicted, truth) = (host.client.predicted(tick).expect("remembered"), &play.truth[&tick]);
+        assert_eq!(predicted.len(), truth.len());
+        assert_eq!(predicted.digest(), truth.digest());
+    }
+}
+
+#[test]
+fn with_relayed_inputs_others_are_shown_where_they_are_and_without_where_they_were() {
+    let seen = |relayed: (bool, Predict)| {
+        let mut simulation = session_of(4, relayed, conditions(150, 0.05), 7);
+        let mut play = Play::new(7);
+        run(&mut simulation, 5.0, &mut play);
+        play.forget();
+        run(&mut simulation, 20.0, &mut play);
+        (play.behind_ticks(), play.error_m(0.0))
+    };
+    let (behind, error) = seen((false, Predict::Own));
+    assert!(behind > 12, "the round trip is 9.6 ticks, and the playout comes on top: {behind}");
+    assert!(error > 0.7, "{error}");
+    let (behind, error) = seen((true, Predict::Everyone));
+    assert!(behind <= 3, "{behind}");
+    assert!(error < 0.5, "{error}");
+    assert!(seen((false, Predict::Everyone)).0 > 12, "what is not relayed can't be predicted");
+}
+
+#[test]
+fn a_change_of_an_input_is_at_most_one_correction_of_every_other_who_sees_it() {
+    for rtt_ms in [1, 50, 150, 300] {
+        let mut simulation = session_of(3, (true, Predict::Everyone), conditions(rtt_ms, 0.0), 3);
+        let mut play = Play::new(3);
+        run(&mut simulation, 5.0, &mut play);
+        play.forget();
+        run(&mut simulation, 20.0, &mut play);
+        let changes = 20 * 64 / 16;
+        let corrections = play.others.len();
+        assert!(corrections <= changes * 3 * 2 && corrections > changes, "{rtt_ms} ms: {corrections}");
+        assert!(play.others.iter().all(|one| one.causes == Causes::RELAYED_INPUT), "{rtt_ms} ms");
+        assert_eq!(play.own, [], "{rtt_ms} ms");
+        play.quiet_from = Tick::ZERO;
+        run(&mut simulation, 2.0, &mut play);
+        assert_predictions_are_true(&simulation, &play);
+    }
+}
+
+#[test]
+fn nobody_is_corrected_while_nobody_changes_their_input() {
+    for (rtt_ms, loss) in [(1, 0.0), (50, 0.05), (150, 0.05), (300, 0.05), (600, 0.0)] {
+        let mut simulation = session_of(3, (true, Predict::Everyone), conditions(rtt_ms, loss), 5);
+        let mut play = Play { change_every: u32::MAX, ..Play::new(5) };
+        run(&mut simulation, 5.0, &mut play);
+        play.forget();
+        let resimulated = |simulation: &Simulation<Masses>| simulation.players[0].client.stats().resimulated;
+        let before = resimulated(&simulation);
+        run(&mut simulation, 20.0, &mut play);
+        assert_eq!((play.own.len(), play.others.len()), (0, 0), "{rtt_ms} ms: {:?}", play.others.first());
+        assert_eq!(resimulated(&simulation), before, "{rtt_ms} ms: nothing is simulated again");
+        assert_eq!(sources(&simulation, 0), (3, 0));
+    }
+}
+
+/// Players switch others between predicted and interpolated at run time, each at another moment.
+fn switch_about(simulation: &mut Simulation<Masses>, play: &mut Play, times: u32) -> f64 {
+    let mut random = SplitMix64::new(play.seed);
+    play.step_max_m = 0.0;
+    for _ in 0..times {
+        for index in 0..simulation.players.len() {
+            let other = PlayerId::new((random.next_u64() % 4) as u16 + 1);
+            simulation.players[index].client.predict(other, random.chance(0.5));
+        }
+        run(simulation, 0.4, play);
+    }
+    play.step_max_m
+}
+
+#[test]
+fn others_can_be_predicted_and_interpolated_in_turns_without_a_jump() {
+    let mut simulation = session_of(4, (true, Predict::Own), conditions(150, 0.0), 11);
+    let mut play = Play::new(11);
+    run(&mut simulation, 5.0, &mut play);
+    play.forget();
+    run(&mut simulation, 20.0, &mut play);
+    let usual = play.step_max_m;
+    let switching = switch_about(&mut simulation, &mut play, 50);
+    // At 8 m/s, 0.14 m are the way of a frame. A switch bridges about 0.4 s of way, and at a metre or more a sixth of that
+    // vanishes per frame.
+    assert!(usual < 0.2, "{usual}");
+    assert!(switching < 0.5, "{switching}");
+    let resyncs: u64 =
+        simulation.players.iter().map(|host| host.client.stats().resyncs + host.client.stats().teleports).sum();
+    assert_eq!(resyncs, 0);
+}
+
+#[test]
+fn a_client_predicts_whom_it_is_asked_to_predict() {
+    let mut simulation = session_of(4, (true, Predict::Everyone), conditions(60, 0.02), 2);
+    let mut play = Play::new(2);
+    run(&mut simulation, 3.0, &mut play);
+    assert_eq!(sources(&simulation, 0), (4, 0));
+    simulation.players[0].client.predict(PlayerId::new(3), false);
+    simulation.players[0].client.predict(PlayerId::new(1), false);
+    run(&mut simulation, 1.0, &mut play);
+    assert_eq!(sources(&simulation, 0), (3, 1), "the own player is always predicted");
+    simulation.players[0].client.config_mut().predict = Predict::Own;
+    simulation.players[0].client.predict(PlayerId::new(3), true);
+    run(&mut simulation, 1.0, &mut play);
+    assert_eq!(simulation.players[0].client.predicted_players(), [1, 3].map(PlayerId::new));
+    assert_eq!(sources(&simulation, 0), (2, 2));
+    simulation.server.server.config_mut().relay_inputs = false;
+    run(&mut simulation, 2.0, &mut play);
+    assert_eq!(sources(&simulation, 0), (1, 3), "nothing is relayed any more");
+    assert_eq!(sources(&simulation, 1), (1, 3));
+}
+
+#[test]
+fn players_join_and_leave_while_they_are_predicted() {
+    let mut simulation = session_of(3, (true, Predict::Everyone), conditions(100, 0.05), 9);
+    let mut play = Play::new(9);
+    run(&mut simulation, 4.0, &mut play);
+    let late = add_player(&mut simulation, Predict::Everyone, conditions(40, 0.0));
+    run(&mut simulation, 4.0, &mut play);
+    for player in 0..4 {
+        assert_eq!(sources(&simulation, player), (4, 0));
+    }
+    let mut outbox = Outbox::new();
+    simulation.players[late].client.leave(&mut outbox);
+    let good_bye = outbox.iter().next().expect("a datagram").1.to_vec();
+    let now = simulation.now();
+    let host = &mut simulation.server;
+    host.server.receive(host.host.local(now), foretell::PeerId(late as u64), &good_bye).expect("well-formed");
+    simulation.players.truncate(late);
+    run(&mut simulation, 2.0, &mut play);
+    for player in 0..3 {
+        assert_eq!(sources(&simulation, player), (3, 0));
+        assert_eq!(simulation.players[player].world.bodies.len(), 3, "nobody is left behind");
+    }
+    play.quiet_from = Tick::ZERO;
+    run(&mut simulation, 3.0, &mut play);
+    assert_predictions_are_true(&simulation, &play);
+}
+
+#[test]
+fn a_push_by_the_server_is_explained_for_others_too() {
+    let mut simulation = session_of(3, (true, Predict::Everyone), conditions(100, 0.0), 9);
+    let mut play = Play { change_every: u32::MAX, pushes: vec![Tick::new(320)], ..Play::new(9) };
+    run(&mut simulation, 10.0, &mut play);
+    let pushed: Vec<_> = play.own.iter().chain(&play.others).filter(|one| one.tick > Tick::new(300)).collect();
+    assert_eq!(pushed.len(), 3, "each of the three is corrected once: {pushed:?}");
+    assert!(pushed.iter().all(|one| one.causes == Causes::SERVER_EVENT));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn on_any_network_every_sample_of_others_has_one_outcome_every_correction_a_cause_and_calm_brings_agreement(
+        rtt in prop::sample::select(vec![0_u64, 40, 150, 400]),
+        jitter in 0_u64..40,
+        loss in 0.0_f64..0.3,
+        interval in prop::sample::select(vec![1_u32, 2, 5, 16]),
+        gap in prop::sample::select(vec![GapPolicy::Hold, GapPolicy::Neutral, GapPolicy::RepeatLast { ticks: 4 }]),
+        budget in prop::sample::select(vec![2_u32, 16, 1000]),
+        switches in 0_u32..6,
+        seed: u64,
+    ) {
+        let mut simulation = session(true, seed);
+        *simulation.server.server.config_mut() =
+            ServerConfig { snapshot_interval: interval, gap, relay_inputs: true, ..ServerConfig::default() };
+        let rough = Conditions { jitter: Duration::from_millis(jitter), ..conditions(rtt, loss) };
+        for _ in 0..4 {
+            let player = add_player(&mut simulation, Predict::Everyone, rough);
+            simulation.players[player].client.config_mut().resimulation_budget = budget;
+        }
+        // Outcomes and causes are checked in every frame.
+        let mut play = Play { pushes: vec![Tick::new(200)], ..Play::new(seed) };
+        run(&mut simulation, 5.0, &mut play);
+        switch_about(&mut simulation, &mut play, switches);
+        for host in &mut simulation.players {
+            (host.up_conditions, host.down_conditions) = (conditions(rtt, 0.0), conditions(rtt, 0.0));
+            (1..=4).for_each(|player| host.client.predict(PlayerId::new(player), true));
+        }
+        play.quiet_from = Tick::ZERO;
+        run(&mut simulation, 6.0, &mut play);
+        assert_predictions_are_true(&simulation, &play);
+    }
+}
+
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     if sorted.is_empty() { 0.0 } else { sorted[((sorted.len() - 1) as f64 * q) as usize] }
 }
 
-fn sizes(corrections: &[Corrected]) -> Vec<f64> {
-    let mut sizes: Vec<f64> = corrections.iter().map(|one| one.shown_m).collect();
-    sizes.sort_by(f64::total_cmp);
-    sizes
-}
-
 #[test]
-#[ignore = "a measurement"]
-fn measure() {
-    for (rtt, loss, change) in
-        [(150, 0.05, 16), (150, 0.0, 16), (50, 0.05, 16), (150, 0.05, 32), (300, 0.05, 16), (1, 0.0, 16)]
-    {
-        for (relay, predict) in [(false, Predict::Own), (true, Predict::Own), (true, Predict::Everyone)] {
-            let mut simulation = session(relay, predict, &[conditions(rtt, loss); 4], 7);
-            let mut play = Play { change_every: change, ..Play::new(7) };
+#[ignore = "prints figures: cargo test --test others -- --ignored --nocapture"]
+fn what_relayed_inputs_cost_and_bring() {
+    for (rtt, loss) in [(0, 0.0), (50, 0.05), (150, 0.05), (300, 0.05)] {
+        for relayed in [(false, Predict::Own), (true, Predict::Own), (true, Predict::Everyone)] {
+            let mut simulation = session_of(4, relayed, conditions(rtt, loss), 7);
+            let mut play = Play::new(7);
             run(&mut simulation, 5.0, &mut play);
             play.forget();
-            let bytes = simulation.players[0].client.stats().bytes_received;
             let before = simulation.players[0].client.stats();
             run(&mut simulation, 60.0, &mut play);
             let after = simulation.players[0].client.stats();
-            let bytes = (after.bytes_received - bytes) / 60;
-            let (own, others) = (sizes(&play.own), sizes(&play.others));
+            let mut sizes: Vec<f64> = play.others.iter().map(|one| one.shown_m).collect();
+            sizes.sort_by(f64::total_cmp);
             println!(
-                "rtt {rtt} loss {loss} change {change} relay {relay} {predict:?}: {bytes} B/s; others {}/min per pair p50 {:.3} p99 {:.3} max {:.3}; own {}/min; resim {}/s",
-                play.others.len() / 12,
-                quantile(&others, 0.5),
-                quantile(&others, 0.99),
-                quantile(&others, 1.0),
-                own.len() / 4,
+                "rtt {rtt} ms, loss {loss}, {relayed:?}: {} B/s down; {} ticks behind, {:.3} m off; corrections of one \
+                 other {}/min, p50 {:.3} m, p99 {:.3} m; {} own; {} ticks/s again",
+                (after.bytes_received - before.bytes_received) / 60,
+                play.behind_ticks(),
+                play.error_m(0.0),
+                sizes.len() / 12,
+                quantile(&sizes, 0.5),
+                quantile(&sizes, 0.99),
+                play.own.len(),
                 (after.resimulated - before.resimulated) / 60,
             );
         }

@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
@@ -52,7 +52,7 @@ impl Driver<Masses> for Watch {
         self.left += frame.events.iter().filter(|event| matches!(event, ServerEvent::Left(_))).count() as u32;
     }
 
-    fn after_client(&mut self, _player: usize, now: Instant, client: &Client<Masses>, frame: &Frame<'_>) {
+    fn after_client(&mut self, _player: usize, Moment { now, .. }: Moment, client: &Client<Masses>, frame: &Frame<'_>) {
         let stats = client.stats();
         let lead_ticks = f64::from(frame.tick.get()) - 1.0 + client.tick_fraction(now) - now.micros() as f64 / 15_625.0;
         let limited = frame.events.iter().filter(|event| matches!(event, ClientEvent::SlackLimited { .. }));

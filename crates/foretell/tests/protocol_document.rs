@@ -3,11 +3,11 @@
 
 use foretell::netsim::SplitMix64;
 use foretell::session::Refusal;
-use foretell::session::client::ClientEvent;
+use foretell::session::client::{ClientEvent, Predict};
 use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, ClientState, Entity, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server,
-    ServerConfig, State, Step, Tick, World,
+    Client, ClientConfig, ClientState, Entity, GapPolicy, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules,
+    Server, ServerConfig, State, Step, Tick, World,
 };
 use std::collections::BTreeMap;
 
@@ -59,6 +59,11 @@ impl World for Space {
             let ship = Thing::Ship { place: [0.0, 1.5], heading: -3, lamps: [true, false], serial: u64::MAX - 4 };
             self.things.insert(step.spawn(Kind(0), *player), ship);
             self.things.insert(step.spawn(Kind(1), *player), Thing::Purse(77));
+        }
+        // Whoever fires hits everything.
+        for shooter in step.inputs().iter().filter(|shooter| shooter.input.fire) {
+            let ship = self.things.keys().find(|entity| entity.player() == shooter.player).expect("a ship");
+            self.things.keys().for_each(|entity| step.touch(*ship, *entity));
         }
         for (entity, thing) in &mut self.things {
             let (Thing::Ship { place, heading, .. }, Some(player)) = (thing, step.input(entity.player())) else {
@@ -287,7 +292,8 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
     Inputs { sequence, snapshot, newest, list }
 }
 
-/// A row: kind, player, tick, counter, the age of the last server event, the state.
+/// A row: kind, player, tick, counter, the age of the last server event, the state. The age of the last contact stands
+/// beside the rows.
 type Row = (u64, u64, u64, u64, Option<[u64; 1]>, Thing);
 
 #[derive(Debug)]
@@ -303,6 +309,8 @@ struct Snapshot {
     substituted: Vec<(u64, u64, u64)>,
     relayed: Vec<Line>,
     rows: Vec<Row>,
+    /// Kind, player, age.
+    contacts: Vec<(u64, u64, u64)>,
 }
 
 /// Whose inputs, how many of them were applied, and what is told of each, by tick.
@@ -315,6 +323,8 @@ enum Told {
     Held,
     Neutral,
     NotThere,
+    /// What the document does not know.
+    Unknown,
 }
 
 fn read_command(reader: &mut Reader) -> Command {
@@ -382,6 +392,10 @@ fn put_relayed(writer: &mut Writer, lines: &[Line]) {
                     writer.put(0, 1);
                     continue;
                 }
+                Told::Unknown => {
+                    writer.put(0, 1).put(3, 2);
+                    continue;
+                }
             };
             writer.put(u64::from(*input != before), 1);
             if *input != before {
@@ -395,10 +409,11 @@ fn put_relayed(writer: &mut Writer, lines: &[Line]) {
     }
 }
 
-fn read_row(reader: &mut Reader) -> Row {
+fn read_row(reader: &mut Reader) -> (Row, Option<[u64; 1]>) {
     let kind = reader.take(2);
     let (player, tick, counter) = (reader.small(), reader.small(), reader.small());
     let age = reader.optional([10]);
+    let contact = reader.optional([10]);
     let state = match kind {
         0 => Thing::Ship {
             place: [f64::from_bits(reader.take(64)), f64::from_bits(reader.take(64))],
@@ -409,7 +424,7 @@ fn read_row(reader: &mut Reader) -> Row {
         1 => Thing::Purse(u32::try_from(reader.take(32)).expect("32 bits")),
         _ => Thing::Rock,
     };
-    (kind, player, tick, counter, age, state)
+    ((kind, player, tick, counter, age, state), contact)
 }
 
 fn read_arrivals(reader: &mut Reader, newest_input: Option<[u64; 1]>) -> Vec<(u64, u64, u64)> {
@@ -440,12 +455,25 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
     let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
-    let mut rows = Vec::new();
+    let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
-        rows.push(read_row(&mut reader));
+        let (row, contact) = read_row(&mut reader);
+        contacts.extend(contact.map(|[age]| (row.0, row.1, age)));
+        rows.push(row);
     }
     reader.finish();
-    Snapshot { parts: (part, last_part), heard, tick, fraction, newest_input, arrivals, substituted, relayed, rows }
+    Snapshot {
+        parts: (part, last_part),
+        heard,
+        tick,
+        fraction,
+        newest_input,
+        arrivals,
+        substituted,
+        relayed,
+        rows,
+        contacts,
+    }
 }
 
 /// A snapshot from a server that follows the document: one part of it. It tells of two datagrams: the newest brought the
@@ -457,10 +485,21 @@ fn snapshot(
     ranges: &[(u32, u32, u64)],
     rows: &[Row],
 ) -> Vec<u8> {
-    telling((&[(1, 64), (3, -160)], ranges, &[]), (parts, tick, heard), rows)
+    relaying(parts, (tick, heard), ranges, &[], rows)
 }
 
-/// The same that tells of these arrivals, substituted ranges and relayed inputs.
+/// The same with relayed inputs.
+fn relaying(
+    parts: (u64, u64),
+    (tick, heard): (u64, Option<[u64; 2]>),
+    ranges: &[(u32, u32, u64)],
+    relayed: &[Line],
+    rows: &[Row],
+) -> Vec<u8> {
+    telling((&[(1, 64), (3, -160)], ranges, relayed), (parts, tick, heard), rows)
+}
+
+/// The same with arrivals of inputs.
 fn telling(
     (arrivals, ranges, relayed): (&[(u32, i16)], &[(u32, u32, u64)], &[Line]),
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
@@ -485,7 +524,7 @@ fn telling(
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
-        writer.optional(age.map(|[age]| [(age, 10)]).as_ref().map(|fields| &fields[..]));
+        writer.optional(age.map(|[age]| [(age, 10)]).as_ref().map(|fields| &fields[..])).put(0, 1);
         match state {
             Thing::Ship { place, heading, lamps, serial } => {
                 writer.put(place[0].to_bits(), 64).put(place[1].to_bits(), 64);
@@ -575,6 +614,92 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     }
     served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(EPOCH), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
+}
+
+#[test]
+fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
+    let mut served = Served::new(8);
+    served.server.config_mut().relay_inputs = true;
+    served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
+    let hello_of = |nonce| hello(2, nonce, documented_rules_hash(), 0);
+    let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
+        served.server.receive(Instant::ZERO, PeerId(peer), datagram).expect("well-formed");
+    };
+    from(&mut served, 3, &hello_of(1));
+    from(&mut served, 4, &hello_of(2));
+    let at = |tick: u64| tick * TICK_MICROS;
+    served.update(0);
+    let walk = Command { thrust: 2.5, fire: false, turn: -7 };
+    let run = Command { thrust: 4.0, ..walk };
+    // The second player's inputs of the ticks 1, 2, 5 and 7.
+    from(&mut served, 4, &inputs(0, 0, 2, &[(walk, None); 2]));
+    from(&mut served, 4, &inputs(1, 0, 5, &[(run, None)]));
+    from(&mut served, 4, &inputs(2, 0, 7, &[(run, None)]));
+    // Each step is two snapshots, of which the first is for the first player.
+    let told_first = |served: &mut Served, micros: u64| {
+        let sent = served.update(micros);
+        read_snapshot(&sent[sent.len() - 2]).relayed
+    };
+    let (received, repeated) = (Told::Received, Told::Repeated);
+    let seen = told_first(&mut served, at(2));
+    let waiting = [Told::NotThere, Told::NotThere, received(run), Told::NotThere, received(run)];
+    let told = [&[Told::Neutral, received(walk), received(walk)][..], &waiting].concat();
+    assert_eq!(seen, [(2, 3, told)], "state 3, of which three inputs are told that are in it");
+    let seen = told_first(&mut served, at(4));
+    let told = vec![received(walk), repeated(walk), Told::Neutral, received(run), Told::NotThere, received(run)];
+    assert_eq!(seen, [(2, 3, told)], "one was repeated, then the neutral one used");
+    served.server.config_mut().gap = GapPolicy::Hold;
+    let seen = told_first(&mut served, at(6));
+    let told = vec![Told::Neutral, received(run), Told::Held, received(run)];
+    assert_eq!(seen, [(2, 3, told)]);
+    // What was acknowledged is not told again.
+    from(&mut served, 3, &inputs(0, 7, 8, &[(walk, None)]));
+    assert_eq!(told_first(&mut served, at(7)), [(2, 1, vec![received(run)])]);
+    // One who fires in tick 9 has a contact with all things of others, and they with them.
+    from(&mut served, 4, &inputs(3, 8, 9, &[(Command { fire: true, ..run }, None)]));
+    served.update(at(9));
+    let sent = served.update(at(10));
+    let all = [(0, 1, 2), (0, 2, 2), (1, 1, 2), (2, 0, 2)];
+    assert_eq!(read_snapshot(&sent[0]).contacts, all, "the second player's purse is for the owner alone");
+    from(&mut served, 3, &inputs(1, 10, 11, &[(walk, None)]));
+    assert_eq!(read_snapshot(&served.update(at(11))[0]).contacts, [], "it is known by now");
+}
+
+#[test]
+fn a_server_that_follows_the_document_alone_tells_the_inputs_of_others() {
+    let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
+    let me = (PlayerId::new(5), EPOCH);
+    let mut world = Space::default();
+    let mut client = Client::<Space>::joined(Rules::new(Thing::schema()), config, me, Instant::ZERO, &world);
+    let rows = [(0, 4, 0, 0, None, ship_at(1.0))];
+    let thrust = |thrust: f32| Command { thrust, ..Command::default() };
+    let told = vec![
+        Told::Received(thrust(64.0)),
+        Told::Repeated(thrust(64.0)),
+        Told::Neutral,
+        Told::Received(thrust(0.5)),
+        Told::NotThere,
+        Told::Received(thrust(0.25)),
+    ];
+    let mut outbox = Outbox::new();
+    let mut update = |client: &mut Client<Space>, world: &mut Space, tick: u64| {
+        client.update(Instant::from_micros(tick * TICK_MICROS), world, &mut |_| Command::default(), &mut outbox);
+    };
+    update(&mut client, &mut world, 9);
+    // State 4: four inputs are in it, that of tick 4 is not there yet, and that of tick 5 is.
+    let datagram = relaying((0, 0), (4, None), &[], &[(4, 4, told)], &rows);
+    client.receive(Instant::from_micros(9 * TICK_MICROS), &datagram).expect("well-formed");
+    update(&mut client, &mut world, 10);
+    assert_eq!(client.predicted_players(), [4, 5].map(PlayerId::new));
+    let place = |tick: u32| {
+        let rows = client.predicted(Tick::new(tick)).expect("remembered");
+        match rows.state::<Thing>(Entity::new(Kind(0), PlayerId::new(4), Tick::ZERO, 0)) {
+            Some(Thing::Ship { place, .. }) => place[0],
+            _ => panic!("a ship"),
+        }
+    };
+    // Where an input is not known it is the last known one.
+    assert_eq!([4, 5, 6, 7].map(place), [1.0, 1.5, 1.75, 2.0]);
 }
 
 #[test]
@@ -707,6 +832,10 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (snapshot((0, 0), 6, None, &[(0, 1, 1)], &[]), "a substitute for a tick to come"),
         (snapshot((0, 0), 6, None, &[(1999, 2, 1)], &[]), "a substitute too long ago"),
         (snapshot((0, 0), 6, None, &[(1, 1, 0); 65], &[]), "65 ranges"),
+        (relaying((0, 0), (6, None), &[], &[(0x1_0000, 0, vec![])], &[]), "inputs of player 65,536"),
+        (relaying((0, 0), (6, None), &[], &[(4, 65, vec![Told::Neutral; 65])], &[]), "inputs of 65 ticks"),
+        (relaying((0, 0), (6, None), &[], &[(4, 0, vec![Told::NotThere; 65])], &[]), "65 inputs to come"),
+        (relaying((0, 0), (6, None), &[], &[(4, 1, vec![Told::Unknown])], &[]), "an unknown way to come about"),
         (snapshot((0, 0), 6, None, &[], &[other_kind]), "an unknown kind"),
         (snapshot((0, 0), 6, None, &[], &[rock(0x1_0000, 0)]), "player 65,536"),
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),

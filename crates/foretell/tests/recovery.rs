@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, HostClock, Loss};
 use foretell::session::client::{ClientStats, Redundancy};
 use foretell::{
@@ -24,7 +24,7 @@ impl Driver<Masses> for Keys {
         Buttons::from_bits(u64::from(tick.get() / 16) * 7 + player as u64)
     }
 
-    fn after_client(&mut self, _player: usize, _local: Instant, _client: &Client<Masses>, frame: &Frame<'_>) {
+    fn after_client(&mut self, _player: usize, _at: Moment, _client: &Client<Masses>, frame: &Frame<'_>) {
         self.most = self.most.max(frame.ticks + frame.resimulated);
     }
 }

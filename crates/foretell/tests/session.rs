@@ -5,7 +5,7 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, ServerHost, Simulation};
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};
 use foretell::session::Refusal;
 use foretell::session::client::{Causes, Corrected, Reconciliation, Redundancy, Source};
@@ -65,8 +65,8 @@ impl Driver<Masses> for Play {
         }
     }
 
-    fn after_client(&mut self, _player: usize, local: Instant, client: &Client<Masses>, frame: &Frame<'_>) {
-        self.corrections.extend(frame.corrections.iter().map(|correction| (local, *correction)));
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Masses>, frame: &Frame<'_>) {
+        self.corrections.extend(frame.corrections.iter().map(|correction| (at.local, *correction)));
         let stats = client.stats();
         assert!(stats.outcomes.add_up(), "{:?}", stats.outcomes);
         self.farthest_m = self.farthest_m.max(stats.misprediction_m);

@@ -1,6 +1,6 @@
 //! The machine that rolls back: what it simulates again is what it simulated before, but for what the authority changed.
 
-use foretell::rollback::{InputStatus, PlayerInput, Timeline};
+use foretell::rollback::{InputStatus, PlayerInput, Predicted, Timeline, Told};
 use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, Tick, TickRate, World};
 use std::collections::BTreeMap;
 
@@ -18,10 +18,11 @@ struct Mass {
 }
 
 const ME: PlayerId = PlayerId::new(1);
+const THEM: PlayerId = PlayerId::new(2);
 const MINE: Entity = Entity::new(Kind(0), ME, Tick::ZERO, 0);
-const THEIRS: Entity = Entity::new(Kind(0), PlayerId::new(2), Tick::ZERO, 0);
+const THEIRS: Entity = Entity::new(Kind(0), THEM, Tick::ZERO, 0);
 
-/// My mass is drawn towards all others; a strong push spawns a spark of mine.
+/// My masses are drawn towards all others, wherever they come from; a strong push spawns a spark.
 #[derive(Clone, Default)]
 struct Masses {
     masses: BTreeMap<Entity, Mass>,
@@ -34,21 +35,18 @@ impl World for Masses {
 
     fn step(&mut self, step: &Step<'_, Push>) {
         self.first_times += u32::from(step.first_time());
-        let force = step.input(ME).map_or(0, |input| input.input.force);
-        let drawn: f64 = self
-            .masses
-            .iter()
-            .filter(|(entity, _)| step.role(**entity) == Role::Proxy)
-            .map(|(_, mass)| mass.at[0])
-            .sum();
+        let others = self.masses.iter().filter(|(entity, _)| entity.player() != ME);
+        let drawn: f64 = others.map(|(_, mass)| mass.at[0]).sum();
         for (entity, mass) in &mut self.masses {
             if step.role(*entity) == Role::Predicted {
-                mass.speed[0] += f64::from(force) * 0.01 + 0.001 * (drawn - mass.at[0]);
+                let force = step.input(entity.player()).map_or(0, |input| input.input.force);
+                let drawn = if entity.player() == ME { drawn - mass.at[0] } else { 0.0 };
+                mass.speed[0] += f64::from(force) * 0.01 + 0.001 * drawn;
                 mass.at[0] += mass.speed[0];
             }
         }
-        if force > 90 {
-            self.masses.insert(step.spawn(Kind(0), ME), Mass::default());
+        for input in step.inputs().iter().filter(|input| input.input.force > 90) {
+            self.masses.insert(step.spawn(Kind(0), input.player), Mass::default());
         }
     }
 
@@ -153,4 +151,105 @@ fn a_spawn_that_the_authority_does_not_name_is_withdrawn_and_one_that_it_names_i
     assert_eq!(rows(&timeline, 100), authority);
     assert!(world.masses.contains_key(&unpredicted) && world.masses.contains_key(&THEIRS));
     assert_eq!(world.masses.len(), 3);
+}
+
+/// What the authority tells of their inputs.
+fn tell(timeline: &mut Timeline<Masses>, told: impl IntoIterator<Item = (u32, i16)>) {
+    let received = |force| Told { input: Some(Push { force }), status: InputStatus::Received };
+    let told = told.into_iter().map(|(tick, force)| (Tick::new(tick), received(force)));
+    timeline.tell(THEM, Tick::new(1000), told);
+}
+
+/// The authority's full state of `tick`: mine as predicted, theirs at 7.
+fn full(timeline: &Timeline<Masses>, tick: u32) -> Rows {
+    let mut full = Rows::new(&Mass::schema());
+    let mine = rows(timeline, tick);
+    mine.states::<Mass>().for_each(|(entity, mass)| full.set(entity, &mass));
+    full.set(THEIRS, &Mass { at: [7.0], speed: [0.1] });
+    full
+}
+
+fn both() -> Predicted {
+    let mut predicted = Predicted::own(ME);
+    predicted.insert(THEM);
+    predicted
+}
+
+/// A session in which they are predicted from tick 80 on, and their inputs are known up to tick 90.
+fn both_played() -> (Timeline<Masses>, Masses) {
+    let (mut timeline, mut world) = played();
+    tell(&mut timeline, (75..=90).map(|tick| (tick, 10)));
+    let state = full(&timeline, 80);
+    assert_eq!(timeline.switch(&mut world, Tick::new(80), &both(), &state), 20);
+    (timeline, world)
+}
+
+#[test]
+fn others_are_simulated_with_the_inputs_that_are_known_and_then_with_the_last_one() {
+    let (timeline, world) = both_played();
+    let theirs = rows(&timeline, 100).state::<Mass>(THEIRS).expect("predicted");
+    assert_eq!(Some(&theirs), world.masses.get(&THEIRS));
+    let mut expected = Mass { at: [7.0], speed: [0.1] };
+    for _ in 80..100 {
+        expected.speed[0] += 10.0 * 0.01;
+        expected.at[0] += expected.speed[0];
+    }
+    assert_eq!(theirs, expected);
+}
+
+#[test]
+fn an_input_that_is_told_late_leads_to_the_same_state_as_one_that_was_known() {
+    let force = |tick: u32| if tick < 95 { 10 } else { -40 };
+    let (mut early, mut early_world) = both_played();
+    let (mut late, mut late_world) = both_played();
+    assert_eq!(early.outdated(Tick::new(80)), None, "the guess is what it was");
+    tell(&mut early, (91..115).map(|tick| (tick, force(tick))));
+    assert_eq!(early.outdated(Tick::new(80)), Some(Tick::new(95)));
+    assert_eq!(early.outdated(Tick::new(96)), Some(Tick::new(96)), "a state that is confirmed says where to look");
+    early.revisit(Tick::new(95));
+    assert_eq!(early.resimulate(&mut early_world, 100), 5);
+    for tick in 100..110 {
+        early.advance(&mut early_world, push(3), &others(0.0));
+        late.advance(&mut late_world, push(3), &others(0.0));
+        assert_eq!(early.outdated(Tick::new(80)), None, "tick {tick} was simulated with what is known");
+    }
+    assert_ne!(rows(&early, 110), rows(&late, 110));
+    tell(&mut late, (91..115).map(|tick| (tick, force(tick))));
+    let wrong = late.outdated(Tick::new(80)).expect("guessed wrong");
+    late.revisit(wrong);
+    assert_eq!(late.resimulate(&mut late_world, 100), 15);
+    assert_eq!(rows(&early, 110), rows(&late, 110));
+    assert_eq!(early_world.masses, late_world.masses);
+}
+
+#[test]
+fn who_is_predicted_no_more_goes_on_as_a_proxy_where_they_were() {
+    let (mut timeline, mut world) = both_played();
+    // A strong push of theirs has spawned a spark that the authority does not know.
+    tell(&mut timeline, [(91, 95), (92, 0)]);
+    timeline.revisit(Tick::new(91));
+    timeline.resimulate(&mut world, 100);
+    let before = rows(&timeline, 100);
+    assert!(before.iter().filter(|(entity, _)| entity.player() == THEM).count() == 2);
+    let (state, everything) = (rows(&timeline, 85), world.masses.clone());
+    timeline.switch(&mut world, Tick::new(85), &Predicted::own(ME), &state);
+    let after = rows(&timeline, 100);
+    assert!(after.iter().all(|(entity, _)| entity.player() == ME));
+    for (entity, words) in after.iter() {
+        assert_eq!(before.words(entity), Some(words), "what they did to mine stays");
+    }
+    let mine = |masses: &BTreeMap<Entity, Mass>| -> Vec<Entity> { masses.keys().copied().collect() };
+    assert_eq!(mine(&world.masses), mine(&everything), "all of them are there still");
+}
+
+#[test]
+fn what_the_authority_does_not_have_is_gone_when_its_player_is_predicted() {
+    let (mut timeline, mut world) = played();
+    tell(&mut timeline, [(79, 0)]);
+    let mut state = full(&timeline, 80);
+    state.remove(THEIRS);
+    state.settle();
+    timeline.switch(&mut world, Tick::new(80), &both(), &state);
+    assert!(!world.masses.contains_key(&THEIRS), "they were a proxy, and are gone");
+    assert!(rows(&timeline, 100).words(THEIRS).is_none());
 }

@@ -23,9 +23,9 @@ pub trait Driver<W: World> {
         let _ = (now, server, frame);
     }
 
-    /// After a client has updated; `client` is ready to present at its `local` instant.
-    fn after_client(&mut self, player: usize, local: Instant, client: &Client<W>, frame: &Frame<'_>) {
-        let _ = (player, local, client, frame);
+    /// After a client has updated; `client` is ready to present at `at.local`.
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<W>, frame: &Frame<'_>) {
+        let _ = (player, at, client, frame);
     }
 
     /// After a datagram was given to a player's link: what it is, and what becomes of it.
@@ -47,6 +47,24 @@ pub struct Sent<'a> {
     pub datagram: &'a [u8],
     /// What becomes of it.
     pub fate: Fate,
+}
+
+/// An instant of a simulation, as a player's machine sees it and in truth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The virtual time, the same for all machines.
+    pub now: Instant,
+    /// What the machine's clock shows.
+    pub local: Instant,
+}
+
+/// How a player goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Leaving {
+    /// Says good-bye, three times, over the link as it is.
+    Politely,
+    /// Is gone without a word; the server is not told.
+    Silently,
 }
 
 /// The machine of the server.
@@ -77,6 +95,14 @@ pub struct PlayerHost<W: World> {
     /// The conditions of the way from the server; may change at any time.
     pub down_conditions: Conditions,
     outbox: Outbox,
+    gone: bool,
+}
+
+impl<W: World> PlayerHost<W> {
+    /// Whether the player has left.
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
 }
 
 /// What a player brings along.
@@ -125,8 +151,31 @@ impl<W: World> Simulation<W> {
             up_conditions: options.conditions,
             down_conditions: options.conditions,
             outbox: Outbox::new(),
+            gone: false,
         });
         self.players.len() - 1
+    }
+
+    /// Takes a player's machine away, now; what it has sent is still on its way. The others keep their index, and its
+    /// client can still be looked at. Does nothing when it is gone already.
+    ///
+    /// # Panics
+    /// When there is no such player, or the conditions of the link are not [valid](Conditions::validate).
+    pub fn remove_player(&mut self, player: usize, how: Leaving) {
+        let PlayerHost { client, up, up_conditions, outbox, gone, .. } = &mut self.players[player];
+        if core::mem::replace(gone, true) || how == Leaving::Silently {
+            return;
+        }
+        (0..3).for_each(|_| client.leave(outbox));
+        for (_, datagram) in outbox.iter() {
+            up.send(self.now, datagram, up_conditions);
+        }
+        outbox.clear();
+    }
+
+    /// What both ends agree on.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The virtual time.
@@ -135,15 +184,15 @@ impl<W: World> Simulation<W> {
     }
 
     /// Runs every frame of every machine up to and with `until`. Of frames at the same instant the server's is first,
-    /// then the players' by index. A datagram counts as received when it is due, though a machine reads it in its next
-    /// frame.
+    /// then the players' by index. A machine reads what is due in its frames; when that counts as received is up to
+    /// [`HostOptions::reads_per_frame`].
     ///
     /// # Panics
     /// When the conditions of a player's link are not [valid](Conditions::validate).
     pub fn run_until(&mut self, until: Instant, driver: &mut impl Driver<W>) {
         loop {
-            let players = self.players.iter().map(|player| player.host.next_frame());
-            let next = players.enumerate().map(|(player, at)| (at, Some(player)));
+            let players = self.players.iter().enumerate().filter(|(_, player)| !player.gone);
+            let next = players.map(|(index, player)| (player.host.next_frame(), Some(index)));
             let first = next.chain([(self.server.host.next_frame(), None)]).min().expect("the server is always there");
             if first.0 > until {
                 break;
@@ -165,7 +214,7 @@ impl<W: World> Simulation<W> {
         for (index, player) in self.players.iter_mut().enumerate() {
             while let Some(delivery) = player.up.receive(self.now) {
                 // A malformed datagram is counted by the server.
-                let _ = server.receive(host.local(delivery.due), PeerId(index as u64), delivery.bytes);
+                let _ = server.receive(host.arrival(delivery.due, self.now), PeerId(index as u64), delivery.bytes);
             }
         }
         driver.before_server(self.now, &mut self.server);
@@ -174,7 +223,7 @@ impl<W: World> Simulation<W> {
         driver.after_server(self.now, server, &server.frame());
         for (peer, datagram) in outbox.iter() {
             let Ok(index) = usize::try_from(peer.0) else { continue };
-            let Some(player) = self.players.get_mut(index) else { continue };
+            let Some(player) = self.players.get_mut(index).filter(|player| !player.gone) else { continue };
             let fate = player.down.send(self.now, datagram, &player.down_conditions);
             driver.after_send(&Sent { now: self.now, player: index, to_server: false, datagram, fate });
         }
@@ -188,11 +237,11 @@ impl<W: World> Simulation<W> {
         }
         while let Some(delivery) = down.receive(self.now) {
             // A malformed datagram is counted by the client.
-            let _ = client.receive(host.local(delivery.due), delivery.bytes);
+            let _ = client.receive(host.arrival(delivery.due, self.now), delivery.bytes);
         }
         let local = host.local(self.now);
         client.update(local, world, &mut |tick| driver.input(index, tick), outbox);
-        driver.after_client(index, local, client, &client.frame(local));
+        driver.after_client(index, Moment { now: self.now, local }, client, &client.frame(local));
         for (_, datagram) in outbox.iter() {
             let fate = up.send(self.now, datagram, up_conditions);
             driver.after_send(&Sent { now: self.now, player: index, to_server: true, datagram, fate });

@@ -1,12 +1,13 @@
 //! A simulated host's own clock, which is not the simulation's: it started elsewhere, runs fast or slow, and the host
 //! behind it stops now and then.
 //!
-//! Invariants: `read(0) = offset`; `read(a) <= read(b)` for `a <= b`; the reading is computed from the virtual time in
-//! one step, in integers, so that it is exact to the microsecond after any time and in any steps.
+//! Invariants: `read(0) = offset`; `read(a) <= read(b)` for `a <= b`, unless the clock is stepped back; the reading is
+//! computed from the virtual time of the last change in one step, in integers, so that it is exact to the microsecond
+//! after any time and in any steps.
 
 use core::time::Duration;
 
-use crate::time::Instant;
+use crate::time::{Instant, Offset};
 
 const MILLION: i128 = 1_000_000;
 
@@ -30,7 +31,9 @@ pub const SKEW_PPM_MAX: i32 = 500_000;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct HostClock {
-    offset: Duration,
+    /// The last change: the virtual time, and what the clock showed then.
+    since: Instant,
+    shown: Instant,
     skew_ppm: i32,
     /// In no order; no two overlap or touch.
     stalls: Vec<Stall>,
@@ -53,18 +56,37 @@ impl HostClock {
     /// # Panics
     /// When the skew is beyond [`SKEW_PPM_MAX`] either way.
     pub fn new(offset: Duration, skew_ppm: i32) -> HostClock {
+        let mut clock = HostClock { shown: Instant::ZERO + offset, ..HostClock::default() };
+        clock.set_skew(Instant::ZERO, skew_ppm);
+        clock
+    }
+
+    /// Gains so many microseconds per second from the virtual time `now` on.
+    ///
+    /// # Panics
+    /// When the skew is beyond [`SKEW_PPM_MAX`] either way.
+    pub fn set_skew(&mut self, now: Instant, skew_ppm: i32) {
         assert!(
             skew_ppm.unsigned_abs() <= SKEW_PPM_MAX.unsigned_abs(),
             "a skew is within {SKEW_PPM_MAX} ppm, is {skew_ppm}"
         );
-        HostClock { offset, skew_ppm, stalls: Vec::new() }
+        (self.shown, self.since, self.skew_ppm) = (self.read(now), now, skew_ppm);
+    }
+
+    /// Steps at the virtual time `now`, forward or back, but not before 0: as a clock does that is set, or that has not
+    /// counted while its machine was suspended.
+    pub fn step(&mut self, now: Instant, by: Offset) {
+        let shown = self.read(now).micros().saturating_add_signed(by.micros());
+        (self.shown, self.since) = (Instant::from_micros(shown), now);
     }
 
     /// What the host's clock shows at the virtual time `now`, rounded down to its microsecond. It goes on during a
     /// stall, as a real one does: the host sees one long frame afterwards.
     pub fn read(&self, now: Instant) -> Instant {
-        let elapsed = i128::from(now.micros()) * (MILLION + i128::from(self.skew_ppm)) / MILLION;
-        Instant::from_micros(u64::try_from(elapsed).unwrap_or(u64::MAX)) + self.offset
+        let passed = i128::from(now.micros()) - i128::from(self.since.micros());
+        let elapsed = (passed * (MILLION + i128::from(self.skew_ppm))).div_euclid(MILLION);
+        let reading = (i128::from(self.shown.micros()) + elapsed).max(0);
+        Instant::from_micros(u64::try_from(reading).unwrap_or(u64::MAX))
     }
 
     /// Stops the host for `length` from the virtual time `from` on, in the past, now or later. Stalls that overlap or
@@ -128,6 +150,17 @@ mod tests {
             let readings = (0..10_000).map(|micros| clock.read(at(micros)));
             assert!(readings.is_sorted());
         }
+    }
+
+    #[test]
+    fn a_changed_skew_counts_from_then_on_and_a_step_is_seen_at_once() {
+        let mut clock = HostClock::new(SECOND, 10_000);
+        clock.set_skew(at(1_000_000), -10_000);
+        assert_eq!((clock.read(at(1_000_000)), clock.read(at(2_000_000))), (at(2_010_000), at(3_000_000)));
+        clock.step(at(2_000_000), Offset::from_micros(-500_000));
+        assert_eq!((clock.read(at(2_000_000)), clock.read(at(3_000_000))), (at(2_500_000), at(3_490_000)));
+        clock.step(at(3_000_000), Offset::from_micros(-9_000_000));
+        assert_eq!((clock.read(at(2_999_999)), clock.read(at(3_000_000))), (at(0), at(0)), "there is nothing before 0");
     }
 
     #[test]

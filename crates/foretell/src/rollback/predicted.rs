@@ -33,7 +33,7 @@ impl Predicted {
     }
 
     /// Predicts the entities of one more player.
-    pub(crate) fn insert(&mut self, player: PlayerId) {
+    pub fn insert(&mut self, player: PlayerId) {
         if let Err(at) = self.players.binary_search(&player) {
             self.players.insert(at, player);
         }

@@ -32,6 +32,8 @@ struct Line<I> {
 #[derive(Clone, Debug)]
 pub(super) struct Relayed<I> {
     lines: Vec<Line<I>>,
+    /// Whether anything was told that was not compared with what was used.
+    pub(super) news: bool,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
     /// In how many ticks a guess decays to the neutral input.
@@ -40,7 +42,7 @@ pub(super) struct Relayed<I> {
 
 impl<I: Input> Relayed<I> {
     pub(super) fn new(horizon: u32, decay_ticks: u32) -> Relayed<I> {
-        Relayed { lines: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
+        Relayed { lines: Vec::new(), news: false, horizon, decay_ticks: decay_ticks.max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
@@ -53,6 +55,7 @@ impl<I: Input> Relayed<I> {
         told: impl Iterator<Item = (Tick, Told<I>)>,
     ) {
         let Some(at) = self.line_for(player) else { return };
+        self.news = true;
         let line = &mut self.lines[at];
         line.fresh_until = line.fresh_until.max(fresh_until);
         for (tick, told) in told {

@@ -33,13 +33,25 @@ impl<W: World> Timeline<W> {
         }));
     }
 
+    /// Adds the entities that those of other players touched here in the ticks before state `tick`, from `since` on.
+    pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
+        for tick in since.max(self.oldest).until(tick.min(self.present)) {
+            into.extend_from_slice(&self.slots[self.index(tick)].touched);
+        }
+    }
+
     /// The first tick from `since` on that was simulated with another input of another player than would be used now.
-    pub fn outdated(&self, since: Tick) -> Option<Tick> {
-        since.max(self.oldest).until(self.present).find(|tick| {
+    pub fn outdated(&mut self, since: Tick) -> Option<Tick> {
+        if !self.relayed.news {
+            return None;
+        }
+        let found = since.max(self.oldest).until(self.present).find(|tick| {
             let others = self.predicted.players().iter().filter(|player| self.is_another(**player));
             let mut now = others.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
             now.any(|(player, input)| self.used(player, *tick) != input)
-        })
+        });
+        self.relayed.news = found.is_some();
+        found
     }
 
     /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the

@@ -1,7 +1,7 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
 use super::relayed::Relayed;
-use super::{Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, World};
+use super::{Contacts, Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
 use core::time::Duration;
 
@@ -21,6 +21,8 @@ pub(super) struct Slot<W: World> {
     pub(super) proxies: Rows,
     /// The inputs that the step was given, ascending by player.
     pub(super) inputs: Vec<PlayerInput<W::Input>>,
+    /// The entities that those of other players touched in the step, ascending.
+    pub(super) touched: Vec<Entity>,
 }
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -44,6 +46,7 @@ pub struct Timeline<W: World> {
     /// The rows that the world has published up to `world_at`.
     published: Rows,
     adopting: Rows,
+    contacts: Contacts,
 }
 
 impl<W: World> Timeline<W> {
@@ -55,6 +58,7 @@ impl<W: World> Timeline<W> {
             rows: Rows::new(schema),
             proxies: Rows::new(schema),
             inputs: Vec::with_capacity(1),
+            touched: Vec::new(),
         };
         Timeline {
             predicted: Predicted::own(player),
@@ -68,6 +72,7 @@ impl<W: World> Timeline<W> {
             again_from: None,
             published: Rows::new(schema),
             adopting: Rows::new(schema),
+            contacts: Contacts::default(),
         }
     }
 
@@ -207,8 +212,9 @@ impl<W: World> Timeline<W> {
             world.adopt(proxies);
         }
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        let step = step.predicting(&self.predicted);
+        let step = step.predicting(&self.predicted).telling(&self.contacts);
         world.step(&if first_time { step } else { step.again() });
+        self.contacts.take(&mut self.slots[index].touched);
         self.keep(world, tick.next());
     }
 

@@ -81,6 +81,20 @@ pub enum Role {
     Proxy,
 }
 
+/// The entities that those of other players have touched in a step.
+#[derive(Debug, Default)]
+pub(crate) struct Contacts(RefCell<Vec<Entity>>);
+
+impl Contacts {
+    /// Moves them out, each once, ascending.
+    pub(crate) fn take(&mut self, into: &mut Vec<Entity>) {
+        into.clear();
+        into.append(self.0.get_mut());
+        into.sort_unstable();
+        into.dedup();
+    }
+}
+
 /// One tick, as the world sees it.
 pub struct Step<'a, I> {
     tick: Tick,
@@ -92,6 +106,8 @@ pub struct Step<'a, I> {
     left: &'a [PlayerId],
     /// `None` for the player of a client alone.
     predicted: Option<&'a Predicted>,
+    /// Where touches are told, if anybody listens.
+    contacts: Option<&'a Contacts>,
     spawned: RefCell<Vec<(Kind, PlayerId, u8)>>,
 }
 
@@ -108,6 +124,7 @@ impl<'a, I> Step<'a, I> {
             joined: &[],
             left: &[],
             predicted: None,
+            contacts: None,
             spawned: RefCell::default(),
         }
     }
@@ -122,6 +139,11 @@ impl<'a, I> Step<'a, I> {
 
     pub(crate) fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
         self.predicted = Some(predicted);
+        self
+    }
+
+    pub(crate) fn telling(mut self, contacts: &'a Contacts) -> Step<'a, I> {
+        self.contacts = Some(contacts);
         self
     }
 
@@ -183,6 +205,15 @@ impl<'a, I> Step<'a, I> {
     /// Whether this tick is simulated for the first time here; `false` in a re-simulation. For sounds and the like.
     pub fn first_time(&self) -> bool {
         self.first_time
+    }
+
+    /// Says that two entities have influenced each other in this tick: they collided, one pushed the other, one hurt the
+    /// other. It explains corrections ([`Causes::OTHERS`](crate::session::client::Causes::OTHERS)) where they belong to
+    /// different players, and changes nothing else.
+    pub fn touch(&self, a: Entity, b: Entity) {
+        if let Some(contacts) = self.contacts.filter(|_| a.player() != b.player()) {
+            contacts.0.borrow_mut().extend([a, b]);
+        }
     }
 
     /// The name of a new entity of `player`, the same on both ends.

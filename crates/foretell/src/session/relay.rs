@@ -77,3 +77,60 @@ fn stream_how<I: Input>(stream: &mut impl Stream, told: &mut Option<Told<I>>, ap
     });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Column, Field, Meaning};
+    use crate::wire::{BitReader, BitWriter};
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Default, PartialEq, Debug)]
+    struct Turn(i16);
+
+    impl Input for Turn {
+        fn columns() -> Vec<Column> {
+            vec![Column::of::<i16>("turn", Meaning::Plain)]
+        }
+        fn write(&self, words: &mut [u32]) {
+            self.0.put(words);
+        }
+        fn read(words: &[u32]) -> Turn {
+            Turn(i16::get(words))
+        }
+    }
+
+    fn told() -> impl Strategy<Value = Told<Turn>> {
+        let input = |status| move |turn| Told { input: Some(Turn(turn)), status };
+        prop_oneof![
+            (-2_i16..2).prop_map(input(InputStatus::Received)),
+            (-2_i16..2).prop_map(input(InputStatus::Repeated)),
+            Just(Told { input: Some(Turn(0)), status: InputStatus::Neutral }),
+            Just(Told { input: None, status: InputStatus::Repeated }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_comes_back(
+            player: u16,
+            applied in proptest::collection::vec(told(), 0..=64),
+            waiting in proptest::collection::vec(proptest::option::of(-2_i16..2), 0..=64),
+        ) {
+            let back = u32::try_from(applied.len()).expect("few");
+            let waits = |turn| Told { input: Some(Turn(turn)), status: InputStatus::Received };
+            let told = applied.into_iter().map(Some).chain(waiting.into_iter().map(|turn| turn.map(waits)));
+            let mut line = RelayLine { player: PlayerId::new(player), back, told: told.collect() };
+            let expected = line.clone();
+            let mut bytes = Vec::new();
+            line.stream(&mut BitWriter::new(&mut bytes), &[16]).expect("writing never fails");
+            prop_assert_eq!(&line, &expected);
+            let mut read = RelayLine::with_room();
+            let room = read.told.capacity();
+            let mut reader = BitReader::new(&bytes);
+            prop_assert_eq!(read.stream(&mut reader, &[16]), Ok(()));
+            prop_assert_eq!(reader.finish(), Ok(()));
+            prop_assert_eq!((&read, read.told.capacity()), (&expected, room));
+        }
+    }
+}

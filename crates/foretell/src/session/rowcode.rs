@@ -1,4 +1,4 @@
-//! Rows on the wire: an entity's name, the age of its last server event, and the exact bits of its row.
+//! Rows on the wire: an entity's name, how long ago something happened to it, and the exact bits of its row.
 
 use crate::rollback::{Entity, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema};
 use crate::time::Tick;
@@ -7,6 +7,15 @@ use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 /// Server events are named until acknowledged, but no longer than for so many ticks.
 pub(crate) const EVENT_TICKS_BACK: u32 = 1000;
 const AGE_BITS: u32 = 10;
+
+/// How many ticks before a state something last happened to an entity that its owner can't foresee.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Ages {
+    /// The server changed it outside of a step.
+    pub event: Option<u32>,
+    /// An entity of another player touched it.
+    pub contact: Option<u32>,
+}
 
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
@@ -22,17 +31,19 @@ impl RowCode {
         RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
     }
 
-    /// Writes one row. `event_age` is how many ticks ago the server changed the entity outside of a step.
-    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, event_age: Option<u32>, words: &[u32]) {
+    /// Writes one row.
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
         let name = "writing never fails";
         writer.put(u64::from(entity.kind().0), self.kind_bits);
         writer.small(&mut u32::from(entity.player().get())).expect(name);
         writer.small(&mut entity.tick().get()).expect(name);
         writer.small(&mut u32::from(entity.counter())).expect(name);
-        let age = event_age.filter(|age| *age <= EVENT_TICKS_BACK);
-        writer.put(u64::from(age.is_some()), 1);
-        if let Some(age) = age {
-            writer.put(u64::from(age), AGE_BITS);
+        for age in [ages.event, ages.contact] {
+            let age = age.filter(|age| *age <= EVENT_TICKS_BACK);
+            writer.put(u64::from(age.is_some()), 1);
+            if let Some(age) = age {
+                writer.put(u64::from(age), AGE_BITS);
+            }
         }
         for (word, width) in words.iter().zip(&self.widths[usize::from(entity.kind().0)]) {
             writer.put(u64::from(*word), u32::from(*width));
@@ -41,7 +52,7 @@ impl RowCode {
 
     /// Reads one row into `rows`.
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
-    pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Option<u32>), Malformed> {
+    pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Ages), Malformed> {
         let kind = reader.take(self.kind_bits)? as usize;
         let widths = self.widths.get(kind).ok_or(Malformed::OutOfRange("kind"))?;
         let (mut player, mut tick, mut counter) = (0, 0, 0);
@@ -51,12 +62,13 @@ impl RowCode {
         let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
         let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
         let entity = Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter);
-        let age = if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None };
+        let mut age = || Ok(if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None });
+        let ages = Ages { event: age()?, contact: age()? };
         let mut words = [0; ROW_WORDS_MAX];
         for (word, width) in words.iter_mut().zip(widths) {
             *word = reader.take(u32::from(*width))? as u32;
         }
         rows.set_words(entity, &words[..widths.len()]);
-        Ok((entity, age))
+        Ok((entity, ages))
     }
 }

@@ -1,6 +1,7 @@
 //! A running client and server to which any bytes can be fed; shared with the fuzz target.
 
 use foretell::netsim::SplitMix64;
+use foretell::session::client::Predict;
 use foretell::{
     Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, Schema, Server, ServerConfig, World,
 };
@@ -23,10 +24,11 @@ pub trait Playable: World + Default {
 impl<W: Playable> Ends<W> {
     pub fn new() -> Ends<W> {
         let rules = Rules::new(W::schema());
-        let mut server = Server::new(rules.clone(), ServerConfig::default(), 1, Instant::ZERO);
+        let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+        let mut server = Server::new(rules.clone(), config, 1, Instant::ZERO);
         let player = server.join(PeerId(0));
         let client_world = W::with_player(player);
-        let config = ClientConfig::default();
+        let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
         let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &client_world);
         Ends { client, client_world, server, server_world: W::default(), now: 0 }
     }

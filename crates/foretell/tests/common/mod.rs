@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 pub mod hostile;
+pub mod scenario;
 
 use foretell::{Entity, Input, Kind, PlayerId, Schema, State, Tick};
 

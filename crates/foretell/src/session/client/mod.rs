@@ -231,6 +231,13 @@ impl<W: World> Client<W> {
         self.session()?.snapshots.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
     }
 
+    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, corrections
+    /// and events under way. A measure of memory: everything else is a ring of fixed length, or one for each entity.
+    pub fn kept(&self) -> usize {
+        let session = self.session().map_or(0, |session| session.reconciler.kept());
+        self.events.len() + self.events_to_come.len() + self.corrections.len() + session
+    }
+
     /// What it decides by itself; changes count from the next update on.
     pub fn config_mut(&mut self) -> &mut ClientConfig {
         &mut self.config

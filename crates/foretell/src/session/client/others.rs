@@ -2,7 +2,7 @@
 //! again when a guess was wrong.
 
 use super::play::Turn;
-use super::{Causes, Client, Phase, Predict, Reconciliation};
+use super::{Causes, Client, Phase, Predict, Reconciliation, Session};
 use crate::rollback::{Input, PlayerId, Told, World};
 use crate::session::relay::RelayLine;
 use crate::time::{Instant, Tick};
@@ -69,12 +69,23 @@ impl<W: World> Client<W> {
         let fresh_until = session.pacing.at_instant(now).tick().max(session.timeline.present()) + patience;
         for told in self.heard.told.chunk_by(|a, b| a.0 == b.0) {
             let player = told[0].0;
-            if player == session.player || !wants(player, self.config.predict, &self.wishes) {
+            if player == session.player
+                || !wants(player, self.config.predict, &self.wishes)
+                || !session.has_seen(player)
+            {
                 continue;
             }
             let told = told.iter().filter_map(|(_, ahead, told)| Some((ahead_of(tick, *ahead)?, *told)));
             session.timeline.tell(player, fresh_until, told);
         }
+    }
+}
+
+impl<W: World> Session<W> {
+    /// Whether a player is worth the memory: one who has an entity.
+    fn has_seen(&self, player: PlayerId) -> bool {
+        let in_newest = || self.snapshots.newest()?.rows.iter().find(|(entity, _)| entity.player() == player);
+        self.timeline.knows_inputs_of(player) || in_newest().is_some()
     }
 }
 

@@ -14,6 +14,8 @@ use core::time::Duration;
 const CATCH_UP: Duration = Duration::from_millis(500);
 /// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
 const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
+/// Behind a snapshot's tick by more than this, the clock jumps.
+const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
@@ -45,11 +47,12 @@ impl<W: World> Turn<'_, W> {
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
+        let catches_up = self.catch_up();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
         self.session.hide_news(self.now, (&self.rules.schema, self.config));
-        let leaps = self.session.pacing.take_leap();
+        let leaps = self.session.pacing.take_leap() || catches_up;
         if leaps {
             self.capture();
         }
@@ -64,6 +67,20 @@ impl<W: World> Turn<'_, W> {
         self.session.timeline.seek_present(world);
         self.send(outbox);
         Done { ticks, resimulated }
+    }
+
+    /// A client whose ticks are behind those of a snapshot sends every input too late: its clock goes to where inputs come
+    /// in time. So after a sleep while the clock waited, and when the caller's clock was set back. Whether it did.
+    fn catch_up(&mut self) -> bool {
+        let at = self.session.pacing.at();
+        let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
+        if !is_paced(self.rules) || newest.is_none_or(|newest| newest.since(at.tick()) <= BEHIND_TICKS) {
+            return false;
+        }
+        let up = self.session.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rules.tick_rate.get());
+        let lead = self.session.lead_ticks(self.now);
+        self.session.pacing.restart(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
+        true
     }
 
     /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a

@@ -84,6 +84,7 @@ impl<W: World> Client<W> {
                 outcomes.received += snapshot.samples;
                 session.playout.note_arrival(snapshot, self.config.playout_limits());
                 session.reconciler.note_touched(&snapshot.touched);
+                session.reconciler.note_contacts(&snapshot.contacts, session.timeline.predicted());
                 session.connection.note_snapshot(now);
             }
         }

@@ -54,6 +54,8 @@ impl<W: World> Turn<'_, W> {
         let reconciler = &mut session.reconciler;
         reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
         session.timeline.misguessed(reconciler.compared(), tick, &mut reconciler.misguessed);
+        reconciler.met.clear();
+        session.timeline.touched(reconciler.compared(), tick, &mut reconciler.met);
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
         session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);

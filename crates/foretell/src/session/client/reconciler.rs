@@ -3,7 +3,9 @@
 
 use super::Causes;
 use crate::motion::vector::squared_distance;
-use crate::rollback::{Difference, Entity, KindSchema, Meaning, PlayerId, Rows, Schema, Tolerance, compare_row};
+use crate::rollback::{
+    Difference, Entity, KindSchema, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
+};
 use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -32,6 +34,10 @@ pub(crate) struct Reconciler {
     newest_substituted: Option<Tick>,
     /// Before which tick the server changed an entity outside of a step; none older than the last comparison.
     touched: Vec<(Entity, Tick)>,
+    /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
+    contacts: Vec<(Entity, Tick)>,
+    /// The entities that those of other players touched here before the state that is compared.
+    pub met: Vec<Entity>,
     /// The authority's rows of predicted entities, at the last comparison.
     pub authority: Rows,
     /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
@@ -53,11 +59,18 @@ impl Reconciler {
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
             touched: Vec::with_capacity(super::FEW),
+            contacts: Vec::with_capacity(super::FEW),
+            met: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
             misguessed: Vec::with_capacity(super::FEW),
             pending: Vec::with_capacity(super::FEW),
             again: None,
         }
+    }
+
+    /// How much it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.substituted.len() + self.touched.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`.
@@ -98,6 +111,16 @@ impl Reconciler {
         }
     }
 
+    /// Remembers what a snapshot says that was touched by others.
+    pub(crate) fn note_contacts(&mut self, contacts: &[(Entity, Tick)], predicted: &Predicted) {
+        let of_predicted = contacts.iter().filter(|(entity, _)| predicted.contains(entity.player()));
+        for contact in of_predicted.filter(|(_, at)| *at >= self.compared) {
+            if !self.contacts.contains(contact) {
+                self.contacts.push(*contact);
+            }
+        }
+    }
+
     /// What the last comparison has found is left as it is.
     pub(crate) fn leave(&mut self) {
         self.pending.retain(|pending| pending.tick != self.compared);
@@ -130,6 +153,7 @@ impl Reconciler {
             self.substituted.pop_front();
         }
         self.touched.retain(|(_, at)| *at >= tick);
+        self.contacts.retain(|(_, at)| *at >= tick);
     }
 
     /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending.
@@ -164,14 +188,16 @@ impl Reconciler {
     /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
         let window = self.compared..tick;
-        let touched = self.touched.iter().any(|(touched, at)| *touched == entity && window.contains(at));
+        let happened = |what: &[(Entity, Tick)]| what.iter().any(|(to, at)| *to == entity && window.contains(at));
+        let met = happened(&self.contacts) || self.met.contains(&entity);
         [
             (
                 entity.player() == self.own && self.substituted.iter().any(|missed| window.contains(missed)),
                 Causes::OWN_INPUT,
             ),
             (self.misguessed.contains(&entity.player()), Causes::RELAYED_INPUT),
-            (touched, Causes::SERVER_EVENT),
+            (met, Causes::OTHERS),
+            (happened(&self.touched), Causes::SERVER_EVENT),
             (self.inexact, Causes::TOLERANCE),
             (!on_both_sides, Causes::EXISTENCE),
             (self.left, Causes::LEFT),

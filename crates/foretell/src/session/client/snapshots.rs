@@ -20,6 +20,8 @@ pub(crate) struct Snapshot {
     pub rows: Rows,
     /// When the server last changed an entity outside of a step.
     pub touched: Vec<(Entity, Tick)>,
+    /// When an entity of another player last touched an entity.
+    pub contacts: Vec<(Entity, Tick)>,
     /// How many samples of predicted entities it holds.
     pub samples: u64,
     /// Whether its samples have their outcome.
@@ -43,6 +45,7 @@ pub(crate) struct Snapshots {
     spare: Vec<Snapshot>,
     reading: Rows,
     touched: Vec<(Entity, Tick)>,
+    contacts: Vec<(Entity, Tick)>,
 }
 
 /// What became of a datagram of a snapshot.
@@ -65,6 +68,7 @@ impl Snapshots {
             came: Instant::ZERO,
             rows: Rows::new(schema),
             touched: Vec::new(),
+            contacts: Vec::new(),
             samples: 0,
             settled: false,
             parts: 0,
@@ -76,6 +80,7 @@ impl Snapshots {
             spare: (0..=most).map(empty).collect(),
             reading: Rows::new(schema),
             touched: Vec::new(),
+            contacts: Vec::new(),
         }
     }
 
@@ -92,9 +97,11 @@ impl Snapshots {
         }
         self.reading.clear();
         self.touched.clear();
+        self.contacts.clear();
         while reader.take(1)? == 1 {
-            let (entity, age) = code.read(&mut reader, &mut self.reading)?;
-            self.touched.extend(age.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+            let (entity, ages) = code.read(&mut reader, &mut self.reading)?;
+            self.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+            self.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
         }
         reader.finish()?;
         let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
@@ -115,6 +122,7 @@ impl Snapshots {
         }
         snapshot.rows.settle();
         snapshot.touched.append(&mut self.touched);
+        snapshot.contacts.append(&mut self.contacts);
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
@@ -126,6 +134,7 @@ impl Snapshots {
         let mut snapshot = self.spare.pop().expect("one more is made than is kept");
         snapshot.rows.clear();
         snapshot.touched.clear();
+        snapshot.contacts.clear();
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
         let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));

@@ -93,7 +93,10 @@ impl<I: Copy + Default> InputBuffer<I> {
     pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
         if tick < self.next {
             let Ok(at) = self.substituted.binary_search_by_key(&tick, |missed| missed.tick) else {
-                return Offered::Known;
+                // What is acknowledged is forgotten; but one that is newer than all that came has not come before.
+                let is_known = self.newest.is_some_and(|newest| tick <= newest);
+                self.newest = self.newest.max(Some(tick));
+                return if is_known { Offered::Known } else { Offered::Late };
             };
             let again = core::mem::replace(&mut self.substituted[at].came, true);
             return if again { Offered::Known } else { Offered::Late };
@@ -180,6 +183,11 @@ impl<I: Copy + Default> InputBuffer<I> {
         }
     }
 
+    /// How many substituted ticks it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.substituted.len()
+    }
+
     /// What was substituted and is not acknowledged, as ranges before the state `tick`, newest first.
     pub(crate) fn ranges(&self, tick: Tick, into: &mut Vec<SubstitutedRange>) {
         into.clear();
@@ -246,6 +254,17 @@ mod tests {
         assert_eq!(buffer.offer(Tick::new(2 + TICKS_AHEAD_MAX), 9, None), Offered::Refused);
         assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::New);
         assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::Known);
+    }
+
+    #[test]
+    fn an_input_is_late_also_when_the_client_knows_that_it_was_substituted() {
+        let mut buffer = filled([0]);
+        (0..9).for_each(|_| assert!(taken(&mut buffer, GapPolicy::Neutral).is_some()));
+        buffer.acknowledge(Tick::new(9));
+        assert_eq!([0, 4, 4, 3, 5].map(|tick| buffer.offer(Tick::new(tick), 9, None)), {
+            use Offered::{Known, Late};
+            [Known, Late, Known, Known, Late]
+        });
     }
 
     #[test]

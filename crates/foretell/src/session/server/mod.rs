@@ -16,7 +16,7 @@ use super::packet::{Refused, SnapshotHead};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
-use crate::rollback::{Column, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
+use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, World, word_bits};
 use crate::time::{Instant, Tick, TickClock, TickTime};
 use buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
 use frame::Served;
@@ -74,6 +74,12 @@ pub struct Server<W: World> {
     published: Rows,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
     touched: Vec<(Entity, Tick)>,
+    /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
+    /// Ascending by entity.
+    contacts: Vec<(Entity, Tick)>,
+    contacts_of_step: Contacts,
+    /// The entities in them.
+    met: Vec<Entity>,
     joined: Vec<PlayerId>,
     left: Vec<PlayerId>,
     inputs: Vec<PlayerInput<W::Input>>,
@@ -106,6 +112,9 @@ impl<W: World> Server<W> {
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
             touched: Vec::new(),
+            contacts: Vec::new(),
+            contacts_of_step: Contacts::default(),
+            met: Vec::new(),
             joined: Vec::new(),
             left: Vec::new(),
             inputs: Vec::new(),
@@ -197,6 +206,15 @@ impl<W: World> Server<W> {
         &self.published
     }
 
+    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, events, late
+    /// inputs and refusals. A measure of memory: everything else is a ring of fixed length, or one for each player or
+    /// entity.
+    pub fn kept(&self) -> usize {
+        let peers: usize = self.peers.iter().map(|peer| peer.buffer.kept()).sum();
+        let heard = self.touched.len() + self.refusals.len() + self.joined.len() + self.left.len();
+        peers + heard + self.frame.events.len() + self.frame.late.len()
+    }
+
     fn admit(&mut self, address: PeerId, nonce: Option<u64>) -> Option<PlayerId> {
         if self.peers.len() >= usize::from(self.config.players_max) {
             return None;
@@ -231,6 +249,15 @@ impl<W: World> Server<W> {
     fn find(&self, address: PeerId) -> Option<usize> {
         let player = self.addresses.get(&address)?;
         self.peers.binary_search_by_key(player, |peer| peer.player).ok()
+    }
+
+    /// Marks what entities of other players have touched in the step of `tick`.
+    fn note_contacts(&mut self, tick: Tick) {
+        self.contacts_of_step.take(&mut self.met);
+        let (met, far) = (&self.met, tick.back(EVENT_TICKS_BACK).unwrap_or(Tick::ZERO));
+        self.contacts.retain(|(entity, at)| *at >= far && met.binary_search(entity).is_err());
+        self.contacts.extend(met.iter().map(|entity| (*entity, tick)));
+        self.contacts.sort_unstable_by_key(|(entity, _)| *entity);
     }
 
     /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes), with the tick of the

@@ -30,6 +30,8 @@ pub(crate) struct Peer<I> {
     pub planned: Tick,
     /// Where arriving inputs step the world: how many steps were executed for this player.
     pub steps: u32,
+    /// With whom of the others the next relayed inputs begin.
+    pub relay_from: PlayerId,
     pub stats: PeerStats,
     /// The newest input of the newest datagram.
     newest: Option<Tick>,
@@ -56,6 +58,7 @@ impl<I: Copy + Default> Peer<I> {
             admitted,
             planned: start,
             steps: 0,
+            relay_from: PlayerId::SERVER,
             stats: PeerStats::default(),
             newest: None,
             arrivals: VecDeque::with_capacity(ARRIVALS_MAX),

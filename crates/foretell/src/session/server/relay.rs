@@ -5,7 +5,7 @@
 //! snapshot or two were lost. Whatever it misses after that comes with the states.
 
 use super::peer::Peer;
-use crate::rollback::{Input, Rows, Schema};
+use crate::rollback::{Input, PlayerId, Rows, Schema};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::relay::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
@@ -31,14 +31,15 @@ pub(super) struct Others<'a, I> {
 }
 
 impl<I: Input> Others<'_, I> {
-    /// Writes the inputs around the state `tick` of every other player of whom the receiver may see an entity.
-    pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, tick: Tick) {
+    /// Writes the inputs around the state `tick` of every other player of whom the receiver may see an entity. Returns
+    /// with whom to begin the next time: the first who did not fit, so that everybody's turn comes.
+    pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, tick: Tick) -> PlayerId {
         let start = writer.bit_len();
         let acknowledged = self.peers[self.receiver].acknowledged.unwrap_or(Tick::ZERO);
         let since = acknowledged.max(tick.back(SNAPSHOTS_COVERED * self.interval).unwrap_or(Tick::ZERO));
-        // Begins with another one each time, so that everybody's turn comes where not all fit.
-        let nth = (tick.get() / self.interval) as usize % self.peers.len();
-        for index in (nth..self.peers.len()).chain(0..nth) {
+        let mut begin = self.peers[self.receiver].relay_from;
+        let first = self.peers.partition_point(|peer| peer.player < begin);
+        for index in (first..self.peers.len()).chain(0..first) {
             let (published, schema) = self.published;
             if index == self.receiver || !published.shows_others(schema, self.peers[index].player) {
                 continue;
@@ -49,10 +50,12 @@ impl<I: Input> Others<'_, I> {
             self.line.stream(writer, self.widths).expect("a gathered line is in range");
             if writer.bit_len() - start > RELAYED_BITS_MAX {
                 writer.truncate(before);
+                begin = self.peers[index].player;
                 break;
             }
         }
         writer.put(0, 1);
+        begin
     }
 
     fn gather(&mut self, index: usize, tick: Tick, since: Tick) {
@@ -66,5 +69,69 @@ impl<I: Input> Others<'_, I> {
         line.back = u32::try_from(line.told.len()).expect("at most 64 ticks");
         let ahead = buffer.newest().map_or(0, |newest| newest.next().since(tick)).min(RELAYED_TICKS_MAX);
         line.told.extend(tick.until(tick + ahead).map(|tick| buffer.told(tick)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Audience, Column, Entity, Field, Kind, KindSchema, Meaning};
+    use crate::session::PeerId;
+    use crate::session::server::GapPolicy;
+    use crate::time::TickTime;
+    use crate::wire::BitReader;
+    use std::collections::BTreeSet;
+
+    #[derive(Clone, Copy, Default, PartialEq, Debug)]
+    struct Aim([u32; 4]);
+
+    impl Input for Aim {
+        fn columns() -> Vec<Column> {
+            vec![Column::of::<[u32; 4]>("aim", Meaning::Plain)]
+        }
+        fn write(&self, words: &mut [u32]) {
+            self.0.put(words);
+        }
+        fn read(words: &[u32]) -> Aim {
+            Aim(<[u32; 4]>::get(words))
+        }
+    }
+
+    #[test]
+    fn relayed_inputs_take_half_of_a_datagram_at_most_and_everybody_gets_their_turn() {
+        let kinds = [("ship", Audience::All), ("purse", Audience::Owner)];
+        let kinds =
+            kinds.map(|(name, audience)| KindSchema::new(name, vec![Column::of::<u8>("it", Meaning::Plain)], audience));
+        let schema = Schema::new(kinds.to_vec());
+        let mut published = Rows::new(&schema);
+        let (start, admitted) = ((Tick::ZERO, 64), TickTime::default());
+        let mut peers: Vec<Peer<Aim>> =
+            (1..=100).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, start, admitted)).collect();
+        for (nth, peer) in (0_u32..).zip(&mut peers) {
+            // The last one has nothing that others may see.
+            published.set_words(Entity::new(Kind(u8::from(nth == 99)), peer.player, Tick::ZERO, 0), &[0]);
+            for tick in Tick::ZERO.until(Tick::new(60)) {
+                peer.buffer.offer(tick, Aim([tick.get(), nth, 7, 7]), None);
+                peer.buffer.take(peer.player, GapPolicy::Hold);
+            }
+        }
+        let mut heard = BTreeSet::new();
+        for _ in 0..12 {
+            let published = (&published, &schema);
+            let (widths, mut line) = ([32; 4], RelayLine::with_room());
+            let (interval, receiver) = (1, 0);
+            let mut others = Others { peers: &peers, receiver, published, interval, widths: &widths, line: &mut line };
+            let mut bytes = Vec::new();
+            let begin = others.write(&mut BitWriter::new(&mut bytes), Tick::new(60));
+            peers[receiver].relay_from = begin;
+            assert!(bytes.len() <= DATAGRAM_MAX / 2 + 1, "{}", bytes.len());
+            let mut reader = BitReader::new(&bytes);
+            while reader.take(1) == Ok(1) {
+                line.stream(&mut reader, &widths).expect("well-formed");
+                heard.insert(line.player.get());
+            }
+        }
+        let everybody_else: BTreeSet<u16> = (2..100).collect();
+        assert_eq!(heard, everybody_else);
     }
 }

@@ -8,6 +8,7 @@ use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
+use crate::session::rowcode::Ages;
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
 
@@ -27,10 +28,17 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let Peer { address, player, .. } = self.peers[index];
-        let touched = &self.touched;
-        let age =
-            |entity: Entity| touched.iter().find(|(touched, _)| *touched == entity).map(|(_, at)| tick.since(*at));
+        let Peer { address, player, mut relay_from, .. } = self.peers[index];
+        let acknowledged = self.peers[index].acknowledged.unwrap_or(Tick::ZERO);
+        let (touched, contacts) = (&self.touched, &self.contacts);
+        let last_contact = |entity: Entity| {
+            let found = contacts.binary_search_by_key(&entity, |(to, _)| *to).ok()?;
+            Some(contacts[found].1).filter(|at| *at >= acknowledged)
+        };
+        let ages = |entity: Entity| Ages {
+            event: touched.iter().find(|(to, _)| *to == entity).map(|(_, at)| tick.since(*at)),
+            contact: last_contact(entity).map(|at| tick.since(at)),
+        };
         let first = outbox.len();
         let mut rows = self.published.seen_by(&self.rules.schema, player);
         let relayed = self.config.relay_inputs && self.rules.stepping == Stepping::Clock;
@@ -53,12 +61,12 @@ impl<W: World> Server<W> {
                 let relays = relayed && part == 0;
                 writer.put(u64::from(relays), 1);
                 if relays {
-                    others.write(&mut writer, tick);
+                    relay_from = others.write(&mut writer, tick);
                 }
                 while let Some((entity, words)) = pending {
                     let before = writer.bit_len();
                     writer.put(1, 1);
-                    code.write(&mut writer, entity, age(entity), words);
+                    code.write(&mut writer, entity, ages(entity), words);
                     if writer.bit_len() >= DATAGRAM_MAX * 8 {
                         writer.truncate(before);
                         break;
@@ -68,6 +76,7 @@ impl<W: World> Server<W> {
                 writer.put(0, 1);
             });
             let peer = &mut self.peers[index];
+            peer.relay_from = relay_from;
             peer.stats.bytes += len as u64;
             if pending.is_none() {
                 outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, part));

@@ -2,7 +2,7 @@
 
 use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
 use crate::rollback::{InputStatus, Side, Step, World};
-use crate::session::{GapPolicy, Outbox};
+use crate::session::{GapPolicy, Outbox, Stepping};
 use crate::time::{Instant, Tick, TickDelta};
 
 impl<W: World> Server<W> {
@@ -70,7 +70,10 @@ impl<W: World> Server<W> {
     fn step(&mut self, world: &mut W, tick: Tick) {
         self.note_changes_outside_of_steps(world, tick);
         let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs);
-        world.step(&step.with_players(&self.joined, &self.left));
+        world.step(&step.with_players(&self.joined, &self.left).telling(&self.contacts_of_step));
+        if self.rules.stepping == Stepping::Clock {
+            self.note_contacts(tick);
+        }
         world.publish(&mut self.published);
         self.published.settle();
         self.joined.clear();

@@ -1,0 +1,104 @@
+//! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
+
+use super::{Check, ClientSeen, Each, describe, difference};
+use crate::rollback::World;
+use crate::session::client::ClientState;
+use core::time::Duration;
+
+/// So long after the last fault a client plays, has a recent state of the server, and its prediction of that tick is the
+/// server's state, within the tolerance.
+#[derive(Clone, Copy, Debug)]
+pub struct Convergence {
+    /// How long after. Default 5 s.
+    pub within: Duration,
+}
+
+impl Default for Convergence {
+    fn default() -> Convergence {
+        Convergence { within: SETTLED_WITHIN }
+    }
+}
+
+/// A clock that is ahead by some ticks is brought back by a tenth of its speed, which takes seconds.
+const SETTLED_WITHIN: Duration = Duration::from_secs(5);
+
+impl<W: World> Check<W> for Convergence {
+    fn name(&self) -> &'static str {
+        "convergence"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        if seen.quiet < self.within {
+            return Ok(());
+        }
+        let after = format!("{} ms after the last fault", seen.quiet.as_millis());
+        if seen.frame.state != ClientState::Playing {
+            return Err(format!("{after} the client is {:?}", seen.frame.state));
+        }
+        let (Some((tick, _)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
+            return Err(format!("{after} no state of the server has come"));
+        };
+        let rate = seen.setting.rules.tick_rate;
+        let age = seen.truth.newest().since(tick);
+        if age > rate.ticks_in(seen.stats.rtt + Duration::from_millis(500)) {
+            return Err(format!("{after} the newest state of the server is {age} ticks old"));
+        }
+        let (Some(truth), Some(predicted)) = (seen.truth.rows(tick), seen.client.predicted(tick)) else {
+            return Ok(());
+        };
+        for (entity, theirs) in truth.iter().filter(|(entity, _)| entity.player() == player) {
+            let sides = (("predicted", predicted.words(entity)), ("the server's is", Some(theirs)));
+            let compared = (entity, &seen.setting.client.tolerance);
+            if let Some(found) = difference(&seen.setting.rules.schema, compared, sides.0, sides.1) {
+                return Err(format!("{after} the client does not agree with the server at {tick:?}: {found}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So long after the last fault nothing is corrected, no input is late, and the client does not start again. Not for
+/// worlds in which others move a player's entities: what a client can't know in time has to be corrected.
+#[derive(Clone, Debug)]
+pub struct Calm {
+    /// How long after. Default 5 s.
+    pub after: Duration,
+    /// By machine: starts from a full state, and substituted inputs, at the last update.
+    before: Each<Option<(u64, u64)>>,
+}
+
+impl Default for Calm {
+    fn default() -> Calm {
+        Calm { after: SETTLED_WITHIN, before: Each::default() }
+    }
+}
+
+impl<W: World> Check<W> for Calm {
+    fn name(&self) -> &'static str {
+        "calm"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let counters = (seen.stats.resyncs, seen.stats.substituted);
+        let before = self.before.of(seen.machine).replace(counters).unwrap_or(counters);
+        if seen.quiet < self.after {
+            return Ok(());
+        }
+        let after = format!("{} ms after the last fault", seen.quiet.as_millis());
+        if let Some(corrected) = seen.frame.corrections.first() {
+            let sides = ("predicted", "the server's is");
+            let found =
+                corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
+            let (tick, causes, entity) = (corrected.tick, corrected.causes, corrected.entity);
+            let found = found.unwrap_or_else(|| entity.to_string());
+            return Err(format!("{after} something is corrected at {tick:?}, because of {causes:?}: {found}"));
+        }
+        if counters.0 > before.0 {
+            return Err(format!("{after} the client starts again from a full state"));
+        }
+        if counters.1 > before.1 {
+            return Err(format!("{after} {} inputs were substituted", counters.1 - before.1));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! What must hold in a session whatever goes wrong, each as a small type that looks on.
+//!
+//! | check | complains when |
+//! |---|---|
+//! | [`Outcomes`] | a sample of the authority has no outcome, or two |
+//! | [`Digests`] | a snapshot came that is not the server's state of its tick |
+//! | [`Silence`] | a sample has come, and its prediction differs all the same; or a sample waits for its outcome too long |
+//! | [`Unexplained`] | a correction has no cause |
+//! | [`Calm`] | something is corrected, started again or skipped while nothing has gone wrong for a while |
+//! | [`Convergence`] | a client does not play and agree with the server, so long after the last fault |
+//! | [`Divergence`] | a playing client is further from the truth than either can have travelled of late |
+//! | [`History`] | the state of a confirmed tick changes afterwards |
+//! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
+//! | [`Bytes`] | a player's second costs more bytes than the budget |
+//! | [`Memory`] | an endpoint keeps more than what is under way |
+
+mod bytes;
+mod convergence;
+mod divergence;
+mod history;
+mod memory;
+mod once;
+mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use bytes::Bytes;
+pub use convergence::{Calm, Convergence};
+pub use divergence::Divergence;
+pub use history::History;
+pub use memory::Memory;
+pub use once::Once;
+pub use samples::{Digests, Outcomes, Silence, Unexplained};
+
+use super::{Spied, Truth};
+use crate::rollback::{Difference, Entity, PlayerInput, Schema, Tolerance, World, compare_row};
+use crate::session::Rules;
+use crate::session::client::{Client, ClientConfig, ClientStats, Frame};
+use crate::session::server::{Server, ServerFrame};
+use crate::time::{Instant, Tick};
+use core::time::Duration;
+
+/// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
+pub trait Check<W: World> {
+    /// Its name, for messages. A check that is added to a scenario takes the place of one that has its name.
+    fn name(&self) -> &'static str;
+
+    /// Looks at the server after an update.
+    ///
+    /// # Errors
+    /// What does not hold, in a sentence.
+    fn after_server(&mut self, seen: &ServerSeen<'_, W>) -> Result<(), String> {
+        let _ = seen;
+        Ok(())
+    }
+
+    /// Looks at a client after an update.
+    ///
+    /// # Errors
+    /// What does not hold, in a sentence.
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let _ = seen;
+        Ok(())
+    }
+}
+
+/// What does not change while a scenario runs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting {
+    /// What both ends agree on.
+    pub rules: Rules,
+    /// How every client decides.
+    pub client: ClientConfig,
+}
+
+/// What a check sees of a client.
+pub struct ClientSeen<'a, W: World> {
+    /// The virtual time.
+    pub now: Instant,
+    /// What the machine's clock shows, to present at.
+    pub local: Instant,
+    /// Which machine it is, in the order of their coming. A player who comes again has another one.
+    pub machine: usize,
+    /// The client.
+    pub client: &'a Client<Spied<W>>,
+    /// What its update did.
+    pub frame: &'a Frame<'a>,
+    /// Its counters.
+    pub stats: &'a ClientStats,
+    /// The ticks that it has asked inputs for since the update before, in order.
+    pub asked: &'a [Tick],
+    /// The ticks that its world was stepped through for the first time since the update before, in order.
+    pub stepped: &'a [Tick],
+    /// For how long nothing has gone wrong for this player: no fault, nobody came or went, no event.
+    pub quiet: Duration,
+    /// The server's states.
+    pub truth: &'a Truth,
+    /// What does not change.
+    pub setting: &'a Setting,
+}
+
+/// What a check sees of the server.
+pub struct ServerSeen<'a, W: World> {
+    /// The virtual time.
+    pub now: Instant,
+    /// The server.
+    pub server: &'a Server<Spied<W>>,
+    /// What its update did.
+    pub frame: &'a ServerFrame<'a>,
+    /// The ticks that its world was stepped through since the update before, in order.
+    pub stepped: &'a [Tick],
+    /// The inputs of these steps, in order.
+    pub applied: &'a [Applied<W::Input>],
+    /// How many players' machines are there.
+    pub machines: usize,
+    /// For how long nothing has gone wrong for anybody.
+    pub quiet: Duration,
+    /// What does not change.
+    pub setting: &'a Setting,
+}
+
+/// An input that the server's world was stepped with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Applied<I> {
+    /// In which tick.
+    pub tick: Tick,
+    /// What the step was told.
+    pub input: PlayerInput<I>,
+    /// What the player's bot has given for this tick, if it was asked.
+    pub given: Option<I>,
+}
+
+/// All checks, as they are when a scenario does not say otherwise.
+pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
+    vec![
+        Box::new(Outcomes),
+        Box::new(Once::default()),
+        Box::new(Digests::default()),
+        Box::new(Unexplained),
+        Box::new(Silence::default()),
+        Box::new(History::default()),
+        Box::new(Divergence::default()),
+        Box::new(Calm::default()),
+        Box::new(Convergence::default()),
+        Box::new(Bytes::default()),
+        Box::new(Memory::default()),
+    ]
+}
+
+/// Something for each machine, or for each player.
+#[derive(Clone, Debug)]
+struct Each<T>(Vec<T>);
+
+impl<T> Default for Each<T> {
+    fn default() -> Each<T> {
+        Each(Vec::new())
+    }
+}
+
+impl<T: Default> Each<T> {
+    fn of(&mut self, index: usize) -> &mut T {
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, T::default);
+        }
+        &mut self.0[index]
+    }
+}
+
+/// The first field in which two rows of an entity differ, as a sentence with the names of both sides.
+pub(super) fn difference(
+    schema: &Schema,
+    (entity, tolerance): (Entity, &Tolerance),
+    (ours, one): (&str, Option<&[u32]>),
+    (theirs, other): (&str, Option<&[u32]>),
+) -> Option<String> {
+    let found = compare_row(schema.kind(entity.kind()), one, other, tolerance)?;
+    Some(describe(schema, entity, &found, (ours, theirs)))
+}
+
+/// A difference as a sentence.
+pub(super) fn describe(schema: &Schema, entity: Entity, found: &Difference, (ours, theirs): (&str, &str)) -> String {
+    let kind = schema.kind(entity.kind());
+    let column = found.column.and_then(|index| kind.columns().nth(usize::from(index)));
+    let Some(column) = column else { return format!("{} {entity} exists on one side only", kind.name()) };
+    let lanes = usize::from(column.lanes).min(4);
+    let (one, other) = (&found.predicted[..lanes], &found.confirmed[..lanes]);
+    format!("{} {entity}, field `{}`: {ours} {one:?}, {theirs} {other:?}", kind.name(), column.name)
+}

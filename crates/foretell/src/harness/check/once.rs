@@ -1,0 +1,68 @@
+//! Every tick once, every input once, and as the player gave it.
+
+use super::{Check, ClientSeen, Each, ServerSeen};
+use crate::rollback::{Input, InputStatus, PlayerId, World};
+use crate::time::Tick;
+use std::collections::BTreeMap;
+
+/// The server steps every tick exactly once and in order, with at most one input of each player; what it takes for a
+/// player's own is what the player gave for this tick. A client asks for the input of a tick at most once, in order, and
+/// steps for the first time what it has asked for, and nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Once {
+    stepped: Option<Tick>,
+    applied: BTreeMap<PlayerId, Tick>,
+    /// By machine: the last tick that was asked for.
+    asked: Each<Option<Tick>>,
+}
+
+impl<W: World> Check<W> for Once {
+    fn name(&self) -> &'static str {
+        "once"
+    }
+
+    fn after_server(&mut self, seen: &ServerSeen<'_, W>) -> Result<(), String> {
+        for tick in seen.stepped {
+            let last = self.stepped.replace(*tick);
+            if last.is_some_and(|last| last.next() != *tick) {
+                return Err(format!("the server steps {tick:?} after {last:?}"));
+            }
+        }
+        for applied in seen.applied {
+            let (player, tick) = (applied.input.player, applied.tick);
+            if self.applied.insert(player, tick).is_some_and(|last| last >= tick) {
+                return Err(format!("the server applies two inputs of {player} in {tick:?}"));
+            }
+            let own = applied.input.status == InputStatus::Received;
+            if own && applied.given.is_none_or(|given| !is_same(&given, &applied.input.input)) {
+                return Err(format!("the server's input of {player} for {tick:?} is not what the player gave"));
+            }
+        }
+        Ok(())
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let last = self.asked.of(seen.machine);
+        for tick in seen.asked {
+            if last.is_some_and(|last| last >= *tick) {
+                return Err(format!("the client asks for the input of {tick:?} after that of {last:?}"));
+            }
+            *last = Some(*tick);
+        }
+        if seen.asked != seen.stepped {
+            let (asked, stepped) = (seen.asked, seen.stepped);
+            return Err(format!("the client asked for the inputs of {asked:?}, and stepped {stepped:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether two inputs have the same bits.
+fn is_same<I: Input>(one: &I, other: &I) -> bool {
+    let words = |input: &I| {
+        let mut words = [0; crate::rollback::ROW_WORDS_MAX];
+        input.write(&mut words);
+        words
+    };
+    words(one) == words(other)
+}

@@ -1,0 +1,150 @@
+//! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
+
+use super::{Check, ClientSeen, Each, describe, difference};
+use crate::rollback::{Tolerance, World};
+use crate::session::client::ClientState;
+use crate::time::{Instant, Tick};
+use core::time::Duration;
+
+/// Every sample has exactly one outcome, in every update.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcomes;
+
+impl<W: World> Check<W> for Outcomes {
+    fn name(&self) -> &'static str {
+        "outcomes"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let outcomes = seen.stats.outcomes;
+        if outcomes.add_up() { Ok(()) } else { Err(format!("the outcomes of samples don't add up: {outcomes:?}")) }
+    }
+}
+
+/// What a client has as the server's state of a tick is the server's state of that tick, in every bit that the player
+/// may see.
+#[derive(Clone, Debug, Default)]
+pub struct Digests {
+    /// By machine: the newest snapshot that was looked at.
+    looked_at: Each<Option<Tick>>,
+}
+
+impl<W: World> Check<W> for Digests {
+    fn name(&self) -> &'static str {
+        "digests"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let Some((tick, rows)) = seen.client.newest_snapshot() else { return Ok(()) };
+        let looked_at = self.looked_at.of(seen.machine).replace(tick);
+        let (Some(player), Some(truth)) = (seen.client.player(), seen.truth.rows(tick)) else { return Ok(()) };
+        if looked_at == Some(tick) {
+            return Ok(());
+        }
+        let schema = &seen.setting.rules.schema;
+        let mut sent = truth.seen_by(schema, player);
+        let named = rows.iter().find(|row| sent.next() != Some(*row)).map(|(entity, _)| entity);
+        let Some(entity) = named.or_else(|| sent.next().map(|(entity, _)| entity)) else { return Ok(()) };
+        let sides = (("arrived as", rows.words(entity)), ("the server's is", truth.words(entity)));
+        let found = difference(schema, (entity, &Tolerance::default()), sides.0, sides.1);
+        let found = found.unwrap_or_else(|| format!("{entity} is not meant for {player}, or missing"));
+        Err(format!("the snapshot of {tick:?} is not the server's state: {found}"))
+    }
+}
+
+/// Every correction has a cause. One without is a sign of a step that is not deterministic, of state that is neither
+/// saved nor published, or of a client that has lost its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Unexplained;
+
+impl<W: World> Check<W> for Unexplained {
+    fn name(&self) -> &'static str {
+        "unexplained"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let Some(corrected) = seen.frame.corrections.iter().find(|one| one.causes.is_unexplained()) else {
+            return Ok(());
+        };
+        let sides = ("predicted", "the server's is");
+        let found =
+            corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
+        let found = found.unwrap_or_else(|| corrected.entity.to_string());
+        Err(format!("a correction at {:?} has no cause: {found}", corrected.tick))
+    }
+}
+
+/// Nothing that came is passed over in silence: when an update ends, the prediction of the newest sample's tick is what
+/// the sample says, within the tolerance; and while samples come to a playing client, one of them is compared or adopted
+/// now and then.
+#[derive(Clone, Debug)]
+pub struct Silence {
+    /// How long a playing client may get samples without comparing one. Default 2 s.
+    pub longest: Duration,
+    by_machine: Each<Compared>,
+}
+
+/// When samples were compared last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    last_update: Option<Instant>,
+    /// For how long the client has been playing since.
+    playing: Duration,
+    /// How many were compared or adopted, and how many had come then.
+    compared: u64,
+    received: u64,
+}
+
+impl Default for Silence {
+    fn default() -> Silence {
+        Silence { longest: Duration::from_secs(2), by_machine: Each::default() }
+    }
+}
+
+impl<W: World> Check<W> for Silence {
+    fn name(&self) -> &'static str {
+        "silence"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        self.check_waiting(seen)?;
+        let waits = seen.stats.outcomes.waiting > 0 || seen.frame.state != ClientState::Playing;
+        let (Some((tick, rows)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
+            return Ok(());
+        };
+        let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
+        let theirs = rows.iter().filter(|(entity, _)| entity.player() == player);
+        let ours = predicted.iter().filter(|(entity, _)| rows.words(*entity).is_none());
+        for (entity, _) in theirs.chain(ours) {
+            let sides = (("predicted", predicted.words(entity)), ("the server's is", rows.words(entity)));
+            let compared = (entity, &seen.setting.client.tolerance);
+            if let Some(found) = difference(&seen.setting.rules.schema, compared, sides.0, sides.1) {
+                return Err(format!("the sample of {tick:?} has come and was not corrected: {found}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Silence {
+    fn check_waiting<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let outcomes = seen.stats.outcomes;
+        let compared = outcomes.agreed + outcomes.corrected + outcomes.left + outcomes.resync;
+        let state = self.by_machine.of(seen.machine);
+        let frame = state.last_update.replace(seen.now).map_or(Duration::ZERO, |last| seen.now.since(last));
+        if state.compared != compared || state.received == outcomes.received {
+            let last_update = state.last_update;
+            *state = Compared { last_update, playing: Duration::ZERO, compared, received: outcomes.received };
+            return Ok(());
+        }
+        if seen.frame.state == ClientState::Playing {
+            // A machine that slept did not play.
+            state.playing += frame.min(Duration::from_millis(250));
+        }
+        if state.playing <= self.longest {
+            return Ok(());
+        }
+        let (samples, ms) = (outcomes.received - state.received, state.playing.as_millis());
+        Err(format!("{samples} samples have come in {ms} ms, and none of them was compared"))
+    }
+}

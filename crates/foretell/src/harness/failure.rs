@@ -1,0 +1,96 @@
+//! A failure as a person reads it: what does not hold, the smallest way to see it, and a test to paste.
+
+use super::run::{Found, Plan};
+use super::{OutOfSync, Schedule};
+use core::fmt;
+use core::time::Duration;
+
+/// What does not hold in a scenario, and the smallest way to see it that was found.
+#[derive(Clone, PartialEq)]
+pub struct Failure {
+    pub(super) plan: Plan,
+    pub(super) found: Found,
+    /// How many runs the search for the smallest has taken.
+    pub(super) runs: u32,
+    /// What [`sync_test`](super::sync_test) says of the world.
+    pub(super) world: Option<OutOfSync>,
+}
+
+impl Failure {
+    /// The name of the check that complains, or what was expected.
+    pub fn check(&self) -> &str {
+        &self.found.check
+    }
+
+    /// What does not hold, in a sentence.
+    pub fn what(&self) -> &str {
+        &self.found.what
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.plan.seed
+    }
+
+    /// The smallest faults that still fail.
+    pub fn schedule(&self) -> &Schedule {
+        &self.plan.schedule
+    }
+
+    /// When it is found in the smallest run, since the start of the session.
+    pub fn at(&self) -> Duration {
+        Duration::from_micros(self.found.at.micros())
+    }
+
+    /// What is wrong with the world itself, where [`sync_test`](super::sync_test) finds something with the same bots.
+    pub fn world(&self) -> Option<&OutOfSync> {
+        self.world.as_ref()
+    }
+
+    /// A test that fails in the same way, for a file in which `scenario()` makes the scenario.
+    pub fn test(&self) -> String {
+        let Plan { seed, players, length_ms, schedule } = &self.plan;
+        let name: String = self.check().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name = name.to_ascii_lowercase();
+        format!(
+            "#[test]\nfn seed_{seed}_{name}() {{\n    let length = core::time::Duration::from_millis({length_ms});\n    \
+             let scenario = scenario().players({players}).length(length).schedule(\"{schedule}\");\n    \
+             scenario.run({seed}).expect(\"no check complains\");\n}}\n"
+        )
+    }
+
+    /// What follows the address of the lab's page to see it there: `#faults=...&seed=...&players=...&ms=...`. The faults
+    /// are as in [`Schedule`], and `ms` is the length of the session.
+    pub fn link(&self) -> String {
+        let Plan { seed, players, length_ms, schedule } = &self.plan;
+        format!("#faults={schedule}&seed={seed}&players={players}&ms={length_ms}")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { plan, found, runs, world } = self;
+        writeln!(f, "{}: {}", found.check, found.what)?;
+        write!(f, "seed {}, {:.3} s after the start", plan.seed, self.at().as_secs_f64())?;
+        if let Some(player) = found.player {
+            write!(f, ", at the machine of player p{player}")?;
+        }
+        writeln!(f)?;
+        if let Some(world) = world {
+            writeln!(f, "the world itself: {world}")?;
+        }
+        let (faults, schedule) = (plan.schedule.0.len(), &plan.schedule);
+        writeln!(f, "the smallest faults that still fail ({faults} of them, after {runs} runs): {schedule}")?;
+        writeln!(f, "as a test, where `scenario()` makes the scenario:\n\n{}", self.test())?;
+        write!(f, "in the lab: foretell lab, and {}", self.link())
+    }
+}
+
+/// As [`Display`](fmt::Display): what a test prints that unwraps it is for a person.
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl core::error::Error for Failure {}

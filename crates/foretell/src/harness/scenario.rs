@@ -1,0 +1,282 @@
+//! What a user says of a test: their world, who plays, what goes wrong, and what is expected.
+
+use super::check::{self, Check, Setting};
+use super::failure::Failure;
+use super::figures::Figures;
+use super::run::{Found, Plan, run};
+use super::shrink::shrink;
+use super::{FaultMix, Schedule};
+use crate::netsim::SplitMix64;
+use crate::rollback::World;
+use crate::session::client::ClientConfig;
+use crate::session::server::ServerConfig;
+use crate::session::{Rules, Stepping};
+use crate::time::{Instant, Tick};
+use core::time::Duration;
+
+/// A bot: the input of a player for a tick, with random numbers.
+type Bot<W> = dyn Fn(usize, Tick, &mut SplitMix64) -> <W as World>::Input;
+/// What an event of the game's own does to the server's world.
+type Event<W> = dyn Fn(&mut W, &mut SplitMix64);
+/// Makes a check for a run.
+type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
+/// What is expected of the figures.
+type Holds = dyn Fn(&Figures) -> bool;
+
+/// A session to be run again and again, each time as another seed says, while every [check](super::check) looks on.
+///
+/// A run is a function of the scenario and the seed. What fails is [shrunk](Failure) to the fewest and shortest faults.
+///
+/// ```
+/// # use foretell::{Entity, Input, Kind, Rows, Rules, State, Step, World};
+/// # use std::collections::BTreeMap;
+/// # #[derive(Input, Clone, Copy, PartialEq, Default)]
+/// # struct Buttons { right: bool }
+/// # #[derive(State, Clone, Copy, Default)]
+/// # struct Cube { #[state(position)] x: [f32; 1] }
+/// # #[derive(Clone, Default)]
+/// # struct Arena(BTreeMap<Entity, Cube>);
+/// # impl World for Arena {
+/// #     type Input = Buttons;
+/// #     type Saved = Arena;
+/// #     fn step(&mut self, step: &Step<'_, Buttons>) {
+/// #         for player in step.joined() { self.0.insert(step.spawn(Kind(0), *player), Cube::default()); }
+/// #         self.0.retain(|entity, _| !step.left().contains(&entity.player()));
+/// #         for (entity, cube) in &mut self.0 {
+/// #             if step.input(entity.player()).is_some_and(|player| player.input.right) { cube.x[0] += 0.1; }
+/// #         }
+/// #     }
+/// #     fn save(&self, into: &mut Arena) { into.clone_from(self); }
+/// #     fn load(&mut self, from: &Arena) { self.clone_from(from); }
+/// #     fn publish(&self, rows: &mut Rows) {
+/// #         rows.retain(|entity| self.0.contains_key(&entity));
+/// #         self.0.iter().for_each(|(entity, cube)| rows.set(*entity, cube));
+/// #     }
+/// #     fn adopt(&mut self, rows: &Rows) {
+/// #         self.0.retain(|entity, _| !rows.removed().contains(entity));
+/// #         self.0.extend(rows.states::<Cube>());
+/// #     }
+/// # }
+/// use foretell::harness::{FaultMix, Scenario};
+///
+/// // In a test of your own game:
+/// Scenario::new(Rules::new(Cube::schema()), Arena::default)
+///     .players(2)
+///     .bot(|_player, _tick, random| Buttons { right: random.chance(0.5) })
+///     .faults(FaultMix::default())
+///     .expect("99 of 100 corrections are below a metre", |seen| seen.correction_m.p99 < 1.0)
+///     .seeds(0..5)
+///     .expect("no check complains");
+/// ```
+pub struct Scenario<W: World> {
+    pub(super) make: Box<dyn Fn() -> W>,
+    pub(super) setting: Setting,
+    pub(super) server: ServerConfig,
+    pub(super) event: Option<Box<Event<W>>>,
+    bot: Box<Bot<W>>,
+    players: u8,
+    length_ms: u32,
+    faults: Faults,
+    checks: Vec<Box<MakeCheck<W>>>,
+    without: Vec<&'static str>,
+    expected: Vec<(String, Box<Holds>)>,
+    pub(super) search: u32,
+}
+
+/// Where faults come from.
+enum Faults {
+    Drawn(FaultMix),
+    Given(Schedule),
+}
+
+/// What was seen where nothing failed.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How long their sessions were, in virtual time.
+    pub simulated: Duration,
+    /// What the players saw; of several seeds the worst of each figure.
+    pub figures: Figures,
+}
+
+impl<W: World> Scenario<W> {
+    /// A session under these rules. `make` makes a world: the server's, and each client's. A client's starts without
+    /// entities, so what a world has of its own it has to make in the authority's first step.
+    ///
+    /// One player who presses nothing, 15 s, no faults.
+    ///
+    /// # Panics
+    /// When the rules let arriving inputs step the world: every player then has ticks of their own.
+    pub fn new(rules: Rules, make: impl Fn() -> W + 'static) -> Scenario<W> {
+        assert!(rules.stepping == Stepping::Clock, "a scenario's world is stepped by the server's clock");
+        Scenario {
+            make: Box::new(make),
+            setting: Setting { rules, client: ClientConfig::default() },
+            server: ServerConfig::default(),
+            event: None,
+            bot: Box::new(|_, _, _| W::Input::default()),
+            players: 1,
+            length_ms: 15_000,
+            faults: Faults::Given(Schedule::default()),
+            checks: Vec::new(),
+            without: Vec::new(),
+            expected: Vec::new(),
+            search: 300,
+        }
+    }
+
+    /// With so many players.
+    #[must_use]
+    pub fn players(mut self, players: u8) -> Scenario<W> {
+        self.players = players;
+        self
+    }
+
+    /// With sessions of this length, in whole ms. Default 15 s.
+    #[must_use]
+    pub fn length(mut self, length: Duration) -> Scenario<W> {
+        self.length_ms = u32::try_from(length.as_millis()).unwrap_or(u32::MAX);
+        self
+    }
+
+    /// With clients that decide like this.
+    #[must_use]
+    pub fn client(mut self, config: ClientConfig) -> Scenario<W> {
+        self.setting.client = config;
+        self
+    }
+
+    /// With a server that decides like this.
+    #[must_use]
+    pub fn server(mut self, config: ServerConfig) -> Scenario<W> {
+        self.server = config;
+        self
+    }
+
+    /// Who plays: the input of a player, from 0, for a tick. Its random numbers are the same for 16 ticks in a row, as a
+    /// person holds a key for a while.
+    #[must_use]
+    pub fn bot(mut self, bot: impl Fn(usize, Tick, &mut SplitMix64) -> W::Input + 'static) -> Scenario<W> {
+        self.bot = Box::new(bot);
+        self
+    }
+
+    /// What an [event](super::What::Event) of the game's own does to the server's world, outside of a step.
+    #[must_use]
+    pub fn event(mut self, event: impl Fn(&mut W, &mut SplitMix64) + 'static) -> Scenario<W> {
+        self.event = Some(Box::new(event));
+        self
+    }
+
+    /// With faults that each seed draws from this mix.
+    #[must_use]
+    pub fn faults(mut self, mix: FaultMix) -> Scenario<W> {
+        self.faults = Faults::Drawn(mix);
+        self
+    }
+
+    /// With exactly these faults, as a failure prints them.
+    ///
+    /// # Panics
+    /// When the text is not a [`Schedule`].
+    #[must_use]
+    pub fn schedule(mut self, faults: &str) -> Scenario<W> {
+        self.faults = Faults::Given(faults.parse().unwrap_or_else(|error| panic!("{error}")));
+        self
+    }
+
+    /// With one more check, made anew for every run; in the place of the one that has its name, if there is one.
+    #[must_use]
+    pub fn check<C: Check<W> + 'static>(mut self, make: impl Fn() -> C + 'static) -> Scenario<W> {
+        self.checks.push(Box::new(move || Box::new(make())));
+        self
+    }
+
+    /// Without the check of this name, where it does not suit a game.
+    #[must_use]
+    pub fn without(mut self, check: &'static str) -> Scenario<W> {
+        self.without.push(check);
+        self
+    }
+
+    /// With something that the figures of every run must show; `what` says it in a sentence.
+    #[must_use]
+    pub fn expect(mut self, what: &str, holds: impl Fn(&Figures) -> bool + 'static) -> Scenario<W> {
+        self.expected.push((what.to_owned(), Box::new(holds)));
+        self
+    }
+
+    /// With at most so many runs to search for the smallest faults. Default 300; 0 reports a failure as it is.
+    #[must_use]
+    pub fn search(mut self, runs: u32) -> Scenario<W> {
+        self.search = runs;
+        self
+    }
+
+    /// Runs one seed.
+    ///
+    /// # Errors
+    /// What does not hold, with the smallest faults that still show it.
+    pub fn run(&self, seed: u64) -> Result<Summary, Box<Failure>> {
+        let plan = self.plan(seed);
+        let simulated = Duration::from_millis(u64::from(plan.length_ms));
+        match run(self, &plan) {
+            Ok(figures) => Ok(Summary { seeds: 1, simulated, figures }),
+            Err(found) => Err(Box::new(shrink(self, plan, found))),
+        }
+    }
+
+    /// Runs these seeds one after the other, up to the first that fails.
+    ///
+    /// # Errors
+    /// As [`run`](Scenario::run).
+    pub fn seeds(&self, seeds: impl IntoIterator<Item = u64>) -> Result<Summary, Box<Failure>> {
+        let mut all = Summary::default();
+        for seed in seeds {
+            let one = self.run(seed)?;
+            all.seeds += 1;
+            all.simulated += one.simulated;
+            all.figures = all.figures.worst(one.figures);
+        }
+        Ok(all)
+    }
+
+    fn plan(&self, seed: u64) -> Plan {
+        let (players, length_ms) = (self.players, self.length_ms);
+        let schedule = match &self.faults {
+            Faults::Drawn(mix) => mix.draw(seed, players, length_ms),
+            Faults::Given(schedule) => schedule.clone(),
+        };
+        Plan { seed, players, length_ms, schedule }
+    }
+
+    /// The input of a player for a tick: a function of these three.
+    pub(super) fn input(&self, seed: u64, player: usize, tick: Tick) -> W::Input {
+        let mut mixed = SplitMix64::new(seed ^ (player as u64) << 48);
+        let seed = mixed.next_u64() ^ u64::from(tick.get() / 16);
+        (self.bot)(player, tick, &mut SplitMix64::new(seed))
+    }
+
+    /// The checks of a run.
+    pub(super) fn fresh_checks(&self) -> Vec<Box<dyn Check<W>>> {
+        let mut checks = check::all::<W>();
+        for make in &self.checks {
+            let check = make();
+            checks.retain(|known| known.name() != check.name());
+            checks.push(check);
+        }
+        checks.retain(|check| !self.without.contains(&check.name()));
+        checks
+    }
+
+    /// The figures, if they are as expected.
+    pub(super) fn judge(&self, figures: Figures, at: Instant) -> Result<Figures, Found> {
+        match self.expected.iter().find(|(_, holds)| !holds(&figures)) {
+            None => Ok(figures),
+            Some((check, _)) => {
+                Err(Found { check: check.clone(), what: format!("it is not so: {figures:?}"), at, player: None })
+            }
+        }
+    }
+}

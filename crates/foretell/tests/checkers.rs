@@ -1,0 +1,239 @@
+//! Deliberate bugs are caught by the harness, and named: each world or client here is wrong in one way.
+
+mod common;
+
+use common::Buttons;
+use common::f64_mass::{Body, Masses};
+use common::scenario::masses;
+use core::cell::Cell;
+use core::time::Duration;
+use foretell::harness::{Failure, Scenario, Stepped, sync_test};
+use foretell::netsim::SplitMix64;
+use foretell::session::client::Reconciliation;
+use foretell::{ClientConfig, Entity, Kind, PlayerId, Rows, Rules, State, Step, Tick, World};
+use std::rc::Rc;
+
+/// What is wrong with a world.
+#[derive(Clone, Copy, PartialEq)]
+enum Quirk {
+    Nothing,
+    /// `save` forgets the fuel.
+    ForgetsFuel,
+    /// The step reads a clock that counts all steps of all worlds.
+    ReadsClock,
+    /// Carts pull each other in the order in which they stand in memory, which is another one after `adopt`.
+    KeepsNoOrder,
+    /// A step is not the same in a re-simulation.
+    KicksTheFirstTime,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Cart {
+    #[state(position)]
+    position: [f64; 3],
+    #[state(velocity)]
+    velocity: [f64; 3],
+    fuel: u16,
+}
+
+/// Two carts for each player.
+#[derive(Clone)]
+struct Carts {
+    quirk: Quirk,
+    clock: Rc<Cell<u64>>,
+    carts: Vec<(Entity, Cart)>,
+}
+
+impl Carts {
+    fn step_cart(&mut self, index: usize, buttons: Buttons, step: &Step<'_, Buttons>) {
+        let owner = self.carts[index].0.player();
+        let ahead = self.carts[..index].iter().rfind(|(entity, _)| entity.player() == owner).map(|(_, cart)| *cart);
+        let Cart { position, velocity, fuel } = &mut self.carts[index].1;
+        if buttons.right && *fuel > 0 {
+            (velocity[0], *fuel) = (velocity[0] + 0.5, *fuel - 1);
+        }
+        if buttons.left {
+            *fuel = (*fuel + 2).min(40);
+        }
+        if self.quirk == Quirk::KeepsNoOrder {
+            velocity[0] += 0.01 * ahead.map_or(0.0, |ahead| ahead.position[0] - position[0]);
+        }
+        if self.quirk == Quirk::ReadsClock && self.clock.get().is_multiple_of(61) {
+            velocity[2] += 0.001;
+        }
+        if self.quirk == Quirk::KicksTheFirstTime && buttons.jump && step.first_time() {
+            velocity[2] += 0.1;
+        }
+        for axis in 0..3 {
+            velocity[axis] *= 0.95;
+            position[axis] += velocity[axis] * step.seconds();
+        }
+    }
+}
+
+impl World for Carts {
+    type Input = Buttons;
+    type Saved = Vec<(Entity, Cart)>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        self.clock.set(self.clock.get() + 1);
+        for player in step.joined() {
+            for _ in 0..2 {
+                let cart = Cart { fuel: 20, ..Cart::default() };
+                self.carts.insert(0, (step.spawn(Kind(0), *player), cart));
+            }
+        }
+        self.carts.retain(|(entity, _)| !step.left().contains(&entity.player()));
+        if self.quirk != Quirk::KeepsNoOrder {
+            self.carts.sort_unstable_by_key(|(entity, _)| *entity);
+        }
+        for index in 0..self.carts.len() {
+            if let Some(input) = step.input(self.carts[index].0.player()) {
+                self.step_cart(index, input.input, step);
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.carts);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        let before = std::mem::replace(&mut self.carts, from.clone());
+        if self.quirk == Quirk::ForgetsFuel {
+            for (entity, cart) in before {
+                let known = self.carts.iter_mut().find(|(known, _)| *known == entity);
+                known.into_iter().for_each(|(_, known)| known.fuel = cart.fuel);
+            }
+        }
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.carts.iter().any(|(known, _)| *known == entity));
+        self.carts.iter().for_each(|(entity, cart)| rows.set(*entity, cart));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.carts.retain(|(entity, _)| !rows.removed().contains(entity));
+        for (entity, cart) in rows.states::<Cart>() {
+            match self.carts.iter_mut().find(|(known, _)| *known == entity) {
+                Some((_, known)) => *known = cart,
+                None => self.carts.push((entity, cart)),
+            }
+        }
+    }
+}
+
+/// Makes worlds that share a clock.
+fn carts(quirk: Quirk) -> impl Fn() -> Carts {
+    let clock = Rc::new(Cell::new(0));
+    move || Carts { quirk, clock: clock.clone(), carts: Vec::new() }
+}
+
+fn scenario(quirk: Quirk) -> Scenario<Carts> {
+    Scenario::new(Rules::new(Cart::schema()), carts(quirk))
+        .bot(|_, _, random| Buttons::from_bits(random.next_u64() & 31))
+        .event(|world, _| world.carts.iter_mut().for_each(|(_, cart)| cart.velocity[0] += 3.0))
+        .schedule("0:p0:latency:both:150,4000:s:event:1,4500:s:event:2,6000-500:p0:loss:up:100,8000:s:event:3")
+}
+
+fn sync(quirk: Quirk) -> Result<(), (Stepped, Option<String>)> {
+    let input = |player: PlayerId, tick: Tick| {
+        let part = u64::from(tick.get() / 8) ^ u64::from(player.get()) << 32;
+        Buttons::from_bits(SplitMix64::new(part).next_u64() & 31)
+    };
+    sync_test(&Rules::new(Cart::schema()), carts(quirk), input, 500).map_err(|found| (found.stepped, found.field))
+}
+
+fn failure(quirk: Quirk) -> Failure {
+    *scenario(quirk).run(1).expect_err("it is wrong")
+}
+
+fn named(field: &str) -> Option<String> {
+    Some(field.to_owned())
+}
+
+#[test]
+fn nothing_is_found_wrong_with_a_world_in_which_nothing_is_wrong() {
+    assert_eq!(sync(Quirk::Nothing), Ok(()));
+    scenario(Quirk::Nothing).seeds(0..10).expect("no check complains");
+}
+
+#[test]
+fn a_field_that_save_forgets_is_named() {
+    assert_eq!(sync(Quirk::ForgetsFuel), Err((Stepped::AfterLoad, named("fuel"))));
+    // A client that simulates few ticks again in an update goes back and forth while it does, and loads what was saved.
+    let client = ClientConfig { resimulation_budget: 2, ..ClientConfig::default() };
+    let failure = scenario(Quirk::ForgetsFuel).client(client).run(1).expect_err("it is wrong");
+    assert_eq!(failure.check(), "unexplained", "{failure}");
+    let world = failure.world().expect("the world is found to be wrong");
+    assert_eq!((world.stepped, &world.field), (Stepped::AfterLoad, &named("fuel")), "{failure}");
+    assert!(failure.to_string().contains("save or load forgets something"), "{failure}");
+}
+
+#[test]
+fn a_world_that_reads_a_clock_is_named() {
+    assert_eq!(sync(Quirk::ReadsClock), Err((Stepped::Anew, named("position"))));
+    let failure = failure(Quirk::ReadsClock);
+    assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert_eq!(failure.world().expect("the world is wrong").stepped, Stepped::Anew, "{failure}");
+}
+
+#[test]
+fn an_order_that_differs_on_the_two_ends_is_named() {
+    let field = named("position");
+    assert_eq!(sync(Quirk::KeepsNoOrder), Err((Stepped::Adopted, field.clone())));
+    let failure = failure(Quirk::KeepsNoOrder);
+    assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert!(failure.what().contains("field `position`"), "{failure}");
+    let world = failure.world().expect("the world is wrong");
+    assert_eq!((world.stepped, &world.field), (Stepped::Adopted, &field), "{failure}");
+}
+
+#[test]
+fn a_step_that_differs_in_a_resimulation_is_named() {
+    assert_eq!(sync(Quirk::KicksTheFirstTime), Err((Stepped::Again, named("position"))));
+    let failure = failure(Quirk::KicksTheFirstTime);
+    assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert_eq!(failure.world().expect("the world is wrong").stepped, Stepped::Again, "{failure}");
+}
+
+const OTHERS: [&str; 6] = ["silence", "convergence", "divergence", "calm", "unexplained", "digests"];
+
+/// Only one of the checks that look at what is predicted.
+fn only(check: &str, scenario: Scenario<Masses>) -> Scenario<Masses> {
+    OTHERS.into_iter().filter(|other| *other != check).fold(scenario, Scenario::without)
+}
+
+#[test]
+fn a_client_that_passes_over_what_it_should_compare_is_caught_in_three_ways() {
+    let client = ClientConfig { reconciliation: Reconciliation::Off, ..ClientConfig::default() };
+    let pushed = || masses().players(1).client(client).bot(|_, _, _| Buttons::default()).schedule("4000:s:event:1");
+    let found = |scenario: Scenario<Masses>| *scenario.run(1).expect_err("nothing is corrected");
+    let silence = found(pushed());
+    assert_eq!(silence.check(), "silence", "{silence}");
+    assert!(silence.what().contains("field `position`") && silence.at() < Duration::from_millis(4100), "{silence}");
+    assert_eq!(silence.world(), None, "the world is not to blame");
+    for check in ["convergence", "divergence"] {
+        assert_eq!(found(only(check, pushed())).check(), check);
+    }
+}
+
+#[test]
+fn a_correction_while_nothing_happens_is_caught() {
+    let perturbed = || Masses { perturb_at: Some(Tick::new(700)), ..Masses::default() };
+    let quiet = || Scenario::new(Rules::new(Body::schema()), perturbed).schedule("0:p0:latency:both:30");
+    let calm = quiet().without("unexplained").run(1).expect_err("it is corrected");
+    assert_eq!((calm.check(), calm.at().as_secs()), ("calm", 10), "{calm}");
+    let unexplained = quiet().run(1).expect_err("and nobody knows why");
+    assert_eq!(unexplained.check(), "unexplained", "{unexplained}");
+}
+
+#[test]
+fn what_is_expected_of_the_figures_fails_by_its_own_words() {
+    let scenario = masses().expect("nothing is ever corrected", |seen| seen.corrections == 0);
+    let failure = (100..200).find_map(|seed| scenario.run(seed).err()).expect("a push is corrected");
+    assert_eq!(failure.check(), "nothing is ever corrected");
+    assert_eq!(failure.schedule().0.len(), 1, "one fault is enough: {failure}");
+    assert!(failure.link().starts_with(&format!("#faults={}&seed={}", failure.schedule(), failure.seed())));
+}

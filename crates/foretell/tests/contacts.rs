@@ -1,0 +1,157 @@
+//! Entities of different players that push each other: what a client can't foresee of it is explained as such.
+
+mod common;
+
+use common::Buttons;
+use common::f64_mass::Body;
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell::netsim::{Conditions, Loss, SplitMix64};
+use foretell::session::client::{Causes, Corrected, Predict};
+use foretell::{Client, ClientConfig, Entity, Frame, Kind, Role, Rows, Rules, ServerConfig, State, Step, Tick, World};
+use std::collections::BTreeMap;
+
+/// How near bodies come before they push each other away, in metres.
+const REACH_M: f64 = 2.0;
+
+/// Bodies in a small room that push each other away.
+#[derive(Clone, Default)]
+struct Brawl {
+    bodies: BTreeMap<Entity, Body>,
+}
+
+impl World for Brawl {
+    type Input = Buttons;
+    type Saved = BTreeMap<Entity, Body>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        for (nth, player) in step.joined().iter().enumerate() {
+            let body = Body { position: [2.5 * nth as f64, 0.0, f64::from(player.get())], ..Body::default() };
+            self.bodies.insert(step.spawn(Kind(0), *player), body);
+        }
+        self.bodies.retain(|entity, _| !step.left().contains(&entity.player()));
+        let before = self.bodies.clone();
+        for (entity, body) in self.bodies.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
+            for (other, place) in before.iter().filter(|(other, _)| *other != entity) {
+                let [x, z] = [0, 2].map(|axis| body.position[axis] - place.position[axis]);
+                if x * x + z * z < REACH_M * REACH_M {
+                    step.touch(*entity, *other);
+                    body.velocity[0] += x.signum() * 0.4;
+                    body.velocity[2] += z.signum() * 0.4;
+                }
+            }
+            if let Some(input) = step.input(entity.player()) {
+                body.step(input.input, step.seconds());
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.bodies);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.bodies.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.bodies.contains_key(&entity));
+        self.bodies.iter().for_each(|(entity, body)| rows.set(*entity, body));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.bodies.retain(|entity, _| !rows.removed().contains(entity));
+        self.bodies.extend(rows.states::<Body>());
+    }
+}
+
+#[derive(Default)]
+struct Play {
+    seed: u64,
+    quiet_from: Option<Tick>,
+    own: Vec<Corrected>,
+    others: Vec<Corrected>,
+}
+
+impl Driver<Brawl> for Play {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        if self.quiet_from.is_some_and(|quiet| tick >= quiet) {
+            return Buttons::default();
+        }
+        let part = u64::from(tick.get() / 24);
+        Buttons::from_bits(SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64() & 15)
+    }
+
+    fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Brawl>, frame: &Frame<'_>) {
+        for one in frame.corrections {
+            assert!(!one.causes.is_unexplained(), "{one:?}");
+            let mine = Some(one.entity.player()) == client.player();
+            if mine { &mut self.own } else { &mut self.others }.push(*one);
+        }
+        let outcomes = client.stats().outcomes;
+        assert!(outcomes.add_up(), "{outcomes:?}");
+    }
+}
+
+fn session(predict: Predict, loss: f64, seed: u64) -> Simulation<Brawl> {
+    let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Brawl::default(), seed);
+    for _ in 0..4 {
+        let client = ClientConfig { predict, ..ClientConfig::default() };
+        let conditions =
+            Conditions { latency: Duration::from_millis(50), loss: Loss::Uniform(loss), ..Conditions::default() };
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: Brawl::default() });
+    }
+    simulation
+}
+
+fn run(simulation: &mut Simulation<Brawl>, seconds: u64, play: &mut Play) {
+    let until = simulation.now() + Duration::from_secs(seconds);
+    simulation.run_until(until, play);
+}
+
+#[test]
+fn what_bodies_of_others_do_to_the_own_one_is_a_cause() {
+    for predict in [Predict::Own, Predict::Everyone] {
+        let mut pushed = 0;
+        for seed in 0..6 {
+            let mut simulation = session(predict, 0.0, seed);
+            let mut play = Play { seed, ..Play::default() };
+            run(&mut simulation, 3, &mut play);
+            play.own.clear();
+            run(&mut simulation, 20, &mut play);
+            pushed += play.own.len();
+            let named = Causes::OTHERS.with(Causes::RELAYED_INPUT);
+            assert!(play.own.iter().all(|one| named.contains(one.causes)), "nothing else happened");
+        }
+        assert!(pushed > 10, "{predict:?}: they push each other: {pushed}");
+    }
+}
+
+#[test]
+fn everybody_predicted_agrees_with_the_server_when_all_are_calm() {
+    for seed in 0..6 {
+        let mut simulation = session(Predict::Everyone, 0.1, seed);
+        let mut play = Play { seed, ..Play::default() };
+        run(&mut simulation, 10, &mut play);
+        play.quiet_from = Some(Tick::ZERO);
+        run(&mut simulation, 5, &mut play);
+        let tick = simulation.server.server.tick();
+        for host in &simulation.players {
+            let predicted = host.client.predicted(tick).expect("remembered");
+            assert_eq!((predicted.len(), predicted.digest()), (4, simulation.server.server.rows().digest()));
+        }
+    }
+}
+
+#[test]
+fn predicting_everybody_makes_pushes_agree_more_often() {
+    let own = |predict: Predict| {
+        let mut simulation = session(predict, 0.0, 1);
+        let mut play = Play { seed: 1, ..Play::default() };
+        run(&mut simulation, 60, &mut play);
+        play.own.iter().map(|one| one.shown_m).sum::<f64>()
+    };
+    let (proxies, predicted) = (own(Predict::Own), own(Predict::Everyone));
+    assert!(predicted < proxies, "{predicted} m of corrections of the own body, and {proxies} m among proxies");
+}

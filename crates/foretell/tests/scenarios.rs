@@ -1,0 +1,219 @@
+//! Scenarios: healthy worlds pass whatever goes wrong, and what fails is shrunk to a test that fails again.
+
+mod common;
+
+use common::Buttons;
+use common::f64_mass::{Body, Masses};
+use common::scenario::masses;
+use core::time::Duration;
+use foretell::harness::check::{Check, ClientSeen};
+use foretell::harness::{
+    Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, Way, What, Who,
+    sync_test,
+};
+use foretell::netsim::{Conditions, SplitMix64};
+use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, State, Tick};
+use proptest::prelude::*;
+
+#[test]
+fn two_hundred_seeds_of_faults_pass() {
+    let seen = masses().seeds(100..300).expect("no check complains");
+    assert_eq!((seen.seeds, seen.simulated), (200, Duration::from_secs(3000)));
+    assert!(seen.figures.minutes > 50.0 && seen.figures.corrections > 1000, "{seen:?}");
+}
+
+#[test]
+fn a_seed_and_its_schedule_are_the_same_run() {
+    for seed in 100..105 {
+        let drawn = FaultMix::default().draw(seed, 3, 15_000).to_string();
+        let runs = [masses().run(seed), masses().run(seed), masses().schedule(&drawn).run(seed)];
+        let [one, again, given] = runs.map(|run| run.expect("no check complains"));
+        assert_eq!((one, one), (again, given));
+    }
+}
+
+#[test]
+fn the_world_of_the_tests_is_in_sync() {
+    let input = |player: PlayerId, tick: Tick| {
+        let part = u64::from(tick.get() / 8) ^ u64::from(player.get()) << 32;
+        Buttons::from_bits(SplitMix64::new(part).next_u64())
+    };
+    assert_eq!(sync_test(&Rules::new(Body::schema()), Masses::default, input, 1000), Ok(()));
+}
+
+/// Complains when the second player's client has been starved.
+struct NeverStarved;
+
+impl Check<Masses> for NeverStarved {
+    fn name(&self) -> &'static str {
+        "never starved"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, Masses>) -> Result<(), String> {
+        let starved = seen.frame.state == foretell::ClientState::Starved && seen.machine == 1;
+        if starved { Err("it is starved".to_owned()) } else { Ok(()) }
+    }
+}
+
+fn scenario() -> Scenario<Masses> {
+    masses().check(|| NeverStarved)
+}
+
+/// What a failure of `scenario` prints, pasted.
+mod pasted {
+    use super::scenario;
+
+    #[test]
+    #[should_panic(expected = "never starved: it is starved")]
+    fn seed_104_never_starved() {
+        let length = core::time::Duration::from_millis(3300);
+        let scenario = scenario().players(2).length(length).schedule("3000-302:p1:loss:down:100");
+        scenario.run(104).expect("no check complains");
+    }
+}
+
+#[test]
+fn a_failure_is_shrunk_to_its_one_cause_and_printed_as_a_test_that_fails_again() {
+    let faults = "0:p0:latency:both:80,0:p1:latency:both:20,0:p2:fps:30,1000-500:p2:loss:up:30,1200:p2:leave:politely,\
+                  3000-2100:p1:loss:down:100,5200:s:event:3,6000-900:p0:jitter:both:30";
+    let failure = *scenario().schedule(faults).run(104).expect_err("the second player is starved");
+    assert_eq!(failure.check(), "never starved");
+    assert_eq!(failure.schedule().to_string(), "3000-302:p1:loss:down:100", "{failure}");
+    assert_eq!(failure.link(), "#faults=3000-302:p1:loss:down:100&seed=104&players=2&ms=3300");
+    assert_eq!(failure, *scenario().schedule(faults).run(104).expect_err("again"), "shrinking is deterministic");
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    let (pasted, printed) = (lines(include_str!("scenarios.rs")), lines(&failure.test()));
+    assert!(pasted.windows(4).any(|lines| lines == &printed[1..5]), "{failure}");
+    assert!(failure.to_string().contains(&failure.test()) && failure.to_string().ends_with(&failure.link()));
+}
+
+fn any_way() -> impl Strategy<Value = Way> {
+    prop::sample::select(vec![Way::Up, Way::Down, Way::Both])
+}
+
+fn any_fault() -> impl Strategy<Value = Fault> {
+    let of_links =
+        (any_way(), 0_u32..=100, 0_u32..=10_000, 1_u32..=100, 0_u32..6).prop_map(|(way, percent, ms, mean, kind)| {
+            match kind {
+                0 => What::Latency { way, ms },
+                1 => What::Jitter { way, ms },
+                2 => What::Loss { way, percent },
+                3 => What::Bursts { way, percent: percent / 2, mean },
+                4 => What::Duplicates { way, percent },
+                _ => What::Reordering { way, percent },
+            }
+        });
+    let of_machines = prop_oneof![
+        (5_u32..=240).prop_map(|fps| What::FrameRate { fps }),
+        Just(What::Batched),
+        Just(What::Stall),
+        (-50_000..=50_000).prop_map(|ppm| What::Drift { ppm }),
+        (-60_000..=60_000).prop_map(|ms| What::Step { ms }),
+    ];
+    let of_players = prop_oneof![any::<bool>().prop_map(|politely| What::Leave { politely }), Just(What::Join)];
+    let of_server = any::<u32>().prop_map(|number| What::Event { number });
+    let player = any::<u8>().prop_map(Who::Player);
+    let who = prop_oneof![
+        (player.clone(), of_links),
+        (player.clone(), of_players),
+        (prop_oneof![player, Just(Who::Server)], of_machines),
+        (Just(Who::Server), of_server),
+    ];
+    (any::<u32>(), any::<Option<u32>>(), who).prop_map(|(at_ms, length_ms, (who, what))| {
+        let length_ms = length_ms.filter(|_| !what.happens_once());
+        Fault { at_ms, length_ms, who, what }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_schedule_is_its_text(faults in prop::collection::vec(any_fault(), 0..20)) {
+        let schedule = Schedule(faults);
+        let text = schedule.to_string();
+        prop_assert!(text.chars().all(|c| c.is_ascii_alphanumeric() || ":,-".contains(c)), "{}", text);
+        prop_assert_eq!(text.parse(), Ok(schedule));
+    }
+
+    #[test]
+    fn any_text_is_a_schedule_or_refused(text in "[0-9a-z:,-]{0,40}") {
+        if let Ok(schedule) = text.parse::<Schedule>() {
+            prop_assert_eq!(schedule.to_string().parse(), Ok(schedule));
+        }
+    }
+}
+
+#[test]
+fn what_is_out_of_range_or_of_nobody_is_no_fault() {
+    let refused = [
+        "",
+        "5:p0",
+        "5:p0:loss:up",
+        "5:p0:loss:up:101",
+        "5:p0:loss:up:-1",
+        "5:s:loss:up:5",
+        "5:p0:event:1",
+        "5:s:join",
+        "5:p0:fps:4",
+        "5:p0:drift:50001",
+        "5:p256:stall",
+        "-5:p0:stall",
+        "5-:p0:stall",
+        "5-9:p0:join",
+        "5:p0:stall:1",
+        "5:p0:bursts:up:51:2",
+        "5:p0:bursts:up:5:0",
+        "5:p0:leave:loudly",
+        "5:p0:latency:sideways:5",
+    ];
+    for text in refused {
+        assert!(text.parse::<Fault>().is_err(), "{text}");
+    }
+    let error = "5:p0:rain".parse::<Schedule>().expect_err("there is no rain");
+    assert!(error.to_string().starts_with("`5:p0:rain` is no fault"), "{error}");
+}
+
+/// Presses nothing.
+struct Idle;
+
+impl Driver<Masses> for Idle {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Buttons {
+        Buttons::default()
+    }
+}
+
+fn simulation(reads_per_frame: bool) -> Simulation<Masses> {
+    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 1);
+    for _ in 0..2 {
+        simulation.add_player(PlayerOptions {
+            client: ClientConfig::default(),
+            host: HostOptions { reads_per_frame, ..HostOptions::at(10) },
+            conditions: Conditions { latency: Duration::from_millis(30), ..Conditions::default() },
+            world: Masses::default(),
+        });
+    }
+    simulation.run_until(Instant::from_micros(3_000_000), &mut Idle);
+    simulation
+}
+
+#[test]
+fn a_machine_that_is_taken_away_leaves_politely_or_in_silence() {
+    for (how, players) in [(Leaving::Politely, 1), (Leaving::Silently, 2)] {
+        let mut simulation = simulation(false);
+        simulation.remove_player(0, how);
+        let (gone, at) = (&simulation.players[0], simulation.players[0].client.tick());
+        assert!(gone.is_gone() && !simulation.players[1].is_gone());
+        simulation.run_until(Instant::from_micros(4_000_000), &mut Idle);
+        assert_eq!(simulation.players[0].client.tick(), at, "it runs no more frames");
+        assert_eq!(simulation.server.server.players().count(), players, "{how:?}");
+        assert!(simulation.players[1].client.tick() > at, "the other plays on");
+    }
+}
+
+#[test]
+fn a_machine_that_reads_its_socket_once_per_frame_takes_datagrams_for_later_than_they_are() {
+    let rtt = |reads_per_frame| simulation(reads_per_frame).players[0].client.stats().rtt.as_millis();
+    let (when_due, per_frame) = (rtt(false), rtt(true));
+    assert!((60..62).contains(&when_due) && (90..130).contains(&per_frame), "{when_due} {per_frame}");
+}
