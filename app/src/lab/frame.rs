@@ -94,9 +94,14 @@ pub struct Chart {
     pub down_bytes_per_s: u64,
     pub resimulated_ticks: u32,
     pub spare_lead_ms: f64,
+    /// How early an input comes that nothing delays, and how early losses and jitter ask it to be.
+    pub slack_ticks: f64,
+    pub slack_asked_ticks: f64,
     pub speed: f64,
     pub input_miss_rate: f64,
     pub playout_delay_ms: f64,
+    /// `None` before there is anything to show.
+    pub playout_speed: Option<f64>,
     /// How far beyond the newest snapshot any other is shown.
     pub beyond_ms: f64,
     /// The largest way of any other in this frame, as shown and in truth.

@@ -261,7 +261,7 @@ impl Run {
             bot: stage.bot,
             replaying,
             cubes,
-            chart: chart(&now, seen, stage.resimulated),
+            chart: chart(&now, &stats, seen, stage.resimulated),
             now,
             corrections: core::mem::take(&mut stage.corrections),
             notes,
@@ -293,7 +293,7 @@ fn player(settings: &Settings) -> PlayerOptions<Arena> {
     }
 }
 
-fn chart(now: &Now, seen: Seen, resimulated_ticks: u32) -> Chart {
+fn chart(now: &Now, stats: &ClientStats, seen: Seen, resimulated_ticks: u32) -> Chart {
     Chart {
         misprediction_m: now.misprediction_m,
         correction_m: now.correction_m,
@@ -303,9 +303,12 @@ fn chart(now: &Now, seen: Seen, resimulated_ticks: u32) -> Chart {
         down_bytes_per_s: now.down_bytes_per_s,
         resimulated_ticks,
         spare_lead_ms: now.spare_lead_ms,
+        slack_ticks: stats.slack_ticks,
+        slack_asked_ticks: stats.slack_asked_ticks,
         speed: now.speed,
         input_miss_rate: now.input_miss_rate,
         playout_delay_ms: now.playout_delay_ms,
+        playout_speed: (stats.playout_speed > 0.0).then_some(stats.playout_speed),
         beyond_ms: seen.beyond_ms,
         shown_step_m: seen.shown_step_m,
         true_step_m: seen.true_step_m,
