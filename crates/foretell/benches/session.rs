@@ -214,7 +214,10 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
     let mut timeline = Timeline::<W>::new(&Body::schema(), player, rate, 128);
     timeline.begin(&world, Tick::ZERO);
     let nobody = Rows::new(&Body::schema());
-    (0..100).for_each(|_| timeline.advance(&mut world, neutral, &nobody));
+    for _ in 0..100 {
+        timeline.give(timeline.present(), neutral);
+        timeline.advance(&mut world, &nobody);
+    }
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Elements(u64::from(AGAIN)));
     group.bench_function("rolled back and simulated again", |bencher| {

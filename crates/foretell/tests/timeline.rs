@@ -91,7 +91,8 @@ fn played() -> (Timeline<Masses>, Masses) {
     let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 64);
     timeline.begin(&world, Tick::ZERO);
     for tick in 0..100 {
-        timeline.advance(&mut world, push((tick * 37 % 100) as i16), &others(f64::from(tick) * 0.3));
+        timeline.give(timeline.present(), push((tick * 37 % 100) as i16));
+        timeline.advance(&mut world, &others(f64::from(tick) * 0.3));
     }
     (timeline, world)
 }
@@ -133,9 +134,11 @@ fn the_present_goes_on_while_a_rollback_is_under_way_and_both_end_in_the_same_st
     spread.rewrite(&mut spread_world, Tick::new(60), &authority);
     for tick in 100..130 {
         let proxies = others(f64::from(tick));
-        whole.advance(&mut whole_world, push(tick as i16), &proxies);
+        whole.give(whole.present(), push(tick as i16));
+        whole.advance(&mut whole_world, &proxies);
         spread.resimulate(&mut spread_world, 3);
-        spread.advance(&mut spread_world, push(tick as i16), &proxies);
+        spread.give(spread.present(), push(tick as i16));
+        spread.advance(&mut spread_world, &proxies);
     }
     assert_eq!(spread.settled(), spread.present(), "it has caught up");
     assert_eq!(rows(&whole, 130), rows(&spread, 130));
@@ -214,8 +217,10 @@ fn an_input_that_is_told_late_leads_to_the_same_state_as_one_that_was_known() {
     early.revisit(Tick::new(95));
     assert_eq!(early.resimulate(&mut early_world, 100), 5);
     for tick in 100..110 {
-        early.advance(&mut early_world, push(3), &others(0.0));
-        late.advance(&mut late_world, push(3), &others(0.0));
+        early.give(early.present(), push(3));
+        early.advance(&mut early_world, &others(0.0));
+        late.give(late.present(), push(3));
+        late.advance(&mut late_world, &others(0.0));
         assert_eq!(early.outdated(Tick::new(80)), None, "tick {tick} was simulated with what is known");
     }
     assert_ne!(rows(&early, 110), rows(&late, 110));

@@ -154,11 +154,16 @@ impl<W: World> Timeline<W> {
         self.again_from.unwrap_or(self.present)
     }
 
-    /// Runs the next tick with this input, after writing the rows of other entities.
-    pub fn advance(&mut self, world: &mut W, input: PlayerInput<W::Input>, proxies: &Rows) {
+    /// Remembers the own input of a tick that has not run.
+    pub fn give(&mut self, tick: Tick, input: PlayerInput<W::Input>) {
+        let place = tick.get() as usize % self.inputs.len();
+        self.inputs[place] = Some((tick, input));
+    }
+
+    /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the
+    /// rows of other entities.
+    pub fn advance(&mut self, world: &mut W, proxies: &Rows) {
         self.seek(world, self.present);
-        let place = self.present.get() as usize % self.inputs.len();
-        self.inputs[place] = Some((self.present, input));
         let slot = self.index(self.present);
         self.slots[slot].proxies.clone_from(proxies);
         self.run(world, self.present);

@@ -172,7 +172,6 @@ impl Lateness {
         self.slow.add(now, value);
         self.values = self.values.saturating_add(1);
         let second = now.micros() / 1_000_000;
-        #[expect(clippy::cast_possible_truncation, reason = "a remainder of ten")]
         let peak = &mut self.peaks[(second % PEAKS_KEPT as u64) as usize];
         *peak = if peak.0 == second { (second, peak.1.max(value)) } else { (second, value) };
     }

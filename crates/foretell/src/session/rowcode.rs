@@ -20,18 +20,16 @@ pub(crate) struct Ages {
 impl Ages {
     /// Of an entity at `tick`, by when entities were last changed and touched (the second list ascending by entity); a
     /// touch that the client knows of is not told again.
-    pub(crate) fn of(
-        entity: Entity,
-        tick: Tick,
-        (changed, touched): (&[(Entity, Tick)], &[(Entity, Tick)]),
-        known: Tick,
-    ) -> Ages {
+    pub(crate) fn of(entity: Entity, tick: Tick, (changed, touched): (&[Past], &[Past]), known: Tick) -> Ages {
         let event = changed.iter().find(|(to, _)| *to == entity).map(|(_, at)| tick.since(*at));
         let found = touched.binary_search_by_key(&entity, |(to, _)| *to).ok();
         let contact = found.map(|found| touched[found].1).filter(|at| *at >= known).map(|at| tick.since(at));
         Ages { event, contact }
     }
 }
+
+/// In which tick something last happened to an entity.
+pub(crate) type Past = (Entity, Tick);
 
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::pacing::Limits;
 use crate::motion::Correction;
 use crate::rollback::Tolerance;
-use crate::time::Tick;
+use crate::time::{Tick, TickRate};
 use core::time::Duration;
 
 /// What a client decides by itself; may change while it runs, but for the horizon.
@@ -31,6 +31,8 @@ pub struct ClientConfig {
     /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
     /// [`Client::predict`](super::Client::predict).
     pub predict: Predict,
+    /// How much later than the next tick an input counts.
+    pub input_delay: InputDelay,
     /// By what the clock is steered.
     pub pacing: PacingBy,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
@@ -60,6 +62,7 @@ impl Default for ClientConfig {
             resimulation_budget: 128,
             show: Show::default(),
             predict: Predict::default(),
+            input_delay: InputDelay::default(),
             pacing: PacingBy::default(),
             late_inputs_max: 0.005,
             lead_max_ms: 100,
@@ -129,6 +132,43 @@ pub enum Predict {
     /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
     /// corrected.
     Everyone,
+}
+
+/// For how many ticks an input waits before it counts, on both ends. The player feels the delay, and so many ticks less
+/// are predicted: what others do is seen sooner, and corrections are smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum InputDelay {
+    /// Always so many ticks, at most [`INPUT_DELAY_MAX`]. Default 0: the own character answers at once.
+    Ticks(u32),
+    /// As many ticks as the round trip is longer than `rtt`, so that no more is predicted than with that one.
+    AboveRtt {
+        /// The round trip up to which there is no delay.
+        rtt: Duration,
+        /// The most ticks, at most [`INPUT_DELAY_MAX`].
+        ticks_max: u32,
+    },
+}
+
+/// The longest delay of inputs, in ticks: half of what a server takes ahead of time.
+pub const INPUT_DELAY_MAX: u32 = 32;
+
+impl Default for InputDelay {
+    fn default() -> InputDelay {
+        InputDelay::Ticks(0)
+    }
+}
+
+impl InputDelay {
+    /// The delay with this round trip, when it was `before`: one that hovers between two values changes nothing.
+    pub(crate) fn ticks(self, rtt: Duration, rate: TickRate, before: u32) -> u32 {
+        match self {
+            InputDelay::Ticks(ticks) => ticks.min(INPUT_DELAY_MAX),
+            InputDelay::AboveRtt { rtt: free, ticks_max } => {
+                let wanted = rate.ticks_in(rtt.saturating_sub(free)).min(ticks_max).min(INPUT_DELAY_MAX);
+                if wanted > before || wanted + 1 < before { wanted } else { before }
+            }
+        }
+    }
 }
 
 /// By what the client's clock is steered.

@@ -22,7 +22,7 @@ mod snapshots;
 mod telling;
 mod view;
 
-pub use config::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
+pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
@@ -108,6 +108,10 @@ struct Session<W: World> {
     anchor: Anchor,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
+    /// The next tick whose input is to be asked for.
+    unasked: Tick,
+    /// For how many ticks an input waits.
+    input_delay: u32,
     /// Between which states others were shown in the last update.
     between: Option<news::Between>,
 }
@@ -346,6 +350,8 @@ impl<W: World> Session<W> {
             proxies: Rows::new(&rules.schema),
             anchor: Anchor::new(at.tick(), now),
             resyncing: None,
+            unasked: Tick::ZERO,
+            input_delay: 0,
             between: None,
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Pacing {
     began: Vec<Option<(Tick, TickTime)>>,
     /// How far it is to be shifted.
     goal: TickTime,
+    /// So much before its tick begins an input is asked for.
+    asked_before: TickTime,
     /// Of inputs, by the shift at which they would have come just in time.
     lateness: Lateness,
     /// Whether it has jumped forward since that was last asked.
@@ -57,6 +59,7 @@ impl Pacing {
             before: at,
             began: vec![None; TICKS_KEPT],
             goal: TickTime::default(),
+            asked_before: TickTime::default(),
             lateness: Lateness::new(),
             leapt: false,
             asked: (0.0, true),
@@ -142,7 +145,8 @@ impl Pacing {
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
             return;
         };
-        let goal = self.ticks(wanted.min(fastest + limits.most)) + TickTime::ticks(SPARE_TICKS);
+        let ahead = self.ticks(wanted.min(fastest + limits.most)) + TickTime::ticks(SPARE_TICKS);
+        let goal = ahead - self.asked_before;
         let error = (goal - self.shift()).as_ticks();
         if error > JUMP_TICKS || is_new_route && error > NEW_ROUTE_JUMP_TICKS {
             self.jump(self.clock.at() + TickTime::ticks(error));
@@ -191,12 +195,17 @@ impl Pacing {
 
     /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks.
     pub(crate) fn slack_ticks(&self) -> Option<f64> {
-        Some((self.shift() - self.ticks(self.lateness.fastest()?)).as_ticks())
+        Some((self.shift() + self.asked_before - self.ticks(self.lateness.fastest()?)).as_ticks())
     }
 
     /// How much slack the latenesses ask for, in ticks, and whether that is within what is allowed.
     pub(crate) fn asked(&self) -> (f64, bool) {
         self.asked
+    }
+
+    /// Inputs are asked for so many ticks before their tick: the clock needs to lead by so much less.
+    pub(crate) fn delay_inputs(&mut self, ticks: u32) {
+        self.asked_before = TickTime::start_of(Tick::new(ticks));
     }
 
     /// Without reports there is nothing to steer by.

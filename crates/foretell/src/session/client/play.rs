@@ -47,6 +47,9 @@ impl<W: World> Turn<'_, W> {
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
+        let (rtt, rate) = (self.session.connection.rtt(), self.rules.tick_rate);
+        self.session.input_delay = self.config.input_delay.ticks(rtt, rate, self.session.input_delay);
+        self.session.pacing.delay_inputs(self.session.input_delay);
         let catches_up = self.catch_up();
         self.confirm();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
@@ -78,7 +81,9 @@ impl<W: World> Turn<'_, W> {
     fn catch_up(&mut self) -> bool {
         let at = self.session.pacing.at();
         let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
-        if !is_paced(self.rules) || newest.is_none_or(|newest| newest.since(at.tick()) <= BEHIND_TICKS) {
+        if !is_paced(self.rules)
+            || newest.is_none_or(|newest| newest.since(at.tick() + self.session.input_delay) <= BEHIND_TICKS)
+        {
             return false;
         }
         let up = self.session.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rules.tick_rate.get());
@@ -129,10 +134,14 @@ impl<W: World> Session<W> {
     fn run_tick(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, schema: &Schema) {
         let tick = self.timeline.present();
         let presented = self.write_proxies(now, schema);
-        let status = InputStatus::Received;
-        let input = PlayerInput { player: self.player, input: input(tick), status, presented };
-        self.pacing.note_tick(tick);
-        self.timeline.advance(world, input, &self.proxies);
+        let until = (tick + self.input_delay).next();
+        for asked in self.unasked.max(tick).until(until) {
+            let (player, status) = (self.player, InputStatus::Received);
+            self.timeline.give(asked, PlayerInput { player, input: input(asked), status, presented });
+            self.pacing.note_tick(asked);
+        }
+        self.unasked = self.unasked.max(until);
+        self.timeline.advance(world, &self.proxies);
         self.effects.note_run(tick, self.timeline.effects(tick));
     }
 
@@ -171,6 +180,7 @@ impl<W: World> Session<W> {
         let until = tick + self.pacing.rate().ticks_in(self.connection.rtt()) + 2;
         self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
         self.connection.begin_anew();
+        self.unasked = until;
         until
     }
 

@@ -13,7 +13,7 @@ impl<W: World> Turn<'_, W> {
     pub(super) fn send(&mut self, outbox: &mut Outbox) {
         let session = &mut *self.session;
         // After a start from a full state there is no input yet for the tick before the present.
-        let newest = session.timeline.present().back(1);
+        let newest = session.unasked.back(1);
         let Some(newest) = newest.filter(|tick| session.timeline.input(*tick).is_some()) else { return };
         let waited = session.connection.sent_input.map(|sent| newest.since(sent));
         if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {

@@ -3,7 +3,7 @@
 use super::format::{stream_choice, stream_duration, stream_float, stream_long};
 use crate::motion::{BySize, Correction, Decay};
 use crate::rollback::Tolerance;
-use crate::session::client::{ClientConfig, PacingBy, Predict, Reconciliation, Redundancy, Show};
+use crate::session::client::{ClientConfig, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
 use crate::session::server::ServerConfig;
 use crate::session::{GapPolicy, Stepping};
 use crate::time::Instant;
@@ -84,6 +84,7 @@ impl Config for ClientConfig {
             resimulation_budget,
             show,
             predict,
+            input_delay,
             pacing,
             late_inputs_max,
             lead_max_ms,
@@ -107,6 +108,7 @@ impl Config for ClientConfig {
         stream.u32(resimulation_budget)?;
         stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
         stream_one_of(stream, predict, &[Predict::Own, Predict::Everyone])?;
+        stream_input_delay(stream, input_delay)?;
         stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
         stream_float(stream, late_inputs_max)?;
         stream.u32(lead_max_ms)?;
@@ -160,6 +162,20 @@ fn stream_redundancy(stream: &mut impl Stream, redundancy: &mut Redundancy) -> R
         0 => Redundancy::None,
         1 => Redundancy::Unacknowledged { limit: limit.unwrap_or_default() },
         _ => Redundancy::SinceState { limit },
+    };
+    Ok(())
+}
+
+fn stream_input_delay(stream: &mut impl Stream, delay: &mut InputDelay) -> Result<(), Malformed> {
+    let (mut ticks, mut above) = match *delay {
+        InputDelay::Ticks(ticks) => (ticks, None),
+        InputDelay::AboveRtt { rtt, ticks_max } => (ticks_max, Some(rtt)),
+    };
+    stream.u32(&mut ticks)?;
+    stream.optional(&mut above, stream_duration)?;
+    *delay = match above {
+        None => InputDelay::Ticks(ticks),
+        Some(rtt) => InputDelay::AboveRtt { rtt, ticks_max: ticks },
     };
     Ok(())
 }
@@ -224,6 +240,7 @@ mod tests {
             resimulation_budget: 7,
             show: Show::Ahead,
             predict: Predict::Everyone,
+            input_delay: InputDelay::AboveRtt { rtt: Duration::from_millis(99), ticks_max: 5 },
             pacing: PacingBy::RoundTrip,
             late_inputs_max: 0.03,
             lead_max_ms: 250,
