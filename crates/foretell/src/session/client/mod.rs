@@ -110,8 +110,9 @@ struct Session<W: World> {
     resyncing: Option<Instant>,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
-    /// For how many ticks an input waits.
+    /// For how many ticks an input waits, and is to wait.
     input_delay: u32,
+    wanted_delay: u32,
     /// Between which states others were shown in the last update.
     between: Option<news::Between>,
 }
@@ -352,6 +353,7 @@ impl<W: World> Session<W> {
             resyncing: None,
             unasked: Tick::ZERO,
             input_delay: 0,
+            wanted_delay: 0,
             between: None,
         }
     }

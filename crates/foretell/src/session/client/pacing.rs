@@ -203,9 +203,15 @@ impl Pacing {
         self.asked
     }
 
-    /// Inputs are asked for so many ticks before their tick: the clock needs to lead by so much less.
-    pub(crate) fn delay_inputs(&mut self, ticks: u32) {
-        self.asked_before = TickTime::start_of(Tick::new(ticks));
+    /// Inputs are to be asked for so many ticks before their tick: the clock needs to lead by so much less. Returns how many
+    /// ticks the clock has still to gain for that, rounded up.
+    pub(crate) fn delay_inputs(&mut self, ticks: u32) -> u32 {
+        let before = core::mem::replace(&mut self.asked_before, TickTime::start_of(Tick::new(ticks)));
+        self.goal = self.goal + (before - self.asked_before);
+        let missing = (self.goal - self.shift()).as_ticks() - DEAD_ZONE_TICKS;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+        let missing = missing.ceil().clamp(0.0, 1000.0) as u32;
+        missing
     }
 
     /// Without reports there is nothing to steer by.

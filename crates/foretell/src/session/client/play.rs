@@ -3,7 +3,7 @@
 use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
-use super::{ClientConfig, ClientEvent, ClientStats, Corrected, Session, is_paced};
+use super::{ClientConfig, ClientEvent, ClientStats, Corrected, InputDelay, Session, is_paced};
 use crate::rollback::{InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
@@ -47,9 +47,7 @@ impl<W: World> Turn<'_, W> {
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
-        let (rtt, rate) = (self.session.connection.rtt(), self.rules.tick_rate);
-        self.session.input_delay = self.config.input_delay.ticks(rtt, rate, self.session.input_delay);
-        self.session.pacing.delay_inputs(self.session.input_delay);
+        self.session.delay_inputs(self.config.input_delay);
         let catches_up = self.catch_up();
         self.confirm();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
@@ -129,6 +127,14 @@ impl<W: World> Session<W> {
     /// How many ticks have begun and are not simulated.
     pub(super) fn due(&self) -> u32 {
         self.pacing.at().tick().next().since(self.timeline.present())
+    }
+
+    /// Sets for how many ticks inputs wait: more at once, fewer as the clock gains what they are asked for later.
+    fn delay_inputs(&mut self, by: InputDelay) {
+        let wanted = by.ticks(self.connection.rtt(), self.pacing.rate(), self.wanted_delay);
+        self.wanted_delay = wanted;
+        let missing = self.pacing.delay_inputs(wanted);
+        self.input_delay = wanted.max(self.input_delay.min(wanted + missing));
     }
 
     fn run_tick(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, schema: &Schema) {
