@@ -361,6 +361,31 @@ fn a_stall_of_the_server_is_not_the_silence_of_its_players() {
 }
 
 #[test]
+fn a_client_that_slept_is_back_in_its_place_within_a_second_whatever_the_way() {
+    for sleep in [6, 12, 30, 65] {
+        for (delay, cut) in [(1, false), (3, false), (3, true), (6, true), (9, false), (12, true)] {
+            let mut net = Net::new(ServerConfig::default());
+            net.delay = delay;
+            let only = net.start(1, 100);
+            net.run(4.0);
+            net.programs[only].events.clear();
+            net.programs[only].cut = cut;
+            for _ in 0..sleep * 64 {
+                net.frame += 1;
+                net.run_server();
+            }
+            net.programs[only].cut = false;
+            net.run(1.0);
+            let program = &net.programs[only];
+            assert_eq!(net.state(only), ClientState::Playing, "{sleep} s, {delay} frames, {cut}");
+            let joined = program.events.iter().any(|event| matches!(event, ClientEvent::Joined(_)));
+            assert!(!joined && program.client.player() == Some(player(1)), "{sleep} s, {delay} frames, {cut}");
+            net.assert_steady();
+        }
+    }
+}
+
+#[test]
 fn a_full_server_keeps_the_place_of_who_is_lost() {
     let mut net = Net::new(ServerConfig { players_max: 1, ..ServerConfig::default() });
     let first = net.start(1, 100);

@@ -13,7 +13,7 @@ pub(crate) struct Connection {
     /// Stands in every datagram of the place.
     pub ticket: u8,
     /// The one that it was offered, and takes when the server uses it.
-    pub offered: Option<u8>,
+    offered: Option<u8>,
     /// The number of the next datagram.
     sequence: u16,
     /// When each of the last datagrams was sent, by the low bits of its number.
@@ -49,6 +49,14 @@ impl Connection {
             last_snapshot: now,
             acknowledged_input: None,
             sent_input: None,
+        }
+    }
+
+    /// The server may use this ticket from now on. An offer stays though the present ticket is told again: the hello that
+    /// takes it may be under way.
+    pub(crate) fn note_offer(&mut self, ticket: u8) {
+        if self.ticket != ticket {
+            self.offered = Some(ticket);
         }
     }
 

@@ -124,7 +124,7 @@ pub enum ClientEvent {
     /// A session has begun, as this player. Again after a loss for which the server did not keep the place, or in which it
     /// started anew.
     Joined(PlayerId),
-    /// The server has answered again after the client was lost: the session goes on, as this player.
+    /// The server has answered again after the client was lost, or slept for long: the session goes on, as this player.
     Rejoined(PlayerId),
     /// The client started again from the authority's full state of `tick`.
     Resynced {

@@ -16,6 +16,9 @@ const REPEAT: Duration = Duration::from_millis(50);
 /// And how often when nobody has answered for a while.
 const REPEAT_LATER: Duration = Duration::from_millis(250);
 const LATER: Duration = Duration::from_secs(2);
+/// A client that waits for a snapshot after a sleep runs no ticks and sends no inputs. When none comes for so long, the server
+/// may have lost it.
+const UNSENT: Duration = Duration::from_millis(100);
 /// How many answers are waited for; the one with the shortest round trip counts.
 const ANSWERS: u32 = 3;
 /// Started without all answers after this long, when one has come.
@@ -91,10 +94,11 @@ impl Handshake {
             self.forget();
             self.snapshots.clear();
         }
-        if self.hello.ticket != Some(welcome.ticket) {
-            // It may have to be shown before anything else comes.
-            (self.hello.ticket, self.next_hello) = (Some(welcome.ticket), None);
+        if self.hello.ticket.is_some_and(|shown| shown != welcome.ticket) {
+            // It has to be shown before anything else comes.
+            self.next_hello = None;
         }
+        self.hello.ticket = Some(welcome.ticket);
         self.answers += 1;
         self.first_answer = self.first_answer.or(Some(now));
         if self.best.is_none_or(|best| rtt < best.rtt) {
@@ -154,7 +158,9 @@ impl<W: World> Client<W> {
 
     /// Asks for a place where there is none, or where the server has fallen silent; starts, or goes on.
     pub(super) fn join(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
-        let lost = self.state(now) == ClientState::Lost;
+        let waits =
+            self.session().and_then(|session| session.resyncing).is_some_and(|since| now.since(since) >= UNSENT);
+        let lost = waits || self.state(now) == ClientState::Lost;
         if let (true, None, Some(nonce), Some(session)) = (lost, &self.handshake, self.nonce, self.session()) {
             let ticket = Some(session.connection.ticket);
             self.ask(nonce, ticket);

@@ -77,6 +77,8 @@ pub struct Client<W: World> {
     recorded: Option<Box<Recorded<ClientConfig>>>,
 }
 
+/// A server whose ticks are so far before a state that it sent has begun again.
+const BEGUN_AGAIN_TICKS: u32 = 1024;
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
 const FEW: usize = 16;
 
@@ -384,13 +386,11 @@ impl<W: World> Session<W> {
         self.anchor.widen(now, low16, rules.tick_rate)
     }
 
-    /// Whether the server that has answered knows this session: it is the same, with the same player, at a tick that it can
-    /// have come to.
-    fn goes_on_with(&self, now: Instant, welcome: &Welcome, rules: &Rules) -> bool {
-        let tick = Tick::new(welcome.tick);
-        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player)
-            && tick >= self.reconciler.compared()
-            && self.anchor.allows(now, tick, rules.tick_rate)
+    /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
+    /// again. An answer may be older than what has been compared since.
+    fn goes_on_with(&self, welcome: &Welcome) -> bool {
+        let back = self.reconciler.compared().since(Tick::new(welcome.tick));
+        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player) && back <= BEGUN_AGAIN_TICKS
     }
 
     fn waiting(&self) -> u64 {

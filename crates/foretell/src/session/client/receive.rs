@@ -56,10 +56,10 @@ impl<W: World> Client<W> {
         }
         handshake.resumes = false;
         if let Phase::Playing(session) = &mut self.phase
-            && session.goes_on_with(now, &welcome, &self.rules)
+            && session.goes_on_with(&welcome)
         {
             handshake.resumes = true;
-            session.connection.offered = Some(welcome.ticket);
+            session.connection.note_offer(welcome.ticket);
         }
     }
 
