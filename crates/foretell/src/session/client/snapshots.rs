@@ -21,7 +21,7 @@ pub(crate) struct Snapshot {
     pub rows: Rows,
     /// When the server last changed an entity outside of a step.
     pub touched: Vec<(Entity, Tick)>,
-    /// What happened besides; all of the ticks from `news_from` on.
+    /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
     pub news: Vec<News>,
     pub news_from: Tick,
     /// How many samples of predicted entities it holds.
@@ -151,7 +151,7 @@ impl Snapshots {
         snapshot.rows.clear();
         snapshot.touched.clear();
         snapshot.news.clear();
-        snapshot.news_from = tick.back(head.news_ticks).unwrap_or(Tick::ZERO);
+        snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
         let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));

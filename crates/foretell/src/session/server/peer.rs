@@ -79,7 +79,7 @@ impl<I: Copy + Default> Peer<I> {
             nonce,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
-            news: NewsLog::new(start),
+            news: NewsLog::new(),
             heard: None,
             acknowledged: None,
             admitted,

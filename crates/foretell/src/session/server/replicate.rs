@@ -41,8 +41,12 @@ impl<W: World> Server<W> {
         let (first, mut bytes) = (outbox.len(), 0);
         let mut rows = published.seen_by(&self.rules.schema, *player).peekable();
         let (news_ticks, news) = news.told(tick);
-        head.news_ticks = if with_news { news_ticks } else { 0 };
-        let mut news = news.filter(|_| with_news).peekable();
+        let mut news = news.peekable();
+        head.news_ticks = news_ticks;
+        if !with_news && news.peek().is_some() {
+            head.news_ticks = Some(0);
+            news.by_ref().for_each(drop);
+        }
         for part in 0..PARTS_MAX {
             head.part = part;
             let len = outbox.push(*address, |bytes| {
