@@ -335,7 +335,7 @@ struct Snapshot {
     arrivals: Vec<(u64, u64, u64)>,
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
-    news_ticks: u64,
+    news_ticks: Option<u64>,
     relayed: Vec<Line>,
     rows: Vec<Row>,
     /// Kind, player, age.
@@ -497,7 +497,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let arrivals = read_arrivals(&mut reader, newest_input);
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
-    let news_ticks = reader.small();
+    let news_ticks = (reader.take(1) == 1).then(|| reader.small());
     let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
@@ -549,12 +549,12 @@ fn relaying(
     telling(Telling { ranges, relayed, ..Telling::default() }, (parts, tick, heard), rows)
 }
 
-/// The same with news, of so many ticks all.
+/// The same with news, all of so many ticks.
 fn snapshot_with_news(
     head: ((u64, u64), u64, Option<[u64; 2]>),
     ranges: &[(u32, u32, u64)],
     rows: &[Row],
-    news: (u32, &[News]),
+    news: (Option<u32>, &[News]),
 ) -> Vec<u8> {
     telling(Telling { ranges, news, ..Telling::default() }, head, rows)
 }
@@ -565,12 +565,12 @@ struct Telling<'a> {
     arrivals: &'a [(u32, i16)],
     ranges: &'a [(u32, u32, u64)],
     relayed: &'a [Line],
-    news: (u32, &'a [News]),
+    news: (Option<u32>, &'a [News]),
 }
 
 impl Default for Telling<'_> {
     fn default() -> Self {
-        Telling { arrivals: &[(1, 64), (3, -160)], ranges: &[], relayed: &[], news: (20, &[]) }
+        Telling { arrivals: &[(1, 64), (3, -160)], ranges: &[], relayed: &[], news: (None, &[]) }
     }
 }
 
@@ -594,7 +594,10 @@ fn telling(
     for (back, ticks, how) in ranges {
         writer.small(*back).small(*ticks).put(*how, 2);
     }
-    writer.small(news_ticks);
+    writer.put(u64::from(news_ticks.is_some()), 1);
+    news_ticks.into_iter().for_each(|ticks| {
+        writer.small(ticks);
+    });
     put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
@@ -669,7 +672,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
     assert_eq!((first.heard, first.newest_input, &first.arrivals[..]), (None, None, &[][..]));
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
-    assert_eq!((first.news_ticks, first.news), (1, vec![]), "all since the player was admitted");
+    assert_eq!((first.news_ticks, first.news), (None, vec![]), "all since the player was admitted");
     let purse = (1, 1, 1, 0, None, Thing::Purse(77));
     assert_eq!(first.rows, [(0, 1, 1, 0, None, ship_at(0.0)), purse, (2, 0, 0, 0, None, Thing::Rock)]);
     let go = Command { thrust: 0.25, fire: true, turn: -2 };
@@ -697,7 +700,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
             let at = What::Effect(8, Some([0.5, -2.0, 0.0]));
             [(back, ship, What::Effect(7, None)), (back, [2, 0, 0, 0], at)]
         });
-        assert_eq!((seen.news_ticks, &seen.news), (tick - 1, &news.collect()), "all since the acknowledged tick 2");
+        assert_eq!((seen.news_ticks, &seen.news), (None, &news.collect()), "all since the acknowledged tick 2");
         assert_eq!(seen.substituted, if tick == 7 { vec![(1, 1, 1), neutral] } else { vec![neutral] });
     }
     let presented = |tick| served.world.presented.iter().find(|(of, _)| *of == Tick::new(tick)).expect("stepped").1;
@@ -950,7 +953,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let boom = (2, [0, 5, 17, 0], What::Effect(9, Some([1.0, 0.0, -1.0])));
     let news = [(3, [2, 5, 70_000, 0], What::Other(1)), boom, (2, [0, 5, 17, 0], What::Other(2))];
     let newest = ((0, 0), (tick + 40) & 0xffff, Some([last, 100]));
-    played.receive(now, &snapshot_with_news(newest, &[(2, 3, 1), (9, 1, 0)], &mine, (35, &news)));
+    played.receive(now, &snapshot_with_news(newest, &[(2, 3, 1), (9, 1, 0)], &mine, (Some(35), &news)));
     let stats = played.client.stats();
     assert_eq!((stats.substituted, stats.margin_ticks), (4, -2.5));
     assert!(stats.rtt.as_micros().abs_diff(40_000) <= 1, "{:?}", stats.rtt);
@@ -1000,11 +1003,11 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (relaying((0, 0), (6, None), &[], &[(4, 0, vec![Told::NotThere; 65])], &[]), "65 inputs to come"),
         (relaying((0, 0), (6, None), &[], &[(4, 1, vec![Told::Unknown])], &[]), "an unknown way to come about"),
         (snapshot((0, 0), 6, None, &[], &[other_kind]), "an unknown kind"),
-        (with_news(1001, &[]), "news of 1001 ticks"),
-        (with_news(1, &[news(0)]), "news of a tick to come"),
-        (with_news(1, &[news(1001)]), "news of too long ago"),
-        (with_news(1, &[news(1); 257]), "257 news"),
-        (with_news(1, &[(1, [3, 0, 0, 0], What::Other(1))]), "news of an unknown kind"),
+        (with_news(Some(1001), &[]), "news of 1001 ticks"),
+        (with_news(None, &[news(0)]), "news of a tick to come"),
+        (with_news(None, &[news(1001)]), "news of too long ago"),
+        (with_news(None, &[news(1); 257]), "257 news"),
+        (with_news(None, &[(1, [3, 0, 0, 0], What::Other(1))]), "news of an unknown kind"),
         (snapshot((0, 0), 6, None, &[], &[rock(0x1_0000, 0)]), "player 65,536"),
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),
     ] {

@@ -251,8 +251,8 @@ pub(crate) struct SnapshotHead {
     pub arrived: u16,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
     pub substituted: Vec<SubstitutedRange>,
-    /// Of how many ticks before the snapshot's all news are told.
-    pub news_ticks: u32,
+    /// Of how many ticks before the snapshot's all news are told; `None` for all that the client does not know.
+    pub news_ticks: Option<u32>,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
@@ -281,8 +281,8 @@ impl SnapshotHead {
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
         self.stream_arrivals(stream)?;
         self.stream_substituted(stream)?;
-        stream.small(&mut self.news_ticks)?;
-        if self.news_ticks > NEWS_TICKS_BACK { Err(Malformed::OutOfRange("ticks of news")) } else { Ok(()) }
+        stream.optional(&mut self.news_ticks, |stream, ticks| stream.small(ticks))?;
+        if self.news_ticks > Some(NEWS_TICKS_BACK) { Err(Malformed::OutOfRange("ticks of news")) } else { Ok(()) }
     }
 
     fn stream_arrivals(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     pub touched: Vec<(Entity, Tick)>,
     /// When an entity of another player last touched an entity.
     pub contacts: Vec<(Entity, Tick)>,
-    /// What happened besides; all of the ticks from `news_from` on.
+    /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
     pub news: Vec<News>,
     pub news_from: Tick,
     /// How many samples of predicted entities it holds.
@@ -165,7 +165,7 @@ impl Snapshots {
         snapshot.touched.clear();
         snapshot.contacts.clear();
         snapshot.news.clear();
-        snapshot.news_from = tick.back(head.news_ticks).unwrap_or(Tick::ZERO);
+        snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
         let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));

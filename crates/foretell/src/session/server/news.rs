@@ -11,39 +11,42 @@ use std::collections::VecDeque;
 pub(crate) struct NewsLog {
     /// Ascending by tick, `len <= NEWS_MAX`.
     kept: VecDeque<News>,
-    /// All news of the ticks from this one on are kept.
-    complete_from: Tick,
+    /// Of the ticks before this one not all news are kept, and the client does not know them.
+    missing_until: Option<Tick>,
 }
 
 impl NewsLog {
-    /// For a client that is told what happens from `tick` on.
-    pub(crate) fn new(tick: Tick) -> NewsLog {
-        NewsLog { kept: VecDeque::with_capacity(NEWS_MAX), complete_from: tick }
+    /// For a client that is admitted.
+    pub(crate) fn new() -> NewsLog {
+        NewsLog { kept: VecDeque::with_capacity(NEWS_MAX), missing_until: None }
     }
 
     pub(crate) fn note(&mut self, news: News) {
         if self.kept.len() == NEWS_MAX
             && let Some(dropped) = self.kept.pop_front()
         {
-            self.complete_from = self.complete_from.max(dropped.tick.next());
+            self.missing_until = Some(dropped.tick.next());
         }
         self.kept.push_back(news);
     }
 
     /// The client has the snapshot of `tick`, and so knows of everything before.
     pub(crate) fn acknowledge(&mut self, tick: Tick) {
-        self.complete_from = self.complete_from.max(tick);
+        self.missing_until = self.missing_until.filter(|missing| tick < *missing);
         while self.kept.front().is_some_and(|oldest| oldest.tick < tick) {
             self.kept.pop_front();
         }
     }
 
-    /// What the snapshot of `tick` tells: of how many ticks before it all news, and the news, ascending by tick.
-    pub(crate) fn told(&self, tick: Tick) -> (u32, impl Iterator<Item = &News>) {
+    /// What the snapshot of `tick` tells: of how many ticks before it all news, where it can't be all that the client does
+    /// not know; and the news, ascending by tick.
+    pub(crate) fn told(&self, tick: Tick) -> (Option<u32>, impl Iterator<Item = &News>) {
         let oldest = tick.back(NEWS_TICKS_BACK).unwrap_or(Tick::ZERO);
         let first = self.kept.partition_point(|news| news.tick < oldest);
         let end = self.kept.partition_point(|news| news.tick < tick);
-        (tick.since(self.complete_from.max(oldest)), self.kept.range(first..end))
+        let too_old = (first > 0).then_some(oldest);
+        let from = self.missing_until.max(too_old).map(|from| from.max(oldest));
+        (from.map(|from| tick.since(from)), self.kept.range(first..end))
     }
 }
 
@@ -87,31 +90,34 @@ mod tests {
         News { tick: Tick::new(tick), entity, what: What::Ended }
     }
 
-    fn told(log: &NewsLog, tick: u32) -> (u32, Vec<u32>) {
+    fn told(log: &NewsLog, tick: u32) -> (Option<u32>, Vec<u32>) {
         let (complete, news) = log.told(Tick::new(tick));
         (complete, news.map(|news| news.tick.get()).collect())
     }
 
     #[test]
     fn news_are_told_until_they_are_acknowledged() {
-        let mut log = NewsLog::new(Tick::new(3));
+        let mut log = NewsLog::new();
         [5, 5, 8].into_iter().for_each(|tick| log.note(ended(tick)));
-        assert_eq!(told(&log, 9), (6, vec![5, 5, 8]));
-        assert_eq!(told(&log, 8), (5, vec![5, 5]), "what is to come is not told");
+        assert_eq!(told(&log, 9), (None, vec![5, 5, 8]));
+        assert_eq!(told(&log, 8), (None, vec![5, 5]), "what is to come is not told");
         log.acknowledge(Tick::new(6));
-        assert_eq!(told(&log, 9), (3, vec![8]));
+        assert_eq!(told(&log, 9), (None, vec![8]));
         log.acknowledge(Tick::new(9));
-        assert_eq!(told(&log, 9), (0, vec![]));
+        assert_eq!(told(&log, 9), (None, vec![]));
     }
 
     #[test]
     fn of_too_many_the_newest_are_told_and_from_which_tick_on_these_are_all() {
-        let mut log = NewsLog::new(Tick::ZERO);
+        let mut log = NewsLog::new();
         (0..NEWS_MAX).zip(0..).for_each(|(_, nth)| log.note(ended(nth / 2)));
-        assert_eq!(told(&log, 200).0, 200);
+        assert_eq!(told(&log, 200).0, None);
         log.note(ended(150));
         let (complete, news) = told(&log, 200);
-        assert_eq!((complete, news.len(), news[0]), (199, NEWS_MAX, 0), "one of the two of tick 0 is left out");
-        assert_eq!(told(&NewsLog::new(Tick::ZERO), 5000), (NEWS_TICKS_BACK, vec![]), "nothing, for so long");
+        assert_eq!((complete, news.len(), news[0]), (Some(199), NEWS_MAX, 0), "one of the two of tick 0 is left out");
+        log.acknowledge(Tick::new(1));
+        assert_eq!(told(&log, 200).0, None, "and the client knows it");
+        let (complete, news) = told(&log, 1100);
+        assert_eq!((complete, news[0]), (Some(NEWS_TICKS_BACK), 100), "what is too old is not told");
     }
 }

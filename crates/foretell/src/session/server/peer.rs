@@ -73,7 +73,7 @@ impl<I: Copy + Default> Peer<I> {
             has_played: false,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
-            news: NewsLog::new(start),
+            news: NewsLog::new(),
             heard: None,
             acknowledged: None,
             admitted,

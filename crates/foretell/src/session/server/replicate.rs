@@ -47,8 +47,12 @@ impl<W: World> Server<W> {
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
         let mut rows = published.seen_by(&rules.schema, player).peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
-        head.news_ticks = if with_news { news_ticks } else { 0 };
-        let mut news = news.filter(|_| with_news).peekable();
+        let mut news = news.peekable();
+        head.news_ticks = news_ticks;
+        if !with_news && news.peek().is_some() {
+            head.news_ticks = Some(0);
+            news.by_ref().for_each(drop);
+        }
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
         let mut others = Others { peers, receiver: index, published, interval, widths: input_widths, line };
         for part in 0..PARTS_MAX {
