@@ -38,9 +38,12 @@ impl<W: World> Session<W> {
             let next = last_after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
             proxy_row(kind, (last.0, words), next, (leapt_from.unwrap_or(at), rate), &mut row);
             let shown = self.offsets.at(entity, now, STANDING, config).shown(pose_of(kind, &row));
+            let speed_before = vector::length(velocity_of(kind, &row));
             let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
             proxy_row(kind, (before.tick, known), next, (at, rate), &mut row);
-            let (pose, speed) = (pose_of(kind, &row), vector::length(velocity_of(kind, &row)));
+            let pose = pose_of(kind, &row);
+            // How far is far goes by the speed; who turned around stood still for a moment.
+            let speed = vector::length(velocity_of(kind, &row)).max(speed_before);
             self.offsets.set(entity, VisualOffset::capture(shown, pose, speed, correction).0);
         }
     }
