@@ -113,7 +113,7 @@ impl Net {
         let mut outbox = Outbox::new();
         let mut input = |tick: foretell::Tick| Buttons::from_bits(u64::from(tick.get() / 32) * 7 + index as u64);
         let told = program.client.update(now, &mut program.world, &mut input, &mut outbox);
-        program.events.extend(told.events.iter().filter(|event| !matches!(event, ClientEvent::Substituted { .. })));
+        program.events.extend(told.events.iter().filter(|event| is_about_the_session(event)));
         for correction in told.corrections {
             assert!(!correction.causes.is_unexplained(), "{correction:?}");
         }
@@ -169,6 +169,12 @@ fn rules(stepping: Stepping) -> Rules {
 
 fn player(number: u16) -> PlayerId {
     PlayerId::new(number)
+}
+
+/// Not about what is to be seen in it.
+fn is_about_the_session(event: &ClientEvent) -> bool {
+    use ClientEvent::{Joined, Rejoined, Resynced};
+    matches!(event, Joined(_) | Rejoined(_) | Resynced { .. })
 }
 
 #[test]

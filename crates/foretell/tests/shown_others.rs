@@ -23,7 +23,7 @@ struct Watch {
 impl Driver<Masses> for Watch {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
         // Up and down, never standing.
-        let up = tick.get() / 48 % 2 == 0;
+        let up = (tick.get() / 48).is_multiple_of(2);
         Buttons { up: up && player == 1, down: !up && player == 1, ..Buttons::default() }
     }
 

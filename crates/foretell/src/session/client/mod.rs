@@ -12,6 +12,7 @@ mod others;
 mod pacing;
 mod play;
 mod playout;
+mod readings;
 mod receive;
 mod reconcile;
 mod reconciler;
@@ -236,77 +237,6 @@ impl<W: World> Client<W> {
         };
         let start = self.rules.start::<W::Input>(made);
         self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &self.input_widths)));
-    }
-
-    /// What the last update did, with the state at `now`.
-    pub fn frame(&self, now: Instant) -> Frame<'_> {
-        Frame {
-            state: self.state(now),
-            tick: self.tick(),
-            ticks: self.done.ticks,
-            resimulated: self.done.resimulated,
-            corrections: &self.corrections,
-            events: &self.events,
-        }
-    }
-
-    /// How it fares at `now`.
-    pub fn state(&self, now: Instant) -> ClientState {
-        match &self.phase {
-            Phase::Joining => ClientState::Joining,
-            Phase::Refused(why) => ClientState::Refused(*why),
-            Phase::Playing(session) => session.state(now),
-        }
-    }
-
-    /// The next tick to run; tick 0 before the session begins.
-    pub fn tick(&self) -> Tick {
-        self.session().map_or(Tick::ZERO, |session| session.timeline.present())
-    }
-
-    /// How much of the running tick has passed at `now`, from 0 to 1: where between the last two states predicted
-    /// entities are shown. 0 before the session begins.
-    pub fn tick_fraction(&self, now: Instant) -> f64 {
-        let Some(session) = self.session() else { return 0.0 };
-        let newest = TickTime::start_of(session.timeline.present());
-        (1.0 - (newest - session.pacing.at_instant(now)).as_ticks()).clamp(0.0, 1.0)
-    }
-
-    /// The local player; `None` before the session begins.
-    pub fn player(&self) -> Option<PlayerId> {
-        self.session().map(|session| session.player)
-    }
-
-    /// Counters and measurements since the session began.
-    pub fn stats(&self) -> ClientStats {
-        let mut stats = self.stats;
-        if let Some(session) = self.session() {
-            stats.outcomes.waiting = session.waiting();
-            stats.rtt = session.connection.rtt();
-            stats.speed = session.pacing.speed();
-            stats.slack_ticks = session.pacing.slack_ticks().unwrap_or(0.0);
-            stats.slack_asked_ticks = session.pacing.asked().0;
-            stats.playout_speed = session.playout.speed();
-            stats.playout_delay_ticks = session.playout.delay_ticks();
-        }
-        stats
-    }
-
-    /// The predicted rows of state `tick`, as far back as the horizon: what the authority is compared with.
-    pub fn predicted(&self, tick: Tick) -> Option<&Rows> {
-        self.session()?.timeline.rows(tick)
-    }
-
-    /// The newest complete snapshot: its tick and its rows.
-    pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
-        self.session()?.snapshots.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
-    }
-
-    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, corrections
-    /// and events under way. A measure of memory: everything else is a ring of fixed length, or one for each entity.
-    pub fn kept(&self) -> usize {
-        let session = self.session().map_or(0, |session| session.reconciler.kept());
-        self.events.len() + self.events_to_come.len() + self.corrections.len() + session
     }
 
     /// What it decides by itself; changes count from the next update on.
