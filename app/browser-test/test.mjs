@@ -337,7 +337,7 @@ test("each set of charts is drawn, and its curves move", async () => {
 
 test("a preset changes the network while the run goes on, in both scenes", async () => {
   const page = await open();
-  for (const preset of ["bad", "lan"]) {
+  for (const preset of ["terrible", "lan"]) {
     await page.keyboard.press("e");
     const before = await newestFrame(page);
     await page.locator("#preset").selectOption(preset);

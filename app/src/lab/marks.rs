@@ -61,12 +61,12 @@ mod tests {
     fn a_preset_is_one_mark_and_a_slider_another() {
         let (mut marks, mut settings) = (Marks::default(), presets::default_settings());
         assert_eq!(marks.take(&settings), []);
-        let preset = presets::named("bad").expect("a preset");
+        let preset = presets::named("terrible").expect("a preset");
         preset.apply(&mut settings);
         [Key::Latency, Key::Loss, Key::Latency, Key::Bots, Key::Scene].into_iter().for_each(|key| marks.note_set(key));
         marks.note_event(Event::Impulse);
         let told = |marks: Vec<Mark>| marks.into_iter().map(|mark| mark.caption).collect::<Vec<_>>();
-        assert_eq!(told(marks.take(&settings)), ["impulse", "preset bad", "bots 3"]);
+        assert_eq!(told(marks.take(&settings)), ["impulse", "preset terrible", "bots 3"]);
         settings.set(Key::Latency, 200);
         marks.note_set(Key::Latency);
         assert_eq!(told(marks.take(&settings)), ["one-way latency 200 ms"]);

@@ -31,10 +31,12 @@ impl Preset {
     }
 }
 
-/// All presets, from the best network to the worst: the built-in plans of one network each that nothing else is done to.
+/// All presets, from the best network to the worst: the built-in plans of one network each, the same both ways, that
+/// nothing else is done to.
 pub fn presets() -> Vec<Preset> {
-    let plain =
-        plan::presets().into_iter().filter(|plan| plan.grid.is_single() && plan.session.impulses_per_min == 0.0);
+    let plain = plan::presets()
+        .into_iter()
+        .filter(|plan| plan.grid.is_single() && plan.network.is_plain() && plan.session.impulses_per_min == 0.0);
     plain
         .map(|Plan { name, explain, network, .. }| Preset { name, explain, conditions: network.conditions() })
         .collect()

@@ -136,7 +136,7 @@ fn a_late_input_is_told_in_a_sentence() {
 fn busy_page(dialogue: &mut Dialogue, frames: u32) -> Vec<Value> {
     let mut random = SplitMix64::new(11);
     let mut shown = Vec::new();
-    say(dialogue, &json!({ "type": "preset", "name": "bad" }));
+    say(dialogue, &json!({ "type": "preset", "name": "terrible" }));
     for number in 0..frames {
         if number % 37 == 36 {
             let live: Vec<_> = CONTROLS.iter().filter(|control| !control.key.restarts()).collect();
@@ -309,7 +309,7 @@ fn whatever_a_page_does_in_whatever_order_it_gets_its_frames() {
         for _ in 0..400 {
             let control = &CONTROLS[below(CONTROLS.len() as u64) as usize];
             let value = control.value(below(u64::from(control.code_max()) + 1) as u16);
-            let preset = ["perfect", "lan", "wifi", "4g", "bad"][below(5) as usize];
+            let preset = ["perfect", "lan", "wifi", "4g", "terrible"][below(5) as usize];
             let event = ["impulse", "teleport", "stall", "realign", "jump", "blackout", "bursts", "server", "sleep"]
                 [below(9) as usize];
             let message = match below(40) {

@@ -57,11 +57,11 @@ fn a_preset_changes_the_link_and_not_the_session() {
     };
     let before = frames(&mut page, 300);
     assert!(before[299]["now"]["rtt_ms"].as_f64() < Some(80.0));
-    let answer = say(&mut page, &json!({ "type": "preset", "name": "bad" }));
-    assert_eq!((&answer["restarted"], &answer["preset"]), (&json!(false), &json!("bad")));
+    let answer = say(&mut page, &json!({ "type": "preset", "name": "terrible" }));
+    assert_eq!((&answer["restarted"], &answer["preset"]), (&json!(false), &json!("terrible")));
     let after = frames(&mut page, 300);
     assert_eq!(after[0]["frame"], 300);
-    assert_eq!(after[0]["marks"], json!([{ "kind": "set", "caption": "preset bad" }]));
+    assert_eq!(after[0]["marks"], json!([{ "kind": "set", "caption": "preset terrible" }]));
     assert!(after[299]["now"]["rtt_ms"].as_f64() > Some(200.0), "{}", after[299]["now"]);
     let answer = say(&mut page, &json!({ "type": "set", "key": "latency_ms", "value": 5 }));
     assert_eq!((&answer["restarted"], &answer["preset"]), (&json!(false), &Value::Null));

@@ -38,10 +38,11 @@ const fn field(table: &'static str, key: &'static str, accepted: Accepted) -> Fi
 }
 
 /// Every field but the thresholds, whose keys are the figures' names.
-pub const FIELDS: [Field; 24] = [
+pub const FIELDS: [Field; 26] = [
     field("", "name", Text),
     field("", "explain", Text),
     field("network", "latency_ms", Number(0.0, 10_000.0, "ms")),
+    field("network", "latency_down_ms", Number(0.0, 10_000.0, "ms")),
     field("network", "jitter_ms", Number(0.0, 10_000.0, "ms")),
     field("network", "ordering", Words(&["fifo", "independent"])),
     field("network", "loss", Number(0.0, 1.0, "")),
@@ -49,6 +50,7 @@ pub const FIELDS: [Field; 24] = [
     field("network", "duplicates", Number(0.0, 1.0, "")),
     field("network", "reordering", Number(0.0, 1.0, "")),
     field("network", "rate_kbps", NoneOrWhole(8.0, 1_000_000.0, "kbit/s")),
+    field("network", "calm_s", Whole(0.0, 3600.0, "s")),
     field("session", "tick_rate", Whole(10.0, 240.0, "Hz")),
     field("session", "send_rate", Whole(1.0, 240.0, "Hz")),
     field("session", "snapshot_rate", Whole(1.0, 240.0, "Hz")),

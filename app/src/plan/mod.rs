@@ -10,6 +10,7 @@
 //! explain = "A home network by radio."
 //! [network]                # each direction
 //! latency_ms = 20
+//! latency_down_ms = 30     # from the server, where that is another
 //! jitter_ms = 10
 //! ordering = "fifo"        # or "independent": datagrams overtake each other
 //! loss = 0.01
@@ -17,6 +18,7 @@
 //! duplicates = 0.0
 //! reordering = 0.0
 //! rate_kbps = 0            # 0 for no limit
+//! calm_s = 0               # so long without jitter and loss, then so long with them, and so on; 0 for always with them
 //! [session]
 //! tick_rate = 64
 //! send_rate = 64
@@ -49,13 +51,22 @@ use foretell::ClientConfig;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
 use foretell::session::client::PacingBy;
 
+/// What stands behind the name of a plan with the open-loop clock.
+pub const OPEN_LOOP: &str = ", open loop";
+
 /// The plans in `plans/`, by file name, as they were when the program was built.
-const EMBEDDED: [(&str, &str); 7] = [
+const EMBEDDED: [(&str, &str); 13] = [
     ("plans/perfect.toml", include_str!("../../../plans/perfect.toml")),
     ("plans/lan.toml", include_str!("../../../plans/lan.toml")),
     ("plans/wifi.toml", include_str!("../../../plans/wifi.toml")),
     ("plans/4g.toml", include_str!("../../../plans/4g.toml")),
-    ("plans/bad.toml", include_str!("../../../plans/bad.toml")),
+    ("plans/transpacific.toml", include_str!("../../../plans/transpacific.toml")),
+    ("plans/satellite.toml", include_str!("../../../plans/satellite.toml")),
+    ("plans/burst.toml", include_str!("../../../plans/burst.toml")),
+    ("plans/terrible.toml", include_str!("../../../plans/terrible.toml")),
+    ("plans/asymmetric.toml", include_str!("../../../plans/asymmetric.toml")),
+    ("plans/changing.toml", include_str!("../../../plans/changing.toml")),
+    ("plans/thrifty.toml", include_str!("../../../plans/thrifty.toml")),
     ("plans/impulses.toml", include_str!("../../../plans/impulses.toml")),
     ("plans/grid.toml", include_str!("../../../plans/grid.toml")),
 ];
@@ -83,11 +94,13 @@ pub struct Plan {
     pub thresholds: Vec<Threshold>,
 }
 
-/// A network, the same in both directions. The default is a perfect one.
+/// A network, the same in both directions but for what says otherwise. The default is a perfect one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
     /// The delay of every datagram, one way, in ms: 0 to 10,000.
     pub latency_ms: f64,
+    /// That of what the server sends, where it is another.
+    pub latency_down_ms: Option<f64>,
     /// Up to so much more, uniformly, in ms: 0 to 10,000.
     pub jitter_ms: f64,
     /// Whether jitter lets datagrams overtake each other. Default fifo, as on most real paths.
@@ -102,12 +115,16 @@ pub struct Network {
     pub reordering: f64,
     /// How many kbit/s pass, 8 to 1,000,000, with a queue of half a second; 0 for any number.
     pub rate_kbps: u32,
+    /// For so many seconds there is neither jitter nor loss, then for as many there are, and so on: 1 to 3600; 0 for a
+    /// network that does not change.
+    pub calm_s: u32,
 }
 
 impl Default for Network {
     fn default() -> Network {
         Network {
             latency_ms: 0.0,
+            latency_down_ms: None,
             jitter_ms: 0.0,
             ordering: Ordering::Fifo,
             loss: 0.0,
@@ -115,12 +132,29 @@ impl Default for Network {
             duplicates: 0.0,
             reordering: 0.0,
             rate_kbps: 0,
+            calm_s: 0,
         }
     }
 }
 
 impl Network {
-    /// The conditions of each direction.
+    /// Whether it is the same in both directions and at any time, so that its conditions are all there is to it.
+    pub fn is_plain(&self) -> bool {
+        self.latency_down_ms.is_none() && self.calm_s == 0
+    }
+
+    /// The conditions of the way to the server and of the way back, so many seconds after the start.
+    pub fn conditions_at(&self, second: u64) -> [Conditions; 2] {
+        let is_calm = second.checked_div(u64::from(self.calm_s)).is_some_and(|turn| turn.is_multiple_of(2));
+        let up = match self.conditions() {
+            full if !is_calm => full,
+            full => Conditions { jitter: Duration::ZERO, loss: Loss::default(), ..full },
+        };
+        let down_ms = self.latency_down_ms.unwrap_or(self.latency_ms);
+        [up, Conditions { latency: Duration::from_secs_f64(down_ms / 1000.0), ..up }]
+    }
+
+    /// The conditions of the way to the server, while it is not calm.
     pub fn conditions(&self) -> Conditions {
         let (rate, mean_length) = (self.loss, self.burst_length);
         Conditions {
@@ -257,11 +291,19 @@ impl Plan {
         vary(&cases, &self.grid.snapshot_hz, |case, value| case.snapshot_hz = value)
     }
 
-    /// The same plan for a short run: the first seed, at most 20 s.
+    /// The same plan with the clock that other libraries use, and without thresholds: to be looked at, not to be met.
+    #[must_use]
+    pub fn open_loop(mut self) -> Plan {
+        self.name.push_str(OPEN_LOOP);
+        self.session.clock = PacingBy::RoundTrip;
+        self.thresholds.clear();
+        self
+    }
+
+    /// The same plan for a short run: the first seed alone. As long as it is, as rates of what is rare need time.
     #[must_use]
     pub fn quick(mut self) -> Plan {
         self.session.seeds.truncate(1);
-        self.session.seconds = self.session.seconds.min(20);
         self
     }
 }
@@ -308,6 +350,26 @@ mod tests {
             Plan::read("a.toml", "name = 'a'\n[grid]\nlatency_ms = [0, 50]\nsnapshot_hz = [64, 2]").expect("good");
         let points: Vec<_> = plan.cases().iter().map(|case| (case.network.latency_ms, case.snapshot_hz)).collect();
         assert_eq!(points, [(0.0, 64), (0.0, 2), (50.0, 64), (50.0, 2)]);
+    }
+
+    #[test]
+    fn a_network_may_differ_by_direction_and_change_with_time() {
+        let text =
+            "name = 'a'\n[network]\nlatency_ms = 20\nlatency_down_ms = 130\njitter_ms = 5\nloss = 0.1\ncalm_s = 10";
+        let network = Plan::read("a.toml", text).expect("good").network;
+        let at = |second| {
+            network.conditions_at(second).map(|way| (way.latency.as_millis(), way.jitter.as_millis(), way.loss))
+        };
+        let (calm, rough) = (Loss::Uniform(0.0), Loss::Uniform(0.1));
+        for second in [0, 9, 20] {
+            assert_eq!(at(second), [(20, 0, calm), (130, 0, calm)]);
+        }
+        for second in [10, 19, 30] {
+            assert_eq!(at(second), [(20, 5, rough), (130, 5, rough)]);
+        }
+        let plain = Network { latency_ms: 20.0, loss: 0.1, ..Network::default() };
+        assert_eq!(plain.conditions_at(5), [plain.conditions(); 2]);
+        assert!(plain.is_plain() && !network.is_plain());
     }
 
     #[test]

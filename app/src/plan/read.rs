@@ -49,6 +49,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct NetworkTable {
     latency_ms: Given<f64>,
+    latency_down_ms: Given<f64>,
     jitter_ms: Given<f64>,
     ordering: Given<String>,
     loss: Given<f64>,
@@ -56,6 +57,7 @@ struct NetworkTable {
     duplicates: Given<f64>,
     reordering: Given<f64>,
     rate_kbps: Given<f64>,
+    calm_s: Given<f64>,
 }
 
 #[derive(Deserialize, Default)]
@@ -115,8 +117,10 @@ impl Source<'_> {
     fn network(&self, table: &NetworkTable) -> Result<Network, Broken> {
         let or = Network::default();
         let number = |key, given: &Given<f64>, default| self.number(("network", key), given, default);
+        let latency_down_ms = number("latency_down_ms", &table.latency_down_ms, 0.0)?;
         Ok(Network {
             latency_ms: number("latency_ms", &table.latency_ms, or.latency_ms)?,
+            latency_down_ms: table.latency_down_ms.as_ref().map(|_| latency_down_ms),
             jitter_ms: number("jitter_ms", &table.jitter_ms, or.jitter_ms)?,
             ordering: match self.word(("network", "ordering"), &table.ordering)? {
                 Some("independent") => Ordering::Independent,
@@ -127,6 +131,7 @@ impl Source<'_> {
             duplicates: number("duplicates", &table.duplicates, or.duplicates)?,
             reordering: number("reordering", &table.reordering, or.reordering)?,
             rate_kbps: whole(number("rate_kbps", &table.rate_kbps, f64::from(or.rate_kbps))?),
+            calm_s: whole(number("calm_s", &table.calm_s, f64::from(or.calm_s))?),
         })
     }
 

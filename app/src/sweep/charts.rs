@@ -115,7 +115,7 @@ fn keep<T: PartialEq>(all: &mut Vec<T>, one: T) {
 }
 
 /// The largest value of a figure.
-fn worst<'a>(rows: impl Iterator<Item = &'a Row>, figure: &str) -> f64 {
+pub fn worst<'a>(rows: impl Iterator<Item = &'a Row>, figure: &str) -> f64 {
     let of: fn(&Figures) -> f64 = figures::named(figure).expect("charts name figures that there are").of;
     rows.map(|row| of(&row.figures)).fold(0.0, f64::max)
 }

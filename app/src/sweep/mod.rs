@@ -4,6 +4,7 @@
 
 pub mod bots;
 mod charts;
+mod compare;
 pub mod figures;
 mod flights;
 mod jobs;
@@ -30,7 +31,7 @@ const TOLD_MAX: usize = 25;
 pub struct SweepArgs {
     /// Plan files, or names of the plans that are built in. Default: all that are built in.
     plans: Vec<PathBuf>,
-    /// A short run for CI: the first seed of each plan, at most 20 s.
+    /// A short run for CI: the first seed of each plan.
     #[arg(long)]
     quick: bool,
     /// Write every row as JSON. The same plans and seeds give the same bytes.
@@ -39,6 +40,9 @@ pub struct SweepArgs {
     /// Write a table and charts as one HTML file that needs nothing from the network.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Run each plan with the clock that other libraries use as well, and write what either costs as a table in Markdown.
+    #[arg(long, value_name = "FILE")]
+    compare: Option<PathBuf>,
     /// Write flight recordings of the first row into this directory: of its server and of each client.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -67,6 +71,9 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<Vec<Violation>> {
     if args.quick {
         plans = plans.into_iter().map(Plan::quick).collect();
     }
+    if args.compare.is_some() {
+        plans = plans.into_iter().flat_map(|plan| [plan.clone(), plan.open_loop()]).collect();
+    }
     let rows = run_all(&plans);
     let violations: Vec<_> = rows.iter().flat_map(|(plan, row)| row.violations(&plans[*plan])).collect();
     // Where nobody reads to the end, as with `| head`, the files and the code still count.
@@ -76,6 +83,9 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<Vec<Violation>> {
     }
     if let Some(file) = &args.report {
         write(file, report::html(&plans, &rows, &violations))?;
+    }
+    if let Some(file) = &args.compare {
+        write(file, compare::markdown(&plans, &rows))?;
     }
     if let Some(directory) = &args.record {
         record(directory, &plans)?;

@@ -69,7 +69,8 @@ fn verdict(html: &mut String, rows: usize, violations: &[Violation]) {
 /// What a plan asks for and is not in the table's columns.
 fn facts(plan: &Plan) -> String {
     let Session { tick_rate, send_rate, seconds, players, input, impulses_per_min, .. } = plan.session;
-    let Network { ordering, burst_length, duplicates, reordering, rate_kbps, .. } = plan.network;
+    let Network { ordering, burst_length, duplicates, reordering, rate_kbps, latency_down_ms, calm_s, .. } =
+        plan.network;
     let input = if input == Keys::Scripted { "scripted" } else { "recorded" };
     let ordering = if ordering == Ordering::Fifo { "in order" } else { "each with a delay of its own" };
     let mut facts = format!(
@@ -81,6 +82,8 @@ fn facts(plan: &Plan) -> String {
         (duplicates > 0.0, format!("{} % twice", percent(duplicates))),
         (reordering > 0.0, format!("{} % held back", percent(reordering))),
         (rate_kbps > 0, format!("{rate_kbps} kbit/s")),
+        (latency_down_ms.is_some(), format!("{} ms from the server", latency_down_ms.unwrap_or_default())),
+        (calm_s > 0, format!("every other {calm_s} s without jitter and loss")),
         (plan.session.clock != PacingBy::Margins, "clocks steered by the round trip".to_owned()),
         (impulses_per_min > 0.0, format!("{impulses_per_min} pushes by the server per minute")),
     ];

@@ -5,7 +5,7 @@ use super::figures::{Figures, Samples};
 use super::path;
 use super::watch::{Counters, Seen, Watch};
 use crate::arena::{Arena, Cube};
-use crate::plan::{Bound, Case, Keys, Plan, Session};
+use crate::plan::{Bound, Case, Keys, Network, Plan, Session};
 use core::time::Duration;
 use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::netsim::{HostClock, Ordering, SplitMix64};
@@ -25,8 +25,10 @@ pub struct Row {
     pub plan: String,
     /// The seed.
     pub seed: u64,
-    /// One way.
+    /// One way, to the server.
     pub latency_ms: f64,
+    /// One way, from the server.
+    pub latency_down_ms: f64,
     /// One way.
     pub jitter_ms: f64,
     /// `fifo` or `independent`.
@@ -41,6 +43,8 @@ pub struct Row {
     pub reordering: f64,
     /// 0 for no limit.
     pub rate_kbps: u32,
+    /// How long it is calm in between; 0 for never.
+    pub calm_s: u32,
     /// Ticks per second.
     pub tick_hz: u16,
     /// Datagrams of inputs per second.
@@ -99,13 +103,21 @@ pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simul
         };
         watch.add(simulation.now());
         simulation.add_player(options);
+        set_network(&mut simulation, &case.network);
         begun(&mut simulation);
     }
     let limit = Instant::ZERO + Duration::from_secs(u64::from(session.seconds) + JOIN_MAX_S);
     while !watch.is_done() && simulation.now() < limit {
+        set_network(&mut simulation, &case.network);
         simulation.run_until(simulation.now() + Duration::from_millis(250), &mut watch);
     }
     row(plan, case, seed, &watch)
+}
+
+/// Sets every link as the network is by now.
+fn set_network(simulation: &mut Simulation<Arena>, network: &Network) {
+    let [up, down] = network.conditions_at(simulation.now().micros() / 1_000_000);
+    simulation.players.iter_mut().for_each(|player| (player.up_conditions, player.down_conditions) = (up, down));
 }
 
 /// A clock that is off by up to an hour and runs a little fast or slow.
@@ -123,6 +135,7 @@ fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
         plan: plan.name.clone(),
         seed,
         latency_ms: network.latency_ms,
+        latency_down_ms: network.latency_down_ms.unwrap_or(network.latency_ms),
         jitter_ms: network.jitter_ms,
         ordering: match network.ordering {
             Ordering::Fifo => "fifo",
@@ -133,6 +146,7 @@ fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
         duplicates: network.duplicates,
         reordering: network.reordering,
         rate_kbps: network.rate_kbps,
+        calm_s: network.calm_s,
         tick_hz: tick_rate,
         send_hz: send_rate,
         snapshot_hz: case.snapshot_hz,
@@ -221,7 +235,8 @@ fn merged(seen: &[&Seen], of: fn(&Seen) -> &Samples) -> Samples {
 /// The longest freeze and the largest jump of any entity that anybody saw.
 fn others(case: &Case, watch: &Watch) -> (f64, f64) {
     // What is shown is as old as the network's delay and the playout's, which is at most some snapshots' worth.
-    let network_s = (case.network.latency_ms + case.network.jitter_ms) / 1000.0;
+    let latency_ms = case.network.latency_down_ms.unwrap_or(case.network.latency_ms);
+    let network_s = (latency_ms + case.network.jitter_ms) / 1000.0;
     let back_s = 1.0 + network_s + 2.0 / f64::from(case.snapshot_hz);
     let shown = watch.players.iter().flat_map(|watched| &watched.seen.others);
     shown.fold((0.0, 0.0), |(frozen, jump), (entity, path)| {

@@ -7,7 +7,7 @@ const BROKEN: &[(&str, &str)] = &[
     ("a", "my.toml, line 2: key with no value, expected `=`"),
     (
         "[network]\nlatncy_ms = 5",
-        "my.toml, line 3: latncy_ms is unknown; accepted are latency_ms, jitter_ms, ordering, loss, burst_length, duplicates, reordering, rate_kbps",
+        "my.toml, line 3: latncy_ms is unknown; accepted are latency_ms, latency_down_ms, jitter_ms, ordering, loss, burst_length, duplicates, reordering, rate_kbps, calm_s",
     ),
     ("\n[network]\nlatency_ms = -5", "my.toml, line 4: latency_ms is -5; it must be a number from 0 to 10000 ms"),
     ("[network]\nlatency_ms = nan", "my.toml, line 3: latency_ms is nan; it must be a number from 0 to 10000 ms"),

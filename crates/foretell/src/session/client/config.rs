@@ -36,7 +36,7 @@ pub struct ClientConfig {
     /// By what the clock is steered.
     pub pacing: PacingBy,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
-    /// them do. Default 0.005.
+    /// them do. Default 0.003: where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
     pub late_inputs_max: f64,
     /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
     /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent).
@@ -64,7 +64,7 @@ impl Default for ClientConfig {
             predict: Predict::default(),
             input_delay: InputDelay::default(),
             pacing: PacingBy::default(),
-            late_inputs_max: 0.005,
+            late_inputs_max: 0.003,
             lead_max_ms: 100,
             late_snapshots_max: 0.01,
             playout_wait_max_ms: 250,
