@@ -10,6 +10,7 @@ mod controls;
 mod dialogue;
 mod driver;
 mod explain;
+mod faults;
 mod frame;
 mod local;
 mod marks;
