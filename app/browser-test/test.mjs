@@ -450,7 +450,7 @@ test("others are predicted from relayed inputs when asked to, by key and in the 
   await page.locator("#preset").selectOption("4g");
   const key = await page.locator("#control-others").getAttribute("aria-keyshortcuts");
   await page.keyboard.press("Escape");
-  await page.keyboard.press(key.toLowerCase());
+  await page.keyboard.press(key);
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "predicted"));
   await page.waitForFunction(() => window.foretell.corrections.some(({ own, causes }) => !own && causes.includes("relayed input differed")));

@@ -1,6 +1,7 @@
 //! What went wrong in a scenario that failed, as its failure prints it for the lab: the link, what it sets, and what is
 //! said of each fault on the time axis.
 
+use super::bytes;
 use super::controls::Key;
 use super::recording::SEED_MAX;
 use super::script::Upcoming;
@@ -60,6 +61,25 @@ impl Faulty {
     pub fn link(&self, seed: u64) -> String {
         let Faulty { schedule, players, length_ms } = self;
         format!("{BEGINNING}{schedule}&seed={seed}&players={players}&ms={length_ms}")
+    }
+
+    /// Appends it to a recording's bytes.
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        let text = self.schedule.to_string();
+        let numbers = [u64::from(self.players), u64::from(self.length_ms), text.len() as u64];
+        numbers.into_iter().for_each(|number| bytes::put(bytes, number));
+        bytes.extend(text.bytes());
+    }
+
+    /// Takes it off a recording's bytes; `None` where they are damaged.
+    pub fn take(rest: &mut &[u8]) -> Option<Faulty> {
+        let players =
+            u8::try_from(bytes::take_at_most(rest, u64::from(PLAYERS_MAX))?).ok().filter(|players| *players > 0)?;
+        let length_ms = u32::try_from(bytes::take(rest)?).ok()?;
+        let length = usize::try_from(bytes::take_at_most(rest, TEXT_MAX as u64)?).ok()?;
+        let (text, after) = rest.split_at_checked(length)?;
+        *rest = after;
+        Faulty::read(core::str::from_utf8(text).ok()?, players, length_ms).ok()
     }
 
     /// The controls of a scenario: a network without delay and a snapshot per tick, which are the library's defaults, and the

@@ -14,6 +14,7 @@ mod faults;
 mod frame;
 mod local;
 mod marks;
+mod numbers;
 mod others;
 mod packets;
 mod page;

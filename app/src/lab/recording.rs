@@ -5,7 +5,7 @@
 
 use super::bytes;
 use super::controls::{CONTROLS, Key};
-use super::faults::{self, Faulty};
+use super::faults::Faulty;
 use super::settings::Settings;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -203,12 +203,8 @@ impl Recording {
         bytes::put(&mut bytes, u64::from(keys) << 1 | u64::from(bot));
         bytes::put(&mut bytes, u64::from(self.frames));
         if let Some(faulty) = &self.faults {
-            let faulty = faulty.since(self.first * 1000 / FRAMES_PER_SECOND);
-            let text = faulty.schedule.to_string();
-            [0, FAULTS, u64::from(faulty.players), u64::from(faulty.length_ms), text.len() as u64]
-                .into_iter()
-                .for_each(|number| bytes::put(&mut bytes, number));
-            bytes.extend(text.bytes());
+            [0, FAULTS].into_iter().for_each(|number| bytes::put(&mut bytes, number));
+            faulty.since(self.first * 1000 / FRAMES_PER_SECOND).put(&mut bytes);
         }
         let mut before = self.first;
         for (at, change) in &self.changes {
@@ -261,7 +257,11 @@ fn decode_rest(mut rest: &[u8]) -> Option<Recording> {
     (start.bot, start.keys) = (flags & 1 == 1, u8::try_from(flags >> 1).ok()?);
     let frames = u32::try_from(bytes::take_at_most(&mut rest, u64::from(FRAMES_MAX))?).ok()?;
     let mut recording = Recording { frames, ..Recording::new(start) };
-    recording.faults = take_faults(&mut rest)?;
+    let mut ahead = rest;
+    if bytes::take(&mut ahead) == Some(0) && bytes::take(&mut ahead) == Some(FAULTS) {
+        recording.faults = Some(Faulty::take(&mut ahead)?);
+        rest = ahead;
+    }
     let mut at = 0;
     while !rest.is_empty() {
         at += u32::try_from(bytes::take_at_most(&mut rest, u64::from(frames - at))?).ok()?;
@@ -272,21 +272,6 @@ fn decode_rest(mut rest: &[u8]) -> Option<Recording> {
         recording.changes.push_back((at, change));
     }
     Some(recording)
-}
-
-/// The faults, if there are any; `None` for the whole where they are damaged.
-fn take_faults(rest: &mut &[u8]) -> Option<Option<Faulty>> {
-    let mut ahead = *rest;
-    if bytes::take(&mut ahead) != Some(0) || bytes::take(&mut ahead) != Some(FAULTS) {
-        return Some(None);
-    }
-    let players = u8::try_from(bytes::take_at_most(&mut ahead, u64::from(faults::PLAYERS_MAX))?).ok()?;
-    let length_ms = u32::try_from(bytes::take(&mut ahead)?).ok()?;
-    let length = usize::try_from(bytes::take_at_most(&mut ahead, faults::TEXT_MAX as u64)?).ok()?;
-    let (text, after) = ahead.split_at_checked(length)?;
-    *rest = after;
-    let faulty = Faulty::read(core::str::from_utf8(text).ok()?, players, length_ms).ok()?;
-    (players > 0).then_some(Some(faulty))
 }
 
 fn take_change(rest: &mut &[u8]) -> Option<Change> {

@@ -24,7 +24,7 @@ export function drawEvents(c, marks, { left, right, bottom }, x, pointer) {
   c.textAlign = "right";
   c.textBaseline = "middle";
   inView.forEach(({ mark, at }, i) => {
-    const before = i > 0 ? inView[i - 1].at : -Infinity;
+    const before = i > 0 ? inView[i - 1].at : 0;
     line(c, at, bottom, mark.kind);
     flag(c, at, mark.kind);
     c.fillStyle = mark.kind === "set" ? colours.muted : colours.text;
