@@ -408,6 +408,63 @@ test("a link of remote players with scripts and presets plays the same run, bit 
   }
 });
 
+const FAULTS = "faults=0:p0:latency:both:40,0:p1:latency:both:90,2500-1500:p1:loss:up:100,4200:s:event:3&seed=9&players=4&ms=6000";
+
+test("a link of faults opens with its players, and marks each fault on the time axis", async () => {
+  const page = await open(DESKTOP, `${origin}/#${FAULTS}`);
+  await page.waitForFunction(() => others(window.foretell.frames.at(-1)).length === 3);
+  assert.deepEqual(await page.evaluate(() => [window.foretell.settings.scene, window.foretell.seed, window.foretell.settings.latency_ms]), ["remote", 9, 0]);
+  assert(page.url().endsWith(`#${FAULTS}`), page.url());
+  await page.waitForFunction(() => window.foretell.marks.some(({ caption }) => caption === "end of the scenario"));
+  const marks = await page.evaluate(() => window.foretell.marks.map(({ kind, caption, time_s }) => [kind, caption, time_s]));
+  const at = (caption) => marks.find((mark) => mark[0] === "script" && mark[1] === caption)?.[2];
+  assert.deepEqual(["you (p0): latency 40 ms", "p1: latency 90 ms", "p1: loss up 100 %", "p1: loss ends", "server: pushes your cube"].map(at), [0, 0, 2.5, 4, 4.2]);
+  await page.screenshot({ path: `${SHOTS}desktop-faults.png` });
+  const copiedAt = await newestFrame(page);
+  await page.keyboard.press("c");
+  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const run = await frames(page);
+  const again = await open(DESKTOP, link);
+  await again.waitForFunction((last) => window.foretell.frames.some(({ frame }) => frame >= last), copiedAt + 1);
+  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
+  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
+  assert(shared.length > 250, `only ${shared.length} frames are shared`);
+  for (const { replaying, ...played } of shared) {
+    const { replaying: again, ...replayed } = replay.get(played.frame);
+    assert.deepEqual(replayed, played);
+  }
+});
+
+test("faults that can't be read are named with the accepted form, and the lab runs without them", async () => {
+  const page = await open(DESKTOP, `${origin}/#faults=0:p0:latency:both:40,300:p0:rain&seed=1&players=2&ms=3000`);
+  await page.waitForFunction(() => document.getElementById("status").classList.contains("grave"));
+  assert.match(await page.locator("#status").innerText(), /`300:p0:rain` is no fault; one is at\[-length\]:who:what.+without/);
+  await until(page, (await newestFrame(page)) + 30);
+  assert.equal(await page.evaluate(() => window.foretell.marks.length), 0);
+});
+
+test("others are predicted from relayed inputs when asked to, by key and in the link, and each correction has its cause", async () => {
+  const page = await open();
+  await turnToRemote(page);
+  await page.locator("#preset").selectOption("4g");
+  const key = await page.locator("#control-others").getAttribute("aria-keyshortcuts");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press(key);
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "predicted"));
+  await page.waitForFunction(() => window.foretell.corrections.some(({ own, causes }) => !own && causes.includes("relayed input differed")));
+  assert.deepEqual(await page.evaluate(() => window.foretell.corrections.filter(({ causes }) => !causes.length)), []);
+  assert.match(await page.locator("#legend").innerText(), /predicted/);
+  assert.match(await page.locator("#causes").innerText(), /relayed input[\s\S]+other player/);
+  const index = await page.evaluate(() => window.foretell.corrections.findIndex(({ causes }) => causes.includes("relayed input differed")));
+  for (let i = 0; i <= index; i += 1) await page.keyboard.press("]");
+  assert.match(await page.locator("#card").innerText(), /not the one that was guessed/);
+  await page.screenshot({ path: `${SHOTS}desktop-predicted.png` });
+  const again = await open(DESKTOP, page.url());
+  assert.equal(await again.evaluate(() => window.foretell.settings.others), "predicted");
+});
+
 test("the address holds the settings", async () => {
   const page = await open();
   await page.locator("#control-latency_ms").fill("200");

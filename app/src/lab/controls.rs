@@ -29,10 +29,11 @@ pub enum Key {
     Other,
     Bots,
     Scene,
+    Others,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 23;
+pub const CONTROLS_LEN: usize = 24;
 
 /// What the page shows of the one session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +81,7 @@ impl Key {
     pub fn scene(self) -> Option<Scene> {
         match self {
             Key::Other => Some(Scene::Prediction),
-            Key::Bots => Some(Scene::Remote),
+            Key::Bots | Key::Others => Some(Scene::Remote),
             _ => None,
         }
     }
@@ -343,6 +344,16 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         range: Range::Words(&[("prediction", "Prediction"), ("remote", "Remote players")]),
         default: 0,
         explain: "What the page shows of the session: your own cube, or the others.",
+        source: "Q20",
+    },
+    Control {
+        key: Key::Others,
+        name: "others",
+        label: "others",
+        group: Group::Methods,
+        range: Range::Words(&[("interpolated", "interpolated"), ("predicted", "predicted from inputs")]),
+        default: 0,
+        explain: "Whether others are shown late, between snapshots, or ahead, by the inputs that the server relays and guesses.",
         source: "Q20",
     },
 ];

@@ -1,6 +1,7 @@
 //! The protocol: a message of the page in, the program's answer out. Pure: the same messages give the same answers.
 
 use super::controls::{CONTROLS, Key};
+use super::faults::Faulty;
 use super::frame::Frame;
 use super::presets;
 use super::recording::{Event, Recording, SEED_MAX, Start};
@@ -20,11 +21,28 @@ const KEYS_MAX: u8 = 31;
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Request {
-    Start { seed: Option<u64>, settings: Option<Map<String, Value>>, link: Option<String> },
-    Frames { count: u32, keys: u8 },
-    Set { key: String, value: Value },
-    Preset { name: String },
-    Event { name: String },
+    Start {
+        seed: Option<u64>,
+        settings: Option<Map<String, Value>>,
+        link: Option<String>,
+        /// Whether the faults of the run so far stay; those of a link are its own.
+        #[serde(default)]
+        faults: bool,
+    },
+    Frames {
+        count: u32,
+        keys: u8,
+    },
+    Set {
+        key: String,
+        value: Value,
+    },
+    Preset {
+        name: String,
+    },
+    Event {
+        name: String,
+    },
     Link,
 }
 
@@ -82,7 +100,7 @@ struct Chosen {
     settings: Map<String, Value>,
     /// The preset that holds; none after a control of the network was moved.
     preset: Option<String>,
-    /// Seed and settings, for the address of the page.
+    /// Seed, settings and faults, for the address of the page.
     fragment: String,
 }
 
@@ -123,8 +141,12 @@ impl Dialogue {
 
     fn respond(&mut self, request: Request) -> Result<Option<Answer>, String> {
         let answer = match request {
-            Request::Start { seed, settings, link } => {
-                self.run = Run::new(beginning(seed, settings.as_ref(), link.as_deref())?);
+            Request::Start { seed, settings, link, faults } => {
+                let mut origin = beginning(seed, settings.as_ref(), link.as_deref())?;
+                if faults && link.is_none() {
+                    origin.faults.clone_from(&self.run.recording().faults);
+                }
+                self.run = Run::new(origin);
                 self.ready()
             }
             Request::Frames { count, keys } => {
@@ -173,10 +195,11 @@ impl Dialogue {
     fn chosen(&self) -> Chosen {
         let settings = self.run.settings();
         let preset = presets::presets().into_iter().find(|preset| preset.holds(settings));
+        let faults = self.run.recording().faults.clone();
         Chosen {
             settings: settings.values(),
             preset: preset.map(|preset| preset.name),
-            fragment: Recording::new(Start::new(self.run.seed(), *settings)).encode(),
+            fragment: Recording::new(Start::new(self.run.seed(), *settings)).with_faults(faults).encode(),
         }
     }
 }
@@ -187,6 +210,10 @@ fn beginning(
     settings: Option<&Map<String, Value>>,
     link: Option<&str>,
 ) -> Result<Recording, String> {
+    if let Some(link) = link.filter(|link| Faulty::is_link(link)) {
+        let (faulty, seed) = Faulty::of_link(link)?;
+        return Ok(Recording::new(Start::new(seed, faulty.settings())).with_faults(Some(faulty)));
+    }
     if let Some(link) = link {
         return Recording::decode(link);
     }

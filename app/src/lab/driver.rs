@@ -1,6 +1,7 @@
 //! What the lab does in a session: plays for the person and the bots, interferes on the server, and looks on.
 
 use super::explain::Witness;
+use super::faults::PLAYERS_MAX;
 use super::frame::{Correction, Shown};
 use super::local::Local;
 use super::others::{HELD_MS, Others};
@@ -16,10 +17,8 @@ use foretell::{
     TickRate,
 };
 
-/// The person's place among the harness's players; the others are bots.
+/// The person's number among the players; the others are bots.
 pub const HUMAN: usize = 0;
-/// How many players there are at most.
-const PLAYERS_MAX: usize = 8;
 
 /// What the person's screen shows; it stands still while their machine does.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +35,8 @@ pub struct Stage {
     rate: TickRate,
     stepping: Stepping,
     bots: Bots,
+    /// Whose machine is whose, where players come and go as faults have it; else each has the index of its player.
+    seats: Vec<usize>,
     /// How the client decides.
     pub config: ClientConfig,
     /// Whether a bot plays for the person.
@@ -62,19 +63,18 @@ pub struct Stage {
     pub corrections: Vec<Correction>,
     /// Of the frame that is made.
     pub resimulated: u32,
-    /// Whether the person's machine ran in the frame that is made.
-    pub ran: bool,
 }
 
 impl Stage {
     /// Before the first frame.
     pub fn new(seed: u64, (rate, stepping): (TickRate, Stepping), bot: bool) -> Stage {
-        let session =
-            Session { tick_rate: rate.get(), players: PLAYERS_MAX, input: Keys::Recorded, ..Session::default() };
+        let players = usize::from(PLAYERS_MAX);
+        let session = Session { tick_rate: rate.get(), players, input: Keys::Recorded, ..Session::default() };
         Stage {
             rate,
             stepping,
             bots: Bots::new(&session, seed),
+            seats: Vec::new(),
             config: ClientConfig::default(),
             bot,
             keys: 0,
@@ -90,14 +90,31 @@ impl Stage {
             screen: Screen { state: "joining", ..Screen::default() },
             corrections: Vec::new(),
             resimulated: 0,
-            ran: false,
         }
     }
 
     /// Forgets what belongs to the last frame alone.
     pub fn begin_frame(&mut self) {
         self.corrections.clear();
-        (self.resimulated, self.ran) = (0, false);
+        self.resimulated = 0;
+    }
+
+    /// The next machine belongs to the player of this number.
+    pub fn seat(&mut self, player: usize) {
+        self.seats.push(player);
+        if player == HUMAN {
+            (self.local, self.human, self.witness.first_input) = (None, None, None);
+        }
+    }
+
+    /// The number of the player whose machine it is.
+    fn player_at(&self, machine: usize) -> usize {
+        self.seats.get(machine).copied().unwrap_or(machine)
+    }
+
+    /// The person's machine; the newest, when they have come several times.
+    pub fn machine(&self) -> Option<usize> {
+        if self.seats.is_empty() { Some(HUMAN) } else { self.seats.iter().rposition(|player| *player == HUMAN) }
     }
 
     /// The keys that count in a tick.
@@ -119,7 +136,7 @@ impl Stage {
         self.inputs.clear();
     }
 
-    fn show(&mut self, at: Instant, client: &Client<Arena>) {
+    fn show(&mut self, Moment { now, local: at }: Moment, client: &Client<Arena>) {
         let Screen { cubes, correction_m, .. } = &mut self.screen;
         cubes.clear();
         *correction_m = 0.0;
@@ -140,7 +157,7 @@ impl Stage {
             cubes.push(Shown { beyond_ms, ..shown("other", player, position, source) });
             self.views.push((view.entity, position, beyond_ms));
         });
-        self.others.note_frame(seconds(at), &self.views);
+        self.others.note_frame(seconds(now), &self.views);
         if let Some((_, rows)) = client.newest_snapshot() {
             cubes.extend(confirmed("ghost", rows, human, self.ghosts));
         }
@@ -148,7 +165,8 @@ impl Stage {
 }
 
 impl Driver<Arena> for Stage {
-    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+    fn input(&mut self, machine: usize, tick: Tick) -> Buttons {
+        let player = self.player_at(machine);
         let input = Buttons::from_bits(self.keys_of(player, tick));
         if player == HUMAN {
             self.witness.first_input.get_or_insert(tick);
@@ -185,22 +203,25 @@ impl Driver<Arena> for Stage {
         frame.events.iter().for_each(|event| self.witness.note_server(event, self.human));
     }
 
-    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
-        if player != HUMAN {
+    fn after_client(&mut self, machine: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
+        if self.player_at(machine) != HUMAN {
             return;
         }
         self.human = client.player();
         frame.events.iter().for_each(|event| self.witness.note_client(event));
-        let explained = frame.corrections.iter().map(|corrected| self.witness.correction(corrected, &self.packets));
+        let explained = frame.corrections.iter().map(|corrected| {
+            let own = Some(corrected.entity.player()) == self.human;
+            self.witness.correction(corrected, own, &self.packets)
+        });
         self.corrections.extend(explained);
         self.move_local(client);
-        self.show(at.local, client);
+        self.show(at, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));
-        (self.resimulated, self.ran) = (frame.resimulated, true);
+        self.resimulated = frame.resimulated;
     }
 
     fn after_send(&mut self, sent: &Sent<'_>) {
-        if sent.player == HUMAN {
+        if self.player_at(sent.player) == HUMAN {
             self.packets.note(sent, Tick::new(self.screen.tick));
         }
     }

@@ -16,6 +16,13 @@ use std::collections::VecDeque;
 /// How many reports of each sort are remembered: those of the last seconds.
 const KEPT: usize = 512;
 
+/// What is said of [`Causes::OTHERS`].
+const OTHERS: &str = "another player's cube was elsewhere than this end had it: it touched this one, or from then on one of \
+    them is predicted, or is not any more";
+/// What is said of [`Causes::RELAYED_INPUT`].
+const RELAYED_INPUT: &str = "another player's input was not the one that was guessed until the server relayed it: they had \
+    pressed a key, or let one go";
+
 /// What has been reported lately.
 #[derive(Clone, Debug)]
 pub struct Witness {
@@ -129,7 +136,7 @@ impl Witness {
     }
 
     /// A correction with its reason, and the datagrams that it is about.
-    pub fn correction(&self, corrected: &Corrected, packets: &Packets) -> Correction {
+    pub fn correction(&self, corrected: &Corrected, own: bool, packets: &Packets) -> Correction {
         let (field, size, predicted, confirmed) = self.difference(corrected);
         let before = corrected.tick.back(1).unwrap_or_default();
         let (newest, ticks) = match self.substituted_before(corrected.tick) {
@@ -139,6 +146,7 @@ impl Witness {
         let first = newest.back(ticks.saturating_sub(1)).unwrap_or_default();
         Correction {
             entity: format!("the cube of {}", corrected.entity.player()),
+            own,
             tick: corrected.tick.get(),
             until: corrected.until.get(),
             field,
@@ -150,7 +158,7 @@ impl Witness {
             teleport: corrected.teleport,
             causes: corrected.causes.names().collect(),
             sentence: self.sentence(corrected),
-            packets: packets.involved((first, newest), corrected.tick),
+            packets: if own { packets.involved((first, newest), corrected.tick) } else { packets.told(corrected.tick) },
         }
     }
 
@@ -184,9 +192,10 @@ impl Witness {
             reasons.push(self.server_event(corrected.tick));
         }
         if causes.contains(Causes::OTHERS) {
-            reasons.push(
-                "another player's cube touched it, and the two ends see the others at different times".to_owned(),
-            );
+            reasons.push(OTHERS.to_owned());
+        }
+        if causes.contains(Causes::RELAYED_INPUT) {
+            reasons.push(RELAYED_INPUT.to_owned());
         }
         if causes.contains(Causes::EXISTENCE) {
             reasons.push("the cube was there on one end only".to_owned());
@@ -325,7 +334,7 @@ mod tests {
             witness.take_notes(),
             ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]
         );
-        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT), &Packets::default());
+        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT), true, &Packets::default());
         assert_eq!(told.sentence, "the input for tick 4,711 arrived 23 ms too late; the server repeated tick 4,710");
         assert_eq!(told.causes, ["own input late or substituted"]);
     }
@@ -335,12 +344,13 @@ mod tests {
         let mut witness = Witness::new();
         witness.note_event(Tick::new(319), Event::Impulse);
         let told =
-            |witness: &Witness, causes| witness.correction(&corrected(320, causes), &Packets::default()).sentence;
+            |witness: &Witness, causes| witness.correction(&corrected(320, causes), true, &Packets::default()).sentence;
         assert!(told(&witness, Causes::SERVER_EVENT).contains("pushed the cube by 3 m/s before tick 319"));
         assert!(told(&witness, Causes::OWN_INPUT).contains("did not have your input in time"));
         let both = told(&witness, Causes::TOLERANCE.with(Causes::EXISTENCE));
         assert!(both.contains("one end only; differences within"), "{both}");
-        assert!(told(&witness, Causes::OTHERS).contains("another player's cube touched it"));
+        assert!(told(&witness, Causes::OTHERS).contains("another player's cube was elsewhere"));
+        assert!(told(&witness, Causes::RELAYED_INPUT).contains("another player's input was not the one"));
         assert!(told(&witness, Causes::RESYNC).contains("started again"));
         assert!(told(&witness, Causes::default()).contains("no cause is known"));
         assert!(told(&witness, Causes::LEFT).contains("reconciliation was off"));

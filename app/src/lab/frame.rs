@@ -28,7 +28,7 @@ pub struct Frame {
     pub notes: Vec<String>,
     /// What was done to the run in this frame, as captions for the time axis.
     pub marks: Vec<Mark>,
-    /// What a script does next.
+    /// What a script does next, or a fault.
     pub upcoming: Option<Next>,
 }
 
@@ -43,7 +43,7 @@ pub struct Mark {
 /// What comes next.
 #[derive(Clone, Debug, Serialize)]
 pub struct Next {
-    pub caption: &'static str,
+    pub caption: String,
     pub in_s: f64,
 }
 
@@ -113,6 +113,8 @@ pub struct Chart {
 #[derive(Clone, Debug, Serialize)]
 pub struct Correction {
     pub entity: String,
+    /// Whether it is the person's.
+    pub own: bool,
     /// The state that differed.
     pub tick: u32,
     /// The state up to which was simulated again.

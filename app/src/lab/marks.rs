@@ -4,7 +4,6 @@ use super::controls::Key;
 use super::frame::Mark;
 use super::presets;
 use super::recording::Event;
-use super::script::Step;
 use super::settings::Settings;
 
 /// What was done since the last frame.
@@ -22,9 +21,9 @@ impl Marks {
         self.done.push(Mark { kind: "event", caption });
     }
 
-    /// A script's step begins.
-    pub fn note_step(&mut self, step: &Step) {
-        self.done.push(Mark { kind: "script", caption: step.caption.to_owned() });
+    /// A script's step begins, or a fault begins or ends.
+    pub fn note_script(&mut self, caption: String) {
+        self.done.push(Mark { kind: "script", caption });
     }
 
     /// A control was changed.

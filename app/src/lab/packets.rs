@@ -125,6 +125,11 @@ impl Packets {
         }
     }
 
+    /// What told of state `tick`, where it is not about the person's inputs.
+    pub fn told(&self, tick: Tick) -> Involved {
+        Involved { snapshot: self.teller(tick), ..Involved::default() }
+    }
+
     fn carriers(&self, (first, newest): (Tick, Tick)) -> impl Iterator<Item = &Inputs> {
         self.inputs.iter().filter(move |inputs| inputs.first <= newest && first <= inputs.newest)
     }

@@ -5,6 +5,7 @@
 
 use super::bytes;
 use super::controls::{CONTROLS, Key};
+use super::faults::Faulty;
 use super::settings::Settings;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,13 +15,16 @@ use std::collections::VecDeque;
 pub const FRAMES_MAX: u32 = 3600;
 /// Twice what a quick player does in a minute, and again as much for the controls.
 pub const CHANGES_MAX: usize = 4096;
-/// The longest text that is read: 4096 changes of five bytes each, in base64.
-const TEXT_MAX: usize = 32_768;
+/// The longest text that is read: 4096 changes of five bytes each, and faults, in base64.
+const TEXT_MAX: usize = 36_864;
 /// The largest seed: what JavaScript's numbers hold exactly.
 pub const SEED_MAX: u64 = (1 << 53) - 1;
+const FRAMES_PER_SECOND: u32 = 60;
 const VERSION: u64 = 1;
 /// Tags below this are keys.
 const KEYS: u64 = 32;
+/// The tag of a scenario's faults: an event, and the first of all.
+const FAULTS: u64 = 63;
 /// Tags from here on are controls; those between are events.
 const FIRST_CONTROL: u64 = 64;
 
@@ -125,6 +129,8 @@ impl Start {
 pub struct Recording {
     /// How it began; where `first` is not 0, what it had come to in that frame.
     pub start: Start,
+    /// What goes wrong from frame 0 on, counted as the run does.
+    pub faults: Option<Faulty>,
     /// The frame of the run that is frame 0 here.
     first: u32,
     /// How many frames are played.
@@ -136,7 +142,13 @@ pub struct Recording {
 impl Recording {
     /// Of a run that has not begun.
     pub fn new(start: Start) -> Recording {
-        Recording { start, first: 0, frames: 0, changes: VecDeque::new() }
+        Recording { start, faults: None, first: 0, frames: 0, changes: VecDeque::new() }
+    }
+
+    /// The same with these faults.
+    #[must_use]
+    pub fn with_faults(self, faults: Option<Faulty>) -> Recording {
+        Recording { faults, ..self }
     }
 
     /// Notes what is done just before `frame` of the run.
@@ -190,6 +202,10 @@ impl Recording {
         }
         bytes::put(&mut bytes, u64::from(keys) << 1 | u64::from(bot));
         bytes::put(&mut bytes, u64::from(self.frames));
+        if let Some(faulty) = &self.faults {
+            [0, FAULTS].into_iter().for_each(|number| bytes::put(&mut bytes, number));
+            faulty.since(self.first * 1000 / FRAMES_PER_SECOND).put(&mut bytes);
+        }
         let mut before = self.first;
         for (at, change) in &self.changes {
             bytes::put(&mut bytes, u64::from(at - before));
@@ -241,6 +257,11 @@ fn decode_rest(mut rest: &[u8]) -> Option<Recording> {
     (start.bot, start.keys) = (flags & 1 == 1, u8::try_from(flags >> 1).ok()?);
     let frames = u32::try_from(bytes::take_at_most(&mut rest, u64::from(FRAMES_MAX))?).ok()?;
     let mut recording = Recording { frames, ..Recording::new(start) };
+    let mut ahead = rest;
+    if bytes::take(&mut ahead) == Some(0) && bytes::take(&mut ahead) == Some(FAULTS) {
+        recording.faults = Some(Faulty::take(&mut ahead)?);
+        rest = ahead;
+    }
     let mut at = 0;
     while !rest.is_empty() {
         at += u32::try_from(bytes::take_at_most(&mut rest, u64::from(frames - at))?).ok()?;
@@ -303,6 +324,20 @@ mod tests {
     }
 
     #[test]
+    fn faults_come_back_and_what_is_forgotten_goes_from_them() {
+        let (faulty, _) =
+            Faulty::of_link("faults=0:p1:latency:up:9,500-900:s:stall&seed=1&players=2&ms=70000").expect("well-formed");
+        let mut recording = some_recording(100, 1).with_faults(Some(faulty));
+        assert_eq!(Recording::decode(&recording.encode()), Ok(recording.clone()));
+        (100..FRAMES_MAX + 60).for_each(|frame| recording.played(frame));
+        let read = Recording::decode(&recording.encode()).expect("well-formed");
+        assert_eq!(
+            read.faults.expect("some").link(1),
+            "faults=0:p1:latency:up:9,0-400:s:stall&seed=1&players=2&ms=69000"
+        );
+    }
+
+    #[test]
     fn every_event_has_its_own_name_in_the_order_of_their_tags() {
         for (tag, (event, name)) in Event::NAMED.into_iter().enumerate() {
             assert_eq!((event as usize, event.name(), Event::named(name)), (tag, name, Ok(event)));
@@ -326,7 +361,9 @@ mod tests {
 
     #[test]
     fn the_text_of_the_busiest_recording_is_not_too_long() {
-        let recording = some_recording(FRAMES_MAX * 2, 20);
+        let text = "10000-10000:p7:latency:down:10000,".repeat(120);
+        let faulty = Faulty::read(&text, 8, u32::MAX).expect("well-formed");
+        let recording = some_recording(FRAMES_MAX * 2, 20).with_faults(Some(faulty));
         assert!(recording.changes.len() <= CHANGES_MAX);
         let text = recording.encode();
         assert!(text.len() <= TEXT_MAX, "{}", text.len());
@@ -335,7 +372,8 @@ mod tests {
 
     #[test]
     fn damaged_text_gets_a_sentence_and_never_a_panic() {
-        let text = some_recording(300, 1).encode();
+        let faulty = Faulty::read("500-900:s:stall,0:p1:latency:up:9", 2, 9000).expect("well-formed");
+        let text = some_recording(300, 1).with_faults(Some(faulty)).encode();
         let mut random = SplitMix64::new(2);
         for _ in 0..20_000 {
             let mut damaged = text.clone().into_bytes();

@@ -5,18 +5,20 @@
 
 use super::controls::{Key, Scene};
 use super::driver::{HUMAN, Stage, confirmed};
-use super::frame::{Chart, Frame, Next, Now};
+use super::faults::UnderWay;
+use super::frame::{Frame, Next};
 use super::marks::Marks;
-use super::others::Seen;
+use super::numbers::{chart, now};
 use super::rates::{Counters, Meter, Rates};
 use super::recording::{Change, Event, Recording, Start};
-use super::script::{Running, What};
+use super::script::{Running, Upcoming, What};
 use super::settings::Settings;
 use crate::arena::{Arena, Cube};
 use core::time::Duration;
-use foretell::harness::{HostOptions, PlayerOptions, Simulation};
+use foretell::harness::{FaultStage, HostOptions, PlayerHost, PlayerOptions, Simulation};
+use foretell::netsim::Conditions;
 use foretell::session::client::ClientStats;
-use foretell::{Instant, PeerId, TickRate};
+use foretell::{Instant, PeerId};
 
 /// How often the person's screen is drawn, in Hz.
 const FRAMES_PER_SECOND: u32 = 60;
@@ -39,6 +41,8 @@ pub struct Run {
     /// The number of the next frame.
     next: u32,
     scripts: Running,
+    /// Of a scenario; then it is they who say who plays.
+    faults: Option<UnderWay>,
     meter: Meter,
     marks: Marks,
     notes: Vec<String>,
@@ -49,22 +53,30 @@ impl Run {
     pub fn new(origin: Recording) -> Run {
         let Start { seed, settings, bot, keys } = origin.start;
         let mut simulation = Simulation::new(settings.rules::<Cube>(), settings.server(), Arena::default(), seed);
-        simulation.add_player(player(&settings));
+        let faults = origin.faults.as_ref().map(UnderWay::new);
+        let mut notes = Vec::new();
+        match &origin.faults {
+            Some(faulty) => {
+                notes.push(format!("the faults of a scenario: players are p0, who is you, to p{}", faulty.players - 1))
+            }
+            None => drop(simulation.add_player(player(&settings))),
+        }
         let mut stage = Stage::new(seed, (settings.tick_rate(), settings.stepping()), bot);
         stage.keys = keys;
         Run {
             simulation,
             stage,
             settings,
-            recording: Recording::new(origin.start),
+            recording: Recording::new(origin.start).with_faults(origin.faults.clone()),
             replay: origin.clone(),
             origin,
             replayed_keys: keys,
             next: 0,
             scripts: Running::default(),
+            faults,
             meter: Meter::default(),
             marks: Marks::default(),
-            notes: Vec::new(),
+            notes,
         }
     }
 
@@ -85,17 +97,25 @@ impl Run {
 
     /// The client's counters.
     pub fn stats(&self) -> ClientStats {
-        self.simulation.players[HUMAN].client.stats()
+        self.person().map(|person| person.client.stats()).unwrap_or_default()
+    }
+
+    /// The person's machine, once they are there.
+    fn person(&self) -> Option<&PlayerHost<Arena>> {
+        self.simulation.players.get(self.stage.machine()?)
     }
 
     /// Changes a control from the next frame on; where both ends must agree on it, the run starts again. Says whether it
     /// did.
     ///
     /// # Errors
-    /// A sentence when there were too many changes since the last frame.
+    /// A sentence when there were too many changes since the last frame, or who plays is not to be chosen.
     pub fn set(&mut self, key: Key, code: u16) -> Result<bool, String> {
         if self.settings.code(key) == code {
             return Ok(false);
+        }
+        if self.faults.is_some() && matches!(key, Key::Bots | Key::Other) {
+            return Err("who plays in this run is up to the faults of its link".to_owned());
         }
         if key.restarts() {
             self.restart(key, code);
@@ -128,7 +148,8 @@ impl Run {
         let mut origin = if self.is_replaying() {
             self.origin.clone()
         } else {
-            Recording::new(Start { bot: self.stage.bot, ..Start::new(self.seed(), self.settings) })
+            let start = Start { bot: self.stage.bot, ..Start::new(self.seed(), self.settings) };
+            Recording::new(start).with_faults(self.recording.faults.clone())
         };
         origin.start.settings.set(key, code);
         *self = Run::new(origin);
@@ -170,13 +191,14 @@ impl Run {
 
     /// The person's machine runs nothing from the next frame on.
     fn stall(&mut self, length: Duration) {
-        self.simulation.players[HUMAN].host.clock_mut().stall(instant(self.next), length);
+        let machine = self.stage.machine().and_then(|machine| self.simulation.players.get_mut(machine));
+        machine.into_iter().for_each(|machine| machine.host.clock_mut().stall(instant(self.next), length));
     }
 
     /// Begins what scripts do in the next frame.
     fn follow_scripts(&mut self) {
         for step in self.scripts.begin(self.next) {
-            self.marks.note_step(step);
+            self.marks.note_script(step.caption.to_owned());
             match step.what {
                 What::Sleep(ms) => self.stall(Duration::from_millis(ms)),
                 What::ServerStall(ms) => {
@@ -205,25 +227,59 @@ impl Run {
         self.follow_scripts();
         self.arrange();
         self.stage.begin_frame();
+        self.suffer_faults();
         self.simulation.run_until(instant(frame), &mut self.stage);
         self.recording.played(frame);
         self.next += 1;
         self.report(frame, replaying)
     }
 
+    /// Runs up to each moment of this frame at which a fault begins or ends, and brings it about.
+    fn suffer_faults(&mut self) {
+        let until = instant(self.next);
+        while let Some(under_way) = &mut self.faults {
+            let Some(moment) = under_way.faults.next_ms().map(|ms| Instant::from_micros(u64::from(ms) * 1000)) else {
+                break;
+            };
+            if until < moment {
+                break;
+            }
+            if moment > Instant::ZERO {
+                self.simulation.run_until(moment, &mut self.stage);
+            }
+            let mut coming = Coming { stage: &mut self.stage, settings: &self.settings };
+            under_way.faults.begin(&mut self.simulation, &mut coming);
+            self.arrange_links();
+        }
+        while let Some(caption) = self.faults.as_mut().and_then(|under_way| under_way.take_caption(self.next)) {
+            self.marks.note_script(caption);
+        }
+    }
+
     /// Brings links, client, server and players to the settings.
     fn arrange(&mut self) {
-        self.arrange_bots();
+        if self.faults.is_none() {
+            self.arrange_bots();
+        }
+        self.arrange_links();
         let (client, server) = (self.settings.client(), self.settings.server());
         *self.simulation.server.server.config_mut() = server;
-        let set = self.settings.conditions();
-        for (index, player) in self.simulation.players.iter_mut().enumerate() {
-            *player.client.config_mut() = client;
-            let conditions = if index == HUMAN { self.scripts.over(set, self.next) } else { set };
-            (player.up_conditions, player.down_conditions) = (conditions, conditions);
-        }
+        self.simulation.players.iter_mut().for_each(|player| *player.client.config_mut() = client);
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
         self.stage.ghosts = self.settings.scene() == Scene::Remote;
+    }
+
+    /// Scripts lie over the person's link, and faults over everybody's.
+    fn arrange_links(&mut self) {
+        let set = self.settings.conditions();
+        let (own, mine) = (self.scripts.over(set, self.next), self.stage.machine());
+        let of = |machine: usize| -> Conditions { if Some(machine) == mine { own } else { set } };
+        for (machine, player) in self.simulation.players.iter_mut().enumerate() {
+            (player.up_conditions, player.down_conditions) = (of(machine), of(machine));
+        }
+        if let Some(under_way) = &self.faults {
+            under_way.faults.hold(&mut self.simulation, of);
+        }
     }
 
     /// The bots come once the person is there, so that the person is always the first player.
@@ -239,9 +295,32 @@ impl Run {
         }
     }
 
+    /// What comes next of scripts and faults.
+    fn upcoming(&self, frame: u32) -> Option<Next> {
+        let of_faults = self.faults.as_ref().and_then(|under_way| under_way.upcoming(frame));
+        let next = self.scripts.upcoming(frame).into_iter().chain(of_faults).min_by_key(|next| next.frames);
+        next.map(|Upcoming { caption, frames }| Next {
+            caption,
+            in_s: f64::from(frames) / f64::from(FRAMES_PER_SECOND),
+        })
+    }
+
+    /// How the person fares in a frame.
+    fn state(&mut self, frame: u32) -> &'static str {
+        let machine = self.stage.machine().and_then(|machine| self.simulation.players.get_mut(machine));
+        let Some(machine) = machine else { return "joining" };
+        match machine.host.clock_mut().is_stalled(instant(frame)) {
+            _ if machine.is_gone() => "left",
+            true => "stalled",
+            false => self.stage.screen.state,
+        }
+    }
+
     fn report(&mut self, frame: u32, replaying: bool) -> Frame {
         let stats = self.stats();
         let rates = self.rates(&stats);
+        let (state, upcoming) = (self.state(frame), self.upcoming(frame));
+        let last_tick = self.person().and_then(|person| person.client.tick().back(1)).unwrap_or_default();
         let stage = &mut self.stage;
         let mut cubes = stage.screen.cubes.clone();
         if let Some(human) = stage.human {
@@ -251,12 +330,11 @@ impl Run {
         let now = now(&stats, rates, stage.screen.correction_m, (seen, self.settings.tick_rate()));
         let mut notes = core::mem::take(&mut self.notes);
         notes.append(&mut stage.witness.take_notes());
-        let last_tick = self.simulation.players[HUMAN].client.tick().back(1).unwrap_or_default();
         Frame {
             frame,
             time_s: f64::from(frame) / f64::from(FRAMES_PER_SECOND),
             tick: stage.screen.tick,
-            state: if stage.ran { stage.screen.state } else { "stalled" },
+            state,
             keys: stage.keys_of(HUMAN, last_tick),
             bot: stage.bot,
             replaying,
@@ -266,10 +344,7 @@ impl Run {
             corrections: core::mem::take(&mut stage.corrections),
             notes,
             marks: self.marks.take(&self.settings),
-            upcoming: self.scripts.upcoming(frame).map(|next| Next {
-                caption: next.caption,
-                in_s: f64::from(next.frames) / f64::from(FRAMES_PER_SECOND),
-            }),
+            upcoming,
         }
     }
 
@@ -284,56 +359,29 @@ impl Run {
     }
 }
 
+/// Who comes because a scenario says so.
+struct Coming<'a> {
+    stage: &'a mut Stage,
+    settings: &'a Settings,
+}
+
+impl FaultStage<Arena> for Coming<'_> {
+    fn newcomer(&mut self, number: usize) -> PlayerOptions<Arena> {
+        self.stage.seat(number);
+        player(self.settings)
+    }
+
+    fn event(&mut self, _world: &mut Arena, _number: u32) {
+        self.stage.events.push(Event::Impulse);
+    }
+}
+
 fn player(settings: &Settings) -> PlayerOptions<Arena> {
     PlayerOptions {
         client: settings.client(),
         host: HostOptions::at(FRAMES_PER_SECOND),
         conditions: settings.conditions(),
         world: Arena::default(),
-    }
-}
-
-fn chart(now: &Now, stats: &ClientStats, seen: Seen, resimulated_ticks: u32) -> Chart {
-    Chart {
-        misprediction_m: now.misprediction_m,
-        correction_m: now.correction_m,
-        rtt_ms: now.rtt_ms,
-        margin_ticks: now.margin_ticks,
-        up_bytes_per_s: now.up_bytes_per_s,
-        down_bytes_per_s: now.down_bytes_per_s,
-        resimulated_ticks,
-        spare_lead_ms: now.spare_lead_ms,
-        slack_ticks: stats.slack_ticks,
-        slack_asked_ticks: stats.slack_asked_ticks,
-        speed: now.speed,
-        input_miss_rate: now.input_miss_rate,
-        playout_delay_ms: now.playout_delay_ms,
-        playout_speed: (stats.playout_speed > 0.0).then_some(stats.playout_speed),
-        beyond_ms: seen.beyond_ms,
-        shown_step_m: seen.shown_step_m,
-        true_step_m: seen.true_step_m,
-    }
-}
-
-fn now(stats: &ClientStats, rates: Rates, correction_m: f64, (seen, rate): (Seen, TickRate)) -> Now {
-    let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
-    let ms = |ticks: f64| ticks * rate.seconds() * 1000.0;
-    Now {
-        misprediction_m: stats.misprediction_m,
-        correction_m,
-        lead_ticks: stats.lead_ticks,
-        rtt_ms,
-        input_miss_rate: rates.input_miss_rate,
-        up_bytes_per_s: rates.up_bytes_per_s,
-        down_bytes_per_s: rates.down_bytes_per_s,
-        speed: stats.speed,
-        margin_ticks: stats.margin_ticks,
-        playout_delay_ms: ms(stats.playout_delay_ticks),
-        // Nothing before both are measured.
-        spare_lead_ms: if stats.lead_ticks > 0.0 && rtt_ms > 0.0 { ms(stats.lead_ticks) - rtt_ms / 2.0 } else { 0.0 },
-        extrapolated_share: seen.extrapolated_share,
-        frozen_ms: seen.frozen_ms,
-        jump_m: seen.jump_m,
     }
 }
 

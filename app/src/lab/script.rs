@@ -120,9 +120,9 @@ pub const SCRIPTS: [Script; 5] = [
 pub struct Running(Vec<(u32, &'static Script)>);
 
 /// What comes next in a script.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Upcoming {
-    pub caption: &'static str,
+    pub caption: String,
     /// In so many frames.
     pub frames: u32,
 }
@@ -158,7 +158,7 @@ impl Running {
         let steps = self.0.iter().flat_map(|(start, script)| script.steps.iter().map(|step| (*start, step)));
         let ahead = steps.filter_map(|(start, step)| {
             let frames = (start + frames(step.at_ms)).checked_sub(frame).filter(|frames| *frames > 0)?;
-            Some(Upcoming { caption: step.caption, frames })
+            Some(Upcoming { caption: step.caption.to_owned(), frames })
         });
         ahead.min_by_key(|upcoming| upcoming.frames)
     }

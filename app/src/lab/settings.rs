@@ -5,7 +5,7 @@ use super::controls::{CONTROLS, CONTROLS_LEN, Key, Scene};
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
-use foretell::session::client::{Reconciliation, Redundancy, Show};
+use foretell::session::client::{Predict, Reconciliation, Redundancy, Show};
 use foretell::{ClientConfig, GapPolicy, Rules, ServerConfig, State, Stepping, TickRate, Tolerance};
 use serde_json::{Map, Value};
 
@@ -56,6 +56,11 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
         }
+    }
+
+    /// Whether others are predicted, where they are what is looked at.
+    fn predicts_others(&self) -> bool {
+        self.scene() == Scene::Remote && self.code(Key::Others) == 1
     }
 
     /// Takes over values by name.
@@ -146,6 +151,7 @@ impl Settings {
             tolerance: [Tolerance::default(), Tolerance::article()][usize::from(self.code(Key::Tolerance))],
             correction: self.is_on(Key::Correction).then_some(correction),
             show: self.show(),
+            predict: if self.predicts_others() { Predict::Everyone } else { Predict::Own },
             ..ClientConfig::default()
         }
     }
@@ -161,6 +167,7 @@ impl Settings {
         ServerConfig {
             snapshot_interval: self.interval(Key::SnapshotRate),
             gap: gap[usize::from(self.code(Key::Gap))],
+            relay_inputs: self.predicts_others(),
             ..ServerConfig::default()
         }
     }

@@ -79,8 +79,8 @@ fn in_a_blackout_others_are_guessed_and_then_held_and_come_back() {
     assert_eq!([source(30), source(170), source(400)], ["interpolated", "held", "interpolated"]);
     assert!(frames.iter().any(|frame| of_role(frame, "other")[0].source == "extrapolated"));
     let next: Vec<_> = [0, 100, 300].into_iter().map(|at: usize| frames[at].upcoming.as_ref()).collect();
-    assert_eq!(next[0].map(|next| (next.caption, next.in_s)), Some(("total loss", 1.0)));
-    assert_eq!(next[1].map(|next| next.caption), Some("loss ends"));
+    assert_eq!(next[0].map(|next| (&next.caption[..], next.in_s)), Some(("total loss", 1.0)));
+    assert_eq!(next[1].map(|next| &next.caption[..]), Some("loss ends"));
     assert!(next[2].is_none());
     // It is the person's link alone: the bots' inputs get through, and they go on.
     assert!(frames[150..180].iter().all(|frame| frame.chart.true_step_m > 0.03));
@@ -152,4 +152,105 @@ fn a_correction_for_a_push_says_that_the_input_was_there() {
     let packets = &corrections[0].packets;
     assert_eq!((packets.lost, packets.late, packets.ticks), (0, 0, [corrections[0].tick - 1; 2]));
     assert!(packets.in_time > 0 && packets.inputs[0].late_ms < Some(0.0), "{packets:?}");
+}
+
+const FAULTS: &str = "faults=0:p0:latency:both:40,0:p1:fps:30,1000-1500:p1:loss:up:100,2000:p2:leave:silently,\
+    3000:p0:leave:politely,4000:p0:join,5000:s:event:1,5500-500:p0:stall,0:s:drift:200&seed=9&players=4&ms=7000";
+
+fn open_link(link: &str) -> Dialogue {
+    let mut page = Dialogue::new();
+    let ready = say(&mut page, &json!({ "type": "start", "seed": null, "settings": null, "link": link }));
+    assert_eq!(ready["type"], "ready", "{ready}");
+    page
+}
+
+fn frames(page: &mut Dialogue, numbers: core::ops::Range<u32>) -> Vec<Value> {
+    let one = |number| {
+        let message = json!({ "type": "frames", "count": 1, "keys": keys_of(3, number) });
+        let mut frame = say(page, &message)["frames"][0].take();
+        frame.as_object_mut().expect("a frame").remove("replaying");
+        frame
+    };
+    numbers.map(one).collect()
+}
+
+#[test]
+fn a_link_of_faults_plays_them_at_their_times_with_a_mark_each_and_is_copied_bit_for_bit() {
+    let mut page = open_link(FAULTS);
+    let played = frames(&mut page, 0..480);
+    let marks: Vec<_> = played
+        .iter()
+        .flat_map(|frame| {
+            let marks = frame["marks"].as_array().expect("marks");
+            marks.iter().map(|mark| (frame["frame"].as_u64(), mark["caption"].as_str())).collect::<Vec<_>>()
+        })
+        .collect();
+    for (frame, caption) in [
+        (0, "you (p0): latency 40 ms"),
+        (0, "p1: 30 frames per second"),
+        (60, "p1: loss up 100 %"),
+        (120, "p2: is gone without a word"),
+        (150, "p1: loss ends"),
+        (180, "you (p0): leaves"),
+        (240, "you (p0): joins"),
+        (300, "server: pushes your cube"),
+        (330, "you (p0): stalls"),
+        (360, "you (p0): stall ends"),
+        (420, "end of the scenario"),
+    ] {
+        assert!(marks.contains(&(Some(frame), Some(caption))), "{caption} in frame {frame}: {marks:?}");
+    }
+    assert_eq!(marks.len(), 12, "{marks:?}");
+    let state = |frame: usize| played[frame]["state"].as_str();
+    assert_eq!(
+        [state(170), state(200), state(290), state(340), state(479)].map(Option::unwrap),
+        ["playing", "left", "playing", "stalled", "playing"]
+    );
+    assert!(
+        (80.0..110.0).contains(&played[290]["now"]["rtt_ms"].as_f64().expect("measured")),
+        "{}",
+        played[290]["now"]
+    );
+    let pushed = played.iter().flat_map(|frame| frame["corrections"].as_array().expect("corrections"));
+    assert!(pushed.into_iter().any(|correction| correction["causes"] == json!(["server event"])));
+
+    let link = say(&mut page, &json!({ "type": "link" }));
+    assert_eq!(link["whole"], true);
+    let mut again = open_link(link["fragment"].as_str().expect("text"));
+    assert_eq!(frames(&mut again, 0..480), played);
+}
+
+#[test]
+fn faults_stay_when_the_run_starts_again_and_are_not_played_when_they_are_malformed() {
+    let mut page = open_link(FAULTS);
+    let first = frames(&mut page, 0..120);
+    say(&mut page, &json!({ "type": "start", "seed": 9, "settings": {}, "link": null, "faults": true }));
+    assert_eq!(frames(&mut page, 0..1)[0]["marks"], first[0]["marks"]);
+    let refused = say(&mut page, &json!({ "type": "set", "key": "bots", "value": 7 }));
+    assert_eq!(refused["message"], "who plays in this run is up to the faults of its link");
+    let chosen = say(&mut page, &json!({ "type": "set", "key": "jitter_ms", "value": 3 }));
+    let mut again = open_link(chosen["fragment"].as_str().expect("text"));
+    assert_eq!(frames(&mut again, 0..1)[0]["marks"], first[0]["marks"]);
+    let link = "faults=0:p0:latency:both:40,300:p0:rain&seed=1&players=2&ms=3000";
+    let error = say(&mut page, &json!({ "type": "start", "seed": null, "settings": null, "link": link }));
+    let told = error["message"].as_str().expect("a message");
+    assert!(told.starts_with("`300:p0:rain` is no fault; one is at[-length]:who:what, such as"), "{told}");
+}
+
+#[test]
+fn others_who_are_predicted_from_relayed_inputs_are_ahead_of_the_truth_and_their_corrections_have_causes() {
+    let mut run = run(&[(Key::Latency, 60.0), (Key::Scene, 1.0)]);
+    settle(&mut run);
+    run.set(Key::Others, 1).expect("there is room");
+    let frames = play(&mut run, 600);
+    let last = frames.last().expect("some");
+    assert!(of_role(last, "other").iter().all(|cube| cube.source == "predicted"), "{:?}", last.cubes);
+    let corrections: Vec<_> = frames.iter().flat_map(|frame| &frame.corrections).collect();
+    let relayed = corrections.iter().filter(|correction| correction.causes == ["relayed input differed"]).count();
+    assert!(relayed > 30, "{relayed} of {}", corrections.len());
+    assert!(corrections.iter().all(|correction| !correction.causes.is_empty()));
+    assert!(corrections.iter().all(|correction| !correction.sentence.contains("no cause")));
+    run.set(Key::Scene, 0).expect("there is room");
+    let last = play(&mut run, 120).pop().expect("some");
+    assert_eq!(of_role(&last, "other")[0].source, "interpolated");
 }

@@ -212,7 +212,7 @@ function restart() {
   const seed = Math.min(Math.max(Math.trunc(Number($("seed").value)) || 0, 0), Number.MAX_SAFE_INTEGER);
   openedLink = false;
   $("seed").value = seed;
-  connection.start(seed, foretell.settings, null);
+  connection.start(seed, foretell.settings, null, true);
 }
 
 async function giveLink({ fragment: run, whole }) {

@@ -166,7 +166,7 @@ export class Arena {
     this.context.globalAlpha = 1;
   }
 
-  cube(position, { role, dash, fill, crossed }) {
+  cube(position, { role, dash, fill, crossed, ringed }) {
     const c = this.context;
     const colour = colours[role];
     c.lineJoin = "round";
@@ -187,8 +187,17 @@ export class Arena {
       c.stroke();
       c.setLineDash([]);
       if (crossed) this.cross(face.corners);
+      if (ringed && face.name === "top") this.ring(face.corners);
     }
     c.globalAlpha = 1;
+  }
+
+  /** A smaller outline within a face. */
+  ring(corners) {
+    const middle = corners[0].map((_, axis) => corners.reduce((sum, corner) => sum + corner[axis] / corners.length, 0));
+    this.path(corners.map((corner) => corner.map((part, axis) => middle[axis] + (part - middle[axis]) * 0.55)));
+    this.context.lineWidth = 2;
+    this.context.stroke();
   }
 
   cross([a, b, d, e]) {
@@ -230,8 +239,9 @@ export class Arena {
     c.fillText(text, ...to);
   }
 
-  /** A name, with how far another player is guessed. */
-  nameOf({ source, beyond_ms }, name) {
+  /** A name, with how another player is guessed, and how far. */
+  nameOf({ role, source, beyond_ms }, name) {
+    if (role === "other" && source === "predicted") return `${name}, predicted`;
     if (source === "extrapolated") return `${name}, +${Math.round(beyond_ms)} ms`;
     return source === "held" ? `${name}, held` : name;
   }

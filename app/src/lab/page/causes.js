@@ -7,6 +7,8 @@ const CAUSES = [
   { name: "tolerance", short: "tolerance", colour: "tolerance", path: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z" },
   { name: "spawn or despawn", short: "spawn", colour: "existence", path: "M-4.5 -4.5H4.5V4.5H-4.5Z" },
   { name: "resync", short: "resync", colour: "resync", path: "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z" },
+  { name: "relayed input differed", short: "relayed input", colour: "relayed", path: "M-6 0L0 -5V-2H6V2H0V5Z" },
+  { name: "other player or proxy", short: "other player", colour: "others", path: "M-6 -4.5L0 0L-6 4.5ZM6 -4.5L0 0L6 4.5Z" },
   { name: "reconciliation was off", short: "was off", colour: "off", path: "M-6 -2H6V2H-6Z" },
 ];
 const UNEXPLAINED = { name: "unexplained", short: "unexplained", colour: "unexplained", path: "M0 -6L5.2 3H-5.2Z" };

@@ -47,10 +47,10 @@ export class Connection {
     return true;
   }
 
-  /** Starts a run. Frames that were asked for before belong to the old one and are dropped when they come. */
-  start(seed, settings, link) {
+  /** Starts a run; one without a link with the `faults` of the run so far, if asked to. Frames that were asked for before belong to the old one and are dropped when they come. */
+  start(seed, settings, link, faults = false) {
     this.started = false;
-    this.waiting = this.send({ type: "start", seed, settings, link });
+    this.waiting = this.send({ type: "start", seed, settings, link, faults });
   }
 
   /** Whether a request for frames would be sent now. */

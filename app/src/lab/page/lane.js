@@ -19,12 +19,12 @@ function fitted(c, text, width) {
 /** Draws the marks in view. A caption stands before its flag, so that it can be read as soon as it appears; the one
  *  nearest to `pointer` is written out. */
 export function drawEvents(c, marks, { left, right, bottom }, x, pointer) {
-  const inView = marks.map((mark) => ({ mark, at: x(mark.time_s) })).filter(({ at }) => at >= left - 1 && at <= right + 1);
+  const inView = atOnce(marks).map((mark) => ({ mark, at: x(mark.time_s) })).filter(({ at }) => at >= left - 1 && at <= right + 1);
   c.font = "11px system-ui, sans-serif";
   c.textAlign = "right";
   c.textBaseline = "middle";
   inView.forEach(({ mark, at }, i) => {
-    const before = i > 0 ? inView[i - 1].at : -Infinity;
+    const before = i > 0 ? inView[i - 1].at : 0;
     line(c, at, bottom, mark.kind);
     flag(c, at, mark.kind);
     c.fillStyle = mark.kind === "set" ? colours.muted : colours.text;
@@ -32,6 +32,17 @@ export function drawEvents(c, marks, { left, right, bottom }, x, pointer) {
   });
   const near = pointer === null ? null : inView.reduce((best, one) => (Math.abs(one.at - pointer) < Math.min(9, best ? Math.abs(best.at - pointer) : 9) ? one : best), null);
   if (near) writeOut(c, near.mark.caption, near.at, left, right);
+}
+
+/** Marks of one instant as one, with all that they say. */
+function atOnce(marks) {
+  const joined = [];
+  for (const mark of marks) {
+    const last = joined.at(-1);
+    if (last?.time_s === mark.time_s) joined[joined.length - 1] = { ...last, caption: `${last.caption} · ${mark.caption}` };
+    else joined.push(mark);
+  }
+  return joined;
 }
 
 function line(c, at, bottom, kind) {
@@ -65,7 +76,8 @@ function flag(c, at, kind) {
   c.stroke();
 }
 
-function writeOut(c, text, at, left, right) {
+function writeOut(c, all, at, left, right) {
+  const text = fitted(c, all, right - left - 10);
   const wide = c.measureText(text).width + 10;
   const from = Math.min(Math.max(at - wide, left), right - wide);
   c.fillStyle = colours.text;

@@ -12,9 +12,9 @@ const seconds = (at) => `${format(at, 3)} s`;
 const span = ([first, newest]) => (first === newest ? whole.format(newest) : `${whole.format(first)}–${whole.format(newest)}`);
 
 /** What is known of the datagrams of `correction`, as elements for its card. */
-export function packetsOf({ packets, tick, time_s }) {
+export function packetsOf({ own, packets, tick, time_s }) {
   const picture = packets.inputs.length || packets.snapshot ? [draw(packets, tick, time_s)] : [];
-  return [element("h3", "", "Packets"), ...picture, inputs(packets), ...(packets.inputs.length ? [table(packets)] : []), snapshot(packets.snapshot, tick)];
+  return [element("h3", "", "Packets"), ...picture, ...(own ? [inputs(packets)] : []), ...(packets.inputs.length ? [table(packets)] : []), snapshot(packets.snapshot, tick)];
 }
 
 function inputs({ ticks, inputs, ...counts }) {

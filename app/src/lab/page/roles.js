@@ -26,8 +26,9 @@ const LEGENDS = {
   ],
 };
 
-/** How another player is drawn by where their pose comes from: the same in the arena and in the legend. */
+/** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
 export const SOURCES = {
+  predicted: { dash: [], fill: 0.9, crossed: false, ringed: true },
   interpolated: { dash: [], fill: 0.55, crossed: false },
   extrapolated: { dash: [3, 3], fill: 0.2, crossed: false },
   held: { dash: [], fill: 0.05, crossed: true },
@@ -35,7 +36,7 @@ export const SOURCES = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function swatch({ dash, fill, crossed }) {
+function swatch({ dash, fill, crossed, ringed }) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
@@ -44,6 +45,11 @@ function swatch({ dash, fill, crossed }) {
     box.setAttribute(name, value);
   }
   svg.append(box);
+  if (ringed) {
+    const ring = document.createElementNS(SVG, "rect");
+    for (const [name, value] of Object.entries({ x: 5.5, y: 5.5, width: 5, height: 5, class: "ring" })) ring.setAttribute(name, value);
+    svg.append(ring);
+  }
   if (crossed) {
     const cross = document.createElementNS(SVG, "path");
     cross.setAttribute("d", "M2 2L14 14M14 2L2 14");
@@ -73,7 +79,7 @@ export class Legend {
     if (scene === this.scene) return;
     this.scene = scene;
     this.list.replaceChildren(...LEGENDS[scene].map((entry) => this.item(entry)));
-    if (scene === "remote") this.list.append(...["extrapolated", "held"].map((source) => this.sign(source)));
+    if (scene === "remote") this.list.append(...["predicted", "extrapolated", "held"].map((source) => this.sign(source)));
   }
 
   /** Whether cubes of this role are drawn in this scene. */
@@ -105,7 +111,7 @@ export class Legend {
   sign(source) {
     const item = document.createElement("li");
     item.className = "other sign";
-    const meaning = { extrapolated: "guessed ahead", held: "nothing more came" }[source];
+    const meaning = { predicted: "simulated ahead, like you", extrapolated: "guessed ahead", held: "nothing more came" }[source];
     item.append(swatch(SOURCES[source]), ...words(source, meaning));
     return item;
   }

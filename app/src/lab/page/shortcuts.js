@@ -3,7 +3,7 @@
 import { isTyping } from "./input.js";
 
 const RESERVED = new Set(["w", "a", "s", "d"]);
-const FALLBACK = "-=;',/";
+const FALLBACK = "-=;',/`\\";
 
 export class Shortcuts {
   constructor() {

@@ -9,6 +9,7 @@ const STATES = {
   resyncing: "Resyncing: the client waits for a snapshot to start again from.",
   lost: "No snapshot for 5 s; the client still listens.",
   stalled: "Your machine sleeps: it runs nothing and sends nothing.",
+  left: "You have left, as the faults of this link have it.",
   refused: "The server has refused the client.",
 };
 const whole = new Intl.NumberFormat("en");

@@ -3,7 +3,7 @@
 const NAMES = [
   "page", "panel", "line", "grid", "text", "muted", "floor", "wall",
   "local", "client", "server", "ghost", "other",
-  "late", "event", "tolerance", "existence", "resync", "off", "unexplained",
+  "late", "event", "tolerance", "existence", "resync", "relayed", "others", "off", "unexplained",
 ];
 
 export const colours = {};

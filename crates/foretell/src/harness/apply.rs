@@ -1,29 +1,47 @@
 //! Faults brought about in a simulation: what lasts is a function of the moment, what happens once happens at its time.
 
-use super::{Fault, Leaving, PlayerOptions, Schedule, Simulation, Way, What, Who};
+use super::{Fault, Leaving, PlayerHost, PlayerOptions, Schedule, Simulation, Way, What, Who};
 use crate::netsim::{Conditions, HostClock, Loss, Reordering};
 use crate::rollback::World;
 use crate::time::{Instant, Offset};
 use core::time::Duration;
+use std::collections::VecDeque;
 
-/// The players of a schedule, as far as they are in the session.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Roster {
+/// A schedule under way in a simulation, and its players as far as they are there: what a [`Scenario`](super::Scenario)
+/// does to a session, for whoever runs one by themselves.
+///
+/// At each moment of [`next_ms`](Faults::next_ms): run up to and with it (but for that at 0), [`begin`](Faults::begin),
+/// and [`hold`](Faults::hold).
+#[derive(Clone, Debug)]
+pub struct Faults {
+    schedule: Schedule,
     /// By the number of the player: the index of their machine.
     machines: Vec<Option<usize>>,
+    /// At which something changes and that are to come, ascending.
+    moments: VecDeque<u32>,
+    /// The last one that was begun.
+    at_ms: u32,
 }
 
-/// What a schedule needs of the scenario.
-pub(super) trait Stage<W: World> {
+/// What a schedule needs of who runs it.
+pub trait FaultStage<W: World> {
     /// What a player brings along who comes now.
     fn newcomer(&mut self, player: usize) -> PlayerOptions<W>;
     /// An event of the game's own.
     fn event(&mut self, world: &mut W, number: u32);
 }
 
-impl Roster {
-    pub(super) fn new(players: u8) -> Roster {
-        Roster { machines: vec![None; usize::from(players)] }
+impl Faults {
+    /// Of a session with so many players that has not begun: they come at its first moment, unless the schedule says that
+    /// they come later. Faults of other players do nothing.
+    pub fn new(schedule: Schedule, players: u8) -> Faults {
+        let moments = moments(&schedule).into();
+        Faults { schedule, machines: vec![None; usize::from(players)], moments, at_ms: 0 }
+    }
+
+    /// The next moment at which something changes, in ms since the session's start; the first one is 0.
+    pub fn next_ms(&self) -> Option<u32> {
+        self.moments.front().copied()
     }
 
     /// How many players are there.
@@ -31,34 +49,57 @@ impl Roster {
         self.machines.iter().flatten().count()
     }
 
-    /// Brings about what the schedule says of this moment. Call it at every moment of [`moments`], ascending.
-    pub(super) fn apply<W: World>(
-        &mut self,
-        schedule: &Schedule,
-        at_ms: u32,
-        simulation: &mut Simulation<W>,
-        stage: &mut impl Stage<W>,
-    ) {
+    /// Brings about what happens to machines at the next moment, which is now; links are up to [`hold`](Faults::hold).
+    pub fn begin<W: World>(&mut self, simulation: &mut Simulation<W>, stage: &mut impl FaultStage<W>) {
+        let Some(at_ms) = self.moments.pop_front() else { return };
+        self.at_ms = at_ms;
         if at_ms == 0 {
             for player in 0..self.machines.len() {
-                if !comes_late(schedule, player) {
+                if !comes_late(&self.schedule, player) {
                     self.machines[player] = Some(simulation.add_player(stage.newcomer(player)));
                 }
             }
         }
-        for fault in schedule.0.iter().filter(|fault| fault.at_ms == at_ms) {
-            self.begin(fault, simulation, stage);
+        for index in 0..self.schedule.0.len() {
+            let fault = self.schedule.0[index];
+            if fault.at_ms == at_ms {
+                self.begin_one(&fault, simulation, stage);
+            }
         }
-        set_server(schedule, at_ms, simulation);
-        for (player, machine) in self.machines.iter().enumerate() {
-            if let Some(machine) = *machine {
-                set_player(schedule, (at_ms, player), simulation, machine);
+        let (now, tick_rate) = (simulation.now(), simulation.rules().tick_rate.get());
+        Machine::of(self.lasting(Who::Server), u32::from(tick_rate)).set(now, &mut simulation.server.host);
+        for (who, machine) in self.there() {
+            Machine::of(self.lasting(who), 60).set(now, &mut simulation.players[machine].host);
+        }
+    }
+
+    /// Sets the links of its players to what lasts since the last moment. Without faults a link does in either direction what
+    /// `base` says of the machine with this index.
+    pub fn hold<W: World>(&self, simulation: &mut Simulation<W>, base: impl Fn(usize) -> Conditions) {
+        for (who, machine) in self.there() {
+            let PlayerHost { up_conditions, down_conditions, .. } = &mut simulation.players[machine];
+            (*up_conditions, *down_conditions) = (base(machine), base(machine));
+            for fault in self.lasting(who) {
+                let (up, down) = ways(fault.what);
+                up.then(|| set_conditions(fault.what, up_conditions));
+                down.then(|| set_conditions(fault.what, down_conditions));
             }
         }
     }
 
+    /// What lasts of somebody since the last moment.
+    fn lasting(&self, who: Who) -> impl Iterator<Item = &Fault> {
+        self.schedule.0.iter().filter(move |fault| fault.who == who && fault.lasts_at(self.at_ms))
+    }
+
+    /// The players who are there, and the index of their machine.
+    fn there(&self) -> impl Iterator<Item = (Who, usize)> {
+        let machines = (0..=u8::MAX).map(Who::Player).zip(&self.machines);
+        machines.filter_map(|(who, machine)| Some((who, (*machine)?)))
+    }
+
     /// What happens when a fault begins; what lasts is set elsewhere.
-    fn begin<W: World>(&mut self, fault: &Fault, simulation: &mut Simulation<W>, stage: &mut impl Stage<W>) {
+    fn begin_one<W: World>(&mut self, fault: &Fault, simulation: &mut Simulation<W>, stage: &mut impl FaultStage<W>) {
         let now = simulation.now();
         let player = match fault.who {
             Who::Server => None,
@@ -101,7 +142,7 @@ fn clock_of<W: World>(simulation: &mut Simulation<W>, who: Option<Option<usize>>
 }
 
 /// Whether the first coming or going of a player is that they come.
-pub(super) fn comes_late(schedule: &Schedule, player: usize) -> bool {
+fn comes_late(schedule: &Schedule, player: usize) -> bool {
     let of_player = schedule.0.iter().filter(|fault| is_of(fault, player));
     let comings = of_player.filter(|fault| matches!(fault.what, What::Join | What::Leave { .. }));
     comings.min_by_key(|fault| fault.at_ms).is_some_and(|fault| fault.what == What::Join)
@@ -141,7 +182,7 @@ impl Disturbances {
 }
 
 /// Every moment at which something changes, ascending, in ms; 0 is one of them.
-pub(super) fn moments(schedule: &Schedule) -> Vec<u32> {
+fn moments(schedule: &Schedule) -> Vec<u32> {
     let ends = schedule.0.iter().filter_map(Fault::end_ms);
     let mut moments: Vec<_> = schedule.0.iter().map(|fault| fault.at_ms).chain(ends).chain([0]).collect();
     moments.sort_unstable();
@@ -151,31 +192,6 @@ pub(super) fn moments(schedule: &Schedule) -> Vec<u32> {
 
 fn is_of(fault: &Fault, player: usize) -> bool {
     matches!(fault.who, Who::Player(who) if usize::from(who) == player)
-}
-
-fn set_server<W: World>(schedule: &Schedule, at_ms: u32, simulation: &mut Simulation<W>) {
-    let lasting = || schedule.0.iter().filter(|fault| fault.who == Who::Server && fault.lasts_at(at_ms));
-    let machine = Machine::of(lasting(), u32::from(simulation.rules().tick_rate.get()));
-    let now = simulation.now();
-    machine.set(now, &mut simulation.server.host);
-}
-
-fn set_player<W: World>(
-    schedule: &Schedule,
-    (at_ms, player): (u32, usize),
-    simulation: &mut Simulation<W>,
-    machine: usize,
-) {
-    let lasting = || schedule.0.iter().filter(|fault| is_of(fault, player) && fault.lasts_at(at_ms));
-    let now = simulation.now();
-    let host = &mut simulation.players[machine];
-    (host.up_conditions, host.down_conditions) = Default::default();
-    for fault in lasting() {
-        let (up, down) = ways(fault.what);
-        up.then(|| set_conditions(fault.what, &mut host.up_conditions));
-        down.then(|| set_conditions(fault.what, &mut host.down_conditions));
-    }
-    Machine::of(lasting(), 60).set(now, &mut host.host);
 }
 
 /// What lasts of a machine at some moment.

@@ -19,6 +19,7 @@ mod simulation;
 mod spied;
 mod sync;
 
+pub use apply::{FaultStage, Faults};
 pub use failure::Failure;
 pub use fault::{Fault, MalformedFault, Schedule, Way, What, Who};
 pub use figures::{Figures, Spread};

@@ -1,6 +1,6 @@
 //! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
 
-use super::apply::{Disturbances, Roster, Stage, moments};
+use super::apply::{Disturbances, FaultStage, Faults};
 use super::check::{Applied, Check, ClientSeen, ServerSeen};
 use super::figures::{Figures, Gauge};
 use super::spied::{Shared, Spied, Truth};
@@ -58,14 +58,14 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
         applied: Vec::new(),
         found: None,
     };
-    let mut roster = Roster::new(plan.players);
-    let mut moments = moments(&plan.schedule);
-    moments.retain(|moment| *moment < plan.length_ms);
-    for (index, moment) in moments.iter().enumerate() {
-        roster.apply(&plan.schedule, *moment, &mut simulation, &mut watch);
-        watch.present = roster.present();
-        let until = moments.get(index + 1).copied().unwrap_or(plan.length_ms);
-        let mut now = *moment;
+    let mut faults = Faults::new(plan.schedule.clone(), plan.players);
+    let within = |faults: &Faults| faults.next_ms().filter(|moment| *moment < plan.length_ms);
+    while let Some(moment) = within(&faults) {
+        faults.begin(&mut simulation, &mut watch);
+        faults.hold(&mut simulation, |_| Conditions::default());
+        watch.present = faults.present();
+        let until = within(&faults).unwrap_or(plan.length_ms);
+        let mut now = moment;
         while now < until && watch.found.is_none() {
             now = until.min(now + SLICE_MS);
             simulation.run_until(Instant::from_micros(u64::from(now) * 1000), &mut watch);
@@ -119,7 +119,7 @@ impl<W: World> Watch<'_, W> {
     }
 }
 
-impl<W: World> Stage<Spied<W>> for Watch<'_, W> {
+impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
     fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {
         let (world, notes) = Spied::new((self.scenario.make)(), None);
         let player = u8::try_from(player).unwrap_or(u8::MAX);
