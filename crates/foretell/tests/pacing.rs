@@ -9,6 +9,7 @@ use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
+use foretell::time::Offset;
 use foretell::{
     Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, State, Tick,
 };
@@ -196,4 +197,20 @@ fn a_network_that_needs_more_lead_than_is_allowed_is_told_once() {
     let (simulation, watch) = session(bursts, 60);
     assert!((1..10).contains(&watch.limited), "{}", watch.limited);
     assert!(simulation.players[0].client.stats().slack_asked_ticks > 6.4);
+}
+
+#[test]
+fn a_clock_that_is_set_forward_costs_one_resync_and_a_third_of_a_second() {
+    for (step_s, latency) in [(1, 0), (5, 50), (60, 0), (60, 50)] {
+        let (mut simulation, mut watch) = session(network(latency, 0), 60);
+        let now = simulation.now();
+        simulation.players[0].host.clock_mut().step(now, Offset::from_micros(step_s * 1_000_000));
+        run(&mut simulation, 8.0, &mut watch);
+        let after = watch.frames.iter().filter(|seen| seen.at > now);
+        let stood = after.filter(|seen| seen.state != ClientState::Playing).count();
+        assert!(stood <= 20, "{step_s} s, {latency} ms: {stood} frames");
+        assert_eq!(watch.seen(simulation.now()).resyncs, 1, "{step_s} s, {latency} ms");
+        let late = watch.missed.iter().filter(|at| at.since(now) > seconds(1.0)).count();
+        assert!(late <= 1, "{step_s} s, {latency} ms: {late}");
+    }
 }

@@ -30,6 +30,8 @@ const ROUTE_ARRIVALS: (usize, usize) = (4, 16);
 const ROUTE_TIME: Duration = Duration::from_millis(250);
 /// What is later than the longest wait by this factor was not late, but away.
 const OUTAGE: i64 = 4;
+/// What differs by less is no other route, however short the longest wait is, in microseconds.
+const JITTER_MIN: i64 = 50_000;
 /// So many values are needed to know the worst of an ordinary second.
 const TRUSTED_AFTER: u32 = 64;
 
@@ -146,6 +148,7 @@ impl Lateness {
     /// by four times `most` microseconds, it was an outage, and nothing to wait for. Returns whether the route has changed: the
     /// newest arrivals all differ from those before by more than `most`, which are forgotten then.
     pub(crate) fn note(&mut self, now: Instant, count: u32, value: impl Fn(u32) -> i64, most: i64) -> bool {
+        let most = most.max(JITTER_MIN);
         let newest = value(0);
         self.second = self.second.max(now.micros() / 1_000_000);
         self.recent.insert(0, (now, newest));

@@ -14,7 +14,7 @@ pub struct ClientConfig {
     /// Which inputs a datagram repeats.
     pub redundancy: Redundancy,
     /// How far back a prediction can be corrected by comparison; beyond it the client resyncs. Default 2 s: longer than
-    /// any round trip that is still playable. Taken over when the session starts, in whole ticks, at least one.
+    /// any round trip that is still playable. Taken over when the session starts, in whole ticks, at least one, at most 60 s.
     pub horizon: Duration,
     /// What happens when a prediction was wrong.
     pub reconciliation: Reconciliation,
@@ -75,13 +75,18 @@ impl Default for ClientConfig {
 impl ClientConfig {
     /// What the clock keeps to.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { late: self.late_inputs_max, most: micros(self.lead_max_ms) }
+        Limits { late: share(self.late_inputs_max), most: micros(self.lead_max_ms) }
     }
 
     /// What the playout cursor keeps to.
     pub(crate) fn playout_limits(&self) -> Limits {
-        Limits { late: self.late_snapshots_max, most: micros(self.playout_wait_max_ms) }
+        Limits { late: share(self.late_snapshots_max), most: micros(self.playout_wait_max_ms) }
     }
+}
+
+/// From 0 to 1; what is not a number is 0.
+fn share(of: f64) -> f64 {
+    if of.is_nan() { 0.0 } else { of.clamp(0.0, 1.0) }
 }
 
 /// Milliseconds in microseconds, ten seconds at most.

@@ -4,6 +4,10 @@ use crate::time::{Instant, Tick};
 use core::time::Duration;
 
 const SENT_KEPT: usize = 256;
+/// A quarter of a second of datagrams.
+const SAMPLES_KEPT: usize = 16;
+/// By more than this the round trip does not grow from one datagram to the next.
+const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct Connection {
     anew: Option<u16>,
     rtt: Duration,
     rtt_min: Duration,
+    /// The last round trips, by the low bits of the datagram's number.
+    samples: [Duration; SAMPLES_KEPT],
     /// The smoothed distance of round trips from `rtt`.
     jitter: Duration,
     last_snapshot: Instant,
@@ -45,6 +51,7 @@ impl Connection {
             anew: None,
             rtt: Duration::ZERO,
             rtt_min: Duration::ZERO,
+            samples: [Duration::MAX; SAMPLES_KEPT],
             jitter: Duration::ZERO,
             last_snapshot: now,
             acknowledged_input: None,
@@ -102,9 +109,12 @@ impl Connection {
         }
         self.heard = Some(sequence);
         let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
+        // A clock that is set forward makes a round trip of an hour.
+        let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min + GROWS_AT_ONCE) };
         if self.rtt.is_zero() {
             (self.rtt, self.rtt_min) = (sample, sample);
         }
+        self.samples[usize::from(sequence) % SAMPLES_KEPT] = sample;
         self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
         // Falls at once, rises by an eighth of the way per second or so: the route may have changed.
@@ -114,6 +124,11 @@ impl Connection {
     /// The smoothed round trip; zero until it is measured.
     pub(crate) fn rtt(&self) -> Duration {
         self.rtt
+    }
+
+    /// The shortest of the last round trips: for some that were measured by a clock that has been set it stays as it is.
+    pub(crate) fn rtt_of_late(&self) -> Duration {
+        self.samples.iter().min().copied().filter(|sample| *sample < Duration::MAX).unwrap_or(self.rtt)
     }
 
     /// How far round trips are from the smoothed one, smoothed too.

@@ -80,6 +80,9 @@ pub struct Client<W: World> {
 
 /// A server whose ticks are so far before a state that it sent has begun again.
 const BEGUN_AGAIN_TICKS: u32 = 1024;
+/// The longest history that is kept.
+const HORIZON_MAX: core::time::Duration = core::time::Duration::from_secs(60);
+
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
 const FEW: usize = 16;
 
@@ -270,7 +273,12 @@ impl<W: World> Session<W> {
         Session {
             player,
             connection,
-            timeline: Timeline::new(&rules.schema, player, rules.tick_rate, rules.tick_rate.ticks_in(config.horizon)),
+            timeline: Timeline::new(
+                &rules.schema,
+                player,
+                rules.tick_rate,
+                rules.tick_rate.ticks_in(config.horizon.min(HORIZON_MAX)),
+            ),
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),

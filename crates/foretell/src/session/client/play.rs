@@ -177,13 +177,13 @@ impl<W: World> Session<W> {
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
     /// round trip and the largest slack, and what is slept through at once.
     fn fits(&self, tick: Tick, until: Tick, most_micros: i64) -> bool {
-        let most = self.connection.rtt() + Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
+        let most = self.connection.rtt_of_late() + Duration::from_micros(most_micros.unsigned_abs()) + CATCH_UP;
         (tick..=tick + self.pacing.rate().ticks_in(most)).contains(&until)
     }
 
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
     fn place_anew(&mut self, tick: Tick) -> Tick {
-        let until = tick + self.pacing.rate().ticks_in(self.connection.rtt()) + 2;
+        let until = tick + self.pacing.rate().ticks_in(self.connection.rtt_of_late()) + 2;
         self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
         self.connection.begin_anew();
         self.unasked = until;
