@@ -31,7 +31,7 @@ impl Anchor {
     }
 
     /// Whether the server may have come to `tick` by now.
-    pub(super) fn allows(&self, now: Instant, tick: Tick, rate: TickRate) -> bool {
+    fn allows(&self, now: Instant, tick: Tick, rate: TickRate) -> bool {
         tick.since(self.expected(now, rate)) <= AHEAD_MAX
     }
 
