@@ -21,6 +21,7 @@ pub mod netsim;
 pub mod rollback;
 pub mod session;
 pub mod time;
+pub mod validation;
 pub mod wire;
 
 pub use foretell_derive::{Input, State};

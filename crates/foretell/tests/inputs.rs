@@ -4,6 +4,7 @@ use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::Conditions;
 use foretell::rollback::InputStatus;
+use foretell::validation::Offence;
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server,
     ServerConfig, State, Step, Stepping, Tick, World,
@@ -168,7 +169,7 @@ fn a_number_that_is_not_finite_is_refused_and_counted() {
         server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
         server.update(Instant::ZERO, &mut world, &mut Outbox::new());
         let stats = server.stats(PlayerId::new(1)).expect("joined");
-        assert_eq!((stats.inputs_refused, stats.inputs_applied), (1, 0));
+        assert_eq!((stats.ledger.count(Offence::NotFinite), stats.inputs_applied), (1, 0));
         assert_eq!(world.shooters[0].1.shots, 0);
     }
 }

@@ -90,7 +90,7 @@ fn a_server_that_waits_for_inputs_slows_down_a_client_whose_clock_is_fast() {
         seconds(&mut simulation, 900, &mut keys);
         assert_steady(&mut simulation, &mut keys);
         let server = &simulation.server.server;
-        assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs_refused, 0, "{skew_ppm} ppm");
+        assert_eq!(server.stats(PlayerId::new(1)).expect("joined").ledger.total(), 0, "{skew_ppm} ppm");
     }
 }
 

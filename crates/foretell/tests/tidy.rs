@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 /// Which modules each module may import from (ARCHITECTURE: `time -> {motion, wire, netsim}`, `motion -> rollback`,
 /// `rollback + wire -> session -> harness`).
-const MAY_IMPORT: [(&str, &[&str]); 8] = [
+const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("math", &[]),
     ("time", &[]),
     ("motion", &["math", "time"]),
     ("wire", &["time"]),
     ("netsim", &["math", "time"]),
     ("rollback", &["math", "motion", "time"]),
-    ("session", &["math", "motion", "rollback", "time", "wire"]),
+    ("validation", &["math", "motion", "time"]),
+    ("session", &["math", "motion", "rollback", "time", "validation", "wire"]),
     ("harness", &["math", "motion", "netsim", "rollback", "session", "time", "wire"]),
 ];
 

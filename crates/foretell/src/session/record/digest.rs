@@ -42,9 +42,9 @@ impl<W: World> Server<W> {
         digest.mix(&[self.rows().digest(), u64::from(self.tick().get()), self.malformed()]);
         for player in self.players() {
             let Some(stats) = self.stats(player) else { continue };
-            let PeerStats { datagrams, inputs_applied, inputs_missed, inputs_late, inputs_refused, .. } = *stats;
+            let PeerStats { datagrams, inputs_applied, inputs_missed, inputs_late, ledger, .. } = *stats;
             digest.mix(&[u64::from(player.get()), u64::from(self.is_lost(player)), datagrams, inputs_applied]);
-            digest.mix(&[inputs_missed, inputs_late, inputs_refused, stats.snapshots, stats.bytes]);
+            digest.mix(&[inputs_missed, inputs_late, ledger.total(), stats.snapshots, stats.bytes]);
         }
         digest.0
     }

@@ -2,6 +2,7 @@
 
 use crate::rollback::PlayerId;
 use crate::time::{Offset, Tick};
+use crate::validation::Ledger;
 
 /// Something that happened in an update of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,8 +99,9 @@ pub struct PeerStats {
     pub inputs_missed: u64,
     /// Inputs that came after their tick was simulated and had not been there before.
     pub inputs_late: u64,
-    /// Inputs that were refused: too far ahead, beyond the time budget, or with a number that is not finite.
-    pub inputs_refused: u64,
+    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::validation::Offence)),
+    /// or with a number that is not finite.
+    pub ledger: Ledger,
     /// Snapshots that were sent.
     pub snapshots: u64,
     /// Bytes that were sent.

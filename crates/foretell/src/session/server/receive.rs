@@ -8,6 +8,7 @@ use crate::rollback::{Input, ROW_WORDS_MAX, World};
 use crate::session::PeerId;
 use crate::session::packet::{InputHead, Message, presented_time, stream_presented};
 use crate::time::{Instant, Offset, Tick, TickTime};
+use crate::validation::Offence;
 use crate::wire::{BitReader, Malformed, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
@@ -132,7 +133,7 @@ impl<W: World> Server<W> {
         let peer = &mut self.peers[index];
         let at = at - peer.admitted;
         let end = (first + count).min(at.tick() + BUDGET_TICKS);
-        peer.stats.inputs_refused += u64::from((first + count).since(end.max(first)));
+        peer.stats.ledger.note_times(Offence::Time, u64::from((first + count).since(end.max(first))));
         let newest = TickTime::start_of(first + count) - TickTime::from_millionths(1_000_000);
         if newest > at + TickTime::from_millionths(EARLY_TICKS * 1_000_000) {
             peer.note_arrival(newest.tick(), newest - at);
@@ -152,10 +153,13 @@ impl<W: World> Server<W> {
         let arrivals = self.rules.stepping == Stepping::Arrivals;
         let margin = TickTime::start_of(tick) - self.clock.at_instant(now);
         let peer = &mut self.peers[index];
-        let offered = if finite { peer.buffer.offer(tick, input, presented) } else { Offered::Refused };
-        match offered {
+        if !finite {
+            peer.stats.ledger.note(Offence::NotFinite);
+            return;
+        }
+        match peer.buffer.offer(tick, input, presented) {
             Offered::Known | Offered::New => {}
-            Offered::Refused => peer.stats.inputs_refused += 1,
+            Offered::Refused => peer.stats.ledger.note(Offence::Time),
             Offered::Late if arrivals => peer.stats.inputs_late += 1,
             Offered::Late => {
                 peer.stats.inputs_late += 1;
