@@ -25,6 +25,8 @@ enum Quirk {
     KeepsNoOrder,
     /// A step is not the same in a re-simulation.
     KicksTheFirstTime,
+    /// The server moves something of its own by what only its world holds: no fault.
+    KeepsWind,
 }
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
@@ -42,6 +44,8 @@ struct Carts {
     quirk: Quirk,
     clock: Rc<Cell<u64>>,
     carts: Vec<(Entity, Cart)>,
+    /// No part of what is saved.
+    wind: f64,
 }
 
 impl Carts {
@@ -71,6 +75,18 @@ impl Carts {
     }
 }
 
+impl Carts {
+    /// A leaf of nobody's in the wind.
+    fn blow(&mut self, step: &Step<'_, Buttons>) {
+        self.wind += 0.01;
+        let leaf = self.carts.iter_mut().find(|(entity, _)| entity.player() == PlayerId::SERVER);
+        match leaf {
+            Some((_, leaf)) => leaf.position[1] += self.wind,
+            None => self.carts.push((step.spawn(Kind(0), PlayerId::SERVER), Cart::default())),
+        }
+    }
+}
+
 impl World for Carts {
     type Input = Buttons;
     type Saved = Vec<(Entity, Cart)>;
@@ -86,6 +102,9 @@ impl World for Carts {
         self.carts.retain(|(entity, _)| !step.left().contains(&entity.player()));
         if self.quirk != Quirk::KeepsNoOrder {
             self.carts.sort_unstable_by_key(|(entity, _)| *entity);
+        }
+        if self.quirk == Quirk::KeepsWind && step.is_authority() {
+            self.blow(step);
         }
         for index in 0..self.carts.len() {
             if let Some(input) = step.input(self.carts[index].0.player()) {
@@ -127,7 +146,7 @@ impl World for Carts {
 /// Makes worlds that share a clock.
 fn carts(quirk: Quirk) -> impl Fn() -> Carts {
     let clock = Rc::new(Cell::new(0));
-    move || Carts { quirk, clock: clock.clone(), carts: Vec::new() }
+    move || Carts { quirk, clock: clock.clone(), carts: Vec::new(), wind: 0.0 }
 }
 
 fn scenario(quirk: Quirk) -> Scenario<Carts> {
@@ -160,8 +179,22 @@ fn nothing_is_found_wrong_with_a_world_in_which_nothing_is_wrong() {
 }
 
 #[test]
+fn what_a_server_keeps_to_itself_is_no_fault_of_a_clients_world() {
+    // The server's wind is neither saved nor published, and moves nothing that a player predicts.
+    scenario(Quirk::KeepsWind).seeds(0..3).expect("no check complains");
+    assert_eq!(sync(Quirk::KeepsWind), Err((Stepped::AfterLoad, named("position"))));
+}
+
+#[test]
 fn a_field_that_save_forgets_is_named() {
     assert_eq!(sync(Quirk::ForgetsFuel), Err((Stepped::AfterLoad, named("fuel"))));
+    // Mostly a client adopts the whole state right after it has loaded, so that nothing of it shows in a session.
+    let failure = *scenario(Quirk::ForgetsFuel).seeds(0..5).expect_err("it is wrong");
+    assert_eq!((failure.check(), failure.seed(), failure.schedule().0.len()), ("world", 0, 0), "{failure}");
+    assert!(failure.what().contains("field `fuel`") && failure.what().contains("load forgets"), "{failure}");
+    let world = failure.world().expect("the world is found to be wrong");
+    assert_eq!((world.stepped, &world.field), (Stepped::AfterLoad, &named("fuel")), "{failure}");
+    scenario(Quirk::ForgetsFuel).without("world").run(0).expect("nothing shows");
     // A client that simulates few ticks again in an update goes back and forth while it does, and loads what was saved.
     let client = ClientConfig { resimulation_budget: 2, ..ClientConfig::default() };
     let failure = scenario(Quirk::ForgetsFuel).client(client).run(1).expect_err("it is wrong");

@@ -6,7 +6,7 @@ use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use common::scenario::masses;
 use core::time::Duration;
-use foretell::harness::check::{Check, ClientSeen};
+use foretell::harness::check::{Bytes, Check, ClientSeen};
 use foretell::harness::{
     Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, Way, What, Who,
     sync_test,
@@ -61,6 +61,46 @@ fn figures_say_what_the_players_saw() {
     assert_eq!((worst.frozen_ms, worst.correction_m.max), (deaf.frozen_ms, pushed.correction_m.max));
 }
 
+/// What a call says that panics.
+fn said(call: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(call).expect_err("it is refused");
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or(panic.downcast_ref::<&str>().map(|said| said.to_string()))
+        .expect("words")
+}
+
+#[test]
+fn a_scenario_that_can_not_mean_what_it_says_is_refused_in_a_sentence() {
+    let run = |scenario: Scenario<Masses>| scenario.length(Duration::from_millis(100)).run(1).map(|_| ()).expect("run");
+    for (said, fault, accepted) in [
+        (said(move || run(masses().without("nonsense"))), "`nonsense`", "there are outcomes, once, "),
+        (said(move || run(masses().schedule("5:p3:stall"))), "`5:p3:stall`", "p0 to p2"),
+        (said(move || run(masses().schedule("5:p0:rain"))), "`5:p0:rain`", "at[-length]:who:what"),
+        (said(|| drop(masses().players(0))), "not 0", "1 to 255 players"),
+        (said(|| drop(masses().length(Duration::ZERO))), "not 0ns", "from 1 ms to 49 days"),
+        (said(|| drop(masses().length(Duration::MAX))), "not 1844", "from 1 ms to 49 days"),
+        (said(|| drop(masses().seeds(5..5))), "none", "at least one seed"),
+    ] {
+        assert!(said.contains(fault) && said.contains(accepted), "{said}");
+    }
+    let without_all = ["outcomes", "world", "never starved"];
+    run(without_all.into_iter().fold(masses(), Scenario::without).check(|| NeverStarved));
+}
+
+#[test]
+fn seventy_players_are_within_their_bytes_and_a_budget_of_ones_own_holds() {
+    let crowd = || {
+        let server = ServerConfig { players_max: 70, ..ServerConfig::default() };
+        masses().players(70).server(server).length(Duration::from_millis(2500)).schedule("").without("world")
+    };
+    crowd().run(1).expect("no check complains");
+    let failure = *crowd().search(0).check(|| Bytes::new(16_000, 64_000)).run(1).expect_err("it is too much");
+    assert_eq!(failure.check(), "bytes");
+    assert!(failure.what().ends_with("at most 64000 are allowed"), "{failure}");
+}
+
 /// Complains when the second player's client has been starved.
 struct NeverStarved;
 
@@ -85,7 +125,7 @@ mod pasted {
 
     #[test]
     #[should_panic(expected = "never starved: it is starved")]
-    fn seed_104_never_starved() {
+    fn seed_104_never_starved_155d() {
         let length = core::time::Duration::from_millis(3300);
         let scenario = scenario().players(2).length(length).schedule("3000-302:p1:loss:down:100");
         scenario.run(104).expect("no check complains");
@@ -103,7 +143,9 @@ fn a_failure_is_shrunk_to_its_one_cause_and_printed_as_a_test_that_fails_again()
     assert_eq!(failure, *scenario().schedule(faults).run(104).expect_err("again"), "shrinking is deterministic");
     let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
     let (pasted, printed) = (lines(include_str!("scenarios.rs")), lines(&failure.test()));
-    assert!(pasted.windows(4).any(|lines| lines == &printed[1..5]), "{failure}");
+    assert!(pasted.windows(5).any(|lines| lines == &printed[1..6]), "{failure}");
+    let longer = *scenario().search(0).schedule("3000-400:p1:loss:down:100").run(104).expect_err("it is starved");
+    assert_ne!(longer.test().lines().nth(1), failure.test().lines().nth(1), "another name, though of the same seed");
     assert!(failure.to_string().contains(&failure.test()) && failure.to_string().ends_with(&failure.link()));
 }
 

@@ -50,13 +50,22 @@ impl Failure {
     /// A test that fails in the same way, for a file in which `scenario()` makes the scenario.
     pub fn test(&self) -> String {
         let Plan { seed, players, length_ms, schedule } = &self.plan;
-        let name: String = self.check().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let name = name.to_ascii_lowercase();
+        let name = self.name();
         format!(
-            "#[test]\nfn seed_{seed}_{name}() {{\n    let length = core::time::Duration::from_millis({length_ms});\n    \
+            "#[test]\nfn {name}() {{\n    let length = core::time::Duration::from_millis({length_ms});\n    \
              let scenario = scenario().players({players}).length(length).schedule(\"{schedule}\");\n    \
              scenario.run({seed}).expect(\"no check complains\");\n}}\n"
         )
+    }
+
+    /// Of the seed and the check, as a test may be called, and of a number that other faults and players change: of one
+    /// seed several things may be found.
+    fn name(&self) -> String {
+        let check = self.check().to_ascii_lowercase();
+        let words: Vec<_> = check.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let hash =
+            self.link().bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        format!("seed_{}_{}_{:04x}", self.seed(), words.join("_"), hash >> 16)
     }
 
     /// What follows the address of the lab's page to see it there: `#faults=...&seed=...&players=...&ms=...`. The faults

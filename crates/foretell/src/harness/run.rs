@@ -73,7 +73,10 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     }
     match watch.found {
         Some(found) => Err(found),
-        None => scenario.judge(watch.gauge.figures(), simulation.now()),
+        None => scenario.judge(watch.gauge.figures(), simulation.now()).and_then(|figures| {
+            scenario.look_at_world(plan.seed)?;
+            Ok(figures)
+        }),
     }
 }
 

@@ -5,9 +5,10 @@ use super::failure::Failure;
 use super::figures::Figures;
 use super::run::{Found, Plan, run};
 use super::shrink::shrink;
-use super::{FaultMix, Schedule};
+use super::sync::client_sync_test;
+use super::{FaultMix, Schedule, Who};
 use crate::netsim::SplitMix64;
-use crate::rollback::World;
+use crate::rollback::{PlayerId, World};
 use crate::session::client::ClientConfig;
 use crate::session::server::ServerConfig;
 use crate::session::{Rules, Stepping};
@@ -84,6 +85,11 @@ pub struct Scenario<W: World> {
     pub(super) search: u32,
 }
 
+/// The name of the check of a client's world by itself.
+const WORLD: &str = "world";
+/// For how many ticks a bot's random numbers are the same.
+const TICKS_HELD: u32 = 16;
+
 /// Where faults come from.
 enum Faults {
     Drawn(FaultMix),
@@ -127,17 +133,25 @@ impl<W: World> Scenario<W> {
         }
     }
 
-    /// With so many players.
+    /// With so many players, from 1 to 255. Default 1.
+    ///
+    /// # Panics
+    /// When there are none.
     #[must_use]
     pub fn players(mut self, players: u8) -> Scenario<W> {
+        assert!(players > 0, "a scenario has 1 to 255 players, not 0");
         self.players = players;
         self
     }
 
-    /// With sessions of this length, in whole ms. Default 15 s.
+    /// With sessions of this length, in whole ms, from 1 ms to 49 days. Default 15 s.
+    ///
+    /// # Panics
+    /// When it is shorter or longer.
     #[must_use]
     pub fn length(mut self, length: Duration) -> Scenario<W> {
-        self.length_ms = u32::try_from(length.as_millis()).unwrap_or(u32::MAX);
+        let length_ms = u32::try_from(length.as_millis()).ok().filter(|ms| *ms > 0);
+        self.length_ms = length_ms.unwrap_or_else(|| panic!("a session lasts from 1 ms to 49 days, not {length:?}"));
         self
     }
 
@@ -177,7 +191,7 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// With exactly these faults, as a failure prints them.
+    /// With exactly these faults, as a failure prints them. A run panics when they are of players who are not there.
     ///
     /// # Panics
     /// When the text is not a [`Schedule`].
@@ -194,7 +208,7 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// Without the check of this name, where it does not suit a game.
+    /// Without the check of this name, where it does not suit a game. A run panics when there is none.
     #[must_use]
     pub fn without(mut self, check: &'static str) -> Scenario<W> {
         self.without.push(check);
@@ -219,6 +233,10 @@ impl<W: World> Scenario<W> {
     ///
     /// # Errors
     /// What does not hold, with the smallest faults that still show it.
+    ///
+    /// # Panics
+    /// When a check was taken [out](Scenario::without) that there is not, or the [schedule](Scenario::schedule) has faults
+    /// of players who are not there.
     pub fn run(&self, seed: u64) -> Result<Summary, Box<Failure>> {
         let plan = self.plan(seed);
         let simulated = Duration::from_millis(u64::from(plan.length_ms));
@@ -232,6 +250,9 @@ impl<W: World> Scenario<W> {
     ///
     /// # Errors
     /// As [`run`](Scenario::run).
+    ///
+    /// # Panics
+    /// As [`run`](Scenario::run), and when there are no seeds.
     pub fn seeds(&self, seeds: impl IntoIterator<Item = u64>) -> Result<Summary, Box<Failure>> {
         let mut all = Summary::default();
         for seed in seeds {
@@ -240,6 +261,7 @@ impl<W: World> Scenario<W> {
             all.simulated += one.simulated;
             all.figures = all.figures.worst(one.figures);
         }
+        assert!(all.seeds > 0, "a scenario is run with at least one seed, and these are none");
         Ok(all)
     }
 
@@ -249,13 +271,21 @@ impl<W: World> Scenario<W> {
             Faults::Drawn(mix) => mix.draw(seed, players, length_ms),
             Faults::Given(schedule) => schedule.clone(),
         };
+        let absent = |who: Who| matches!(who, Who::Player(player) if player >= players);
+        if let Some(fault) = schedule.0.iter().find(|fault| absent(fault.who)) {
+            let last = players - 1;
+            panic!(
+                "`{fault}` is of a player who is not there; the players of this scenario are p0 to p{last}, and s is \
+                    the server"
+            );
+        }
         Plan { seed, players, length_ms, schedule }
     }
 
     /// The input of a player for a tick: a function of these three.
     pub(super) fn input(&self, seed: u64, player: usize, tick: Tick) -> W::Input {
         let mut mixed = SplitMix64::new(seed ^ (player as u64) << 48);
-        let seed = mixed.next_u64() ^ u64::from(tick.get() / 16);
+        let seed = mixed.next_u64() ^ u64::from(tick.get() / TICKS_HELD);
         (self.bot)(player, tick, &mut SplitMix64::new(seed))
     }
 
@@ -267,8 +297,30 @@ impl<W: World> Scenario<W> {
             checks.retain(|known| known.name() != check.name());
             checks.push(check);
         }
+        let names: Vec<_> = checks.iter().map(|check| check.name()).chain([WORLD]).collect();
+        if let Some(unknown) = self.without.iter().find(|name| !names.contains(name)) {
+            panic!("there is no check `{unknown}` to be taken out; there are {}", names.join(", "));
+        }
         checks.retain(|check| !self.without.contains(&check.name()));
         checks
+    }
+
+    /// Whether a client's world is exact by itself, where nothing that was wrong with it has shown in the session: what
+    /// `load` forgets shows only when a client has to go back and does not adopt all of it. The bot gives another input in
+    /// every tick, so that much happens.
+    pub(super) fn look_at_world(&self, seed: u64) -> Result<(), Found> {
+        if self.without.contains(&WORLD) {
+            return Ok(());
+        }
+        let input = |player: PlayerId, tick: Tick| {
+            self.input(seed, usize::from(player.get()) - 1, Tick::new(tick.get() * TICKS_HELD))
+        };
+        client_sync_test(&self.setting.rules, || (self.make)(), input).map_err(|out_of_sync| Found {
+            check: WORLD.to_owned(),
+            what: out_of_sync.to_string(),
+            at: Instant::ZERO,
+            player: None,
+        })
     }
 
     /// The figures, if they are as expected.

@@ -96,9 +96,9 @@ impl<W: World> Search<'_, W> {
 
     /// Up to just after what was found, or half as long.
     fn shorten_session(&mut self) {
-        let found_ms = u32::try_from(self.found.at.micros().div_ceil(1000)).unwrap_or(u32::MAX);
+        let found_ms = u32::try_from(self.found.at.micros().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
         for length_ms in [found_ms, self.plan.length_ms / 2, self.plan.length_ms / 4 * 3] {
-            if length_ms < self.plan.length_ms {
+            if (1..self.plan.length_ms).contains(&length_ms) {
                 self.try_plan(Plan { length_ms, ..self.plan.clone() });
             }
         }

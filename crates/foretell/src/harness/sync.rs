@@ -11,6 +11,9 @@ use core::fmt;
 const DEPTH: u32 = 8;
 /// How many players take part; they join one after the other, a second apart.
 const PLAYERS: u16 = 2;
+/// A client's world is looked at for so many ticks, and so many after the last player has joined.
+const CLIENT_TICKS: u32 = 96;
+const CLIENT_AFTER: u32 = 16;
 
 /// How the world was stepped when it gave another result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -75,13 +78,14 @@ impl core::error::Error for OutOfSync {}
 /// The first difference, with tick, entity and field.
 ///
 /// # Panics
-/// When the world publishes rows that are not of the rules' schema.
+/// When `ticks` is 0, and when the world publishes rows that are not of the rules' schema.
 pub fn sync_test<W: World>(
     rules: &Rules,
     make: impl Fn() -> W,
     input: impl FnMut(PlayerId, Tick) -> W::Input,
     ticks: u32,
 ) -> Result<(), OutOfSync> {
+    assert!(ticks > 0, "a world is looked at for at least one tick, not for 0");
     let script = Script::write(rules, input, ticks);
     let truth = script.straight_on(&mut make());
     script.anew(&mut make(), &truth)?;
@@ -90,11 +94,38 @@ pub fn sync_test<W: World>(
     script.adopted(make, &truth)
 }
 
+/// The same for a client's world alone: it adopts what the server's has published when both players are there, and is
+/// stepped from there on as the first one's client does, in three ways. What a server keeps to itself is not looked at, so
+/// that a world in which this fails is wrong in any case.
+pub(super) fn client_sync_test<W: World>(
+    rules: &Rules,
+    make: impl Fn() -> W,
+    input: impl FnMut(PlayerId, Tick) -> W::Input,
+) -> Result<(), OutOfSync> {
+    let begins = joins(PlayerId::new(PLAYERS), u32::from(rules.tick_rate.get())) + CLIENT_AFTER;
+    let mut script = Script::write(rules, input, begins.get() + CLIENT_TICKS);
+    let published = script.straight_on(&mut make()).swap_remove(begins.get() as usize);
+    script.begin_as_client(begins, &published);
+    let make = || {
+        let mut world = make();
+        world.adopt(&script.first);
+        world
+    };
+    let truth = script.straight_on(&mut make());
+    script.anew(&mut make(), &truth)?;
+    script.after_load(&mut make(), &truth)?;
+    script.again(&mut make(), &truth)
+}
+
 /// The steps, and how they are compared.
 struct Script<'a, I> {
     rules: &'a Rules,
+    side: Side,
     /// By tick.
     inputs: Vec<Vec<PlayerInput<I>>>,
+    /// The state that it begins with, and its rows: none for a server's, which publishes what it has.
+    begins: Tick,
+    first: Rows,
     ticks: u32,
 }
 
@@ -108,24 +139,40 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
                 present(tick).map(|player| PlayerInput { player, input: input(player, tick), status, presented: None });
             inputs.collect()
         };
-        Script { rules, inputs: Tick::ZERO.until(Tick::new(ticks)).map(of_tick).collect(), ticks }
+        let inputs = Tick::ZERO.until(Tick::new(ticks)).map(of_tick).collect();
+        Script { rules, side: Side::Server, inputs, begins: Tick::ZERO, first: Rows::new(&rules.schema), ticks }
+    }
+
+    /// From state `begins` on as the first player's client, which knows no inputs but its own.
+    fn begin_as_client(&mut self, begins: Tick, published: &Rows) {
+        let own = PlayerId::new(1);
+        (self.side, self.begins) = (Side::Client(own), begins);
+        let seen = published.seen_by(&self.rules.schema, own);
+        seen.for_each(|(entity, words)| self.first.set_words(entity, words));
+        self.first.settle();
+        self.inputs.iter_mut().for_each(|inputs| inputs.retain(|input| input.player == own));
     }
 
     fn step<W: World<Input = I>>(&self, world: &mut W, tick: Tick, rows: &mut Rows, again: bool) {
         let rate = u32::from(self.rules.tick_rate.get());
         let joined: Vec<_> = (1..=PLAYERS).map(PlayerId::new).filter(|player| joins(*player, rate) == tick).collect();
         let inputs = &self.inputs[tick.get() as usize];
-        let step = Step::new(tick, self.rules.tick_rate, Side::Server, inputs).with_players(&joined, &[]);
+        let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &[]);
         world.step(&if again { step.again() } else { step });
         world.publish(rows);
         rows.settle();
     }
 
     fn ticks(&self) -> impl DoubleEndedIterator<Item = Tick> + use<I> {
-        Tick::ZERO.until(Tick::new(self.ticks))
+        self.begins.until(Tick::new(self.ticks))
     }
 
-    /// The rows of state 0, and of the state after every tick.
+    /// Of the rows of all states from the first on, those of `tick`.
+    fn of<'r>(&self, truth: &'r [Rows], tick: Tick) -> &'r Rows {
+        &truth[tick.since(self.begins) as usize]
+    }
+
+    /// The rows of the first state, and of the state after every tick.
     fn straight_on<W: World<Input = I>>(&self, world: &mut W) -> Vec<Rows> {
         let mut rows = self.first_rows(world);
         let mut truth = vec![rows.clone()];
@@ -137,7 +184,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
     }
 
     fn first_rows<W: World<Input = I>>(&self, world: &W) -> Rows {
-        let mut rows = Rows::new(&self.rules.schema);
+        let mut rows = self.first.clone();
         world.publish(&mut rows);
         rows.settle();
         rows
@@ -147,7 +194,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
         let mut rows = self.first_rows(world);
         self.ticks().try_for_each(|tick| {
             self.step(world, tick, &mut rows, false);
-            self.compare(Stepped::Anew, tick.next(), &truth[tick.next().get() as usize], &rows)
+            self.compare(Stepped::Anew, tick.next(), self.of(truth, tick.next()), &rows)
         })
     }
 
@@ -159,9 +206,9 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             self.step(world, tick, &mut rows, false);
             world.load(&saved);
             // What was published last is what followed the step to this state.
-            rows.copy_rows(&truth[tick.get() as usize]);
+            rows.copy_rows(self.of(truth, tick));
             self.step(world, tick, &mut rows, false);
-            self.compare(Stepped::AfterLoad, tick.next(), &truth[tick.next().get() as usize], &rows)
+            self.compare(Stepped::AfterLoad, tick.next(), self.of(truth, tick.next()), &rows)
         })
     }
 
@@ -172,13 +219,14 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
         for tick in self.ticks() {
             world.save(&mut saved[slot(tick)]);
             self.step(world, tick, &mut rows, false);
-            let Some(from) = tick.next().back(DEPTH) else { continue };
+            let from = tick.next().back(DEPTH).filter(|from| *from >= self.begins);
+            let Some(from) = from else { continue };
             world.load(&saved[slot(from)]);
-            rows.copy_rows(&truth[from.get() as usize]);
+            rows.copy_rows(self.of(truth, from));
             for tick in from.until(tick.next()) {
                 world.save(&mut saved[slot(tick)]);
                 self.step(world, tick, &mut rows, true);
-                self.compare(Stepped::Again, tick.next(), &truth[tick.next().get() as usize], &rows)?;
+                self.compare(Stepped::Again, tick.next(), self.of(truth, tick.next()), &rows)?;
             }
         }
         Ok(())
@@ -193,12 +241,12 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
         };
         // In tick 0 there is nothing to adopt.
         self.ticks().skip(1).try_for_each(|tick| {
-            let before = &truth[tick.get() as usize];
+            let before = self.of(truth, tick);
             let mut world = make();
             world.adopt(before);
             let mut rows = before.clone();
             self.step(&mut world, tick, &mut rows, false);
-            let truth = of_players(&truth[tick.next().get() as usize]);
+            let truth = of_players(self.of(truth, tick.next()));
             self.compare(Stepped::Adopted, tick.next(), &truth, &of_players(&rows))
         })
     }
