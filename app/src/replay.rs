@@ -5,7 +5,7 @@ use crate::arena::{Arena, Cube};
 use anyhow::Context;
 use core::fmt::Write as _;
 use foretell::session::client::{ClientEvent, ClientStats, Corrected};
-use foretell::session::record::{Agreement, ClientReplay, Divergence, Recording, ServerReplay};
+use foretell::session::record::{Agreement, ClientReplay, Divergence, Ending, Recording, ServerReplay};
 use foretell::{Instant, Schema, State};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -62,7 +62,12 @@ fn faults(agreement: &Agreement) -> Vec<String> {
         }
         Divergence::Inputs { at, tick } => format!("at {} the input of tick {tick} is on one side only", clock(at)),
     });
-    divergence.into_iter().chain(agreement.broken.map(|error| error.to_string())).collect()
+    let broken = agreement.broken.map(|error| error.to_string());
+    let has_no_end = broken.is_none() && agreement.ending == Ending::Missing;
+    let endless = has_no_end.then(|| {
+        "the recording has no end: it was cut between two records, or the program did not live to write it".to_owned()
+    });
+    divergence.into_iter().chain(broken).chain(endless).collect()
 }
 
 /// An instant on the endpoint's own clock, in seconds.
@@ -100,7 +105,7 @@ fn server_text(replay: &ServerReplay) -> String {
 }
 
 fn told(agreement: &Agreement) -> String {
-    let limit = if agreement.at_limit { "; it ends at its limit" } else { "" };
+    let limit = if agreement.ending == Ending::Limit { "; it ends at its limit" } else { "" };
     format!("{} digests agreed{limit}", agreement.digests)
 }
 

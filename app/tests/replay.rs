@@ -68,7 +68,10 @@ fn what_is_not_the_same_exits_with_1_and_what_can_not_be_replayed_with_2_and_a_s
     let other_game = [&whole[..12], &[whole[12] ^ 0x55], &whole[13..]].concat();
     // Somewhere in the middle a datagram is not the one that came.
     let cut = &whole[..whole.len() / 2];
+    // The last record, which says that it is the last, has two bytes.
+    let endless = &whole[..whole.len() - 2];
     for (name, bytes, code, says) in [
+        ("endless.flight", endless, 1, "not the same: the recording has no end: it was cut between two records, or "),
         ("cut.flight", cut, 1, "not the same: the recording breaks off in the record at byte "),
         ("game.flight", &other_game, 2, "error: game.flight can't be replayed: the recording is of another game: "),
         ("text.flight", b"hello", 2, "error: text.flight can't be replayed: this is not a flight recording"),

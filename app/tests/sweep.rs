@@ -98,6 +98,30 @@ fn the_open_loop_stands_beside_each_plan_and_has_no_thresholds_to_meet() {
 }
 
 #[test]
+fn where_nothing_can_be_written_nothing_is_run() {
+    let directory = scratch("targets");
+    std::fs::write(directory.join("file"), "text").expect("written");
+    let plan = BAD_NIGHT.replace("seconds = 4", "seconds = 3000");
+    std::fs::write(directory.join("night.toml"), plan).expect("written");
+    for (arguments, says) in [
+        (["--json", "nowhere/rows.json"], "error: nowhere/rows.json can't be written: "),
+        (["--report", "."], "error: . can't be written: "),
+        (["--compare", "file/table.md"], "error: file/table.md can't be written: "),
+        (["--record", "file/flights"], "error: file/flights can't be made: "),
+        (["--record", "file"], "error: file can't be made: "),
+    ] {
+        let output = sweep(&directory, &["night.toml", arguments[0], arguments[1]]);
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert_eq!((output.status.code(), output.stdout.len(), told.lines().count()), (Some(2), 0, 1), "{told}");
+        assert!(told.starts_with(says), "{told}");
+    }
+    let output = sweep(&directory, &["night.toml", "--json", "rows.json", "--report", "nowhere/report.html"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!directory.join("rows.json").exists(), "what is only looked at does not come into being");
+    assert_eq!(std::fs::read(directory.join("file")).expect("it is there"), b"text", "and stays as it is");
+}
+
+#[test]
 fn broken_plans_exit_with_2_and_a_sentence_each() {
     let directory = scratch("broken");
     std::fs::write(directory.join("a.toml"), "name = 'a'\n[network]\nloss = 2\n").expect("written");

@@ -5,6 +5,9 @@ use foretell::harness::Simulation;
 use foretell::session::record::{Recorder, Sink};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The name of the server's file.
+pub const SERVER: &str = "server.flight";
+
 /// What was recorded so far, in memory.
 #[derive(Default)]
 pub struct Flights {
@@ -32,7 +35,7 @@ impl Flights {
     /// The names of the files and what is to stand in them.
     pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let bytes = |flight: &Flight| flight.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let server = self.server.iter().map(|flight| ("server.flight".to_owned(), bytes(flight)));
+        let server = self.server.iter().map(|flight| (SERVER.to_owned(), bytes(flight)));
         let clients = self.clients.iter().zip(1..);
         let clients = clients.map(|(flight, number)| (format!("client-{number}.flight"), bytes(flight)));
         server.chain(clients).collect()

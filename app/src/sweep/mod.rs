@@ -68,6 +68,7 @@ pub fn run(args: &SweepArgs) -> ExitCode {
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<Vec<Violation>> {
     let mut plans = load(&args.plans)?;
+    check_targets(args)?;
     if args.quick {
         plans = plans.into_iter().map(Plan::quick).collect();
     }
@@ -99,8 +100,33 @@ fn record(directory: &Path, plans: &[Plan]) -> anyhow::Result<()> {
     let first = jobs.first().context("there is no row to be recorded")?;
     let mut flights = flights::Flights::default();
     first.run(plans, &mut |simulation| flights.attach(simulation));
-    std::fs::create_dir_all(directory).with_context(|| format!("{} can't be made", directory.display()))?;
+    make_directory(directory)?;
     flights.files().iter().try_for_each(|(name, bytes)| write(&directory.join(name), bytes))
+}
+
+/// Looks whether everything that is asked for can be written, before what takes long is begun.
+fn check_targets(args: &SweepArgs) -> anyhow::Result<()> {
+    for file in [&args.json, &args.report, &args.compare].into_iter().flatten() {
+        check_file(file)?;
+    }
+    let Some(directory) = &args.record else { return Ok(()) };
+    make_directory(directory)?;
+    check_file(&directory.join(flights::SERVER))
+}
+
+/// Whether a file can be written. What stands in it stays, and one that is not there does not come into being.
+fn check_file(file: &Path) -> anyhow::Result<()> {
+    let is_new = !file.exists();
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+    opened.with_context(|| format!("{} can't be written", file.display()))?;
+    if is_new {
+        std::fs::remove_file(file).with_context(|| format!("{} can't be written", file.display()))?;
+    }
+    Ok(())
+}
+
+fn make_directory(directory: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(directory).with_context(|| format!("{} can't be made", directory.display()))
 }
 
 fn write(file: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {

@@ -191,7 +191,7 @@ impl<W: World> Client<W> {
             self.advance(now, world, input, outbox);
             return self.frame(now);
         };
-        recorded.note_config(&self.config);
+        recorded.begin_update(&self.config);
         let mut noted = |tick| {
             let given = input(tick);
             recorded.note_input(tick, &given);

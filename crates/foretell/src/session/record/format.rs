@@ -8,8 +8,8 @@ use core::time::Duration;
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 1;
-/// Longer than the frame of [`Content::Limit`].
+pub(super) const VERSION: u8 = 2;
+/// As long as the frame of [`Content::Limit`], and of [`Content::End`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 
 /// What a record holds, by its number.
@@ -31,9 +31,11 @@ pub(super) enum Content {
     Digest,
     /// The limit was reached: nothing follows.
     Limit,
+    /// The endpoint is no more: nothing follows.
+    End,
 }
 
-const CONTENTS: [Content; 8] = [
+const CONTENTS: [Content; 9] = [
     Content::Start,
     Content::Config,
     Content::Datagram,
@@ -42,6 +44,7 @@ const CONTENTS: [Content; 8] = [
     Content::Outside,
     Content::Digest,
     Content::Limit,
+    Content::End,
 ];
 
 /// Appends a record.

@@ -13,7 +13,7 @@ mod replay;
 mod settings;
 
 pub use recorder::{RECORDED_BYTES_MAX, Recorder, Sink};
-pub use recording::{Recording, RecordingError};
+pub use recording::{Ending, Recording, RecordingError};
 pub use replay::{Agreement, ClientReplay, Divergence, ServerReplay};
 
 pub(super) use recorder::{PeerCall, Recorded};

@@ -10,7 +10,8 @@ use crate::wire::{BitWriter, Stream, write_change};
 use core::fmt;
 use core::time::Duration;
 
-/// Takes the bytes of a recording, in order. What it does with them is the caller's: the core does no I/O.
+/// Takes the bytes of a recording, in order; the last ones when the endpoint is dropped. What it does with them is the
+/// caller's: the core does no I/O.
 pub type Sink = Box<dyn FnMut(&[u8]) + Send + Sync>;
 
 /// How long a recording may become, in bytes, if nothing else is said: 64 MiB, some hours of a client.
@@ -25,6 +26,8 @@ pub struct Recorder {
     /// How many bytes are left, without those that say that the limit was reached.
     left: u64,
     over: bool,
+    /// Whether it has begun, and an end is to be written: not when an update has begun and is not done.
+    ends: bool,
     frame: Vec<u8>,
 }
 
@@ -43,12 +46,13 @@ impl Recorder {
     /// A recorder of at most `bytes`. When they are used up a last record says so, and nothing more is written.
     pub fn with_limit(sink: Sink, bytes: u64) -> Recorder {
         let left = bytes.saturating_sub(LIMIT_BYTES);
-        Recorder { sink, left, over: false, frame: Vec::new() }
+        Recorder { sink, left, over: false, ends: false, frame: Vec::new() }
     }
 
     fn begin(&mut self) {
         let head = MAGIC.len() as u64 + 1;
         self.over = self.left < head;
+        self.ends = !self.over;
         if !self.over {
             self.left -= head;
             (self.sink)(&MAGIC);
@@ -70,6 +74,18 @@ impl Recorder {
             self.left -= self.frame.len() as u64;
         }
         (self.sink)(&self.frame);
+    }
+}
+
+impl Drop for Recorder {
+    /// Says that nothing follows because the endpoint is no more, and not because the program was stopped, or has panicked
+    /// in an update.
+    fn drop(&mut self) {
+        if self.ends && !self.over {
+            self.frame.clear();
+            put_frame(Content::End, &[], &mut self.frame);
+            (self.sink)(&self.frame);
+        }
     }
 }
 
@@ -178,6 +194,12 @@ impl<C: Config> Recorded<C> {
         });
     }
 
+    /// An update begins.
+    pub(in crate::session) fn begin_update(&mut self, config: &C) {
+        self.note_config(config);
+        self.recorder.ends = false;
+    }
+
     /// An input that the update under way was given.
     pub(in crate::session) fn note_input<I: Input>(&mut self, tick: Tick, input: &I) {
         if self.count == 0 {
@@ -206,6 +228,7 @@ impl<C: Config> Recorded<C> {
         });
         (self.last, self.count, self.widths) = (last, 0, widths);
         self.given.clear();
+        self.recorder.ends = true;
         let due = self.last_digest.is_none_or(|last| now.since(last) >= DIGEST_EVERY);
         if due {
             self.last_digest = Some(now);

@@ -65,6 +65,18 @@ impl fmt::Display for RecordingError {
 
 impl core::error::Error for RecordingError {}
 
+/// How a recording ends that could be read to its last record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ending {
+    /// It does not say: it was cut between two records, the program was stopped or has panicked, or the endpoint lives on.
+    #[default]
+    Missing,
+    /// The endpoint was dropped.
+    Dropped,
+    /// It is as long as it may be.
+    Limit,
+}
+
 /// A flight recording: of one client or one server, from its construction on.
 #[derive(Clone, Debug)]
 pub struct Recording<'a> {

@@ -2,7 +2,7 @@
 
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long};
 use super::recorder::{PEER_CALLS, PeerCall};
-use super::recording::{Recording, RecordingError};
+use super::recording::{Ending, Recording, RecordingError};
 use super::settings::{Config, Made};
 use crate::rollback::{Entity, Input, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
 use crate::session::client::{Client, ClientEvent, ClientStats, Corrected};
@@ -42,8 +42,8 @@ pub struct Agreement {
     pub divergence: Option<Divergence>,
     /// Why the recording could not be read to its end; what comes before was replayed.
     pub broken: Option<RecordingError>,
-    /// Whether the recording ends because it was as long as it may be.
-    pub at_limit: bool,
+    /// How the recording ends.
+    pub ending: Ending,
 }
 
 impl Agreement {
@@ -174,7 +174,7 @@ fn run(frames: Frames<'_>, again: &mut impl Again) -> (Agreement, Option<(Instan
     for frame in frames {
         let taken = frame.and_then(|frame| progress.take(&frame, again).map_err(|what| frame.damaged(what)));
         progress.agreement.broken = taken.err();
-        if progress.agreement.broken.is_some() || progress.agreement.at_limit {
+        if progress.agreement.broken.is_some() || progress.agreement.ending != Ending::Missing {
             break;
         }
     }
@@ -215,9 +215,10 @@ impl Progress {
             }
             Content::Outside => again.change(reader)?,
             Content::Digest => self.compare(reader, again.digest())?,
-            Content::Limit => {
+            Content::Limit | Content::End => {
                 reader.finish()?;
-                self.agreement.at_limit = true;
+                let is_limit = frame.content == Content::Limit;
+                self.agreement.ending = if is_limit { Ending::Limit } else { Ending::Dropped };
             }
         }
         Ok(())

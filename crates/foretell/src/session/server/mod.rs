@@ -154,6 +154,9 @@ impl<W: World> Server<W> {
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
         self.used = true;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.begin_update(&self.config);
+        }
         self.frame.begin();
         self.clock.advance(now);
         self.notice_silence(now);
@@ -169,7 +172,6 @@ impl<W: World> Server<W> {
 
     fn note_update(&mut self, now: Instant) {
         let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else { return };
-        recorded.note_config(&self.config);
         if recorded.note_update(now) {
             recorded.note_digest(self.next, self.digest());
         }
