@@ -59,7 +59,7 @@ impl Driver<Masses> for Play {
 
     fn after_server(&mut self, _now: Instant, _server: &Server<Masses>, frame: &ServerFrame<'_>) {
         for event in frame.events {
-            if let ServerEvent::SkippedTime(ticks) = event {
+            if let ServerEvent::SkippedTicks(ticks) = event {
                 self.skipped_ticks += ticks;
             }
         }
