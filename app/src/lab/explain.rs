@@ -185,6 +185,12 @@ impl Witness {
                 "the client had slept or fallen too far behind, and started again from the server's state of tick {tick}"
             ));
         }
+        if causes.contains(Causes::CLOCK) {
+            reasons.push("the client's own clock was set, or its machine stood still".to_owned());
+        }
+        if causes.contains(Causes::NONDETERMINISM) {
+            reasons.push("the same ticks simulated once more came to something else".to_owned());
+        }
         if causes.contains(Causes::OWN_INPUT) {
             reasons.push(self.own_input(corrected.tick));
         }
@@ -354,5 +360,7 @@ mod tests {
         assert!(told(&witness, Causes::RESYNC).contains("started again"));
         assert!(told(&witness, Causes::default()).contains("no cause is known"));
         assert!(told(&witness, Causes::LEFT).contains("reconciliation was off"));
+        assert!(told(&witness, Causes::CLOCK).contains("own clock was set"));
+        assert!(told(&witness, Causes::NONDETERMINISM).contains("came to something else"));
     }
 }

@@ -49,7 +49,7 @@ figures! {
     measured_s, "s", "How long all players together were measured.";
     join_ms_max, "ms", "The longest time from the first hello to the first tick.";
     corrections_per_min, "1/min", "Corrections of the own entity, per player.";
-    unexplained, "", "Corrections of which no cause is known: a sign of a step that is not deterministic.";
+    unexplained, "", "Corrections of which no cause is known, or the cause is the client's own clock or a step that is not deterministic.";
     caused_by_own_input, "", "Corrections because the server did not have an own input in time.";
     caused_by_server_event, "", "Corrections because the server changed the entity outside of a step.";
     teleports, "", "Corrections that were too large to hide.";

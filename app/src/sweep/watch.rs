@@ -11,6 +11,9 @@ use foretell::session::server::PeerStats;
 use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick};
 use std::collections::BTreeMap;
 
+/// Causes that are no network's: machines here neither stand still nor set their clocks, and steps are exact.
+const UNSOUND: [Causes; 2] = [Causes::CLOCK, Causes::NONDETERMINISM];
+
 /// Plays a session and measures every player for the same time, each from [`JOIN_S`] seconds after they joined.
 pub struct Watch {
     /// By player.
@@ -167,7 +170,7 @@ impl Watched {
             let causes = corrected.causes;
             let known = [Causes::OWN_INPUT, Causes::SERVER_EVENT].map(|cause| causes.contains(cause));
             let [unexplained, own_input, server_event] = &mut self.seen.causes;
-            *unexplained += u32::from(causes.is_unexplained());
+            *unexplained += u32::from(causes.is_unexplained() || UNSOUND.iter().any(|cause| causes.contains(*cause)));
             *own_input += u32::from(known[0]);
             *server_event += u32::from(known[1]);
         }

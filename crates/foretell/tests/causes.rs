@@ -12,6 +12,7 @@ use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Reconciliation, Redundancy};
+use foretell::time::Offset;
 use foretell::{Client, ClientConfig, Frame, Instant, PlayerId, Rules, ServerConfig, State, Tick, Tolerance};
 use std::collections::BTreeMap;
 
@@ -297,4 +298,61 @@ fn only_a_sleep_explains_a_resync() {
     let slept = session(Some((4000, 7000)));
     assert_eq!(slept.iter().filter(|causes| causes.contains(Causes::RESYNC)).count(), 1, "{slept:?}");
     assert_eq!(session(None), [Causes::SERVER_EVENT]);
+}
+
+/// The corrections of a player to whom `happens` something after five seconds, up to ten seconds later.
+fn disturbed(latency_ms: u64, happens: impl Fn(&mut Simulation<Masses>)) -> Vec<Causes> {
+    let ms = |ms: u64| Instant::from_micros(ms * 1000);
+    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 1);
+    let mut host = HostOptions::at(60);
+    // A clock that can be set back.
+    host.clock.step(Instant::ZERO, Offset::from_micros(86_400_000_000));
+    let conditions = Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() };
+    let client = ClientConfig::default();
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Masses::default() });
+    let mut play = Pushes { pushes: Vec::new(), corrections: Vec::new() };
+    simulation.run_until(ms(5_000), &mut play);
+    happens(&mut simulation);
+    simulation.run_until(ms(5_300), &mut play);
+    simulation.players[0].up_conditions.loss = Loss::default();
+    simulation.run_until(ms(15_000), &mut play);
+    causes(&play.corrections)
+}
+
+fn set_clock(by_ms: i64) -> impl Fn(&mut Simulation<Masses>) {
+    move |simulation| {
+        let now = simulation.now();
+        simulation.players[0].host.clock_mut().step(now, Offset::from_micros(by_ms * 1000));
+    }
+}
+
+#[test]
+fn inputs_that_come_late_because_of_the_own_clock_are_told_from_those_that_were_lost() {
+    let clock = Causes::OWN_INPUT.with(Causes::CLOCK);
+    let stands_still = |simulation: &mut Simulation<Masses>| {
+        let now = simulation.now();
+        simulation.players[0].host.clock_mut().stall(now, Duration::from_millis(400));
+    };
+    for late in [disturbed(40, set_clock(-100)), disturbed(40, set_clock(-600)), disturbed(40, stands_still)] {
+        assert!(!late.is_empty() && late.iter().all(|causes| *causes == clock), "{late:?}");
+    }
+    let is_deaf = |simulation: &mut Simulation<Masses>| simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+    let lost = disturbed(40, is_deaf);
+    assert!(!lost.is_empty() && lost.iter().all(|causes| *causes == Causes::OWN_INPUT), "{lost:?}");
+    assert_eq!(disturbed(40, |_| {}), [], "without either nothing is corrected");
+}
+
+#[test]
+fn a_clock_that_is_set_by_minutes_explains_what_follows_and_that_ends_soon() {
+    for by_s in [60, 600, 900, 3_600, 20_000, -60, -600, -3_600] {
+        for latency_ms in [10, 40, 60, 100] {
+            let followed = disturbed(latency_ms, set_clock(by_s * 1000));
+            let explained = Causes::OWN_INPUT.with(Causes::RESYNC).with(Causes::CLOCK);
+            let is_explained = |causes: &Causes| !causes.is_unexplained() && explained.contains(*causes);
+            assert!(followed.iter().all(is_explained), "{by_s} s, {latency_ms} ms: {followed:?}");
+            let (clock, count) = (followed.iter().filter(|causes| causes.contains(Causes::CLOCK)), followed.len());
+            // A clock that is set back is followed from there, and mostly nothing is late.
+            assert!((clock.count() > 0) == (count > 0) && count < 60 && (by_s < 0 || count > 0), "{by_s} s, {latency_ms} ms: {count}");
+        }
+    }
 }

@@ -204,11 +204,14 @@ fn a_field_that_save_forgets_is_named() {
     assert!(failure.to_string().contains("save or load forgets something"), "{failure}");
 }
 
+const NOT_DETERMINISTIC: &str = "comes to something else when it is simulated again";
+
 #[test]
 fn a_world_that_reads_a_clock_is_named() {
     assert_eq!(sync(Quirk::ReadsClock), Err((Stepped::Anew, named("position"))));
     let failure = failure(Quirk::ReadsClock);
     assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert!(failure.what().contains(NOT_DETERMINISTIC), "{failure}");
     assert_eq!(failure.world().expect("the world is wrong").stepped, Stepped::Anew, "{failure}");
 }
 
@@ -218,6 +221,7 @@ fn an_order_that_differs_on_the_two_ends_is_named() {
     assert_eq!(sync(Quirk::KeepsNoOrder), Err((Stepped::Adopted, field.clone())));
     let failure = failure(Quirk::KeepsNoOrder);
     assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert!(failure.what().contains("has no cause"), "each end by itself is deterministic: {failure}");
     assert!(failure.what().contains("field `position`"), "{failure}");
     let world = failure.world().expect("the world is wrong");
     assert_eq!((world.stepped, &world.field), (Stepped::Adopted, &field), "{failure}");

@@ -148,14 +148,20 @@ fn seconds(simulation: &mut Simulation<Land>, seconds: u64, watch: &mut Watch) {
 }
 
 #[test]
-fn a_step_that_reads_what_is_not_saved_is_corrected_and_unexplained() {
-    let mut simulation = session(|_| {}, Land { forgetful: true, ..Land::default() });
-    simulation.add_player(player(ClientConfig::default(), 50, Land { forgetful: true, ..Land::default() }));
-    let mut watch = Watch::default();
-    seconds(&mut simulation, 4, &mut watch);
-    assert!(watch.corrections.len() > 50);
-    assert!(watch.corrections.iter().any(|correction| correction.causes.is_unexplained()));
-    assert!(!watch.corrections.iter().any(|correction| correction.causes.contains(Causes::SERVER_EVENT)));
+fn a_step_that_reads_what_is_not_saved_is_corrected_and_called_not_deterministic() {
+    let corrections = |forgetful| {
+        let world = || Land { forgetful, ..Land::default() };
+        let mut simulation = session(|_| {}, world());
+        simulation.add_player(player(ClientConfig::default(), 50, world()));
+        let mut watch = Watch::default();
+        seconds(&mut simulation, 4, &mut watch);
+        watch.corrections
+    };
+    let corrected = corrections(true);
+    assert!(corrected.len() > 50);
+    assert!(corrected.iter().any(|correction| correction.causes == Causes::NONDETERMINISM));
+    assert!(!corrected.iter().any(|correction| correction.causes.contains(Causes::SERVER_EVENT)));
+    assert_eq!(corrections(false), [], "where everything is saved nothing is corrected");
 }
 
 #[test]

@@ -113,6 +113,25 @@ impl<W: World> Timeline<W> {
         dropped
     }
 
+    /// Whether the ticks from state `from` up to state `tick`, simulated once more from what was saved and with the inputs
+    /// and proxies that are stored, come to what is stored; true where that is not remembered. What they come to is kept.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered.
+    pub(crate) fn repeats(&mut self, world: &mut W, from: Tick, tick: Tick) -> bool {
+        if from < self.oldest || from >= tick {
+            return true;
+        }
+        assert!(tick <= self.present, "only a remembered tick can be simulated again");
+        let slot = self.index(tick);
+        self.adopting.copy_rows(&self.slots[slot].rows);
+        self.seek(world, from);
+        for tick in from.until(tick) {
+            self.run(world, tick);
+        }
+        self.adopting.iter().eq(self.slots[slot].rows.iter())
+    }
+
     /// Whether a predicted player is neither the own one nor the server.
     fn is_another(&self, player: PlayerId) -> bool {
         player != self.predicted.player() && player != PlayerId::SERVER

@@ -49,7 +49,7 @@ pub struct Timeline<W: World> {
     pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
     published: Rows,
-    adopting: Rows,
+    pub(super) adopting: Rows,
     contacts: Contacts,
 }
 
@@ -211,7 +211,7 @@ impl<W: World> Timeline<W> {
         self.seek(world, self.present);
     }
 
-    fn seek(&mut self, world: &mut W, tick: Tick) {
+    pub(super) fn seek(&mut self, world: &mut W, tick: Tick) {
         if self.world_at != tick {
             let slot = &self.slots[self.index(tick)];
             world.load(&slot.saved);

@@ -2,7 +2,7 @@
 
 use super::{Check, ClientSeen, Each, describe, difference};
 use crate::rollback::{Tolerance, World};
-use crate::session::client::ClientState;
+use crate::session::client::{Causes, ClientState};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
 
@@ -52,8 +52,8 @@ impl<W: World> Check<W> for Digests {
     }
 }
 
-/// Every correction has a cause. One without is a sign of a step that is not deterministic, of state that is neither
-/// saved nor published, or of a client that has lost its way. In a world in which others move a player's entities also
+/// Every correction has a cause, and none is a step that is not deterministic. One without is a sign of state that is
+/// neither saved nor published, of a step that does not do the same on both ends, or of a client that has lost its way. In a world in which others move a player's entities also
 /// of what nobody could know in time: do [without](crate::harness::Scenario::without) it there.
 #[derive(Clone, Copy, Debug)]
 pub struct Unexplained;
@@ -64,14 +64,20 @@ impl<W: World> Check<W> for Unexplained {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let Some(corrected) = seen.frame.corrections.iter().find(|one| one.causes.is_unexplained()) else {
+        let is_wrong = |causes: Causes| causes.is_unexplained() || causes.contains(Causes::NONDETERMINISM);
+        let Some(corrected) = seen.frame.corrections.iter().find(|one| is_wrong(one.causes)) else {
             return Ok(());
         };
         let sides = ("predicted", "the server's is");
         let found =
             corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
         let found = found.unwrap_or_else(|| corrected.entity.to_string());
-        Err(format!("a correction at {:?} has no cause: {found}", corrected.tick))
+        let why = if corrected.causes.is_unexplained() {
+            "has no cause"
+        } else {
+            "follows from a step that comes to something else when it is simulated again"
+        };
+        Err(format!("a correction at {:?} {why}: {found}", corrected.tick))
     }
 }
 

@@ -41,7 +41,7 @@ impl Causes {
     pub const TOLERANCE: Causes = Causes(4);
     /// The entity exists on one side only: a spawn, a despawn or a join.
     pub const EXISTENCE: Causes = Causes(8);
-    /// The client started again from a full state.
+    /// The client started again from a full state, or has begun with ticks of whose inputs it knows nothing.
     pub const RESYNC: Causes = Causes(16);
     /// An earlier difference was left, because reconciliation was off.
     pub const LEFT: Causes = Causes(32);
@@ -50,8 +50,14 @@ impl Causes {
     /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
     /// the other way round.
     pub const OTHERS: Causes = Causes(128);
+    /// The client's own clock was set, or it stood still: more than 250 ms lie between two updates, or its clock went back, or
+    /// its ticks have fallen behind the server's. Stands beside what followed: inputs that came late, or a resync.
+    pub const CLOCK: Causes = Causes(256);
+    /// Nothing else explains it, and the same ticks simulated once more from the same state, with the same inputs and rows of
+    /// others, come to something else here: the step reads what is not saved, or does something else the first time.
+    pub const NONDETERMINISM: Causes = Causes(512);
 
-    const NAMED: [(Causes, &'static str); 8] = [
+    const NAMED: [(Causes, &'static str); 10] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
@@ -60,6 +66,8 @@ impl Causes {
         (Causes::LEFT, "reconciliation was off"),
         (Causes::RELAYED_INPUT, "relayed input differed"),
         (Causes::OTHERS, "other player or proxy"),
+        (Causes::CLOCK, "own clock set or stood still"),
+        (Causes::NONDETERMINISM, "step not deterministic"),
     ];
 
     /// The causes of either set.
@@ -73,7 +81,7 @@ impl Causes {
         self.0 & other.0 == other.0
     }
 
-    /// Whether none is known: a sign of a step that is not deterministic.
+    /// Whether none is known: a sign of a step that does not do the same on both ends.
     pub const fn is_unexplained(self) -> bool {
         self.0 == 0
     }

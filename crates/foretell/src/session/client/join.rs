@@ -230,7 +230,7 @@ impl<W: World> Client<W> {
         }
         let full = &session.snapshots.newest().expect("it was there a moment ago").rows;
         session.timeline.restart(world, tick, full, at.tick());
-        session.reconciler.begin(tick);
+        session.reconciler.begin(tick, at.tick());
         session.effects.begin(tick);
         session.note_runs(tick, at.tick());
         self.phase = Phase::Playing(Box::new(session));

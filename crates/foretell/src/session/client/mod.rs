@@ -114,6 +114,8 @@ struct Session<W: World> {
     anchor: Anchor,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
+    /// When the last update was.
+    updated: Instant,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
@@ -291,6 +293,7 @@ impl<W: World> Session<W> {
             proxies: Rows::new(&rules.schema),
             anchor: Anchor::new(at.tick(), now),
             resyncing: None,
+            updated: now,
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,

@@ -14,6 +14,8 @@ use core::time::Duration;
 const CATCH_UP: Duration = Duration::from_millis(500);
 /// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
 const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
+/// A client whose updates are further apart than this stood still, or its clock was set: longer than a frame at 5 per second.
+const STOOD_STILL: Duration = Duration::from_millis(250);
 /// Behind a snapshot's tick by more than this, the clock jumps.
 const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
@@ -49,6 +51,7 @@ impl<W: World> Turn<'_, W> {
         }
         self.session.delay_inputs(self.config.input_delay);
         let catches_up = self.catch_up();
+        self.watch_clock(catches_up);
         self.confirm();
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
@@ -90,6 +93,15 @@ impl<W: World> Turn<'_, W> {
         true
     }
 
+    /// Remembers when the own clock was set or stood still: what follows from it has that as a cause.
+    fn watch_clock(&mut self, catches_up: bool) {
+        let session = &mut *self.session;
+        let last = core::mem::replace(&mut session.updated, self.now);
+        if self.now < last || self.now.since(last) > STOOD_STILL || catches_up {
+            session.reconciler.note_off_clock(session.timeline.present());
+        }
+    }
+
     /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a
     /// correction is.
     fn hide_leap(&mut self) {
@@ -127,6 +139,12 @@ impl<W: World> Session<W> {
     /// How many ticks have begun and are not simulated.
     pub(super) fn due(&self) -> u32 {
         self.pacing.at().tick().next().since(self.timeline.present())
+    }
+
+    /// Up to which of the ticks from `tick` to `until` not every own input is known.
+    pub(super) fn blind_until(&self, tick: Tick, until: Tick) -> Tick {
+        let unknown = tick.until(until).rev().find(|tick| self.timeline.input(*tick).is_none());
+        unknown.map_or(tick, Tick::next)
     }
 
     /// Sets for how many ticks inputs wait: more at once, fewer as the clock gains what they are asked for later.

@@ -156,6 +156,9 @@ impl<W: World> Client<W> {
             }
             let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
             smallest = smallest.min(margin.as_ticks());
+            if margin >= TickTime::default() {
+                session.reconciler.note_in_time(newest);
+            }
             if is_paced(&self.rules) {
                 is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
             } else {

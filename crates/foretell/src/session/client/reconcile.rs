@@ -56,6 +56,7 @@ impl<W: World> Turn<'_, W> {
         session.timeline.misguessed(reconciler.compared(), tick, &mut reconciler.misguessed);
         reconciler.met.clear();
         session.timeline.touched(reconciler.compared(), tick, &mut reconciler.met);
+        let compared = reconciler.compared();
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
         session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
@@ -74,6 +75,9 @@ impl<W: World> Turn<'_, W> {
             return;
         }
         outcomes.corrected += found.different;
+        if session.reconciler.has_unexplained() && !session.timeline.repeats(world, compared, tick) {
+            session.reconciler.blame_step();
+        }
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
@@ -104,8 +108,8 @@ impl<W: World> Turn<'_, W> {
         let authority = &session.reconciler.authority;
         session.reconciler.pending.clear();
         let since = session.reconciler.compared();
+        let causes = session.reconciler.causes_of_resync(until);
         for (entity, _) in authority.iter() {
-            let causes = Causes::RESYNC;
             session.reconciler.pending.push(Pending {
                 entity,
                 since,
@@ -127,7 +131,7 @@ impl<W: World> Turn<'_, W> {
         }
         session.skip_effects(session.playout.at_instant(self.now));
         session.note_runs(tick, until);
-        session.reconciler.begin(tick);
+        session.reconciler.begin(tick, session.blind_until(tick, until));
         session.resyncing = None;
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);

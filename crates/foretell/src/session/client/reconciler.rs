@@ -33,6 +33,11 @@ pub(crate) struct Reconciler {
     /// Own ticks that the server substituted, ascending; none older than the last comparison.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
+    /// The ticks before this one were simulated at a start, without the inputs that the server may have for them.
+    blind_until: Tick,
+    /// From which tick on inputs may be late because the own clock was set or stood still, and up to which one that came in
+    /// time; the last time.
+    off_clock: Option<(Tick, Option<Tick>)>,
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
     contacts: Vec<(Entity, Tick)>,
     /// The entities that those of other players touched here before the state that is compared.
@@ -58,6 +63,8 @@ impl Reconciler {
             stayed: Causes::default(),
             substituted: VecDeque::with_capacity(64),
             newest_substituted: None,
+            blind_until: Tick::ZERO,
+            off_clock: None,
             contacts: Vec::with_capacity(super::FEW),
             met: Vec::with_capacity(super::FEW),
             known: Vec::with_capacity(super::FEW),
@@ -73,8 +80,9 @@ impl Reconciler {
         self.substituted.len() + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
-    /// Starts at the authority's state of `tick`.
-    pub(crate) fn begin(&mut self, tick: Tick) {
+    /// Starts at the authority's state of `tick`; of the ticks before `blind_until` not all own inputs are known.
+    pub(crate) fn begin(&mut self, tick: Tick, blind_until: Tick) {
+        self.blind_until = blind_until;
         self.advance_to(tick);
         self.stayed = Causes::default();
     }
@@ -132,6 +140,49 @@ impl Reconciler {
         if at >= self.compared && !self.known.contains(&(entity, at, cause)) {
             self.known.push((entity, at, cause));
         }
+    }
+
+    /// The own clock was set or stood still: inputs from `tick` on may be late.
+    pub(crate) fn note_off_clock(&mut self, tick: Tick) {
+        // What is not compared yet may follow from the time before.
+        let before = self.off_clock.filter(|(_, until)| until.is_none_or(|until| until > self.compared));
+        self.off_clock = Some((before.map_or(tick, |(from, _)| from.min(tick)), None));
+    }
+
+    /// The input of `tick` came in time.
+    pub(crate) fn note_in_time(&mut self, tick: Tick) {
+        if let Some((from, until @ None)) = &mut self.off_clock
+            && tick >= *from
+        {
+            *until = Some(tick);
+        }
+    }
+
+    /// Whether the own clock was off in a tick.
+    fn is_off_clock(&self, tick: Tick) -> bool {
+        self.off_clock.is_some_and(|(from, until)| from <= tick && until.is_none_or(|until| tick < until))
+    }
+
+    /// Why the client starts again from a full state, and simulates up to `until`.
+    pub(crate) fn causes_of_resync(&self, until: Tick) -> Causes {
+        let off_clock = self
+            .off_clock
+            .is_some_and(|(from, still)| from <= until && still.is_none_or(|still| still > self.compared));
+        if off_clock { Causes::RESYNC.with(Causes::CLOCK) } else { Causes::RESYNC }
+    }
+
+    /// Whether a correction of what was just compared has no cause.
+    pub(crate) fn has_unexplained(&self) -> bool {
+        self.pending.iter().any(|pending| pending.tick == self.compared && pending.causes.is_unexplained())
+    }
+
+    /// What was just compared and has no cause was simulated once more, and came to something else.
+    pub(crate) fn blame_step(&mut self) {
+        let compared = self.compared;
+        let unexplained = self.pending.iter_mut().filter(|pending| pending.causes.is_unexplained());
+        unexplained
+            .filter(|pending| pending.tick == compared)
+            .for_each(|pending| pending.causes = Causes::NONDETERMINISM);
     }
 
     /// What the last comparison has found is left as it is.
@@ -222,9 +273,12 @@ impl Reconciler {
         }
         let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
         let met = met_there || self.met.iter().any(|met| met.player() == player);
-        let substituted = player == self.own && self.substituted.iter().any(|missed| window.contains(missed));
+        let own = player == self.own;
+        let mut substituted = self.substituted.iter().filter(|missed| own && window.contains(missed)).peekable();
         [
-            (substituted, Causes::OWN_INPUT),
+            (substituted.peek().is_some(), Causes::OWN_INPUT),
+            (substituted.any(|missed| self.is_off_clock(*missed)), Causes::CLOCK),
+            (own && window.start < self.blind_until, Causes::RESYNC),
             (self.misguessed.contains(&player), Causes::RELAYED_INPUT),
             (met, Causes::OTHERS),
             (!on_both_sides, Causes::EXISTENCE),
@@ -270,7 +324,7 @@ mod tests {
         let schema =
             Schema::new(vec![KindSchema::new("thing", vec![Column::of::<u8>("at", Meaning::Plain)], Audience::All)]);
         let mut reconciler = Reconciler::new(&schema, ME);
-        reconciler.begin(Tick::new(compared));
+        reconciler.begin(Tick::new(compared), Tick::ZERO);
         reconciler.note_cause(entity(1), Tick::new(15), Causes::SERVER_EVENT);
         [8, 12].into_iter().for_each(|bolt| reconciler.note_cause(entity(bolt), Tick::new(15), Causes::OTHERS));
         let mut predicted = Rows::new(&schema);
