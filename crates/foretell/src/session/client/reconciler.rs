@@ -12,6 +12,9 @@ use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
 use std::collections::VecDeque;
 
+/// For so many ticks at least inputs may be late because the own clock was set or stood still.
+const OFF_CLOCK_TICKS_MIN: u32 = 32;
+
 /// A correction that is found, and shown when its re-simulation has reached the present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
@@ -149,10 +152,10 @@ impl Reconciler {
         self.off_clock = Some((before.map_or(tick, |(from, _)| from.min(tick)), None));
     }
 
-    /// The input of `tick` came in time.
+    /// The input of `tick` came in time. Right after the clock was set this says little: those after it may still be late.
     pub(crate) fn note_in_time(&mut self, tick: Tick) {
         if let Some((from, until @ None)) = &mut self.off_clock
-            && tick >= *from
+            && tick.since(*from) >= OFF_CLOCK_TICKS_MIN
         {
             *until = Some(tick);
         }
