@@ -80,7 +80,6 @@ pub struct TickClock {
 }
 
 const NORMAL_SPEED_PPM: i64 = 1_000_000;
-const SET_BACK_MICROS: u64 = 1_000_000;
 const LONGEST_STEP_MICROS: u64 = 3_600_000_000;
 
 impl TickClock {
@@ -89,12 +88,10 @@ impl TickClock {
         TickClock { rate, at, remainder: 0, last: now, speed_ppm: NORMAL_SPEED_PPM }
     }
 
-    /// Follows the caller's clock to `now`; an earlier `now` changes nothing, but one that is earlier by more than a second
-    /// is of a clock that was set back, and is followed from there. One call covers at most an hour.
+    /// Follows the caller's clock to `now`; an earlier `now` changes nothing. One call covers at most an hour.
     pub fn advance(&mut self, now: Instant) {
         let micros = now.micros().saturating_sub(self.last.micros()).min(LONGEST_STEP_MICROS);
-        let is_set_back = self.last.micros().saturating_sub(now.micros()) > SET_BACK_MICROS;
-        self.last = if is_set_back { now } else { self.last.max(now) };
+        self.last = self.last.max(now);
         let units = micros.cast_signed() * i64::from(self.rate.get()) * self.speed_ppm + self.remainder;
         self.at.0 += units / NORMAL_SPEED_PPM;
         self.remainder = units % NORMAL_SPEED_PPM;
