@@ -121,3 +121,68 @@ fn every_requirement_that_is_cited_is_explained_in_the_sources() {
         }
     }
 }
+
+/// The tests of the code that run without being asked for.
+fn tests() -> BTreeSet<String> {
+    let code = rust_code();
+    let mut lines = code.lines().map(str::trim).peekable();
+    let mut found = BTreeSet::new();
+    while let Some(line) = lines.next() {
+        if line != "#[test]" && !line.starts_with("#[tokio::test") {
+            continue;
+        }
+        let attributes: Vec<_> = core::iter::from_fn(|| lines.next_if(|line| line.starts_with("#["))).collect();
+        let name = lines.next().and_then(|line| line.split_once("fn ")?.1.split(['(', '<']).next());
+        let on_demand = attributes.iter().any(|attribute| attribute.starts_with("#[ignore"));
+        found.extend(name.filter(|_| !on_demand).map(str::to_owned));
+    }
+    found
+}
+
+/// What a cell names as proof: tests in backticks, and scenes of the lab as `scene *name*`.
+fn proofs(cell: &str) -> (Vec<&str>, Vec<&str>) {
+    let tests = cell.split('`').skip(1).step_by(2).collect();
+    let scenes = cell.split("scene *").skip(1).filter_map(|rest| rest.split('*').next()).collect();
+    (tests, scenes)
+}
+
+/// The rows of a text's tables: the number in the first cell, and the last cell.
+fn rows(text: &str) -> Vec<(String, &str)> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix('|'));
+    let cells = rows.map(|row| (row.split('|').next().expect("a first cell"), row.rsplit('|').next().expect("a last")));
+    cells.filter_map(|(first, last)| Some((cited(first).into_iter().next()?, last))).collect()
+}
+
+#[test]
+fn every_requirement_names_the_test_or_the_scene_that_shows_it_or_is_not_built_yet() {
+    let sources = read("SOURCES.md");
+    let (before, rest) = sources.split_once("\n## Not built yet\n").expect("the list of what is not built");
+    let (waiting, after) = rest.split_once("\n## ").expect("more follows");
+    let lab: String =
+        all_files().iter().filter(|path| path.starts_with("app/src/lab/")).map(|path| read(path)).collect();
+    let tests = tests();
+    let shown: Vec<_> = rows(before).into_iter().chain(rows(after)).collect();
+    let waits: BTreeSet<_> = rows(waiting).into_iter().map(|(number, _)| number).collect();
+    let all = [('Q', 20), ('R', 26), ('P', 11), ('F', 8)];
+    let all = all.into_iter().flat_map(|(key, last)| (1..=last).map(move |nth| format!("{key}{nth}")));
+    let mut count = 0;
+    for number in all {
+        count += 1;
+        let cells: Vec<_> = shown.iter().filter(|(of, _)| *of == number).map(|(_, cell)| *cell).collect();
+        if waits.contains(&number) {
+            assert!(cells.is_empty(), "{number} has a row, and stands among what is not built yet");
+            continue;
+        }
+        assert!(!cells.is_empty(), "{number} is neither explained nor among what is not built yet");
+        for cell in cells {
+            let (named, scenes) = proofs(cell);
+            assert!(!named.is_empty() || !scenes.is_empty(), "{number} names neither a test nor a scene");
+            let unknown = named.into_iter().find(|test| !tests.contains(*test));
+            assert_eq!(unknown, None, "{number} names what is no test, or none that runs by itself");
+            let unknown = scenes.into_iter().find(|scene| !lab.contains(&format!("\"{scene}\"")));
+            assert_eq!(unknown, None, "{number} names what is no scene");
+        }
+    }
+    let said = format!("{} lines of Q, R, P and F wait, of {count}.", waits.len());
+    assert!(waiting.contains(&said), "it is to say: {said}");
+}
