@@ -522,3 +522,17 @@ fn nothing_grows_however_often_players_come_and_go() {
     let used = allocation_counter::measure(|| (80..160).for_each(|nth| cycle(&mut net, nth)));
     assert!(used.bytes_current.abs() < 16 * 1024, "{used:?}");
 }
+
+#[test]
+fn a_timeout_of_nothing_counts_as_a_second_and_loses_nobody_who_plays() {
+    let mut net = Net::new(ServerConfig { timeout: Duration::ZERO, ..ServerConfig::default() });
+    net.start(1, 100);
+    net.run(2.0);
+    net.events.clear();
+    net.cut(0, 0.8);
+    net.run(2.0);
+    assert_eq!(net.events, [], "a pause is not a loss");
+    net.cut(0, 1.2);
+    net.run(2.0);
+    assert!(matches!(net.events[..], [ServerEvent::Lost(_), ServerEvent::Rejoined(_)]), "{:?}", net.events);
+}

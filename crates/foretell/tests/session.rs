@@ -189,6 +189,21 @@ fn a_push_is_corrected_at_every_round_trip_up_to_a_second_and_beyond_the_horizon
 }
 
 #[test]
+fn a_horizon_shorter_than_the_round_trip_is_told_as_resyncing() {
+    let played = |horizon_ms| {
+        let mut simulation = session(4, 1);
+        let client = ClientConfig { horizon: Duration::from_millis(horizon_ms), ..ClientConfig::default() };
+        simulation.add_player(PlayerOptions { client, ..player(conditions(100), HostOptions::at(60)) });
+        run(&mut simulation, 10.0, &mut Play::new(3));
+        let host = &simulation.players[0];
+        (host.client.state(host.host.local(simulation.now())), host.client.stats().resyncs)
+    };
+    let (state, resyncs) = played(50);
+    assert!(state == ClientState::Resyncing && resyncs > 100, "{state:?} {resyncs}");
+    assert_eq!(played(400), (ClientState::Playing, 0));
+}
+
+#[test]
 fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correction() {
     let corrections = |budget: u32| {
         let mut simulation = session(4, 11);

@@ -14,7 +14,8 @@ pub struct ClientConfig {
     /// Which inputs a datagram repeats.
     pub redundancy: Redundancy,
     /// How far back a prediction can be corrected by comparison; beyond it the client resyncs. Default 2 s: longer than
-    /// any round trip that is still playable. Taken over when the session starts, in whole ticks, at least one, at most 60 s.
+    /// any round trip that is still playable. Shorter than the round trip every snapshot is a resync, and the state is
+    /// [`Resyncing`](super::ClientState::Resyncing). Taken over when the session starts, in whole ticks, at least one, at most 60 s.
     pub horizon: Duration,
     /// What happens when a prediction was wrong.
     pub reconciliation: Reconciliation,
@@ -36,17 +37,17 @@ pub struct ClientConfig {
     /// By what the clock is steered.
     pub pacing: PacingBy,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
-    /// them do. Default 0.003: where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
+    /// them do. With 0 it leads by the worst of late, as far as `lead_max_ms` allows. Default 0.003: where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
     pub late_inputs_max: f64,
     /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
-    /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent).
-    /// Default 100.
+    /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent). With 0
+    /// whatever is not as fast as the fastest is late. Default 100.
     pub lead_max_ms: u32,
     /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
     /// extrapolated. Default 0.01.
     pub late_snapshots_max: f64,
     /// The longest that others are shown later because snapshots come late or not at all, in milliseconds, at most
-    /// 10,000. Default 250.
+    /// 10,000. With 0 whatever is later than the fastest is extrapolated. Default 250.
     pub playout_wait_max_ms: u32,
 }
 

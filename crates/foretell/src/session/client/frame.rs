@@ -21,7 +21,7 @@ pub enum ClientState {
     /// A re-simulation is spread over several updates.
     Behind,
     /// It fell so far behind that it waits for a snapshot to start again from, or ran so far ahead that it waits for the
-    /// server.
+    /// server. Or it starts again from every snapshot, as all of them are older than the horizon.
     Resyncing,
     /// No snapshot for 5 s. It still listens, and asks for its place again: it goes on when the server has kept it, else it
     /// joins anew. The game has nothing to do.

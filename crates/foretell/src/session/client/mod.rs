@@ -117,6 +117,8 @@ struct Session<W: World> {
     resyncing: Option<Instant>,
     /// When the last update was.
     updated: Instant,
+    /// How many snapshots in a row it has started again from, because they were older than the horizon.
+    beyond_horizon: u32,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
@@ -299,6 +301,7 @@ impl<W: World> Session<W> {
             anchor: Anchor::new(at.tick(), now),
             resyncing: None,
             updated: now,
+            beyond_horizon: 0,
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,
@@ -312,7 +315,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing.is_some() || self.pacing.is_waiting() {
+        } else if self.resyncing.is_some() || self.pacing.is_waiting() || self.beyond_horizon > 1 {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved

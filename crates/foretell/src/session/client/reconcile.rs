@@ -30,7 +30,9 @@ impl<W: World> Turn<'_, W> {
         self.capture();
         let mut switched = 0;
         if let Some(tick) = chosen {
-            if tick < self.session.timeline.oldest() {
+            let is_beyond = tick < self.session.timeline.oldest();
+            self.session.beyond_horizon = if is_beyond { self.session.beyond_horizon + 1 } else { 0 };
+            if is_beyond {
                 let until = self.session.replay_until(tick);
                 return self.resync(world, tick, until);
             }

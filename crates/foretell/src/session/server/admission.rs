@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Longer than this between two updates the server has slept, and heard nobody.
 const AWAKE_MAX: Duration = Duration::from_secs(1);
+/// Whoever is silent for less is not lost.
+const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 /// How many nonces that have had their place are remembered, the newest: late copies of their hellos mean nothing.
 const GONE_KEPT: usize = 64;
 /// How many refusals one update sends.
@@ -137,7 +139,8 @@ impl<W: World> Server<W> {
         admission.last_update = admission.last_update.max(Some(now));
         let awake = admission.awake;
         for index in (0..self.peers.len()).rev() {
-            if self.peers[index].lost.is_none() && awake - self.peers[index].heard_at >= self.config.timeout {
+            let timeout = self.config.timeout.max(TIMEOUT_MIN);
+            if self.peers[index].lost.is_none() && awake - self.peers[index].heard_at >= timeout {
                 self.lose(index);
             }
             let peer = &self.peers[index];
