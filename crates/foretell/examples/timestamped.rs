@@ -19,7 +19,8 @@ impl Way {
     }
 }
 
-fn main() {
+/// Five seconds.
+pub fn main() {
     // Both ends begin with the same movement, the same state and the same epoch, the server first.
     let (walk, spawn, epoch) = (Walk { speed: 5.0 }, Walker { position: [0.0; 3] }, 0);
     let mut server: Server<Walk> = Server::new(walk, spawn, ServerConfig::default(), epoch, Instant::ZERO);

@@ -7,42 +7,13 @@
 use super::acks::{AckQueue, Acknowledged};
 use super::packet::{Code, Inputs, Message};
 use super::schedule::{Retry, Schedule};
-use super::{Detect, Mover, Stamped, Time};
+use super::{ClientConfig, Detect, Mover, Stamped, Time};
 use crate::motion::vector::{scale, squared_distance, sub};
-use crate::motion::{Correction, Pose, VisualOffset};
+use crate::motion::{Pose, VisualOffset};
 use crate::time::Instant;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use core::time::Duration;
 use std::collections::VecDeque;
-
-/// What a client decides by itself.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ClientConfig {
-    /// How often it sends. Default 50 ms; the article shows 50 and 200 (Q18).
-    pub send_interval: Duration,
-    /// Who finds out that the two ends differ. Default the client. With the server, each datagram carries the client's
-    /// state, and the client compares and counts, but does not ask (Q13, D8). The server's has to be the same.
-    pub detect: Detect,
-    /// From which squared distance on two positions differ, in m². Default 0.0001: 1 cm (Q10).
-    pub sqr_tolerance: f64,
-    /// Whether inputs are repeated until the server has them. Default true. Without it a lost datagram is a resync, as in
-    /// the article (E6).
-    pub repeat_inputs: bool,
-    /// How the jump of a resync is hidden.
-    pub correction: Correction,
-}
-
-impl Default for ClientConfig {
-    fn default() -> ClientConfig {
-        ClientConfig {
-            send_interval: Duration::from_millis(50),
-            detect: Detect::Client,
-            sqr_tolerance: 0.0001,
-            repeat_inputs: true,
-            correction: Correction::default(),
-        }
-    }
-}
 
 /// What a client has done and got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -174,6 +145,7 @@ impl<M: Mover, T: Time> Client<M, T> {
             _ => return Err(Malformed::OutOfRange("message")),
         }
         reader.finish()?;
+        self.code.check_state(state.as_ref())?;
         match (message, state) {
             (Message::State, Some(state)) => self.take_state(now, epoch, at, state),
             (Message::Resync, Some(state)) => self.take_resync(epoch, state),

@@ -32,6 +32,7 @@
 mod acks;
 mod client;
 mod clock;
+mod config;
 mod mover;
 mod packet;
 mod path;
@@ -39,20 +40,10 @@ mod schedule;
 mod server;
 
 pub use acks::{AckQueue, AckStats, Acknowledged, WAITING_MAX};
-pub use client::{Client, ClientConfig, ClientStats};
+pub use client::{Client, ClientStats};
 pub use clock::Time;
+pub use config::{ClientConfig, Detect, ServerConfig, Since, Trust};
 pub use mover::{Direction, Mover, Walk, Walker};
 pub use packet::{DATAGRAM_MAX, INPUTS_MAX};
 pub use path::{Path, Refused, Stamped};
-pub use server::{Server, ServerConfig, ServerStats, Since, Trust};
-
-/// Who finds out that the two ends differ.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Detect {
-    /// The client, by the states that come back (Q10). The default.
-    #[default]
-    Client,
-    /// The server, by the states that the client sends with its inputs: half a round trip sooner, and a state more in each
-    /// datagram (Q13).
-    Server,
-}
+pub use server::{Server, ServerStats};

@@ -106,8 +106,17 @@ impl<M: Mover, T: Time> Code<M, T> {
             stream.bits(&mut bits, u32::from(*width))?;
             *word = u32::try_from(bits).map_err(|_| Malformed::OutOfRange("state"))?;
         }
-        let finite = self.state.fields(words).all(|(column, words)| is_finite(column, words));
         *state = Some(M::State::read(KIND, words));
+        Ok(())
+    }
+
+    /// A state that was read is made of finite numbers.
+    pub(super) fn check_state(&self, state: Option<&M::State>) -> Result<(), Malformed> {
+        let Some(state) = state else { return Ok(()) };
+        let mut words = [0; ROW_WORDS_MAX];
+        let words = &mut words[..self.state_bits.len()];
+        state.write(words);
+        let finite = self.state.fields(words).all(|(column, words)| is_finite(column, words));
         if finite { Ok(()) } else { Err(Malformed::OutOfRange("state")) }
     }
 

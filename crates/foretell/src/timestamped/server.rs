@@ -6,69 +6,12 @@
 
 use super::packet::{Code, Inputs, Message};
 use super::schedule::{Retry, Schedule};
-use super::{Detect, Mover, Path, Time};
+use super::{Detect, Mover, Path, ServerConfig, Since, Time, Trust};
 use crate::motion::vector::squared_distance;
 use crate::time::Instant;
 use crate::validation::{Ledger, Offence, RateLimit, TimeBudget, TimeSpent};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use core::time::Duration;
-
-/// What the server believes of a client.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trust {
-    /// Nothing that it could gain by: time runs forwards and no faster than the server's, inputs are held to what the
-    /// mover allows (D3, E4). Whoever breaks it starts anew from the server's state.
-    Bounded {
-        /// How far a client's clock may be ahead.
-        budget: TimeBudget,
-        /// From when on the time counts that passes in an epoch.
-        since: Since,
-    },
-    /// Everything, as in the article: who doubles his clock is twice as fast. For comparison only.
-    Blind,
-}
-
-/// From when on the server's time counts against the client's, after a resync.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Since {
-    /// From when the state was frozen. The default: the client's epoch can't have begun before, however long its word of
-    /// it was under way, so that no honest client is ever too early.
-    #[default]
-    Resync,
-    /// From when the client's word came, as in the reference runs. If that was slower than usual by more than the budget,
-    /// an honest client is taken for a fast one.
-    Finish,
-}
-
-impl Default for Trust {
-    fn default() -> Trust {
-        Trust::Bounded { budget: TimeBudget::default(), since: Since::default() }
-    }
-}
-
-/// What a server decides by itself.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ServerConfig {
-    /// How often it sends. Default 50 ms; the article shows 50 and 200 (Q18).
-    pub send_interval: Duration,
-    /// Who finds out that the two ends differ. Default the client. The clients' has to be the same.
-    pub detect: Detect,
-    /// From which squared distance on two positions differ, in m², where the server finds out. Default 0.0001 (Q10).
-    pub sqr_tolerance: f64,
-    /// What it believes. Default nothing.
-    pub trust: Trust,
-}
-
-impl Default for ServerConfig {
-    fn default() -> ServerConfig {
-        ServerConfig {
-            send_interval: Duration::from_millis(50),
-            detect: Detect::Client,
-            sqr_tolerance: 0.0001,
-            trust: Trust::default(),
-        }
-    }
-}
 
 /// What a server has done and got of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -177,6 +120,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         if message == Message::Inputs {
             self.code.stream_inputs(&mut reader, &mut self.incoming)?;
             reader.finish()?;
+            self.code.check_state(self.incoming.state.as_ref())?;
             self.take_inputs(now);
             return Ok(());
         }
@@ -333,8 +277,7 @@ impl<M: Mover, T: Time> Server<M, T> {
             self.path.at.clone().stream(&mut writer).expect(never);
         }
         if message != Message::Nothing {
-            // One that is not finite is written, too; the client refuses it.
-            let _ = self.code.stream_state(&mut writer, &mut Some(self.path.state));
+            self.code.stream_state(&mut writer, &mut Some(self.path.state)).expect(never);
         }
         send(&self.bytes);
     }
