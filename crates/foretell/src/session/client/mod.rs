@@ -115,6 +115,10 @@ struct Session<W: World> {
     anchor: Anchor,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
+    /// From which tick on inputs are neutral, because a state is waited for that contains no others.
+    let_go: Option<Tick>,
+    /// The first state that can be compared: what was before the last snap is forgotten.
+    comparable: Tick,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
@@ -296,6 +300,8 @@ impl<W: World> Session<W> {
             proxies: Rows::new(&rules.schema),
             anchor: Anchor::new(at.tick(), now),
             resyncing: None,
+            let_go: None,
+            comparable: Tick::ZERO,
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,
@@ -309,7 +315,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing.is_some() || self.pacing.is_waiting() {
+        } else if self.resyncing.is_some() || self.let_go.is_some() || self.pacing.is_waiting() {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved
