@@ -8,10 +8,6 @@
     clippy::cast_sign_loss
 )]
 
-#[cfg_attr(
-    not(test),
-    expect(unused_extern_crates, reason = "the derives name this crate as its users do; here only tests use them")
-)]
 extern crate self as foretell;
 
 pub mod harness;
@@ -21,6 +17,7 @@ pub mod netsim;
 pub mod rollback;
 pub mod session;
 pub mod time;
+pub mod timestamped;
 pub mod validation;
 pub mod wire;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Which modules each module may import from (ARCHITECTURE: `time -> {motion, wire, netsim}`, `motion -> rollback`,
 /// `rollback + wire -> session -> harness`).
-const MAY_IMPORT: [(&str, &[&str]); 9] = [
+const MAY_IMPORT: [(&str, &[&str]); 10] = [
     ("math", &[]),
     ("time", &[]),
     ("motion", &["math", "time"]),
@@ -13,6 +13,7 @@ const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("netsim", &["math", "time"]),
     ("rollback", &["math", "motion", "time"]),
     ("validation", &["math", "motion", "time"]),
+    ("timestamped", &["motion", "rollback", "time", "validation", "wire"]),
     ("session", &["math", "motion", "rollback", "time", "validation", "wire"]),
     ("harness", &["math", "motion", "netsim", "rollback", "session", "time", "wire"]),
 ];

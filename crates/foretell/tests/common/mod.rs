@@ -5,6 +5,7 @@
 
 pub mod hostile;
 pub mod projectiles;
+pub mod qiita;
 pub mod scenario;
 
 use foretell::{Entity, Input, Kind, PlayerId, Schema, State, Tick};

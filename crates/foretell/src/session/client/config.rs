@@ -198,6 +198,13 @@ pub enum Reconciliation {
     Rollback,
     /// The same, for every state that comes, whether it differs or not (F2, D30).
     AlwaysRollback,
+    /// The authority's state is adopted as the present one, and nothing is simulated again: the client goes on from a
+    /// round trip ago, and is corrected again a round trip later where it has moved meanwhile. To compare with (Q3).
+    Snap,
+    /// The client lets go: its inputs are neutral, those that are pressed meanwhile are dropped, until a state comes that
+    /// contains the last one that it sent. It starts again from that one. The first article's handshake in ticks (Q11):
+    /// one correction, and a round trip without control.
+    Resync,
 }
 
 /// Where between two ticks predicted entities are shown.

@@ -20,8 +20,8 @@ pub enum ClientState {
     Starved,
     /// A re-simulation is spread over several updates.
     Behind,
-    /// It fell so far behind that it waits for a snapshot to start again from, or ran so far ahead that it waits for the
-    /// server. Or it starts again from every snapshot, as all of them are older than the horizon.
+    /// It fell so far behind, or has let go, and waits for a snapshot to start again from; or ran so far ahead that it waits
+    /// for the server. Or it starts again from every snapshot, as all of them are older than the horizon.
     Resyncing,
     /// No snapshot for 5 s. It still listens, and asks for its place again: it goes on when the server has kept it, else it
     /// joins anew. The game has nothing to do.
@@ -43,7 +43,7 @@ impl Causes {
     pub const EXISTENCE: Causes = Causes(8);
     /// The client started again from a full state, or has begun with ticks of whose inputs it knows nothing.
     pub const RESYNC: Causes = Causes(16);
-    /// An earlier difference was left, because reconciliation was off.
+    /// An earlier difference was left, because reconciliation was off, or what came after a state that was snapped to.
     pub const LEFT: Causes = Causes(32);
     /// An input of another player that this client predicts was not the one that was guessed, or was never told.
     pub const RELAYED_INPUT: Causes = Causes(64);
@@ -213,11 +213,11 @@ pub struct Outcomes {
     pub agreed: u64,
     /// Compared, different, and corrected.
     pub corrected: u64,
-    /// A newer one was compared in the same or an earlier update.
+    /// A newer one was compared in the same or an earlier update, or adopted as the present, so that it can't be compared.
     pub superseded: u64,
-    /// Older than the horizon: the client started again from the full state.
+    /// Older than the horizon, or waited for: the client started again from the full state.
     pub resync: u64,
-    /// Compared, different, and left so, because reconciliation is off.
+    /// Compared, different, and left so, because reconciliation is off or a resync is waited for.
     pub left: u64,
     /// Their tick is not simulated yet; they are compared when it is.
     pub waiting: u64,

@@ -119,6 +119,10 @@ struct Session<W: World> {
     updated: Instant,
     /// How many snapshots in a row it has started again from, because they were older than the horizon.
     beyond_horizon: u32,
+    /// From which tick on inputs are neutral, because a state is waited for that contains no others.
+    let_go: Option<Tick>,
+    /// The first state that can be compared: what was before the last snap is forgotten.
+    comparable: Tick,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
@@ -302,6 +306,8 @@ impl<W: World> Session<W> {
             resyncing: None,
             updated: now,
             beyond_horizon: 0,
+            let_go: None,
+            comparable: Tick::ZERO,
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,
@@ -315,7 +321,11 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing.is_some() || self.pacing.is_waiting() || self.beyond_horizon > 1 {
+        } else if self.resyncing.is_some()
+            || self.let_go.is_some()
+            || self.pacing.is_waiting()
+            || self.beyond_horizon > 1
+        {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved

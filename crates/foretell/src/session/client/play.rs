@@ -161,7 +161,9 @@ impl<W: World> Session<W> {
         let until = (tick + self.input_delay).next();
         for asked in self.unasked.max(tick).until(until) {
             let (player, status) = (self.player, InputStatus::Received);
-            self.timeline.give(asked, PlayerInput { player, input: input(asked), status, presented });
+            let pressed = input(asked);
+            let input = if self.let_go.is_some() { W::Input::default() } else { pressed };
+            self.timeline.give(asked, PlayerInput { player, input, status, presented });
             self.pacing.note_tick(asked);
         }
         self.unasked = self.unasked.max(until);

@@ -18,9 +18,11 @@ impl<W: World> Turn<'_, W> {
         let compared = session.reconciler.compared();
         let chosen = session.snapshots.open().rev().map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
         let mut superseded = 0;
-        let chosen = chosen.filter(|tick| *tick > compared);
+        let comparable = session.comparable;
+        let chosen = chosen.filter(|tick| *tick > compared && *tick >= comparable);
         for snapshot in session.snapshots.open() {
-            let past = chosen.map_or(snapshot.tick <= compared, |chosen| snapshot.tick < chosen);
+            let known = snapshot.tick <= compared || snapshot.tick < comparable;
+            let past = chosen.map_or(known, |chosen| snapshot.tick < chosen);
             if past {
                 snapshot.settled = true;
                 superseded += snapshot.samples;
@@ -32,12 +34,15 @@ impl<W: World> Turn<'_, W> {
         if let Some(tick) = chosen {
             let is_beyond = tick < self.session.timeline.oldest();
             self.session.beyond_horizon = if is_beyond { self.session.beyond_horizon + 1 } else { 0 };
-            if is_beyond {
+            let is_awaited = self.session.let_go.is_some_and(|from| tick >= from);
+            if is_awaited || is_beyond {
                 let until = self.session.replay_until(tick);
                 return self.resync(world, tick, until);
             }
             self.compare(world, tick);
-            switched = self.switch(world, tick);
+            if tick >= self.session.comparable {
+                switched = self.switch(world, tick);
+            }
         }
         self.revise();
         switched + self.resimulate(world)
@@ -67,14 +72,20 @@ impl<W: World> Turn<'_, W> {
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
         let differs = found.different + found.surplus > 0;
-        let always = self.config.reconciliation == Reconciliation::AlwaysRollback;
-        if !differs && !always {
-            return;
-        }
-        if self.config.reconciliation == Reconciliation::Off {
-            outcomes.left += found.different;
-            session.reconciler.leave();
-            return;
+        match self.config.reconciliation {
+            Reconciliation::AlwaysRollback => {}
+            _ if !differs => return,
+            Reconciliation::Rollback => {}
+            Reconciliation::Off => return self.leave(found.different),
+            Reconciliation::Resync => {
+                let from = session.unasked.max(session.timeline.present());
+                session.let_go.get_or_insert(from);
+                return self.leave(found.different);
+            }
+            Reconciliation::Snap => {
+                outcomes.corrected += found.different;
+                return self.snap(world, tick);
+            }
         }
         outcomes.corrected += found.different;
         if session.reconciler.has_unexplained() && !session.timeline.repeats(world, compared, tick) {
@@ -85,6 +96,23 @@ impl<W: World> Turn<'_, W> {
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
         session.reconciler.note_again(tick, Causes::default());
         session.timeline.rewrite(world, tick, &session.reconciler.authority);
+    }
+
+    /// What the last comparison has found stays.
+    fn leave(&mut self, samples: u64) {
+        self.stats.outcomes.left += samples;
+        self.session.reconciler.leave();
+    }
+
+    /// Takes over the authority's state of `tick` as the present one. What was before can't be compared any more.
+    fn snap(&mut self, world: &mut W, tick: Tick) {
+        let session = &mut *self.session;
+        let Some(snapshot) = session.snapshots.get(tick) else { return };
+        let present = session.timeline.present();
+        session.timeline.restart(world, present, &snapshot.rows, present);
+        session.comparable = present;
+        session.reconciler.fall_behind();
+        self.land();
     }
 
     /// Simulates again within the budget, and lands what has reached the present.
@@ -134,7 +162,7 @@ impl<W: World> Turn<'_, W> {
         session.skip_effects(session.playout.at_instant(self.now));
         session.note_runs(tick, until);
         session.reconciler.begin(tick, session.blind_until(tick, until));
-        session.resyncing = None;
+        (session.resyncing, session.let_go) = (None, None);
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);
         self.events.push(ClientEvent::Resynced { tick, replayed });

@@ -196,6 +196,12 @@ impl Reconciler {
         self.pending.retain(|pending| pending.tick != self.compared);
     }
 
+    /// What the last comparison has found is adopted, but not what has happened since: the next one differs for that.
+    pub(crate) fn fall_behind(&mut self) {
+        let adopted = self.pending.iter().fold(self.stayed, |all, pending| all.with(pending.causes));
+        self.stayed = adopted.with(Causes::LEFT);
+    }
+
     /// Ticks from `tick` on are simulated again, for these reasons.
     pub(crate) fn note_again(&mut self, tick: Tick, causes: Causes) {
         self.again = Some(match self.again {

@@ -95,7 +95,8 @@ impl Config for ClientConfig {
         stream_redundancy(stream, redundancy)?;
         stream_duration(stream, horizon)?;
         *horizon = (*horizon).min(HORIZON_MAX);
-        let by = [Reconciliation::Off, Reconciliation::Rollback, Reconciliation::AlwaysRollback];
+        use Reconciliation::{AlwaysRollback, Off, Resync, Rollback, Snap};
+        let by = [Off, Rollback, AlwaysRollback, Snap, Resync];
         stream_one_of(stream, reconciliation, &by)?;
         stream_tolerance(stream, tolerance)?;
         let mut hides = correction.is_some();
@@ -257,7 +258,8 @@ mod tests {
             ..plain
         };
         let unlimited = Redundancy::SinceState { limit: None };
-        let fourth = ClientConfig { redundancy: unlimited, correction: None, ..plain };
+        let reconciliation = Reconciliation::Resync;
+        let fourth = ClientConfig { redundancy: unlimited, correction: None, reconciliation, ..plain };
         for config in [plain, other, third, fourth] {
             for over in [plain, other, third, fourth] {
                 assert_eq!(round_trip(config, over), config);

@@ -100,7 +100,7 @@ pub struct PeerStats {
     /// Inputs that came after their tick was simulated and had not been there before.
     pub inputs_late: u64,
     /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::validation::Offence)),
-    /// or with a number that is not finite.
+    /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
     pub ledger: Ledger,
     /// Snapshots that were sent.
     pub snapshots: u64,

@@ -4,11 +4,11 @@ use super::buffer::Offered;
 use super::buffer::TICKS_AWAITED_MAX;
 use super::frame::LateInput;
 use super::{ArrivalPlan, CATCH_UP_TICKS_MAX, Server, Stepping};
-use crate::rollback::{Input, ROW_WORDS_MAX, World};
+use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, World};
 use crate::session::PeerId;
 use crate::session::packet::{InputHead, Message, presented_time, stream_presented};
 use crate::time::{Instant, Offset, Tick, TickTime};
-use crate::validation::Offence;
+use crate::validation::{Ledger, Offence};
 use crate::wire::{BitReader, Malformed, read_change};
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
@@ -31,6 +31,11 @@ impl<W: World> Server<W> {
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
         result
+    }
+
+    /// What was refused of a player since their admission, and why.
+    pub fn ledger(&self, player: PlayerId) -> Option<&Ledger> {
+        self.stats(player).map(|stats| &stats.ledger)
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
@@ -124,11 +129,15 @@ impl<W: World> Server<W> {
         // A late copy does not bring back who is lost.
         let fresh = newer || Tick::widen(u32::from(head.newest), 16, anchor) >= anchor;
         let alive = fresh || peer.lost.is_none();
-        // A snapshot that was never sent can't be acknowledged.
-        if let Some(tick) = newest_snapshot.filter(|tick| *tick <= anchor) {
-            peer.acknowledged = peer.acknowledged.max(Some(tick));
-            peer.buffer.acknowledge(tick);
-            peer.news.acknowledge(tick);
+        match newest_snapshot {
+            Some(tick) if tick <= anchor => {
+                peer.acknowledged = peer.acknowledged.max(Some(tick));
+                peer.buffer.acknowledge(tick);
+                peer.news.acknowledge(tick);
+            }
+            // It was never sent.
+            Some(_) => peer.stats.ledger.note(Offence::Acknowledgement),
+            None => {}
         }
         if alive {
             self.note_alive(index);
