@@ -92,7 +92,7 @@ impl Witness {
     /// What the server reports of itself.
     pub fn note_server(&mut self, event: &ServerEvent, human: Option<PlayerId>) {
         let note = match event {
-            ServerEvent::SkippedTime(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
+            ServerEvent::SkippedTicks(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
             ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
             ServerEvent::Left(player) => format!("{player} left"),

@@ -15,8 +15,11 @@ pub struct Point {
 
 /// What is shown stands still while it stays within this distance of where it stopped, in metres.
 const STILL_M: f64 = 0.005;
-/// The truth may have been this far from there to excuse it, in metres: what is shown between two snapshots cuts corners.
-const NEAR_M: f64 = 0.01;
+/// To excuse it the truth has to have stayed within this distance of a place, in metres: what is shown between two
+/// snapshots cuts corners.
+const STAYED_M: f64 = 0.01;
+/// And that place within this distance of the one shown: something may still be hidden there.
+const NEAR_M: f64 = 0.05;
 /// The cursor of what is shown runs up to so much faster than time.
 const PLAYOUT_SPEED_MAX: f64 = 1.1;
 
@@ -42,23 +45,19 @@ fn rests(path: &[Point]) -> Vec<(f64, f64, [f64; 3])> {
     rests
 }
 
-/// The longest time, in seconds, that a path stayed within [`NEAR_M`] of a position, from the last point before to the
-/// first after.
+/// The longest time, in seconds, that a path stayed where it was, within [`NEAR_M`] of a position, from the last point before
+/// to the first after.
 fn stay_s(path: &[Point], position: [f64; 3]) -> f64 {
-    let mut longest = 0.0_f64;
-    let mut since = None;
-    for pair in path.windows(2) {
-        if distance(pair[1].position, position) >= NEAR_M {
-            since = None;
-            continue;
-        }
-        let start = *since.get_or_insert(pair[0].at_s);
-        longest = longest.max(pair[1].at_s - start);
-    }
-    longest
+    let stay = |first: usize| {
+        let place = path[first].position;
+        let stayed = path[first..].iter().take_while(|point| distance(point.position, place) < STAYED_M).count();
+        path[(first + stayed).min(path.len() - 1)].at_s - path[first.saturating_sub(1)].at_s
+    };
+    let near = |index: &usize| distance(path[*index].position, position) < NEAR_M;
+    (0..path.len()).filter(near).map(stay).fold(0.0, f64::max)
 }
 
-/// The longest time that `shown` stood still, in ms, less how long the `truth` stayed there in the same time and `back_s`
+/// The longest time that `shown` stood still, in ms, less how long the `truth` did near there in the same time and `back_s`
 /// seconds before.
 pub fn frozen_ms(shown: &[Point], truth: &[Point], back_s: f64) -> f64 {
     let frozen = |(start, end, position): (f64, f64, [f64; 3])| {
@@ -107,6 +106,16 @@ mod tests {
         assert!((frozen_ms(&shown, &walk((3.0, 3.5), 0.0), 1.5) - 500.0).abs() < 35.0);
         assert!((frozen_ms(&walk((4.0, 4.5), 2.0), &resting, 1.0) - 500.0).abs() < 35.0);
         assert_eq!(frozen_ms(&[], &moving, 1.0), 0.0);
+        // Somewhere near is near enough, but slow is not still.
+        let beside = |off_m: f64| {
+            let mut shown = shown.clone();
+            shown.iter_mut().for_each(|point| point.position[1] += off_m);
+            shown
+        };
+        assert!(frozen_ms(&beside(0.04), &resting, 1.0) < 15.0);
+        assert!((frozen_ms(&beside(0.06), &resting, 1.0) - 500.0).abs() < 35.0);
+        let slow: Vec<_> = moving.iter().map(|point| Point { at_s: point.at_s * 10.0 - 36.0, ..*point }).collect();
+        assert!(frozen_ms(&shown, &slow, 1.0) > 150.0);
     }
 
     #[test]

@@ -360,7 +360,7 @@ fn a_stall_of_the_server_is_not_the_silence_of_its_players() {
     }
     net.programs[only].cut = false;
     net.run(2.0);
-    let expected = |event: &&ServerEvent| !matches!(event, ServerEvent::SkippedTime(_));
+    let expected = |event: &&ServerEvent| !matches!(event, ServerEvent::SkippedTicks(_));
     assert_eq!(net.events.iter().filter(expected).count(), 0, "{:?}", net.events);
     assert_eq!(net.state(only), ClientState::Playing);
     net.assert_steady();

@@ -59,7 +59,7 @@ impl Driver<Masses> for Play {
 
     fn after_server(&mut self, _now: Instant, _server: &Server<Masses>, frame: &ServerFrame<'_>) {
         for event in frame.events {
-            if let ServerEvent::SkippedTime(ticks) = event {
+            if let ServerEvent::SkippedTicks(ticks) = event {
                 self.skipped_ticks += ticks;
             }
         }
@@ -378,18 +378,36 @@ fn a_client_with_other_rules_is_refused_and_one_too_many_is_told_that_it_is_full
 }
 
 #[test]
-fn a_server_that_stalls_for_two_seconds_skips_time_and_says_so() {
-    let mut simulation = session(1, 2);
-    simulation.server.host.clock_mut().stall(Instant::from_micros(3_000_000), Duration::from_secs(2));
-    simulation.add_player(player(conditions(50), HostOptions::at(60)));
-    let mut play = Play::new(2);
-    run(&mut simulation, 12.0, &mut play);
-    assert!(play.skipped_ticks > 100, "{}", play.skipped_ticks);
-    assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Playing);
-    let before = play.corrections.len();
-    run(&mut simulation, 5.0, &mut play);
-    assert_eq!(play.corrections.len(), before, "it is steady again: {:?}", simulation.players[0].client.stats());
-    assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
+fn a_server_that_stood_still_skips_ticks_and_its_clients_go_on_as_if_it_had_not() {
+    for (stall_ms, skipped) in [(300, 12), (2_000, 121), (4_000, 249), (10_000, 633), (60_000, 3_833)] {
+        let mut simulation = session(1, 2);
+        let stall = Duration::from_millis(stall_ms);
+        simulation.server.host.clock_mut().stall(Instant::from_micros(3_000_000), stall);
+        simulation.add_player(player(conditions(50), HostOptions::at(60)));
+        let mut play = Play::new(2);
+        run(&mut simulation, 3.0, &mut play);
+        let lead = |simulation: &Simulation<Masses>| {
+            let elapsed = simulation.now().since(Instant::ZERO).as_secs_f64();
+            f64::from(simulation.players[0].client.tick().get()) - elapsed * 64.0
+        };
+        let before = lead(&simulation);
+        run(&mut simulation, stall.as_secs_f64() + 0.2, &mut play);
+        assert!(play.skipped_ticks.abs_diff(skipped) <= 2, "{stall_ms}: {}", play.skipped_ticks);
+        assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Playing, "{stall_ms}");
+        assert!((lead(&simulation) - before).abs() < 1.5, "{stall_ms}: {} after {before}", lead(&simulation));
+        let stats = simulation.players[0].client.stats();
+        assert_eq!(
+            (stats.resyncs, stats.substituted >= u64::from(skipped.min(1_000))),
+            (0, true),
+            "{stall_ms}: {stats:?}"
+        );
+        let own = |(_, correction): &(Instant, Corrected)| correction.causes.contains(Causes::OWN_INPUT);
+        assert!(play.corrections.iter().all(own), "{stall_ms}: {:?}", play.corrections);
+        let before = play.corrections.len();
+        run(&mut simulation, 5.0, &mut play);
+        assert_eq!(play.corrections.len(), before, "{stall_ms}: {:?}", simulation.players[0].client.stats());
+        assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
+    }
 }
 
 #[test]

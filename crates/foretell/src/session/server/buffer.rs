@@ -125,6 +125,18 @@ impl<I: Copy + Default> InputBuffer<I> {
         self.next = self.next.max(tick);
     }
 
+    /// The same, where the clock steps the world: what is not simulated is named as substituted. Returns how many inputs of
+    /// the player are missed by that.
+    pub(crate) fn skip_to(&mut self, tick: Tick) -> u32 {
+        let skipped = tick.since(self.next);
+        let missed = self.first.map_or(0, |first| tick.since(first.max(self.next)));
+        for skipped in tick.back(skipped.min(NAMED_TICKS_BACK)).unwrap_or(Tick::ZERO).until(tick) {
+            self.name_substituted(skipped, How::Held);
+        }
+        self.jump(tick);
+        missed
+    }
+
     /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
     pub(crate) fn expects(&self, tick: Tick) -> bool {
         self.first.is_some_and(|first| first <= tick)

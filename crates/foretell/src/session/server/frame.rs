@@ -15,8 +15,8 @@ pub enum ServerEvent {
     Rejoined(PlayerId),
     /// A player has left, was removed, or was lost for too long.
     Left(PlayerId),
-    /// The server was too far behind and skipped so many ticks' worth of time.
-    SkippedTime(u32),
+    /// The server stood still, and was too far behind: it skipped so many ticks, which are never simulated.
+    SkippedTicks(u32),
     /// A player's snapshot needs more datagrams than a snapshot may have, and was not sent: too many entities.
     SnapshotTooLarge(PlayerId),
 }

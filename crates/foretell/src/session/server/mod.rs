@@ -66,7 +66,8 @@ impl Default for ServerConfig {
 /// How many entities that were changed outside of steps are named; the newest.
 const TOUCHED_MAX: usize = 4096;
 
-/// A server that has fallen behind by more ticks than this in one update skips time instead of catching up.
+/// A server that has fallen behind by more ticks than this in one update skips the oldest of them instead of catching up:
+/// their numbers pass without a step.
 pub const CATCH_UP_TICKS_MAX: u32 = 8;
 
 /// The server of a session.

@@ -119,12 +119,9 @@ impl<I: Copy + Default> Peer<I> {
         self.arrivals.push_back(InputArrival { count, margin: margin_bits(margin) });
     }
 
-    /// The server has skipped so many ticks' worth of time: what has come is so much earlier.
-    pub(crate) fn skip(&mut self, ticks: u32) {
-        let earlier = i16::try_from(ticks.saturating_mul(64)).unwrap_or(i16::MAX);
-        for arrival in &mut self.arrivals {
-            arrival.margin = arrival.margin.cast_signed().saturating_add(earlier).cast_unsigned();
-        }
+    /// The ticks before `first` will never be simulated.
+    pub(crate) fn skip_to(&mut self, first: Tick) {
+        self.stats.inputs_missed += u64::from(self.buffer.skip_to(first));
     }
 
     /// Hands over the arrivals since the last call, newest first, and the newest input of the newest. They are told once:

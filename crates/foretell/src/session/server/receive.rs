@@ -3,7 +3,7 @@
 use super::buffer::Offered;
 use super::buffer::TICKS_AWAITED_MAX;
 use super::frame::LateInput;
-use super::{ArrivalPlan, Server, Stepping};
+use super::{ArrivalPlan, CATCH_UP_TICKS_MAX, Server, Stepping};
 use crate::rollback::{Input, ROW_WORDS_MAX, World};
 use crate::session::PeerId;
 use crate::session::packet::{InputHead, Message, presented_time, stream_presented};
@@ -50,6 +50,7 @@ impl<W: World> Server<W> {
             self.tell_former(address);
         }
         let Some(index) = found.filter(|index| head.ticket == self.peers[*index].ticket) else { return Ok(()) };
+        self.skip_behind(now, index);
         let anchor = self.peers[index].buffer.next();
         let newest = Tick::widen(u32::from(head.newest), 16, anchor);
         let first = newest.next().back(head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
@@ -77,6 +78,15 @@ impl<W: World> Server<W> {
         }
         self.offered = offered;
         Ok(())
+    }
+
+    /// While the server stands still its clock goes on, and the ticks that the next update is going to skip take no room from
+    /// the inputs of those that it will simulate.
+    fn skip_behind(&mut self, now: Instant, index: usize) {
+        let first = self.clock.at_instant(now).tick().next().back(CATCH_UP_TICKS_MAX);
+        if let Some(first) = first.filter(|first| self.rules.stepping == Stepping::Clock && *first > self.next) {
+            self.peers[index].skip_to(first);
+        }
     }
 
     /// Decodes the inputs of a datagram, oldest first.

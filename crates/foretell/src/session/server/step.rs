@@ -3,19 +3,17 @@
 use super::{CATCH_UP_TICKS_MAX, Server, ServerEvent};
 use crate::rollback::{InputStatus, PlayerId, Side, Step, World};
 use crate::session::{GapPolicy, Outbox, Stepping};
-use crate::time::{Instant, Tick, TickDelta};
+use crate::time::{Instant, Tick};
 
 impl<W: World> Server<W> {
-    /// One step for every tick that has begun; behind by too many, time is skipped instead.
+    /// One step for every tick that has begun; behind by too many, the oldest are skipped.
     pub(super) fn step_by_clock(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) {
-        let due = self.clock.at().tick().next().since(self.next);
-        if due > CATCH_UP_TICKS_MAX {
-            let skipped = due - CATCH_UP_TICKS_MAX;
-            self.clock.shift(TickDelta(-i64::from(skipped)));
-            self.peers.iter_mut().for_each(|peer| peer.skip(skipped));
-            self.frame.events.push(ServerEvent::SkippedTime(skipped));
+        let end = self.clock.at().tick().next();
+        let first = end.back(CATCH_UP_TICKS_MAX).unwrap_or(Tick::ZERO);
+        if first > self.next {
+            self.skip_to(first);
         }
-        for _ in 0..due.min(CATCH_UP_TICKS_MAX) {
+        while self.next < end {
             self.gather_inputs();
             self.step(world, self.next, None);
             self.next = self.next.next();
@@ -24,6 +22,17 @@ impl<W: World> Server<W> {
                     self.send_snapshot(now, index, self.next, outbox);
                 }
             }
+        }
+    }
+
+    /// The server stood still: the ticks before `first` will never be simulated. What came of late says nothing of the way
+    /// that it took.
+    fn skip_to(&mut self, first: Tick) {
+        self.frame.events.push(ServerEvent::SkippedTicks(first.since(self.next)));
+        self.next = first;
+        for peer in &mut self.peers {
+            peer.skip_to(first);
+            peer.forget_arrivals();
         }
     }
 
