@@ -8,7 +8,7 @@ use core::time::Duration;
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 2;
 /// Longer than the frame of [`Content::Limit`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 
@@ -31,9 +31,11 @@ pub(super) enum Content {
     Digest,
     /// The limit was reached: nothing follows.
     Limit,
+    /// The game has called something of a client about an entity.
+    Entity,
 }
 
-const CONTENTS: [Content; 8] = [
+const CONTENTS: [Content; 9] = [
     Content::Start,
     Content::Config,
     Content::Datagram,
@@ -42,6 +44,7 @@ const CONTENTS: [Content; 8] = [
     Content::Outside,
     Content::Digest,
     Content::Limit,
+    Content::Entity,
 ];
 
 /// Appends a record.
