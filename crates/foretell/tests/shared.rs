@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::toys::{Act, GOLD, Play, Toy, Toys, bounded, cube, ms, session, walker};
+use common::toys::{Act, BOUND_MPS, GOLD, Play, Toy, Toys, Walk, bounded, cube, ms, session, walker};
 use core::time::Duration;
-use foretell::harness::Simulation;
+use foretell::harness::{Driver, Moment, Simulation};
 use foretell::motion::vector::{length, sub};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::AuthorityChange::{Began, Granted, Lost, Refused, Returned};
-use foretell::session::server::ServerEvent;
+use foretell::session::server::{Server, ServerEvent};
 use foretell::session::{Claim, HoldRefusal, Holder};
 use foretell::validation::Offence;
-use foretell::{ClientConfig, Entity, ServerConfig};
+use foretell::{Client, ClientConfig, Entity, Frame, Instant, Kind, ServerConfig, ServerFrame, Tick};
 use proptest::prelude::*;
 
 fn good() -> Conditions {
@@ -291,4 +291,103 @@ fn a_player_holds_as_many_as_allowed_and_asks_ten_times_a_second_at_most() {
 
 fn grab() -> Act {
     Act::Request(cube(0), Claim::Ownership)
+}
+
+/// Player 0 plays as they please: with what they hold, and with what they don't.
+struct Cheat {
+    play: Play,
+    /// Where the honest player was shown the cube and the cheat's walker at the end of each quarter of a second.
+    seen: Vec<[[f64; 3]; 2]>,
+    healths: Vec<u32>,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How {
+    /// To and fro between two places a hundred metres apart, with a velocity to match.
+    Teleports,
+    /// Twice as fast as allowed.
+    Runs,
+    /// With numbers that are none.
+    WritesNonsense,
+}
+
+impl Driver<Toys> for Cheat {
+    fn input(&mut self, player: usize, tick: Tick) -> Walk {
+        self.play.input(player, tick)
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Toys>) {
+        self.play.before_client(player, at, client);
+        if player != 0 {
+            return;
+        }
+        let tick = client.tick();
+        let from = f64::from(tick.get());
+        let (place, velocity) = match self.how {
+            How::Teleports => ([if tick.get() % 32 < 16 { 100.0 } else { 0.0 }, 0.0, 3.0], [1e6, 0.0, 0.0]),
+            How::Runs => ([from * 2.0 * BOUND_MPS / 64.0, 0.0, 3.0], [2.0 * BOUND_MPS, 0.0, 0.0]),
+            How::WritesNonsense => ([f64::NAN, 0.0, f64::INFINITY], [0.0; 3]),
+        };
+        let own = client.player().map(|own| Entity::new(Kind(0), own, Tick::ZERO, 0));
+        for entity in [Some(cube(0)), own].into_iter().flatten() {
+            let health = 999;
+            let toy = if entity.kind() == Kind(1) {
+                Toy::Cube { place, velocity, health }
+            } else {
+                Toy::Walker { place, velocity, health }
+            };
+            client.capture(entity, tick, &toy);
+        }
+    }
+
+    fn after_server(&mut self, now: Instant, server: &Server<Toys>, frame: &ServerFrame<'_>) {
+        self.play.after_server(now, server, frame);
+        self.healths.extend(server.rows().states::<Toy>().map(|(_, toy)| toy.health()));
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
+        // The cheat's game has no movers.
+        if player == 1 {
+            self.play.after_client(player, at, client, frame);
+        }
+    }
+}
+
+#[test]
+fn a_tampering_owner_shows_others_nothing_beyond_the_bound_and_the_ledger_says_what_was_refused() {
+    for (how, offence) in
+        [(How::Teleports, Offence::Teleport), (How::Runs, Offence::Speed), (How::WritesNonsense, Offence::NotFinite)]
+    {
+        let mut simulation = play(2, good(), 9);
+        simulation.run_until(ms(2500), &mut Play::default());
+        let other = walker(&simulation, 1);
+        let mut script = vec![(3000, 0, grab()), (3000, 0, Act::Request(other, Claim::Ownership))];
+        // Far too often.
+        script.extend((0..40).map(|nth| (4000 + nth * 10, 0, Act::Request(cube(1), Claim::Authority))));
+        let mut cheat = Cheat { play: Play::of(&script), seen: Vec::new(), healths: Vec::new(), how };
+        for quarter in 1..=20 {
+            simulation.run_until(ms(2500 + quarter * 250), &mut cheat);
+            let seen = [cube(0), other].map(|entity| cheat.play.shown.get(&(1, entity)).map_or([0.0; 3], |at| at.1));
+            cheat.seen.push(seen);
+        }
+        // A way of a quarter of a second more than the greatest speed makes, and what is extrapolated.
+        let bound_m = BOUND_MPS * (0.25 + 0.25) + 0.1;
+        for pair in cheat.seen[4..].windows(2) {
+            let way_m = length(sub(pair[1][0], pair[0][0]));
+            assert!(way_m <= bound_m, "{how:?}: {way_m} m in a quarter of a second");
+            assert!(length(sub(pair[1][1], pair[0][1])) < 1e-9, "the other's walker stands");
+        }
+        let moved = cheat.seen.iter().map(|at| length(sub(at[0], cheat.seen[3][0]))).fold(0.0, f64::max);
+        assert_eq!(moved > 0.5, how != How::WritesNonsense, "{how:?}: {moved} m");
+        assert!(moved <= BOUND_MPS * 4.5, "{how:?}: {moved} m in four seconds");
+        assert!(cheat.healths.iter().all(|health| *health < 50), "what the server alone writes stays the server's");
+        let player = simulation.players[0].client.player().expect("it plays");
+        let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
+        assert!(ledger.count(offence) > 10, "{how:?}: {ledger:?}");
+        assert_eq!(ledger.count(Offence::Ownership), 1, "the other's walker: {ledger:?}");
+        assert!(ledger.count(Offence::Request) >= 20, "{ledger:?}");
+        let honest = simulation.players[1].client.player().expect("it plays");
+        assert_eq!(simulation.server.server.stats(honest).expect("it plays").ledger.total(), 0);
+    }
 }

@@ -11,7 +11,7 @@ use super::snapshots::Snapshot;
 use crate::rollback::{Entity, KindSchema, PlayerId, ROW_WORDS_MAX, State, World};
 use crate::session::record::EntityCall;
 use crate::session::shared::{
-    Claim, HELD_ROWS_MAX, HeldRow, Holder, REQUESTS_MAX, REST_TICKS, Request, SharedCode, write_request,
+    Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, Holder, REQUESTS_MAX, REST_TICKS, Request, SharedCode, write_request,
 };
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
@@ -69,6 +69,15 @@ impl Hold {
     /// Whether the game moves it.
     fn is_moved(&self) -> bool {
         self.told && matches!(self.phase, Phase::Asked | Phase::Held)
+    }
+
+    /// It is not this client's by the snapshot of `tick`. If it was asked for again meanwhile that counts now.
+    fn give_up(&mut self, tick: Tick, open: &VecDeque<Request>) {
+        let last = open.iter().rev().find(|request| request.entity == self.entity);
+        match last.filter(|request| request.claim.is_some()) {
+            Some(again) => (self.phase, self.request, self.carried_since) = (Phase::Asked, again.number, None),
+            None => self.phase = Phase::Ended(tick),
+        }
     }
 
     /// What goes up of it: as it was captured at a tick.
@@ -299,29 +308,9 @@ impl Holds {
         for answer in &snapshot.answers {
             let Some(at) = self.open.iter().position(|request| request.number == answer.number) else { continue };
             let Some(request) = self.open.remove(at) else { continue };
-            let Some(hold) = self.find_mut(request.entity) else { continue };
-            let is_first = hold.request == request.number && hold.phase == Phase::Asked;
-            let what = match (answer.refused, request.claim) {
-                (Some(why), _) => {
-                    if is_first {
-                        hold.phase = Phase::Ended(snapshot.tick);
-                    }
-                    AuthorityChange::Refused(why)
-                }
-                (None, Some(claim)) => {
-                    (hold.claim, hold.request, hold.carried_since) = (claim, request.number, None);
-                    if is_first {
-                        hold.phase = Phase::Held;
-                    }
-                    AuthorityChange::Granted(claim)
-                }
-                (None, None) if hold.phase == Phase::Leaving => {
-                    hold.phase = Phase::Ended(snapshot.tick);
-                    AuthorityChange::Returned
-                }
-                (None, None) => continue,
-            };
-            events.push(ClientEvent::Authority { entity: request.entity, what });
+            if let Some(what) = self.take_answer(snapshot.tick, &request, answer.refused) {
+                events.push(ClientEvent::Authority { entity: request.entity, what });
+            }
         }
         for hold in self.holds.iter_mut().filter(|hold| hold.phase == Phase::Held) {
             let found = snapshot.holders.iter().find(|(entity, _)| *entity == hold.entity);
@@ -331,11 +320,41 @@ impl Holds {
                 None => AuthorityChange::Returned,
             };
             events.push(ClientEvent::Authority { entity: hold.entity, what });
-            let asked_again = self.open.iter().rev().find(|request| request.entity == hold.entity);
-            match asked_again.filter(|request| request.claim.is_some()) {
-                Some(request) => (hold.phase, hold.request, hold.told) = (Phase::Asked, request.number, false),
-                None => hold.phase = Phase::Ended(snapshot.tick),
+            hold.told = false;
+            hold.give_up(snapshot.tick, &self.open);
+        }
+    }
+
+    /// What an answer means to the hold that was asked for.
+    fn take_answer(&mut self, tick: Tick, request: &Request, refused: Option<HoldRefusal>) -> Option<AuthorityChange> {
+        let Ok(at) = self.holds.binary_search_by_key(&request.entity, |hold| hold.entity) else {
+            if refused.is_none() && request.claim.is_some() {
+                // Nobody waits for it any more.
+                self.ask(request.entity, None);
             }
+            return None;
+        };
+        let hold = &mut self.holds[at];
+        let is_asked = hold.phase == Phase::Asked;
+        match (refused, request.claim) {
+            (Some(why), _) => {
+                if is_asked {
+                    hold.give_up(tick, &self.open);
+                }
+                Some(AuthorityChange::Refused(why))
+            }
+            (None, Some(claim)) => {
+                (hold.claim, hold.request, hold.carried_since) = (claim, request.number, None);
+                if is_asked {
+                    hold.phase = Phase::Held;
+                }
+                Some(AuthorityChange::Granted(claim))
+            }
+            (None, None) if hold.phase == Phase::Leaving => {
+                hold.phase = Phase::Ended(tick);
+                Some(AuthorityChange::Returned)
+            }
+            (None, None) => None,
         }
     }
 
