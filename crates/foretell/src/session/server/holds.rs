@@ -21,7 +21,7 @@ const AHEAD_TICKS_MAX: u32 = 64;
 const CATCH_UP_S: f64 = 0.25;
 /// What is allowed beyond the greatest speed, in metres: rounding (D27).
 const SLACK_M: f64 = 0.01;
-/// A row so far beyond what is allowed is no movement any more.
+/// A row so far beyond what may be made up for, from the one before, is no movement any more.
 const TELEPORT_M: f64 = 2.0;
 
 /// An entity that a client has authority over.
@@ -38,6 +38,8 @@ struct Held {
     adopted: Option<Tick>,
     /// How far it may go now, in metres.
     allowed_m: f64,
+    /// Where the holder said last that it is.
+    claimed: Option<[f64; 3]>,
     /// It goes back to the server with the next step, and its newest row with it.
     ends: bool,
 }
@@ -102,8 +104,8 @@ impl Holds {
         let at = self.find(entity).unwrap_or_else(|at| {
             let rows = self.spare.pop().unwrap_or_else(|| VecDeque::with_capacity(ROWS_WAITING_MAX));
             let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
-            let (adopted, allowed_m) = (None, SLACK_M);
-            let held = Held { entity, holder, request, latest: request, rows, adopted, allowed_m, ends: false };
+            let (latest, adopted, allowed_m, claimed, ends) = (request, None, SLACK_M, None, false);
+            let held = Held { entity, holder, request, latest, rows, adopted, allowed_m, claimed, ends };
             self.held.insert(at, held);
             self.entities.insert(at, entity);
             at
@@ -115,7 +117,7 @@ impl Holds {
             self.authority = self.authority.wrapping_add(1);
             held.holder.authority = self.authority;
             held.rows.clear();
-            (held.adopted, held.allowed_m, held.request) = (None, SLACK_M, request);
+            (held.adopted, held.allowed_m, held.claimed, held.request) = (None, SLACK_M, None, request);
         }
         if claim == Claim::Ownership && (is_new || held.holder.claim < claim) {
             self.ownership = self.ownership.wrapping_add(1);
@@ -302,7 +304,7 @@ impl<W: World> Server<W> {
             let into = &mut into[..words.len()];
             into.copy_from_slice(words);
             kind.copy_owned(&row.words[..words.len()], into);
-            if let Some(offence) = hold_back(kind, words, into, &mut held.allowed_m) {
+            if let Some(offence) = hold_back(kind, words, into, (&mut held.allowed_m, &mut held.claimed)) {
                 peer.stats.ledger.note(offence);
                 // It rests where its holder says, and is not there yet.
                 ends = held.ends;
@@ -339,7 +341,12 @@ fn offence_of(kind: &KindSchema, words: &[u32]) -> Option<Offence> {
 
 /// Keeps an entity to the way that it may have gone: beyond it, it is left on the straight line to where it is said to
 /// be (D27).
-fn hold_back(kind: &KindSchema, before: &[u32], row: &mut [u32], allowed_m: &mut f64) -> Option<Offence> {
+fn hold_back(
+    kind: &KindSchema,
+    before: &[u32],
+    row: &mut [u32],
+    (allowed_m, claimed): (&mut f64, &mut Option<[f64; 3]>),
+) -> Option<Offence> {
     let speed_max = kind.speed_max()?;
     let mut offence = None;
     for (place, column) in kind.places().filter(|(_, column)| column.writer == Writer::Owner) {
@@ -354,8 +361,10 @@ fn hold_back(kind: &KindSchema, before: &[u32], row: &mut [u32], allowed_m: &mut
             Meaning::Position => {
                 let from: [f64; 3] = column.lanes(&before[words.clone()]);
                 let way_m = vector::length(vector::sub(to, from));
+                // Who is held back is far from where they say that they are, and has not teleported.
+                let leap_m = vector::length(vector::sub(to, claimed.replace(to).unwrap_or(from)));
                 if way_m > *allowed_m {
-                    let teleports = way_m > *allowed_m + TELEPORT_M;
+                    let teleports = leap_m > speed_max * CATCH_UP_S + TELEPORT_M;
                     offence = Some(if teleports { Offence::Teleport } else { Offence::Speed });
                     set(vector::lerp(from, to, *allowed_m / way_m), row);
                 }
