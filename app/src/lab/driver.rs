@@ -232,6 +232,7 @@ fn source(source: Source) -> (&'static str, f64) {
     match source {
         Source::Predicted => ("predicted", 0.0),
         Source::Interpolated => ("interpolated", 0.0),
+        Source::Held => ("held", 0.0),
         Source::Extrapolated(beyond) => {
             let beyond_ms = beyond.as_secs_f64() * 1000.0;
             (if beyond_ms < HELD_MS { "extrapolated" } else { "held" }, beyond_ms)

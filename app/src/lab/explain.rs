@@ -98,7 +98,10 @@ impl Witness {
             ServerEvent::Left(player) => format!("{player} left"),
             ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
             ServerEvent::Rejoined(player) => format!("{player} is back"),
-            ServerEvent::Joined(_) => return,
+            ServerEvent::Joined(_)
+            | ServerEvent::Held { .. }
+            | ServerEvent::HoldRefused { .. }
+            | ServerEvent::Returned { .. } => return,
         };
         self.notes.push(note);
     }
@@ -125,7 +128,8 @@ impl Witness {
                 "the network would need {asked_ticks:.1} ticks of slack, which is more than is allowed: some inputs come late"
             )),
             // There is nothing in the arena but cubes, and each has its picture.
-            ClientEvent::Spawned(_)
+            ClientEvent::Authority { .. }
+            | ClientEvent::Spawned(_)
             | ClientEvent::Confirmed(_)
             | ClientEvent::Withdrawn { .. }
             | ClientEvent::Despawned { .. }

@@ -43,12 +43,29 @@ impl Meaning {
     }
 }
 
-/// The meaning that a field's attributes give it.
-pub fn meaning(attrs: &[Attribute]) -> syn::Result<Meaning> {
-    let mut meaning = Meaning::Plain;
+/// What a field's attributes make of it.
+#[derive(Clone, Copy)]
+pub struct FieldSays {
+    pub meaning: Meaning,
+    /// Whether the client that has authority over the entity writes it.
+    pub by_owner: bool,
+}
+
+impl FieldSays {
+    /// Without an attribute.
+    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, by_owner: false };
+}
+
+/// What a field's attributes say.
+pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
+    let FieldSays { mut meaning, mut by_owner } = FieldSays::NOTHING;
     each_key(attrs, |key| {
+        if key.is_ident("by_owner") {
+            by_owner = true;
+            return Ok(());
+        }
         let Some((_, found)) = Meaning::KEYS.into_iter().find(|(name, _)| key.is_ident(name)) else {
-            let accepted = "`position`, `rotation`, `velocity` or `angular_velocity`";
+            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity` or `by_owner`";
             return Err(unknown(key, &format!("a field takes {accepted}")));
         };
         if meaning != Meaning::Plain {
@@ -57,7 +74,7 @@ pub fn meaning(attrs: &[Attribute]) -> syn::Result<Meaning> {
         meaning = found;
         Ok(())
     })?;
-    Ok(meaning)
+    Ok(FieldSays { meaning, by_owner })
 }
 
 /// Whether a struct's or a variant's attributes say that its rows go to their owner alone.

@@ -1,6 +1,6 @@
 //! `#[derive(Input)]`.
 
-use crate::attributes::Meaning;
+use crate::attributes::FieldSays;
 use crate::layout::Layout;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -15,7 +15,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     };
     crate::refuse_parameters(item)?;
     let name = &item.ident;
-    let layout = Layout::new(quote!(Self), name, fields, |_| Ok(Meaning::Plain))?;
+    let layout = Layout::new(quote!(Self), name, fields, |_| Ok(FieldSays::NOTHING))?;
     let (assertions, columns, pattern) = (layout.assertions(), layout.columns(), layout.pattern());
     let (write, read) = (layout.write(), layout.read());
     Ok(quote! {

@@ -4,7 +4,7 @@
 //! Generated code names its locals `words` and `field_0`, `field_1`, ...; fields of the user's type are only ever named
 //! in patterns and literals, so that no field's name can shadow another's or the words.
 
-use crate::attributes::Meaning;
+use crate::attributes::{FieldSays, Meaning};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -18,6 +18,7 @@ struct Field {
     name: String,
     ty: Type,
     meaning: Meaning,
+    by_owner: bool,
 }
 
 /// The fields of a struct or a variant.
@@ -30,18 +31,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of the struct or variant `name`; `meaning` says what a field's attributes make of it.
+    /// The layout of the struct or variant `name`; `says` tells what a field's attributes make of it.
     ///
     /// Fails when two fields have the same meaning.
     pub fn new(
         path: TokenStream,
         name: &Ident,
         fields: &Fields,
-        meaning: impl Fn(&syn::Field) -> syn::Result<Meaning>,
+        says: impl Fn(&syn::Field) -> syn::Result<FieldSays>,
     ) -> syn::Result<Layout> {
         let mut layout = Layout { path, name: name.unraw().to_string(), fields: Vec::new() };
         for (index, field) in fields.iter().enumerate() {
-            let meaning = meaning(field)?;
+            let FieldSays { meaning, by_owner } = says(field)?;
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
             if let Some(first) =
                 layout.fields.iter().find(|first| first.meaning == meaning && meaning != Meaning::Plain)
@@ -57,6 +58,7 @@ impl Layout {
                 name,
                 ty: field.ty.clone(),
                 meaning,
+                by_owner,
             });
         }
         Ok(layout)
@@ -74,9 +76,10 @@ impl Layout {
 
     /// An expression: the `Vec` of its columns.
     pub fn columns(&self) -> TokenStream {
-        let columns = self.fields.iter().map(|Field { name, ty, meaning, .. }| {
+        let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, .. }| {
             let meaning = format_ident!("{}", meaning.variant());
-            quote!(::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning))
+            let by_owner = by_owner.then(|| quote!(.by_owner()));
+            quote!(::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning) #by_owner)
         });
         quote!(::std::vec![#(#columns),*])
     }

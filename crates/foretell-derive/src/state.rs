@@ -92,7 +92,7 @@ fn kinds_of_enum(item: &DeriveInput, data: &DataEnum) -> syn::Result<Vec<KindOf>
 
 fn kind(path: TokenStream, name: &Ident, fields: &Fields, attrs: &[Attribute]) -> syn::Result<KindOf> {
     let owner = attributes::for_owner(attrs)?;
-    let layout = Layout::new(path, name, fields, |field| attributes::meaning(&field.attrs))?;
+    let layout = Layout::new(path, name, fields, |field| attributes::field(&field.attrs))?;
     Ok(KindOf { layout, owner })
 }
 
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
-        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity` or `angular_velocity`";
+        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity` or \
+                        `by_owner`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]

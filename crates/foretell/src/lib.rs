@@ -24,7 +24,7 @@ pub mod wire;
 pub use foretell_derive::{Input, State};
 pub use rollback::{
     Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId,
-    PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World,
+    PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World, Writer,
 };
 pub use session::client::{Client, ClientConfig, ClientState, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};

@@ -2,12 +2,13 @@
 //! the comments), reads what the crate writes, and is understood by it.
 
 use foretell::netsim::SplitMix64;
-use foretell::session::Refusal;
-use foretell::session::client::{ClientEvent, Predict};
+use foretell::session::client::{AuthorityChange, ClientEvent, Predict};
+use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
+use foretell::validation::Offence;
 use foretell::{
     Client, ClientConfig, ClientState, Effect, EffectKind, Entity, GapPolicy, Input, Instant, Kind, Outbox, PeerId,
-    PlayerId, Rows, Rules, Server, ServerConfig, State, Step, Tick, World,
+    PlayerId, Role, Rows, Rules, Server, ServerConfig, State, Step, Tick, World,
 };
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ enum Thing {
     Ship {
         #[state(position)]
         place: [f64; 2],
+        #[state(by_owner)]
         heading: i16,
         lamps: [bool; 2],
         serial: u64,
@@ -72,7 +74,7 @@ impl World for Space {
             self.things.insert(step.spawn(Kind(2), PlayerId::new(1)), Thing::Rock);
         }
         self.things.retain(|entity, _| entity.kind() != Kind(2) || *entity == ROCK || entity.tick() == step.tick());
-        for (entity, thing) in &mut self.things {
+        for (entity, thing) in self.things.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
             let (Thing::Ship { place, heading, .. }, Some(player)) = (thing, step.input(entity.player())) else {
                 continue;
             };
@@ -173,7 +175,7 @@ impl Reader {
 
 struct Fnv(u64);
 
-/// Its name, its scalar, the bits of an integer, its lanes, its meaning.
+/// Its name, its scalar, the bits of an integer, its lanes, its meaning; of those here the heading alone is the owner's.
 type Column<'a> = (&'a str, u64, Option<u64>, u64, u64);
 
 impl Fnv {
@@ -193,6 +195,7 @@ impl Fnv {
         bits.into_iter().for_each(|bits| self.number(bits, 1));
         self.number(lanes, 1);
         self.number(meaning, 8);
+        self.number(u64::from(name == "heading"), 8);
     }
 
     fn kind(&mut self, name: &str, columns: &[(u64, Column<'_>)], words: u64, audience: u64) {
@@ -204,6 +207,7 @@ impl Fnv {
         }
         self.number(words, 8);
         self.number(audience, 8);
+        self.number(0, 4);
     }
 }
 
@@ -256,6 +260,32 @@ fn inputs(sequence: u64, snapshot: u64, newest: u64, list: &[Seen]) -> Vec<u8> {
 
 /// Those of somebody with another ticket.
 fn inputs_of(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Vec<u8> {
+    put_inputs(ticket, sequence, (snapshot, newest), list).put(0, 1).bytes()
+}
+
+/// A request: number, claim, and the entity's name.
+type Request = (u64, u64, [u64; 4]);
+/// The row of a ship: its name, the request, back, whether it rests, its heading.
+type HeldRow = ([u64; 4], u64, u64, u64, i16);
+
+/// A neutral input, with what is wanted of entities.
+fn sharing(sequence: u64, (snapshot, newest): (u64, u64), requests: &[Request], rows: &[HeldRow]) -> Vec<u8> {
+    let mut writer = put_inputs(TICKET, sequence, (snapshot, newest), &[(Command::default(), None)]);
+    let number = |of: u64| u32::try_from(of).expect("32 bits");
+    writer.put(1, 1);
+    for (nth, claim, [kind, player, tick, counter]) in requests {
+        writer.put(1, 1).put(*nth, 16).put(*claim, 2).put(*kind, 2);
+        writer.small(number(*player)).small(number(*tick)).small(number(*counter));
+    }
+    writer.put(0, 1);
+    for ([kind, player, tick, counter], request, back, rests, heading) in rows {
+        writer.put(1, 1).put(*kind, 2).small(number(*player)).small(number(*tick)).small(number(*counter));
+        writer.put(*request, 16).small(number(*back)).put(*rests, 1).put(u64::from(heading.cast_unsigned()), 16);
+    }
+    writer.put(0, 1).bytes()
+}
+
+fn put_inputs(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Writer {
     let mut writer = Writer::default();
     writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
     writer.small(u32::try_from(list.len()).expect("few"));
@@ -279,7 +309,7 @@ fn inputs_of(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[
         }
         before = Some(*input);
     }
-    writer.bytes()
+    writer
 }
 
 #[derive(Debug)]
@@ -288,6 +318,12 @@ struct Inputs {
     snapshot: Option<[u64; 1]>,
     newest: u64,
     list: Vec<Seen>,
+    requests: Vec<Request>,
+    rows: Vec<HeldRow>,
+}
+
+fn read_name(reader: &mut Reader) -> [u64; 4] {
+    [reader.take(2), reader.small(), reader.small(), reader.small()]
 }
 
 fn read_inputs(datagram: &[u8]) -> Inputs {
@@ -307,8 +343,19 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         };
         list.push((input, presented));
     }
+    let (mut requests, mut rows) = (Vec::new(), Vec::new());
+    if reader.take(1) == 1 {
+        while reader.take(1) == 1 {
+            requests.push((reader.take(16), reader.take(2), read_name(&mut reader)));
+        }
+        while reader.take(1) == 1 {
+            let (name, request, back) = (read_name(&mut reader), reader.take(16), reader.small());
+            let heading = |bits: u64| u16::try_from(bits).expect("16 bits").cast_signed();
+            rows.push((name, request, back, reader.take(1), heading(reader.take(16))));
+        }
+    }
     reader.finish();
-    Inputs { sequence, snapshot, newest, list }
+    Inputs { sequence, snapshot, newest, list, requests, rows }
 }
 
 /// A row: kind, player, tick, counter, the age of the last server event, the state. The age of the last contact stands
@@ -336,11 +383,15 @@ struct Snapshot {
     /// back, ticks, how.
     substituted: Vec<(u64, u64, u64)>,
     news_ticks: Option<u64>,
+    /// Number, what became of it.
+    answers: Vec<(u64, u64)>,
     relayed: Vec<Line>,
     rows: Vec<Row>,
     /// Kind, player, age.
     contacts: Vec<(u64, u64, u64)>,
     news: Vec<News>,
+    /// The entity's name; holder, whether by ownership, the two numbers.
+    holders: Vec<([u64; 4], [u64; 4])>,
 }
 
 /// Whose inputs, how many of them were applied, and what is told of each, by tick.
@@ -498,6 +549,8 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
     let news_ticks = (reader.take(1) == 1).then(|| reader.small());
+    let answers = reader.small();
+    let answers = (0..answers).map(|_| (reader.take(16), reader.take(3))).collect();
     let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
@@ -509,6 +562,11 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     while reader.take(1) == 1 {
         news.push(read_news(&mut reader));
     }
+    let mut holders = Vec::new();
+    while reader.take(1) == 1 {
+        let name = read_name(&mut reader);
+        holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
+    }
     reader.finish();
     Snapshot {
         parts: (part, last_part),
@@ -519,10 +577,12 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         arrivals,
         substituted,
         news_ticks,
+        answers,
         relayed,
         rows,
         contacts,
         news,
+        holders,
     }
 }
 
@@ -566,16 +626,19 @@ struct Telling<'a> {
     ranges: &'a [(u32, u32, u64)],
     relayed: &'a [Line],
     news: (Option<u32>, &'a [News]),
+    answers: &'a [(u64, u64)],
+    holders: &'a [([u64; 4], [u64; 4])],
 }
 
 impl Default for Telling<'_> {
     fn default() -> Self {
-        Telling { arrivals: &[(1, 64), (3, -160)], ranges: &[], relayed: &[], news: (None, &[]) }
+        let arrivals = &[(1, 64), (3, -160)];
+        Telling { arrivals, ranges: &[], relayed: &[], news: (None, &[]), answers: &[], holders: &[] }
     }
 }
 
 fn telling(
-    Telling { arrivals, ranges, relayed, news: (news_ticks, news) }: Telling<'_>,
+    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, holders }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
@@ -597,6 +660,10 @@ fn telling(
     writer.put(u64::from(news_ticks.is_some()), 1);
     news_ticks.into_iter().for_each(|ticks| {
         writer.small(ticks);
+    });
+    writer.small(u32::try_from(answers.len()).expect("few"));
+    answers.iter().for_each(|(number, answer)| {
+        writer.put(*number, 16).put(*answer, 3);
     });
     put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
@@ -626,6 +693,12 @@ fn telling(
                 writer.put(*what, 2);
             }
         }
+    }
+    writer.put(0, 1);
+    for ([kind, player, tick, counter], [holder, owns, authority, ownership]) in holders {
+        let name = [player, tick, counter, holder].map(|number| u32::try_from(*number).expect("32 bits"));
+        writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]).small(name[3]);
+        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
     }
     writer.put(0, 1).bytes()
 }
@@ -667,7 +740,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(2, 42, documented_rules_hash(), (1234, None)));
+    served.receive(at(1), &hello(3, 42, documented_rules_hash(), (1234, None)));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -731,7 +804,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(2, nonce, documented_rules_hash(), (0, None));
+    let hello_of = |nonce| hello(3, nonce, documented_rules_hash(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -827,8 +900,8 @@ fn a_refusal_says_why_as_documented() {
     };
     let rules = documented_rules_hash();
     assert_eq!(refused(1, &hello(1, 7, rules, (0, None))), 0);
-    assert_eq!(refused(1, &hello(2, 7, rules ^ 1, (0, None))), 1);
-    assert_eq!(refused(0, &hello(2, 7, rules, (0, None))), 2);
+    assert_eq!(refused(1, &hello(3, 7, rules ^ 1, (0, None))), 1);
+    assert_eq!(refused(0, &hello(3, 7, rules, (0, None))), 2);
     let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
     client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
@@ -847,7 +920,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(2, 42, rules, (sent, ticket));
+    let hello = |sent, ticket| hello(3, 42, rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -877,7 +950,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
     assert_eq!(served.outbox.iter().next().expect("a refusal").0, here);
     served.server.leave(there);
     let gone = Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes();
-    assert_eq!(said(&mut served, 142, there, hello(3, Some(TICKET + 1))), [(there, gone)]);
+    assert_eq!(said(&mut served, 142, there, hello(2, Some(TICKET + 1))), [(there, gone)]);
 }
 
 /// The crate's client, and what it sends.
@@ -915,7 +988,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(2, 4711, documented_rules_hash(), (sent, ticket))]);
+        assert_eq!(asked, [hello(3, 4711, documented_rules_hash(), (sent, ticket))]);
         assert_eq!(asked[0].len(), 27);
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -1013,6 +1086,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (with_news(None, &[(1, [3, 0, 0, 0], What::Other(1))]), "news of an unknown kind"),
         (snapshot((0, 0), 6, None, &[], &[rock(0x1_0000, 0)]), "player 65,536"),
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),
+        (telling(Telling { answers: &[(1, 0); 33], ..Telling::default() }, ((0, 0), 6, None), &[]), "33 answers"),
+        (telling(Telling { answers: &[(1, 5)], ..Telling::default() }, ((0, 0), 6, None), &[]), "an unknown answer"),
     ] {
         assert!(client.receive(now, &datagram).is_err(), "{what}");
     }
@@ -1022,7 +1097,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(2, 7, documented_rules_hash(), (0, None)));
+    served.receive(0, &hello(3, 7, documented_rules_hash(), (0, None)));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1037,8 +1112,107 @@ fn what_the_document_calls_malformed_a_server_refuses() {
         (inputs(0, 0, 1, &[silent; 1025]), "1025 inputs"),
         (inputs(0, 0, 1, &[silent; 3]), "inputs of ticks before tick 0"),
         (nine_groups.bytes(), "a number of nine groups"),
+        (sharing(0, (0, 1), &[(0, 3, SHIP)], &[]), "an unknown claim"),
+        (sharing(0, (0, 1), &[(0, 1, SHIP); 9], &[]), "nine requests"),
+        (sharing(0, (0, 1), &[(0, 1, [3, 0, 0, 0])], &[]), "an unknown kind"),
+        (sharing(0, (0, 1), &[], &[(SHIP, 0, 1025, 0, 1)]), "a row of too long ago"),
+        (sharing(0, (0, 1), &[], &[(SHIP, 0, 0, 0, 1); 65]), "65 rows"),
     ] {
         assert!(served.server.receive(Instant::ZERO, ME, &datagram).is_err(), "{what}");
     }
-    assert_eq!(served.server.malformed(), 8);
+    assert_eq!(served.server.malformed(), 13);
+}
+
+/// The name of the ship of the first player who joins in tick 1.
+const SHIP: [u64; 4] = [0, 1, 1, 0];
+
+fn heading_of(snapshot: &Snapshot) -> i16 {
+    let Thing::Ship { heading, .. } = &snapshot.rows[0].5 else { panic!("the ship is first") };
+    *heading
+}
+
+#[test]
+fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_it_back() {
+    let mut served = Served::new(8);
+    let at = |tick: u64| tick * TICK_MICROS + 4000;
+    served.update(0);
+    served.receive(at(1), &hello(3, 42, documented_rules_hash(), (0, None)));
+    served.update(at(1));
+    let mut tick = 2;
+    let mut send = |requests: &[Request], rows: &[HeldRow]| {
+        // Of the tick that comes next, a little before its time.
+        served.receive(at(tick) - 6000, &sharing(tick, (tick, tick), requests, rows));
+        let sent = served.update(at(tick));
+        tick += 1;
+        read_snapshot(&sent[0])
+    };
+    let asked = send(&[(7, 1, SHIP)], &[(SHIP, 7, 0, 0, 900)]);
+    assert_eq!(asked.answers, [(7, 0)]);
+    assert_eq!(asked.holders, [(SHIP, [1, 0, 1, 0])], "the first authority, no ownership");
+    assert_eq!(heading_of(&asked), 900, "what came with the request counts");
+    // Again, for ownership; the rows under the old number count still.
+    let owned = send(&[(7, 1, SHIP), (8, 2, SHIP)], &[(SHIP, 7, 0, 0, 901)]);
+    assert_eq!(owned.answers, [(8, 0)], "the snapshot with the answer before was acknowledged");
+    assert_eq!((&owned.holders[..], heading_of(&owned)), (&[(SHIP, [1, 1, 1, 1])][..], 901));
+    let (purse, rock) = ([1, 1, 1, 0], [2, 0, 0, 0]);
+    let refused = send(&[(9, 2, purse), (10, 1, rock), (11, 2, [0, 9, 1, 0])], &[(SHIP, 8, 0, 1, 902)]);
+    assert_eq!(refused.answers, [(9, 2), (10, 2), (11, 2)]);
+    assert_eq!((refused.holders.len(), heading_of(&refused)), (1, 902), "ownership does not end at rest");
+    // Under a number that was never granted, of an entity of somebody else, and from before tick 0.
+    let ignored = send(&[], &[(SHIP, 99, 0, 0, 1), ([0, 9, 1, 0], 8, 0, 0, 1), (SHIP, 8, 900, 0, 1)]);
+    assert_eq!(heading_of(&ignored), 902);
+    let back = send(&[(12, 0, SHIP)], &[(SHIP, 8, 0, 1, 903)]);
+    assert_eq!((&back.answers[..], heading_of(&back), &back.holders[..]), (&[(12, 0)][..], 903, &[][..]));
+    let late = send(&[], &[(SHIP, 8, 0, 1, 904)]);
+    assert_eq!(heading_of(&late), 903);
+    let ledger = served.server.stats(PlayerId::new(1)).expect("there").ledger;
+    // The three that are not to be had, and two rows.
+    assert_eq!((ledger.count(Offence::Ownership), ledger.total()), (5, 5));
+}
+
+#[test]
+fn a_server_that_follows_the_document_alone_gives_an_entity_and_takes_it_back() {
+    let own = Entity::new(Kind(0), PlayerId::new(5), Tick::new(17), 0);
+    let name = [0, 5, 17, 0];
+    let heading_to = |heading| Thing::Ship { place: [0.0, 1.5], heading, lamps: [true, false], serial: 3 };
+    let me = (PlayerId::new(5), TICKET);
+    let rules = Rules::new(Thing::schema());
+    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, Instant::ZERO, &Space::default());
+    let (mut world, mut outbox) = (Space::default(), Outbox::new());
+    let (mut answered, mut rows, mut told) = (false, 0, Vec::new());
+    client.request(own, Claim::Ownership);
+    for turn in 0..60_u64 {
+        let now = Instant::from_micros((turn + 1) * TICK_MICROS);
+        let holders: &[_] = &[(name, [5, 1, 3, 2])];
+        let quiet = Telling { arrivals: &[], ..Telling::default() };
+        let telling_now = match turn {
+            0..20 => quiet,
+            20..50 => Telling { answers: &[(0, 0)], holders, ..quiet },
+            _ => quiet,
+        };
+        answered |= turn >= 20;
+        let ship = (0, 5, 17, 0, None, heading_to(7));
+        client.receive(now, &telling(telling_now, ((0, 0), turn + 1, None), &[ship])).expect("well-formed");
+        client.capture(own, client.tick(), &heading_to(1000 + i16::try_from(turn).expect("small")));
+        let frame = client.update(now, &mut world, &mut |_| Command::default(), &mut outbox);
+        for event in frame.events {
+            if let ClientEvent::Authority { entity, what } = event {
+                assert_eq!(*entity, own);
+                told.push(*what);
+            }
+        }
+        for (_, datagram) in outbox.iter() {
+            let said = read_inputs(datagram);
+            assert_eq!(said.requests, if answered { vec![] } else { vec![(0, 2, name)] }, "repeated until answered");
+            for (of, request, back, rests, heading) in said.rows {
+                assert_eq!((of, request, rests), (name, 0, 0));
+                assert!(turn < 51 && back < 3 && (heading == 7 || heading >= 1000), "{turn} {back} {heading}");
+                rows += 1;
+            }
+        }
+        outbox.clear();
+    }
+    let granted = AuthorityChange::Granted(Claim::Ownership);
+    assert_eq!(told, [AuthorityChange::Began, granted, AuthorityChange::Returned]);
+    assert!(rows > 40, "{rows}");
 }

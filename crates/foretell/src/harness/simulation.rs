@@ -23,6 +23,11 @@ pub trait Driver<W: World> {
         let _ = (now, server, frame);
     }
 
+    /// Just before a client updates: the place for calls of the game's own.
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<W>) {
+        let _ = (player, at, client);
+    }
+
     /// After a client has updated; `client` is ready to present at `at.local`.
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<W>, frame: &Frame<'_>) {
         let _ = (player, at, client, frame);
@@ -240,6 +245,7 @@ impl<W: World> Simulation<W> {
             let _ = client.receive(host.arrival(delivery.due, self.now), delivery.bytes);
         }
         let local = host.local(self.now);
+        driver.before_client(index, Moment { now: self.now, local }, client);
         client.update(local, world, &mut |tick| driver.input(index, tick), outbox);
         driver.after_client(index, Moment { now: self.now, local }, client, &client.frame(local));
         for (_, datagram) in outbox.iter() {

@@ -1,14 +1,16 @@
 //! Motion: vectors, rotations and basic curves, and the offset that hides a correction.
 //!
-//! Pure functions of their arguments over plain arrays; nothing here knows a network or a tick. Everything gives the
+//! Pure functions of their arguments over plain arrays; nothing here knows a network. Everything gives the
 //! same bits on every platform (see [`Real`] and [`crate::math`]).
 //!
 //! - [`vector`]: `[R; N]`; `lerp(a, b, t) = a + (b - a) clamp(t, 0, 1)` (P2).
 //! - [`rotation`]: unit quaternions; `error(q, p) = error(-q, p) = 1 - |q . p|` (E16), the shortest slerp (D16).
 //! - [`Correction`], [`VisualOffset`] (R23, R24, D15): `shown = simulated + offset`,
 //!   `offset(0) = shown before - simulated after`, `decayed(a + b) = decayed(a).decayed(b)`.
+//! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
 //! - [`Decay`]: the law of that decay, `de/dt = -r(e) e`, solved exactly (E17).
 
+mod capture;
 mod correction;
 mod decay;
 mod pose;
@@ -16,6 +18,7 @@ mod real;
 pub mod rotation;
 pub mod vector;
 
+pub use capture::{AntiAliasing, FrameMover};
 pub use correction::{Correction, VisualOffset};
 pub use decay::{BySize, Decay};
 pub use pose::Pose;

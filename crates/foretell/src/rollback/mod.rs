@@ -24,7 +24,7 @@ pub use field::{Field, Input, Scalar, State};
 pub use predicted::Predicted;
 pub use relayed::Told;
 pub use rows::Rows;
-pub use schema::{Audience, Column, KindSchema, Meaning, ROW_WORDS_MAX, Schema, word_bits};
+pub use schema::{Audience, Column, KindSchema, Meaning, ROW_WORDS_MAX, Schema, Writer, word_bits};
 pub use timeline::{INPUTS_KEPT, Timeline};
 pub(crate) use world::Contacts;
 pub use world::{InputStatus, PlayerInput, Role, Side, Step, World};

@@ -1,20 +1,25 @@
 //! Whose entities a client simulates: one predicate for its own player and for the others that it predicts.
 
-use super::PlayerId;
+use super::{Entity, PlayerId};
 
-/// The players whose entities a client simulates ahead of the authority, its own among them.
+/// The players whose entities a client simulates ahead of the authority, its own among them, and single entities of
+/// which it is otherwise.
 ///
-/// Invariant: `players` is ascending, each once, and holds `own`.
+/// Invariants: `players` is ascending, each once, and holds `own`; `stepped` likewise, and holds `players`; `singles` is
+/// ascending by entity, each once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Predicted {
     own: PlayerId,
     players: Vec<PlayerId>,
+    /// `players`, and those of whom a single entity is predicted.
+    stepped: Vec<PlayerId>,
+    singles: Vec<(Entity, bool)>,
 }
 
 impl Predicted {
     /// The client's own player alone.
     pub fn own(player: PlayerId) -> Predicted {
-        Predicted { own: player, players: vec![player] }
+        Predicted { own: player, players: vec![player], stepped: vec![player], singles: Vec::new() }
     }
 
     /// The client's own player.
@@ -22,8 +27,17 @@ impl Predicted {
         self.own
     }
 
-    /// Whether the entities of `player` are predicted; [`PlayerId::SERVER`] stands for what belongs to the server.
-    pub fn contains(&self, player: PlayerId) -> bool {
+    /// Whether this entity is predicted.
+    pub fn contains(&self, entity: Entity) -> bool {
+        match self.singles.binary_search_by_key(&entity, |(single, _)| *single) {
+            Ok(at) => self.singles[at].1,
+            Err(_) => self.contains_player(entity.player()),
+        }
+    }
+
+    /// Whether the entities of `player` are predicted, but for single ones; [`PlayerId::SERVER`] stands for what belongs
+    /// to the server.
+    pub fn contains_player(&self, player: PlayerId) -> bool {
         self.own == player || self.players.binary_search(&player).is_ok()
     }
 
@@ -32,10 +46,28 @@ impl Predicted {
         &self.players
     }
 
+    /// All players of whom any entity may be predicted, ascending: those whose inputs a step needs.
+    pub fn stepped(&self) -> &[PlayerId] {
+        &self.stepped
+    }
+
     /// Predicts the entities of one more player.
     pub fn insert(&mut self, player: PlayerId) {
-        if let Err(at) = self.players.binary_search(&player) {
-            self.players.insert(at, player);
+        for players in [&mut self.players, &mut self.stepped] {
+            if let Err(at) = players.binary_search(&player) {
+                players.insert(at, player);
+            }
+        }
+    }
+
+    /// Predicts this entity, or does not, whatever holds for its player's others.
+    pub fn insert_single(&mut self, entity: Entity, yes: bool) {
+        match self.singles.binary_search_by_key(&entity, |(single, _)| *single) {
+            Ok(at) => self.singles[at].1 = yes,
+            Err(at) => self.singles.insert(at, (entity, yes)),
+        }
+        if let (true, Err(at)) = (yes, self.stepped.binary_search(&entity.player())) {
+            self.stepped.insert(at, entity.player());
         }
     }
 
@@ -43,12 +75,16 @@ impl Predicted {
     pub(crate) fn clear(&mut self) {
         self.players.clear();
         self.players.push(self.own);
+        self.stepped.clone_from(&self.players);
+        self.singles.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rollback::Kind;
+    use crate::time::Tick;
 
     #[test]
     fn the_own_player_is_always_predicted_and_others_as_long_as_they_are_named() {
@@ -56,9 +92,23 @@ mod tests {
         let mut predicted = Predicted::own(own);
         [last, server, other, own, other].into_iter().for_each(|player| predicted.insert(player));
         assert_eq!(predicted.players(), [server, other, own, last]);
-        assert!(predicted.contains(server) && !predicted.contains(PlayerId::new(4)));
+        assert!(predicted.contains_player(server) && !predicted.contains_player(PlayerId::new(4)));
         predicted.clear();
         assert_eq!(predicted, Predicted::own(own));
-        assert!(predicted.contains(own) && !predicted.contains(other));
+        assert!(predicted.contains_player(own) && !predicted.contains_player(other));
+    }
+
+    #[test]
+    fn a_single_entity_may_be_otherwise_than_its_players_others() {
+        let own = PlayerId::new(5);
+        let entity = |player: u16, counter| Entity::new(Kind(0), PlayerId::new(player), Tick::ZERO, counter);
+        let mut predicted = Predicted::own(own);
+        predicted.insert_single(entity(7, 1), true);
+        predicted.insert_single(entity(5, 1), false);
+        assert!(predicted.contains(entity(7, 1)) && !predicted.contains(entity(7, 0)));
+        assert!(predicted.contains(entity(5, 0)) && !predicted.contains(entity(5, 1)));
+        assert_eq!((predicted.players(), predicted.stepped()), (&[own][..], &[own, PlayerId::new(7)][..]));
+        predicted.clear();
+        assert_eq!(predicted, Predicted::own(own));
     }
 }

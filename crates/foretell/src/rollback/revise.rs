@@ -24,7 +24,7 @@ impl<W: World> Timeline<W> {
     /// far as it has told; or it has not.
     pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
         into.clear();
-        let others = self.predicted.players().iter().filter(|player| self.is_another(**player));
+        let others = self.predicted.stepped().iter().filter(|player| self.is_another(**player));
         into.extend(others.filter(|player| {
             since.max(self.oldest).until(tick.min(self.present)).any(|tick| {
                 let told = self.relayed.told(**player, tick);
@@ -46,7 +46,7 @@ impl<W: World> Timeline<W> {
             return None;
         }
         let found = since.max(self.oldest).until(self.present).find(|tick| {
-            let others = self.predicted.players().iter().filter(|player| self.is_another(**player));
+            let others = self.predicted.stepped().iter().filter(|player| self.is_another(**player));
             let mut now = others.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
             now.any(|(player, input)| self.used(player, *tick) != input)
         });
@@ -88,9 +88,9 @@ impl<W: World> Timeline<W> {
         // What was written before the step to this state is in the world still.
         let before = tick.back(1).filter(|before| *before >= self.oldest);
         let written = before.map(|before| self.slots[self.index(before)].proxies.iter().map(|(entity, _)| entity));
-        let arriving = written.into_iter().flatten().filter(|entity| predicted.contains(entity.player()));
+        let arriving = written.into_iter().flatten().filter(|entity| predicted.contains(*entity));
         let leaving = self.slots[self.index(tick)].rows.iter().map(|(entity, _)| entity);
-        let leaving = leaving.filter(|entity| !predicted.contains(entity.player()));
+        let leaving = leaving.filter(|entity| !predicted.contains(*entity));
         let dropped: Vec<Entity> = arriving.chain(leaving).filter(is_gone).collect();
         let mut handed: Vec<Entity> = Vec::new();
         for tick in tick.until(self.present.next()) {
@@ -98,7 +98,7 @@ impl<W: World> Timeline<W> {
             let slot = &mut self.slots[index];
             slot.proxies.drop_predicted(predicted);
             let mut kept = Vec::new();
-            for (entity, words) in slot.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
+            for (entity, words) in slot.rows.iter().filter(|(entity, _)| !predicted.contains(*entity)) {
                 if !dropped.contains(&entity) {
                     slot.proxies.set_words(entity, words);
                     kept.push(entity);
@@ -106,7 +106,7 @@ impl<W: World> Timeline<W> {
             }
             // What had ceased to exist in the prediction ceases to exist as a proxy too.
             handed.iter().filter(|entity| !kept.contains(entity)).for_each(|entity| slot.proxies.name_removed(*entity));
-            slot.rows.retain(|entity| predicted.contains(entity.player()));
+            slot.rows.retain(|entity| predicted.contains(entity));
             slot.rows.settle();
             handed = kept;
         }

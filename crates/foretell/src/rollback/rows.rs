@@ -250,10 +250,11 @@ impl Rows {
     pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
         for (table, from) in self.tables.iter_mut().zip(&from.tables) {
             table.clear();
-            for player in predicted.players() {
-                let owned = from.owned(*player);
-                table.data.extend_from_slice(&from.data[owned.start * from.words..owned.end * from.words]);
-                table.entities.extend_from_slice(&from.entities[owned]);
+            for player in predicted.stepped() {
+                for index in from.owned(*player).filter(|index| predicted.contains(from.entities[*index])) {
+                    table.data.extend_from_slice(from.row(index));
+                    table.entities.push(from.entities[index]);
+                }
             }
         }
         self.settle();
@@ -261,16 +262,18 @@ impl Rows {
 
     /// How many rows of predicted entities there are.
     pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
-        let counts = self.tables.iter().flat_map(|table| predicted.players().iter().map(|of| table.owned(*of).len()));
-        counts.sum::<usize>() as u64
+        let owned = self.tables.iter().flat_map(|table| {
+            predicted.stepped().iter().flat_map(|player| table.entities[table.owned(*player)].iter())
+        });
+        owned.filter(|entity| predicted.contains(**entity)).count() as u64
     }
 
     /// Forgets the rows of predicted entities, and that any was removed.
     pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
         let named = self.removed.len();
-        self.retain(|entity| !predicted.contains(entity.player()));
+        self.retain(|entity| !predicted.contains(entity));
         self.removed.truncate(named);
-        self.removed.retain(|entity| !predicted.contains(entity.player()));
+        self.removed.retain(|entity| !predicted.contains(*entity));
     }
 
     /// A hash of all rows (FNV-1a over entities and words): equal rows have equal digests on every platform.

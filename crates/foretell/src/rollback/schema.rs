@@ -32,6 +32,16 @@ pub enum Audience {
     Owner,
 }
 
+/// Who may write a field of an entity that a client has authority over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Writer {
+    /// The server alone.
+    #[default]
+    Server,
+    /// The client that has the authority.
+    Owner,
+}
+
 /// One field of a row: `lanes` values of one scalar type.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct Column {
@@ -43,12 +53,20 @@ pub struct Column {
     pub lanes: u8,
     /// What it means.
     pub meaning: Meaning,
+    /// Who may write it.
+    pub writer: Writer,
 }
 
 impl Column {
-    /// The column of a field of type `T`.
+    /// The column of a field of type `T`, which the server alone writes.
     pub fn of<T: Field>(name: &'static str, meaning: Meaning) -> Column {
-        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning }
+        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning, writer: Writer::Server }
+    }
+
+    /// The same, written by the client that has authority over the entity.
+    #[must_use]
+    pub fn by_owner(self) -> Column {
+        Column { writer: Writer::Owner, ..self }
     }
 
     /// How many words it takes in a row.
@@ -111,6 +129,7 @@ pub struct KindSchema {
     columns: Vec<(usize, Column)>,
     words: usize,
     audience: Audience,
+    speed_max_mm_s: u32,
 }
 
 impl KindSchema {
@@ -130,7 +149,7 @@ impl KindSchema {
             })
             .collect();
         assert!(words <= ROW_WORDS_MAX, "{name}: a row of {words} words; at most {ROW_WORDS_MAX} are possible");
-        KindSchema { name: Cow::Borrowed(name), columns, words, audience }
+        KindSchema { name: Cow::Borrowed(name), columns, words, audience, speed_max_mm_s: 0 }
     }
 
     /// Its name, for messages.
@@ -146,6 +165,25 @@ impl KindSchema {
     /// Who gets its rows.
     pub fn audience(&self) -> Audience {
         self.audience
+    }
+
+    /// The fastest that a client may move an entity of this kind while it has authority over it, in m/s; `None` (the
+    /// default) where the game states no bound.
+    pub fn speed_max(&self) -> Option<f64> {
+        (self.speed_max_mm_s > 0).then(|| f64::from(self.speed_max_mm_s) / 1000.0)
+    }
+
+    /// Whether a client may have authority over it: it has a field that the owner writes.
+    pub fn is_shared(&self) -> bool {
+        self.columns().any(|column| column.writer == Writer::Owner)
+    }
+
+    /// Copies what the owner writes from one row into another.
+    pub(crate) fn copy_owned(&self, from: &[u32], into: &mut [u32]) {
+        for (place, column) in self.places().filter(|(_, column)| column.writer == Writer::Owner) {
+            let range = place..place + column.words();
+            into[range.clone()].copy_from_slice(&from[range]);
+        }
     }
 
     /// The columns in order.
@@ -199,6 +237,20 @@ impl Schema {
     pub fn new(kinds: Vec<KindSchema>) -> Schema {
         assert!(kinds.len() <= 256, "a schema has at most 256 kinds");
         Schema { kinds }
+    }
+
+    /// The same, with a bound for how fast a client may move entities of this kind while it has authority over them:
+    /// `mps` m/s, in steps of 1 mm/s, above 0. What is faster the server holds back.
+    ///
+    /// # Panics
+    /// When the schema has no such kind, or the bound is not above 0.
+    #[must_use]
+    pub fn with_speed_max(mut self, kind: Kind, mps: f64) -> Schema {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is checked")]
+        let speed_max_mm_s = (mps * 1000.0) as u32;
+        assert!(speed_max_mm_s > 0, "a bound is above 0");
+        self.kinds[usize::from(kind.0)].speed_max_mm_s = speed_max_mm_s;
+        self
     }
 
     /// The kinds in order.

@@ -255,7 +255,7 @@ impl<W: World> Timeline<W> {
         let index = self.index(tick);
         let mut inputs = core::mem::take(&mut self.slots[index].inputs);
         inputs.clear();
-        inputs.extend(self.predicted.players().iter().filter_map(|player| self.input_of(*player, tick)));
+        inputs.extend(self.predicted.stepped().iter().filter_map(|player| self.input_of(*player, tick)));
         self.slots[index].inputs = inputs;
     }
 

@@ -77,7 +77,8 @@ pub enum Role {
     Authority,
     /// `step` moves it, and the result is compared with the authority's.
     Predicted,
-    /// Its row is written before the step; `step` must not move it.
+    /// Its row is written before the step; `step` must not move it. On a client one that it does not predict, or moves
+    /// by frame; on the server one that a client has authority over.
     Proxy,
 }
 
@@ -106,6 +107,8 @@ pub struct Step<'a, I> {
     left: &'a [PlayerId],
     /// `None` for the player of a client alone.
     predicted: Option<&'a Predicted>,
+    /// The entities that clients have authority over, ascending; on the server.
+    held: &'a [Entity],
     /// Where touches are told, if anybody listens.
     contacts: Option<&'a Contacts>,
     said: RefCell<Said>,
@@ -124,6 +127,7 @@ impl<'a, I> Step<'a, I> {
             joined: &[],
             left: &[],
             predicted: None,
+            held: &[],
             contacts: None,
             said: RefCell::default(),
         }
@@ -139,6 +143,11 @@ impl<'a, I> Step<'a, I> {
 
     pub(crate) fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
         self.predicted = Some(predicted);
+        self
+    }
+
+    pub(crate) fn holding(mut self, held: &'a [Entity]) -> Step<'a, I> {
+        self.held = held;
         self
     }
 
@@ -197,7 +206,7 @@ impl<'a, I> Step<'a, I> {
         self.left
     }
 
-    /// Whether this is the authority.
+    /// Whether this is the server.
     pub fn is_authority(&self) -> bool {
         self.side == Side::Server
     }
@@ -205,9 +214,10 @@ impl<'a, I> Step<'a, I> {
     /// How an entity is simulated here.
     pub fn role(&self, entity: Entity) -> Role {
         match self.side {
+            Side::Server if self.held.binary_search(&entity).is_ok() => Role::Proxy,
             Side::Server => Role::Authority,
             Side::Client(own) => match self.predicted {
-                Some(predicted) if predicted.contains(entity.player()) => Role::Predicted,
+                Some(predicted) if predicted.contains(entity) => Role::Predicted,
                 None if entity.player() == own => Role::Predicted,
                 _ => Role::Proxy,
             },

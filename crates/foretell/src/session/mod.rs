@@ -16,8 +16,10 @@ mod peek;
 mod relay;
 mod rowcode;
 mod rules;
+mod shared;
 
 pub use outbox::{Outbox, PeerId};
 pub use packet::{DATAGRAM_MAX, Refusal};
 pub use peek::{Peek, peek};
 pub use rules::{GapPolicy, Rules, Stepping};
+pub use shared::{Claim, HoldRefusal, Holder};

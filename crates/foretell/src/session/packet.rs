@@ -3,6 +3,7 @@
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
 use super::news::NEWS_TICKS_BACK;
+use super::shared::{ANSWERS_MAX, Answer};
 use crate::rollback::PlayerId;
 use crate::time::{Tick, TickTime};
 use crate::wire::{Malformed, Stream};
@@ -11,7 +12,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 2;
+pub(crate) const PROTOCOL_VERSION: u8 = 3;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -253,6 +254,8 @@ pub(crate) struct SnapshotHead {
     pub substituted: Vec<SubstitutedRange>,
     /// Of how many ticks before the snapshot's all news are told; `None` for all that the client does not know.
     pub news_ticks: Option<u32>,
+    /// What became of the client's requests for authority, as far as it may not know; oldest first.
+    pub answers: Vec<Answer>,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
@@ -282,7 +285,16 @@ impl SnapshotHead {
         self.stream_arrivals(stream)?;
         self.stream_substituted(stream)?;
         stream.optional(&mut self.news_ticks, |stream, ticks| stream.small(ticks))?;
-        if self.news_ticks > Some(NEWS_TICKS_BACK) { Err(Malformed::OutOfRange("ticks of news")) } else { Ok(()) }
+        if self.news_ticks > Some(NEWS_TICKS_BACK) {
+            return Err(Malformed::OutOfRange("ticks of news"));
+        }
+        let mut count = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
+        stream.small(&mut count)?;
+        if count as usize > ANSWERS_MAX {
+            return Err(Malformed::OutOfRange("count of answers"));
+        }
+        self.answers.resize(count as usize, Answer::default());
+        self.answers.iter_mut().try_for_each(|answer| answer.stream(stream))
     }
 
     fn stream_arrivals(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

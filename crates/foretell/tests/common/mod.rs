@@ -7,6 +7,7 @@ pub mod hostile;
 pub mod projectiles;
 pub mod qiita;
 pub mod scenario;
+pub mod toys;
 
 use foretell::{Entity, Input, Kind, PlayerId, Schema, State, Tick};
 

@@ -2,7 +2,7 @@
 
 use crate::motion::Pose;
 use crate::rollback::{Difference, Effect, Entity, PlayerId};
-use crate::session::Refusal;
+use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;
 use core::fmt;
 use core::time::Duration;
@@ -154,6 +154,13 @@ pub enum ClientEvent {
         /// The lead beyond the fastest way that would prevent it, in ticks.
         asked_ticks: f64,
     },
+    /// The authority over an entity that this client has asked for or had: what has become of it.
+    Authority {
+        /// Of which entity.
+        entity: Entity,
+        /// What.
+        what: AuthorityChange,
+    },
     /// An entity is there for the first time: predicted, or shown as another's. `Confirmed` or `Withdrawn` follows.
     Spawned(Entity),
     /// The authority has it, or has had it.
@@ -185,6 +192,22 @@ pub enum ClientEvent {
     EffectConfirmed(Effect),
     /// It did not happen: a re-simulation, or the authority, does not have it.
     EffectCancelled(Effect),
+}
+
+/// What has become of the authority over an entity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuthorityChange {
+    /// From now on the game moves it ([`Client::held`](super::Client::held), [`Client::capture`](super::Client::capture)).
+    /// Mostly this comes before the answer.
+    Began,
+    /// The server agrees.
+    Granted(Claim),
+    /// The server does not. If this was the first request for it the game moves it no more.
+    Refused(HoldRefusal),
+    /// This player has it now, and the game moves it no more.
+    Lost(PlayerId),
+    /// It is the server's again, and the game moves it no more: it was given back, has come to rest, or is gone.
+    Returned,
 }
 
 /// What an update did. Valid until the next one.

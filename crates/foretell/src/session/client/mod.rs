@@ -6,6 +6,8 @@ mod config;
 mod connection;
 mod effects;
 mod frame;
+mod holding;
+mod holds;
 mod join;
 mod news;
 mod others;
@@ -24,19 +26,22 @@ mod telling;
 mod view;
 
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
-pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
+pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
+pub use others::EntityMode;
 pub use view::{Source, View};
 
 use super::packet::{SnapshotHead, Welcome};
 use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
+use super::shared::SharedCode;
 use super::{Outbox, Rules, Stepping};
-use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
+use crate::rollback::{Entity, Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
 use crate::time::{Instant, Steady, Tick, TickTime};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
 use effects::Effects;
+use holds::Holds;
 use join::Handshake;
 use others::Heard;
 use pacing::Pacing;
@@ -59,6 +64,9 @@ pub struct Client<W: World> {
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
     wishes: Vec<(PlayerId, bool)>,
+    /// The same for single entities; each once.
+    singles: Vec<(Entity, bool)>,
+    shared_code: SharedCode,
     /// Who it is, to a server; `None` for a client that was created joined.
     nonce: Option<u64>,
     phase: Phase<W>,
@@ -108,6 +116,7 @@ struct Session<W: World> {
     offsets: Offsets,
     appearances: Appearances,
     effects: Effects,
+    holds: Holds,
     /// Where the cursor stood at the last update.
     told_at: Option<TickTime>,
     /// The rows of other entities at the cursor, written before each step.
@@ -166,9 +175,12 @@ impl<W: World> Client<W> {
     }
 
     fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
+        let code = RowCode::new(&rules.schema);
         Client {
             clock: Steady::new(Instant::ZERO),
-            code: RowCode::new(&rules.schema),
+            shared_code: SharedCode::new(rules.schema.kinds(), &code),
+            code,
+            singles: Vec::new(),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
             nonce: None,
@@ -228,9 +240,21 @@ impl<W: World> Client<W> {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
-                let wishes = &self.wishes;
-                Turn { now, session, config, rules, wishes, input_widths, stats, corrections, events }
-                    .play(world, input, outbox)
+                let (wishes, singles, shared_code) = (&self.wishes, &self.singles, &self.shared_code);
+                Turn {
+                    now,
+                    session,
+                    config,
+                    rules,
+                    wishes,
+                    singles,
+                    input_widths,
+                    shared_code,
+                    stats,
+                    corrections,
+                    events,
+                }
+                .play(world, input, outbox)
             }
             _ => Done::default(),
         };
@@ -300,6 +324,7 @@ impl<W: World> Session<W> {
             offsets: Offsets::new(now),
             appearances: Appearances::new(),
             effects: Effects::new(),
+            holds: Holds::new(),
             told_at: None,
             proxies: Rows::new(&rules.schema),
             anchor: Anchor::new(at.tick(), now),

@@ -32,7 +32,8 @@ impl<W: World> Session<W> {
         let rate = self.pacing.rate();
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
         for (entity, words) in last_before.rows.iter() {
-            let known = before.rows.words(entity).filter(|_| !self.timeline.predicted().contains(entity.player()));
+            let by_cursor = !self.timeline.predicted().contains(entity) && !self.holds.has_begun(entity);
+            let known = before.rows.words(entity).filter(|_| by_cursor);
             let Some(known) = known else { continue };
             let kind = schema.kind(entity.kind());
             let next = last_after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));

@@ -3,9 +3,9 @@
 
 use super::play::Turn;
 use super::{Causes, Client, Phase, Predict, Reconciliation, Session};
-use crate::rollback::{Input, PlayerId, Told, World};
+use crate::rollback::{Entity, Input, PlayerId, Told, World};
 use crate::session::PeerId;
-use crate::session::record::PeerCall;
+use crate::session::record::{EntityCall, PeerCall};
 use crate::session::relay::RelayLine;
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream};
@@ -48,7 +48,29 @@ impl<I: Input> Heard<I> {
     }
 }
 
+/// How a client has an entity that it does not move itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum EntityMode {
+    /// Simulated here, ahead of the authority: shown where it is.
+    Predicted,
+    /// Taken from the authority's states: shown where it was.
+    Interpolated,
+}
+
 impl<W: World> Client<W> {
+    /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Of the own player's
+    /// it can be either; of another's predicted only if the server relays their inputs. It happens with the next
+    /// snapshot; what is shown goes over smoothly. The world's step has to ask [`Step::role`](crate::rollback::Step::role)
+    /// then, as an input does not say which of a player's entities it is to move.
+    pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
+        self.call(&EntityCall::Mode(entity, mode.map(|mode| mode == EntityMode::Predicted)));
+    }
+
+    pub(super) fn set_single(&mut self, entity: Entity, mode: Option<bool>) {
+        self.singles.retain(|(known, _)| *known != entity);
+        self.singles.extend(mode.map(|yes| (entity, yes)));
+    }
+
     /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`](super::ClientConfig::predict)
     /// says; [`PlayerId::SERVER`] stands for what belongs to the server. It happens with the next snapshot, if the server
     /// relays the player's inputs; what is shown goes over smoothly. The own player is always predicted.
@@ -76,7 +98,7 @@ impl<W: World> Client<W> {
         for told in self.heard.told.chunk_by(|a, b| a.0 == b.0) {
             let player = told[0].0;
             if player == session.player
-                || !wants(player, self.config.predict, &self.wishes)
+                || !(wants(player, self.config.predict, &self.wishes) || wants_single(player, &self.singles))
                 || !session.has_seen(player)
             {
                 continue;
@@ -105,6 +127,11 @@ fn wants(player: PlayerId, predict: Predict, wishes: &[(PlayerId, bool)]) -> boo
     wish.map_or(predict == Predict::Everyone, |(_, wish)| *wish)
 }
 
+/// Whether any single entity of a player is to be predicted.
+fn wants_single(player: PlayerId, singles: &[(Entity, bool)]) -> bool {
+    singles.iter().any(|(entity, yes)| *yes && entity.player() == player)
+}
+
 impl<W: World> Turn<'_, W> {
     /// Predicts whom it is asked to predict, from the snapshot of `tick` on, which has been compared. Returns how many
     /// ticks were simulated again.
@@ -119,7 +146,7 @@ impl<W: World> Turn<'_, W> {
         offsets.capture_others(&scene, &wanted);
         // From now on they are proxies, which are gone when the cursor does not see them.
         let newest = session.timeline.rows(session.timeline.present()).expect("the present is remembered");
-        for (entity, words) in newest.iter().filter(|(entity, _)| !wanted.contains(entity.player())) {
+        for (entity, words) in newest.iter().filter(|(entity, _)| !wanted.contains(*entity)) {
             session.proxies.set_words(entity, words);
         }
         session.proxies.drop_predicted(&wanted);
@@ -137,7 +164,8 @@ impl<W: World> Turn<'_, W> {
     fn choose(&mut self, tick: Tick) {
         let session = &mut *self.session;
         session.wanted.clear();
-        if self.config.predict == Predict::Own && self.wishes.is_empty() {
+        let singly = !self.singles.is_empty() || !session.holds.is_empty();
+        if self.config.predict == Predict::Own && self.wishes.is_empty() && !singly {
             return;
         }
         session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
@@ -148,6 +176,17 @@ impl<W: World> Turn<'_, W> {
             if told && wants(player, self.config.predict, self.wishes) {
                 session.wanted.insert(player);
             }
+        }
+        for (entity, yes) in self.singles {
+            let player = entity.player();
+            let is_told =
+                [session.player, PlayerId::SERVER].contains(&player) || session.timeline.knows_inputs_of(player);
+            if snapshot.rows.words(*entity).is_some() && (is_told || !yes) {
+                session.wanted.insert_single(*entity, *yes);
+            }
+        }
+        for entity in session.holds.unpredicted(tick) {
+            session.wanted.insert_single(entity, false);
         }
     }
 

@@ -4,7 +4,8 @@ use super::playout::Playout;
 use super::shown::RowBuffer;
 use super::view::proxy_row;
 use super::{ClientConfig, ClientEvent, ClientStats, Corrected, InputDelay, Session, is_paced};
-use crate::rollback::{InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::rollback::{Entity, InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use crate::session::shared::SharedCode;
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use core::time::Duration;
@@ -36,7 +37,10 @@ pub(super) struct Turn<'a, W: World> {
     pub rules: &'a Rules,
     /// For which players it was asked to predict their entities, or not to.
     pub wishes: &'a [(PlayerId, bool)],
+    /// The same for single entities.
+    pub singles: &'a [(Entity, bool)],
     pub input_widths: &'a [u8],
+    pub shared_code: &'a SharedCode,
     pub stats: &'a mut ClientStats,
     pub corrections: &'a mut Vec<Corrected>,
     pub events: &'a mut Vec<ClientEvent>,
@@ -57,6 +61,7 @@ impl<W: World> Turn<'_, W> {
         let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
         self.session.hide_news(self.now, (&self.rules.schema, self.config));
+        self.settle_holds();
         let leaps = self.session.pacing.take_leap() || catches_up;
         if leaps {
             self.capture();
@@ -157,6 +162,7 @@ impl<W: World> Session<W> {
 
     fn run_tick(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, schema: &Schema) {
         let tick = self.timeline.present();
+        self.holds.run(tick);
         let presented = self.write_proxies(now, schema);
         let until = (tick + self.input_delay).next();
         for asked in self.unasked.max(tick).until(until) {
@@ -180,7 +186,7 @@ impl<W: World> Session<W> {
         self.proxies.settle();
         self.proxies.retain(|entity| before.rows.words(entity).is_some());
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
+        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(*entity)) {
             let kind = schema.kind(entity.kind());
             proxy_row(
                 kind,
@@ -189,6 +195,7 @@ impl<W: World> Session<W> {
                 (at, self.pacing.rate()),
                 &mut row,
             );
+            self.holds.put_captured(kind, entity, &mut row);
             self.proxies.set_words(entity, &row[..words.len()]);
         }
         (!self.proxies.is_empty()).then_some(at)

@@ -130,6 +130,7 @@ impl<W: World> Client<W> {
     fn note_head(&mut self, now: Instant, head: &SnapshotHead, tick: Tick) {
         let Phase::Playing(session) = &mut self.phase else { return };
         if let Some((sequence, ago)) = head.heard {
+            session.holds.note_heard(sequence);
             session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
         }
         let acknowledged = head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick));

@@ -128,7 +128,7 @@ impl Reconciler {
 
     /// Remembers what a snapshot says that was touched by others.
     pub(crate) fn note_contacts(&mut self, contacts: &[(Entity, Tick)], predicted: &Predicted) {
-        let of_predicted = contacts.iter().filter(|(entity, _)| predicted.contains(entity.player()));
+        let of_predicted = contacts.iter().filter(|(entity, _)| predicted.contains(*entity));
         of_predicted.for_each(|(entity, at)| self.note_contact(*entity, *at));
     }
 

@@ -1,9 +1,11 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
+use super::holds::Carried;
 use super::play::Turn;
 use super::{Redundancy, Session};
 use crate::rollback::{INPUTS_KEPT, Input, ROW_WORDS_MAX, World};
 use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
+use crate::session::shared::SharedCode;
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
@@ -19,12 +21,14 @@ impl<W: World> Turn<'_, W> {
         if waited.is_some_and(|ticks| ticks < self.config.send_interval.max(1)) {
             return;
         }
+        let mut carried = Carried::default();
         let mut count = session.count(newest, self.config.redundancy);
         let sequence = session.connection.next_sequence(self.now);
         let len = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
             loop {
-                session.write_inputs(sequence, (newest, count), self.input_widths, bytes);
+                let widths = (self.input_widths, self.shared_code);
+                carried = session.write_inputs(sequence, (newest, count), widths, bytes);
                 if bytes.len() - start <= DATAGRAM_MAX || count <= 1 {
                     break;
                 }
@@ -33,6 +37,7 @@ impl<W: World> Turn<'_, W> {
                 count /= 2;
             }
         });
+        session.holds.note_sent(sequence, carried);
         session.connection.sent_input = Some(newest);
         self.stats.datagrams_sent += 1;
         self.stats.inputs_sent += u64::from(count);
@@ -61,7 +66,15 @@ impl<W: World> Session<W> {
         u32::try_from(stored.count()).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT)
     }
 
-    fn write_inputs(&self, sequence: u16, (newest, count): (Tick, u32), widths: &[u8], bytes: &mut Vec<u8>) {
+    /// Returns which rows of what this client holds have found room.
+    fn write_inputs(
+        &self,
+        sequence: u16,
+        (newest, count): (Tick, u32),
+        (widths, shared): (&[u8], &SharedCode),
+        bytes: &mut Vec<u8>,
+    ) -> Carried {
+        let start = bytes.len();
         let mut writer = BitWriter::new(bytes);
         Message::Inputs.write(&mut writer);
         let mut head = InputHead {
@@ -86,5 +99,6 @@ impl<W: World> Session<W> {
             write_change(&mut writer, widths, before_words, &current[..widths.len()]);
             words.swap(0, 1);
         }
+        self.holds.write(newest, &mut writer, shared, (start + DATAGRAM_MAX) * 8)
     }
 }

@@ -70,14 +70,14 @@ impl Offsets {
         let Some(newest) = scene.timeline.rows(scene.timeline.present()) else { return };
         for index in 0..self.offsets.len() {
             let (entity, _) = self.offsets[index];
-            if !predicted.contains(entity.player()) {
+            if !predicted.contains(entity) {
                 self.offsets[index].1 = self.at(entity, scene.now, STANDING, scene.config);
             }
         }
         for (entity, _) in newest.iter() {
             self.capture_one(entity, scene);
         }
-        let is_there = |entity: Entity| !predicted.contains(entity.player()) || newest.words(entity).is_some();
+        let is_there = |entity: Entity| !predicted.contains(entity) || newest.words(entity).is_some();
         self.offsets.retain(|(entity, offset)| !offset.is_none() && is_there(*entity));
         self.at = scene.now;
     }
@@ -85,14 +85,14 @@ impl Offsets {
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](Offsets::capture).
     pub(super) fn capture_others<W: World>(&mut self, scene: &Scene<'_, W>, players: &Predicted) {
-        for (entity, _) in scene.others().filter(|(entity, _)| players.contains(entity.player())) {
+        for (entity, _) in scene.others().filter(|(entity, _)| players.contains(*entity)) {
             self.capture_one(entity, scene);
         }
     }
 
     fn capture_one<W: World>(&mut self, entity: Entity, scene: &Scene<'_, W>) {
         let Some((simulated, velocity)) = scene.pose(entity) else { return };
-        let predicted = scene.timeline.predicted().contains(entity.player());
+        let predicted = scene.timeline.predicted().contains(entity);
         let offset = self.at(entity, scene.now, if predicted { velocity } else { STANDING }, scene.config);
         let shown = offset.shown(simulated);
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
@@ -112,7 +112,7 @@ impl Offsets {
         for before in &mut captured {
             let Some((simulated, velocity)) = scene.pose(before.entity) else { continue };
             before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
-            if before.predicted && scene.timeline.predicted().contains(before.entity.player()) {
+            if before.predicted && scene.timeline.predicted().contains(before.entity) {
                 before.simulated_m = vector::length(vector::sub(before.simulated.position, simulated.position));
             }
             if simulated == before.simulated {

@@ -4,6 +4,7 @@ use crate::rollback::{Entity, Predicted, Rows, Schema};
 use crate::session::news::{NEWS_MAX, News};
 use crate::session::packet::SnapshotHead;
 use crate::session::rowcode::RowCode;
+use crate::session::shared::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 
@@ -26,6 +27,10 @@ pub(crate) struct Snapshot {
     /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
     pub news: Vec<News>,
     pub news_from: Tick,
+    /// Which clients have authority over entities.
+    pub holders: Vec<(Entity, Holder)>,
+    /// What became of this client's requests.
+    pub answers: Vec<Answer>,
     /// How many samples of predicted entities it holds.
     pub samples: u64,
     /// Whether its samples have their outcome.
@@ -51,6 +56,7 @@ pub(crate) struct Snapshots {
     touched: Vec<(Entity, Tick)>,
     contacts: Vec<(Entity, Tick)>,
     news: Vec<News>,
+    holders: Vec<(Entity, Holder)>,
 }
 
 /// What became of a datagram of a snapshot.
@@ -76,6 +82,8 @@ impl Snapshots {
             contacts: Vec::new(),
             news: Vec::with_capacity(4 * super::FEW),
             news_from: Tick::ZERO,
+            holders: Vec::with_capacity(super::FEW),
+            answers: Vec::with_capacity(ANSWERS_MAX),
             samples: 0,
             settled: false,
             parts: 0,
@@ -89,6 +97,7 @@ impl Snapshots {
             touched: Vec::new(),
             contacts: Vec::new(),
             news: Vec::with_capacity(4 * super::FEW),
+            holders: Vec::with_capacity(super::FEW),
         }
     }
 
@@ -129,6 +138,7 @@ impl Snapshots {
         snapshot.touched.append(&mut self.touched);
         snapshot.contacts.append(&mut self.contacts);
         snapshot.news.append(&mut self.news);
+        snapshot.holders.append(&mut self.holders);
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
@@ -156,6 +166,10 @@ impl Snapshots {
             }
             self.news.extend(News::read(&mut reader, code, tick)?);
         }
+        self.holders.clear();
+        while reader.take(1)? == 1 {
+            self.holders.push(read_holder(&mut reader, code)?);
+        }
         reader.finish()
     }
 
@@ -165,6 +179,8 @@ impl Snapshots {
         snapshot.touched.clear();
         snapshot.contacts.clear();
         snapshot.news.clear();
+        snapshot.holders.clear();
+        snapshot.answers.clone_from(&head.answers);
         snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);

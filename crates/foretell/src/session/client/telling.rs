@@ -80,7 +80,7 @@ impl<W: World> Session<W> {
         cursor: Option<TickTime>,
     ) -> Now<impl Fn(Entity) -> bool + use<'_, W>> {
         let predicted = timeline.predicted();
-        Now { present: timeline.present(), cursor, predicts: move |entity: Entity| predicted.contains(entity.player()) }
+        Now { present: timeline.present(), cursor, predicts: move |entity: Entity| predicted.contains(entity) }
     }
 
     /// Others that the cursor has come to, or left behind.
@@ -96,6 +96,6 @@ impl<W: World> Session<W> {
             proxy_row(kind, (tick, words), None, (told_at?, rate), &mut row);
             Some(pose_of(kind, &row))
         };
-        appearances.pass((snapshots, cursor), |entity| predicted.contains(entity.player()), (pose, last), events);
+        appearances.pass((snapshots, cursor), |entity| predicted.contains(entity), (pose, last), events);
     }
 }

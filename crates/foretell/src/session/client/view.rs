@@ -20,6 +20,8 @@ pub enum Source {
     Predicted,
     /// Between two of the authority's states.
     Interpolated,
+    /// Moved here by the game: this client has authority over it, or has had it until just now.
+    Held,
     /// Beyond the newest of the authority's states, by so long.
     Extrapolated(Duration),
 }
@@ -93,11 +95,14 @@ impl<W: World> Session<W> {
         let Some(at) = self.playout.at_instant(now) else { return };
         let (Some(before), after) = Playout::around(&self.snapshots, at) else { return };
         let predicted = self.timeline.predicted();
-        let others = |entity: Entity| !predicted.contains(entity.player()) && self.appearances.is_shown(entity);
+        let others = |entity: Entity| !predicted.contains(entity) && self.appearances.is_shown(entity);
         for (entity, words) in before.rows.iter().filter(|(entity, _)| others(*entity)) {
             let kind = schema.kind(entity.kind());
             let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
-            let source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
+            let mut source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
+            if self.holds.put_shown(kind, entity, row) {
+                source = Source::Held;
+            }
             let offset = self.offsets.at(entity, now, STANDING, config);
             apply(offset, kind, row);
             draw(&View { entity, source, offset, kind, row: &row[..words.len()] });

@@ -33,9 +33,11 @@ pub(super) enum Content {
     Limit,
     /// The endpoint is no more: nothing follows.
     End,
+    /// The game has called something of a client about an entity.
+    Entity,
 }
 
-const CONTENTS: [Content; 9] = [
+const CONTENTS: [Content; 10] = [
     Content::Start,
     Content::Config,
     Content::Datagram,
@@ -45,6 +47,7 @@ const CONTENTS: [Content; 9] = [
     Content::Digest,
     Content::Limit,
     Content::End,
+    Content::Entity,
 ];
 
 /// Appends a record.

@@ -5,6 +5,7 @@
 //! PROTOCOL.md. Invariants: recording changes nothing of the session; reading never panics, and allocates nothing by a
 //! length that the bytes claim.
 
+mod calls;
 mod digest;
 mod format;
 mod recorder;
@@ -16,5 +17,6 @@ pub use recorder::{RECORDED_BYTES_MAX, Recorder, Sink};
 pub use recording::{Ending, Recording, RecordingError};
 pub use replay::{Agreement, ClientReplay, Divergence, ServerReplay};
 
+pub(super) use calls::EntityCall;
 pub(super) use recorder::{PeerCall, Recorded};
 pub(super) use settings::{Made, Start};

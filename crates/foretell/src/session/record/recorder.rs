@@ -1,8 +1,9 @@
 //! Writing: what an endpoint is given, record by record, to a sink of the caller's.
 
+use super::calls::EntityCall;
 use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long};
 use super::settings::{Config, Start};
-use crate::rollback::{Input, Kind, ROW_WORDS_MAX, Rows};
+use crate::rollback::{Input, Kind, ROW_WORDS_MAX, Rows, Schema};
 use crate::session::PeerId;
 use crate::session::rowcode::{Ages, RowCode};
 use crate::time::{Instant, Tick};
@@ -168,6 +169,10 @@ impl<C: Config> Recorded<C> {
             writer.put(number as u64, 8);
             stream_long(writer, &mut { peer.0 }).expect("writing never fails");
         });
+    }
+
+    pub(in crate::session) fn note_entity_call(&mut self, call: &EntityCall, code: &RowCode, schema: &Schema) {
+        self.put(Content::Entity, |writer, _| call.write(writer, code, schema));
     }
 
     /// What the rows say that has changed, and what is gone.

@@ -1,5 +1,6 @@
 //! Running a recording again, and whether it came to the same.
 
+use super::calls::EntityCall;
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long};
 use super::recorder::{PEER_CALLS, PeerCall};
 use super::recording::{Ending, Recording, RecordingError};
@@ -98,6 +99,7 @@ impl Recording<'_> {
         }
         let rules = self.rules::<W::Input>(schema)?;
         let config = self.first_config()?;
+        let (code, row) = (RowCode::new(&rules.schema), Rows::new(&rules.schema));
         let client = match self.start.made {
             Made::Joined { player, epoch, now } => {
                 Client::joined(rules, config, (PlayerId::new(player), epoch), now, &world)
@@ -106,7 +108,8 @@ impl Recording<'_> {
             Made::Server { .. } => return Err(RecordingError::OtherEnd),
         };
         let widths = word_bits(W::Input::columns().iter());
-        let mut again = ClientAgain { client, world, outbox: Outbox::new(), widths, replay: ClientReplay::default() };
+        let replay = ClientReplay::default();
+        let mut again = ClientAgain { client, world, outbox: Outbox::new(), widths, code, row, replay };
         let (agreement, span) = run(self.frames, &mut again);
         Ok(ClientReplay { stats: again.client.stats(), agreement, span, ..again.replay })
     }
@@ -156,6 +159,11 @@ trait Again {
     }
 
     fn change(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
+        let _ = reader;
+        Err(Malformed::OutOfRange("content"))
+    }
+
+    fn entity_call(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
         let _ = reader;
         Err(Malformed::OutOfRange("content"))
     }
@@ -214,6 +222,7 @@ impl Progress {
                 again.call(*call, PeerId(peer))?;
             }
             Content::Outside => again.change(reader)?,
+            Content::Entity => again.entity_call(reader)?,
             Content::Digest => self.compare(reader, again.digest())?,
             Content::Limit | Content::End => {
                 reader.finish()?;
@@ -250,6 +259,9 @@ struct ClientAgain<W: World> {
     world: W,
     outbox: Outbox,
     widths: Vec<u8>,
+    code: RowCode,
+    /// Memory for one row.
+    row: Rows,
     replay: ClientReplay,
 }
 
@@ -290,6 +302,13 @@ impl<W: World> Again for ClientAgain<W> {
             PeerCall::DontPredict => self.client.predict(PlayerId::new(player), false),
             PeerCall::Join | PeerCall::Leave | PeerCall::Disconnected => return Err(Malformed::OutOfRange("call")),
         }
+        Ok(())
+    }
+
+    fn entity_call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let call = EntityCall::read(&mut reader, &self.code, &mut self.row)?;
+        reader.finish()?;
+        self.client.call(&call);
         Ok(())
     }
 

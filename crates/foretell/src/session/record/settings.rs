@@ -120,7 +120,7 @@ impl Config for ClientConfig {
 
 impl Config for ServerConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost } = self;
+        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max } = self;
         stream.u32(snapshot_interval)?;
         let (number, mut ticks) = match *gap {
             GapPolicy::Hold => (0, 0),
@@ -139,7 +139,8 @@ impl Config for ServerConfig {
         stream.bool(relay_inputs)?;
         stream.u16(players_max)?;
         stream_duration(stream, timeout)?;
-        stream_duration(stream, keep_lost)
+        stream_duration(stream, keep_lost)?;
+        stream.u16(held_max)
     }
 }
 
@@ -276,6 +277,7 @@ mod tests {
             players_max: 65_535,
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),
+            held_max: 3,
         };
         let policies =
             [GapPolicy::Hold, GapPolicy::Skip, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];

@@ -295,6 +295,7 @@ impl<W: World> Server<W> {
         }
         let returned = peer.lost.take().is_some() || moved;
         peer.take_over(address, self.admission.awake);
+        self.holds.end_all_of(player);
         self.admission.addresses.insert(address, player);
         if returned {
             self.frame.note(ServerEvent::Rejoined(player));

@@ -1,6 +1,7 @@
 //! What a server's update reports.
 
-use crate::rollback::PlayerId;
+use crate::rollback::{Entity, PlayerId};
+use crate::session::{Claim, HoldRefusal};
 use crate::time::{Offset, Tick};
 use crate::validation::Ledger;
 
@@ -19,6 +20,31 @@ pub enum ServerEvent {
     SkippedTicks(u32),
     /// A player's snapshot needs more datagrams than a snapshot may have, and was not sent: too many entities.
     SnapshotTooLarge(PlayerId),
+    /// A player's client has authority over an entity, or another right to it than before.
+    Held {
+        /// Which.
+        entity: Entity,
+        /// Whose client.
+        player: PlayerId,
+        /// By what right.
+        claim: Claim,
+    },
+    /// A player's client has asked for authority over an entity and does not get it.
+    HoldRefused {
+        /// Which.
+        entity: Entity,
+        /// Whose client.
+        player: PlayerId,
+        /// Why.
+        why: HoldRefusal,
+    },
+    /// The server has the authority over an entity again: it was given back, is at rest, is gone, or its holder is.
+    Returned {
+        /// Which.
+        entity: Entity,
+        /// Whose client has had it.
+        player: PlayerId,
+    },
 }
 
 /// An input that came after its tick was simulated, and was dropped (D9).

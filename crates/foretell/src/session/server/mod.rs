@@ -1,8 +1,10 @@
 //! The authority: steps the world, fills gaps in the inputs, and sends snapshots.
 
 mod admission;
+mod asked;
 mod buffer;
 mod frame;
+mod holds;
 mod news;
 mod peer;
 mod plan;
@@ -19,12 +21,14 @@ use super::packet::SnapshotHead;
 use super::record::{Made, Recorded, Recorder};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
+use super::shared::{Shared, SharedCode};
 use super::{GapPolicy, Outbox, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
 use core::time::Duration;
 use frame::Served;
+use holds::Holds;
 use peer::Peer;
 
 /// What a server decides by itself; may change while it runs.
@@ -49,6 +53,9 @@ pub struct ServerConfig {
     /// a program that is started again, a tunnel, a change of networks. A player who has never sent an input is not
     /// waited for.
     pub keep_lost: Duration,
+    /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
+    /// the schema: [`Writer`](crate::rollback::Writer).
+    pub held_max: u16,
 }
 
 impl Default for ServerConfig {
@@ -60,6 +67,7 @@ impl Default for ServerConfig {
             players_max: 64,
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
+            held_max: 8,
         }
     }
 }
@@ -107,6 +115,10 @@ pub struct Server<W: World> {
     /// The inputs of the datagram that is being read.
     offered: Vec<(Tick, W::Input, Option<u32>)>,
     input_columns: Vec<Column>,
+    /// What that datagram says besides.
+    shared: Shared,
+    shared_code: SharedCode,
+    holds: Holds,
     /// The head of the snapshot that is being written.
     head: SnapshotHead,
     /// The inputs of another player that are being written into it.
@@ -122,9 +134,13 @@ impl<W: World> Server<W> {
     /// A server whose tick 0 begins at `now`. `epoch` tells this server from an earlier one of the same address: give it
     /// another value at every start.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
+        let code = RowCode::new(&rules.schema);
         Server {
             rules_hash: rules.hash_with::<W::Input>(),
-            code: RowCode::new(&rules.schema),
+            shared: Shared::with_room(),
+            shared_code: SharedCode::new(rules.schema.kinds(), &code),
+            holds: Holds::new(&rules.schema),
+            code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
             steady: Steady::new(now),
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),

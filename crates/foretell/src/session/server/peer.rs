@@ -1,5 +1,6 @@
 //! What the server knows of one client. Lives from admission to leaving.
 
+use super::asked::Asked;
 use super::buffer::InputBuffer;
 use super::frame::PeerStats;
 use super::news::NewsLog;
@@ -46,6 +47,8 @@ pub(crate) struct Peer<I> {
     pub steps: u32,
     /// With whom of the others the next relayed inputs begin.
     pub relay_from: PlayerId,
+    /// What it has asked for in shared mode.
+    pub asked: Asked,
     pub stats: PeerStats,
     /// The newest input of the newest datagram.
     newest: Option<Tick>,
@@ -80,6 +83,7 @@ impl<I: Copy + Default> Peer<I> {
             planned: start,
             steps: 0,
             relay_from: PlayerId::SERVER,
+            asked: Asked::new(),
             stats: PeerStats::default(),
             newest: None,
             arrivals: VecDeque::with_capacity(ARRIVALS_MAX),
@@ -92,6 +96,7 @@ impl<I: Copy + Default> Peer<I> {
         (self.address, self.heard_at, self.heard, self.unheard) = (address, awake, None, 0);
         self.ticket = self.offered.take().unwrap_or(self.ticket);
         self.buffer.forget_waiting();
+        self.asked.forget();
         self.forget_arrivals();
     }
 

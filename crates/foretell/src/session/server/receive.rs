@@ -61,7 +61,9 @@ impl<W: World> Server<W> {
         let newest = Tick::widen(u32::from(head.newest), 16, anchor);
         let first = newest.next().back(head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
         // Twice: nothing is taken over before the whole datagram has proved well-formed.
-        self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
+        let mut rest = self.each_input(reader.clone(), first, head.count, |_, _, _| {})?;
+        self.shared.read(&mut rest, &self.shared_code)?;
+        rest.finish()?;
         let is_newer = self.note_heard(now, index, &head, anchor);
         let end = match self.rules.stepping {
             Stepping::Clock => {
@@ -83,6 +85,7 @@ impl<W: World> Server<W> {
             self.offer(now, index, (tick, input, presented.map(|bits| presented_time(bits, anchor))));
         }
         self.offered = offered;
+        self.take_shared(now, index, newest);
         Ok(())
     }
 
@@ -95,14 +98,14 @@ impl<W: World> Server<W> {
         }
     }
 
-    /// Decodes the inputs of a datagram, oldest first.
-    fn each_input(
+    /// Decodes the inputs of a datagram, oldest first. Returns where they end.
+    fn each_input<'a>(
         &self,
-        mut reader: BitReader<'_>,
+        mut reader: BitReader<'a>,
         first: Tick,
         count: u32,
         mut each: impl FnMut(Tick, W::Input, Option<u32>),
-    ) -> Result<(), Malformed> {
+    ) -> Result<BitReader<'a>, Malformed> {
         let mut words = [0; ROW_WORDS_MAX];
         let words = &mut words[..self.input_widths.len()];
         let mut before = None;
@@ -113,7 +116,7 @@ impl<W: World> Server<W> {
             read_change(&mut reader, &self.input_widths, ahead == 0, words)?;
             each(first + ahead, W::Input::read(words), presented);
         }
-        reader.finish()
+        Ok(reader)
     }
 
     /// Takes in the head of a datagram of inputs. Whether it was sent after all that came before.

@@ -9,6 +9,7 @@ use crate::rollback::{Entity, World};
 use crate::session::Outbox;
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::session::rowcode::Ages;
+use crate::session::shared::write_holder;
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
 use core::iter::Peekable;
@@ -39,7 +40,7 @@ impl<W: World> Server<W> {
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, .. } = self;
+        let Server { peers, head, code, published, rules, config, line, input_widths, holds, .. } = self;
         let relays = config.relay_inputs && rules.stepping == Stepping::Clock;
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
@@ -48,6 +49,7 @@ impl<W: World> Server<W> {
         let mut rows = published.seen_by(&rules.schema, player).peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
+        let mut holders = holds.seen_by(&rules.schema, player).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
@@ -65,18 +67,19 @@ impl<W: World> Server<W> {
                 if relays && part == 0 {
                     relay_from = others.write(&mut writer, tick);
                 }
-                // The two bits that end the lists have to fit too.
-                write_list(&mut writer, &mut rows, 2, |writer, (entity, words)| {
+                // The bits that end the lists have to fit too.
+                write_list(&mut writer, &mut rows, 3, |writer, (entity, words)| {
                     code.write(writer, *entity, ages(*entity), words);
                 });
-                write_list(&mut writer, &mut news, 1, |writer, news| news.write(writer, code, tick));
+                write_list(&mut writer, &mut news, 2, |writer, news| news.write(writer, code, tick));
+                write_list(&mut writer, &mut holders, 1, |writer, held| write_holder(writer, code, *held));
             }) as u64;
-            is_whole = rows.peek().is_none() && news.peek().is_none();
+            is_whole = rows.peek().is_none() && news.peek().is_none() && holders.peek().is_none();
             if is_whole {
                 break;
             }
         }
-        drop(news);
+        drop((news, holders));
         if !is_whole {
             outbox.truncate(first);
             return false;
@@ -110,6 +113,7 @@ impl<W: World> Server<W> {
         head.arrived = peer.tell_arrivals(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
+        peer.asked.told(peer.acknowledged, &mut head.answers);
     }
 }
 

@@ -79,9 +79,11 @@ impl<W: World> Server<W> {
     /// `stepped` is the one player whose input steps the world, where inputs do.
     fn step(&mut self, world: &mut W, tick: Tick, stepped: Option<PlayerId>) {
         self.note_changes_outside_of_steps(world, tick);
+        self.adopt_held(world, tick);
         let said = core::mem::take(&mut self.said);
         let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs).saying(said);
         let step = step.with_players(&self.joined, &self.left).telling(&self.contacts_of_step);
+        let step = step.holding(self.holds.entities());
         world.step(&step);
         let said = step.into_said();
         self.said = said;

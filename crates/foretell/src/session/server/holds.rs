@@ -1,0 +1,385 @@
+//! Authority that clients have over entities: who gets it, and how their rows get into the world (F5 to F8).
+//!
+//! Invariants: an entity has one holder at most; `held` is ascending by entity; a row counts only under the request by
+//! which its sender holds the entity now; nothing but what the schema lets an owner write is taken over.
+
+use super::asked::Asked;
+use super::peer::Peer;
+use super::{Server, ServerEvent, Stepping};
+use crate::motion::vector;
+use crate::rollback::{Audience, Entity, KindSchema, Meaning, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, Writer};
+use crate::session::shared::{Claim, HeldRow, HoldRefusal, Holder, Request};
+use crate::time::{Instant, Tick};
+use crate::validation::Offence;
+use std::collections::VecDeque;
+
+/// How many rows of an entity wait for their ticks, at most.
+const ROWS_WAITING_MAX: usize = 16;
+/// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
+const AHEAD_TICKS_MAX: u32 = 64;
+/// What an entity may make up for of ticks in which no row came, in seconds of its greatest speed.
+const CATCH_UP_S: f64 = 0.25;
+/// What is allowed beyond the greatest speed, in metres: rounding (D27).
+const SLACK_M: f64 = 0.01;
+/// A row so far beyond what may be made up for, from the one before, is no movement any more.
+const TELEPORT_M: f64 = 2.0;
+
+/// An entity that a client has authority over.
+#[derive(Clone, Debug)]
+struct Held {
+    entity: Entity,
+    holder: Holder,
+    /// By which of its requests, and which was the last for it: rows come under either.
+    request: u16,
+    latest: u16,
+    /// Rows that wait for their ticks, ascending.
+    rows: VecDeque<(Tick, HeldRow)>,
+    /// When the newest row that was taken over was captured.
+    adopted: Option<Tick>,
+    /// How far it may go now, in metres.
+    allowed_m: f64,
+    /// Where the holder said last that it is.
+    claimed: Option<[f64; 3]>,
+    /// It goes back to the server with the next step, and its newest row with it.
+    ends: bool,
+}
+
+/// All entities that clients have authority over.
+#[derive(Clone, Debug)]
+pub(super) struct Holds {
+    held: Vec<Held>,
+    /// The entities in it.
+    entities: Vec<Entity>,
+    /// The numbers of the newest grants.
+    authority: u16,
+    ownership: u16,
+    adopting: Rows,
+    /// Memory of holds that have ended.
+    spare: Vec<VecDeque<(Tick, HeldRow)>>,
+}
+
+impl Holds {
+    pub(super) fn new(schema: &Schema) -> Holds {
+        Holds {
+            held: Vec::new(),
+            entities: Vec::new(),
+            authority: 0,
+            ownership: 0,
+            adopting: Rows::new(schema),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Who holds an entity.
+    pub(super) fn holder(&self, entity: Entity) -> Option<Holder> {
+        self.find(entity).ok().map(|at| self.held[at].holder)
+    }
+
+    /// Every entity that `player` may see with its holder, ascending.
+    pub(super) fn seen_by<'a>(
+        &'a self,
+        schema: &'a Schema,
+        player: PlayerId,
+    ) -> impl Iterator<Item = (Entity, Holder)> + 'a {
+        let seen =
+            move |entity: Entity| entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All;
+        self.held.iter().filter(move |held| seen(held.entity)).map(|held| (held.entity, held.holder))
+    }
+
+    /// The entities that `step` is not to move, ascending.
+    pub(super) fn entities(&self) -> &[Entity] {
+        &self.entities
+    }
+
+    fn find(&self, entity: Entity) -> Result<usize, usize> {
+        self.held.binary_search_by_key(&entity, |held| held.entity)
+    }
+
+    fn count(&self, player: PlayerId) -> usize {
+        self.held.iter().filter(|held| held.holder.player == player).count()
+    }
+
+    /// Gives an entity to a player who may have it. Returns who has lost it.
+    fn grant(&mut self, entity: Entity, player: PlayerId, request: u16, claim: Claim) -> Option<PlayerId> {
+        let at = self.find(entity).unwrap_or_else(|at| {
+            let rows = self.spare.pop().unwrap_or_else(|| VecDeque::with_capacity(ROWS_WAITING_MAX));
+            let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
+            let (latest, adopted, allowed_m, claimed, ends) = (request, None, SLACK_M, None, false);
+            let held = Held { entity, holder, request, latest, rows, adopted, allowed_m, claimed, ends };
+            self.held.insert(at, held);
+            self.entities.insert(at, entity);
+            at
+        });
+        let held = &mut self.held[at];
+        let before = held.holder.player;
+        let is_new = before != player;
+        if is_new {
+            self.authority = self.authority.wrapping_add(1);
+            held.holder.authority = self.authority;
+            held.rows.clear();
+            (held.adopted, held.allowed_m, held.claimed, held.request) = (None, SLACK_M, None, request);
+        }
+        if claim == Claim::Ownership && (is_new || held.holder.claim < claim) {
+            self.ownership = self.ownership.wrapping_add(1);
+            held.holder.ownership = self.ownership;
+        }
+        (held.holder.player, held.holder.claim, held.latest, held.ends) = (player, claim, request, false);
+        Some(before).filter(|loser| is_new && *loser != PlayerId::SERVER)
+    }
+
+    /// Everything that a player holds goes back with the next step.
+    pub(super) fn end_all_of(&mut self, player: PlayerId) {
+        self.held.iter_mut().filter(|held| held.holder.player == player).for_each(|held| held.ends = true);
+    }
+
+    fn remove(&mut self, at: usize) -> Held {
+        self.entities.remove(at);
+        let mut held = self.held.remove(at);
+        let mut rows = core::mem::take(&mut held.rows);
+        rows.clear();
+        self.spare.push(rows);
+        held
+    }
+}
+
+impl<W: World> Server<W> {
+    /// Who has authority over an entity; `None` is the server itself.
+    pub fn holder(&self, entity: Entity) -> Option<Holder> {
+        self.holds.holder(entity)
+    }
+
+    /// Answers a client's requests and stores its rows: what one datagram of theirs says besides its inputs.
+    pub(super) fn take_shared(&mut self, now: Instant, index: usize, newest: Tick) {
+        let shared = core::mem::take(&mut self.shared);
+        // Requests first: rows may come with the request by which they count, and the last ones with the one that gives
+        // the entity back.
+        for request in &shared.requests {
+            self.answer(now, index, request);
+        }
+        for row in &shared.rows {
+            self.take_row(index, newest, row);
+        }
+        self.shared = shared;
+    }
+
+    fn answer(&mut self, now: Instant, index: usize, request: &Request) {
+        let player = self.peers[index].player;
+        if !self.peers[index].asked.is_new(request.number) {
+            return;
+        }
+        let refused = match request.claim {
+            None => {
+                self.let_go(player, request.entity);
+                None
+            }
+            Some(claim) => self.decide(now, index, (request.entity, claim)).err(),
+        };
+        let tick = self.next;
+        self.peers[index].asked.note(request, refused, tick);
+        let (entity, number) = (request.entity, request.number);
+        match (request.claim, refused) {
+            (_, Some(why)) => self.frame.note(ServerEvent::HoldRefused { entity, player, why }),
+            (Some(claim), None) => {
+                let loser = self.holds.grant(entity, player, number, claim);
+                if let Some(loser) = loser {
+                    Asked::end_of(&mut self.peers, loser, entity, tick);
+                }
+                self.frame.note(ServerEvent::Held { entity, player, claim });
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Whether a player may have an entity.
+    fn decide(&mut self, now: Instant, index: usize, (entity, claim): (Entity, Claim)) -> Result<(), HoldRefusal> {
+        let Peer { player, asked, stats, .. } = &mut self.peers[index];
+        let player = *player;
+        if !asked.may_ask(now) {
+            stats.ledger.note(Offence::Request);
+            return Err(HoldRefusal::TooOften);
+        }
+        let kind = self.rules.schema.kind(entity.kind());
+        let is_theirs = [player, PlayerId::SERVER].contains(&entity.player());
+        if !is_theirs || !kind.is_shared() || self.rules.stepping == Stepping::Arrivals {
+            stats.ledger.note(Offence::Ownership);
+            return Err(HoldRefusal::NotShared);
+        }
+        if self.published.words(entity).is_none() {
+            // It may have ceased to exist while the request was on its way.
+            return Err(HoldRefusal::NotShared);
+        }
+        let holder = self.holds.holder(entity);
+        let has_it = holder.is_some_and(|holder| holder.player == player);
+        if !has_it && self.holds.count(player) >= usize::from(self.config.held_max) {
+            stats.ledger.note(Offence::Request);
+            return Err(HoldRefusal::TooMany);
+        }
+        match holder {
+            Some(holder) if !has_it && claim <= holder.claim => Err(HoldRefusal::Taken),
+            _ => Ok(()),
+        }
+    }
+
+    /// A player gives an entity back, if it is theirs.
+    fn let_go(&mut self, player: PlayerId, entity: Entity) {
+        if let Ok(at) = self.holds.find(entity)
+            && self.holds.held[at].holder.player == player
+        {
+            self.holds.held[at].ends = true;
+        }
+    }
+
+    /// Stores a row for its tick, if its sender may write it.
+    fn take_row(&mut self, index: usize, newest: Tick, row: &HeldRow) {
+        let Peer { player, asked, stats, .. } = &mut self.peers[index];
+        let found = self.holds.find(row.entity).ok().map(|at| &mut self.holds.held[at]);
+        let is_theirs =
+            |held: &&mut Held| held.holder.player == *player && [held.request, held.latest].contains(&row.request);
+        let Some(held) = found.filter(is_theirs) else {
+            // One that was on its way when the authority was refused, or changed, is no offence.
+            if !asked.may_be_late(row.entity, row.request, self.next) {
+                stats.ledger.note(Offence::Ownership);
+            }
+            return;
+        };
+        let Some(tick) = newest.back(row.back) else { return };
+        let kind = self.rules.schema.kind(row.entity.kind());
+        let offence = offence_of(kind, &row.words);
+        let offence = offence.or((tick.since(self.next) > AHEAD_TICKS_MAX).then_some(Offence::Time));
+        if let Some(offence) = offence {
+            stats.ledger.note(offence);
+            return;
+        }
+        if held.adopted.is_some_and(|adopted| tick <= adopted) {
+            return;
+        }
+        if let Err(at) = held.rows.binary_search_by_key(&tick, |(tick, _)| *tick) {
+            if held.rows.len() == ROWS_WAITING_MAX {
+                held.rows.pop_front();
+            }
+            held.rows.insert(at.min(held.rows.len()), (tick, *row));
+        }
+    }
+
+    /// Before the step of `tick`: takes what clients have captured of what they hold into the world, and back what they
+    /// hold no more.
+    pub(super) fn adopt_held(&mut self, world: &mut W, tick: Tick) {
+        if self.holds.held.is_empty() {
+            return;
+        }
+        self.holds.adopting.clear();
+        for at in (0..self.holds.held.len()).rev() {
+            self.adopt_one(at, tick);
+        }
+        if !self.holds.adopting.is_empty() {
+            world.adopt(&self.holds.adopting);
+            world.publish(&mut self.published);
+            self.published.settle();
+        }
+    }
+
+    fn adopt_one(&mut self, at: usize, tick: Tick) {
+        let held = &mut self.holds.held[at];
+        let (entity, player) = (held.entity, held.holder.player);
+        let found = self.peers.binary_search_by_key(&player, |peer| peer.player).ok();
+        let peer = found.map(|index| &mut self.peers[index]).filter(|peer| peer.lost.is_none());
+        let (Some(peer), Some(words)) = (peer, self.published.words(entity)) else {
+            self.end_hold(at, tick);
+            return;
+        };
+        let kind = self.rules.schema.kind(entity.kind());
+        if let Some(speed) = kind.speed_max() {
+            let seconds = self.rules.tick_rate.seconds();
+            held.allowed_m = (held.allowed_m + speed * seconds).min(speed * CATCH_UP_S.max(seconds) + SLACK_M);
+        }
+        let mut newest = None;
+        while held.rows.front().is_some_and(|(captured, _)| *captured <= tick || held.ends) {
+            newest = held.rows.pop_front();
+        }
+        let mut ends = held.ends;
+        if let Some((captured, row)) = newest {
+            held.adopted = Some(captured);
+            ends |= row.rests && held.holder.claim == Claim::Authority;
+            let mut into = [0; ROW_WORDS_MAX];
+            let into = &mut into[..words.len()];
+            into.copy_from_slice(words);
+            kind.copy_owned(&row.words[..words.len()], into);
+            if let Some(offence) = hold_back(kind, words, into, (&mut held.allowed_m, &mut held.claimed)) {
+                peer.stats.ledger.note(offence);
+                // It rests where its holder says, and is not there yet.
+                ends = held.ends;
+            }
+            self.holds.adopting.set_words(entity, into);
+        }
+        if ends {
+            self.end_hold(at, tick);
+        }
+    }
+
+    /// The entity is the server's again.
+    fn end_hold(&mut self, at: usize, tick: Tick) {
+        let held = self.holds.remove(at);
+        Asked::end_of(&mut self.peers, held.holder.player, held.entity, tick);
+        self.frame.note(ServerEvent::Returned { entity: held.entity, player: held.holder.player });
+    }
+}
+
+/// What is wrong with what an owner has written, whatever was there before.
+fn offence_of(kind: &KindSchema, words: &[u32]) -> Option<Offence> {
+    for (column, words) in kind.fields(words).filter(|(column, _)| column.writer == Writer::Owner) {
+        let lanes = 0..usize::from(column.lanes);
+        if column.scalar.is_float() && !lanes.into_iter().all(|lane| column.lane(words, lane).is_finite()) {
+            return Some(Offence::NotFinite);
+        }
+        let length = vector::length(column.lanes::<4>(words));
+        if column.meaning == Meaning::Rotation && (length - 1.0).abs() > 0.01 {
+            return Some(Offence::Direction);
+        }
+    }
+    None
+}
+
+/// Keeps an entity to the way that it may have gone: beyond it, it is left on the straight line to where it is said to
+/// be (D27).
+fn hold_back(
+    kind: &KindSchema,
+    before: &[u32],
+    row: &mut [u32],
+    (allowed_m, claimed): (&mut f64, &mut Option<[f64; 3]>),
+) -> Option<Offence> {
+    let speed_max = kind.speed_max()?;
+    let mut offence = None;
+    for (place, column) in kind.places().filter(|(_, column)| column.writer == Writer::Owner) {
+        let words = place..place + column.words();
+        let set = |to: [f64; 3], row: &mut [u32]| {
+            for (lane, value) in to.into_iter().enumerate().take(usize::from(column.lanes)) {
+                column.set_lane(&mut row[words.clone()], lane, value);
+            }
+        };
+        let to: [f64; 3] = column.lanes(&row[words.clone()]);
+        match column.meaning {
+            Meaning::Position => {
+                let from: [f64; 3] = column.lanes(&before[words.clone()]);
+                let way_m = vector::length(vector::sub(to, from));
+                // Who is held back is far from where they say that they are, and has not teleported.
+                let leap_m = vector::length(vector::sub(to, claimed.replace(to).unwrap_or(from)));
+                if way_m > *allowed_m {
+                    let teleports = leap_m > speed_max * CATCH_UP_S + TELEPORT_M;
+                    offence = Some(if teleports { Offence::Teleport } else { Offence::Speed });
+                    set(vector::lerp(from, to, *allowed_m / way_m), row);
+                }
+                *allowed_m -= way_m.min(*allowed_m);
+            }
+            Meaning::Velocity => {
+                let speed = vector::length(to);
+                // An f32 says a little more or less.
+                if speed > speed_max * 1.001 {
+                    offence = offence.or(Some(Offence::Speed));
+                    set(vector::scale(to, speed_max / speed), row);
+                }
+            }
+            _ => {}
+        }
+    }
+    offence
+}

@@ -1,0 +1,255 @@
+//! Shared mode at its limits: hostile bytes, memory, and the flight recorder.
+
+mod common;
+
+use common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
+use foretell::netsim::{Conditions, Loss, SplitMix64};
+use foretell::session::Claim;
+use foretell::session::client::EntityMode;
+use foretell::session::record::{Recorder, Recording};
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PeerId, PlayerId, Role, Rows, Rules, Schema,
+    ServerConfig, State, Step, Tick, World,
+};
+use std::sync::mpsc::{Receiver, channel};
+
+fn rough() -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(40),
+        jitter: Duration::from_millis(20),
+        loss: Loss::Uniform(0.05),
+        ..Conditions::default()
+    }
+}
+
+fn script() -> Vec<(u64, usize, Act)> {
+    let mut script = vec![(2000, 0, Act::Move([1.0, 0.0, 0.5])), (2000, 1, Act::Move([0.0, 0.0, -2.0]))];
+    for turn in 0..20 {
+        let at = 2000 + turn * 200;
+        let who = usize::try_from(turn % 2).expect("small");
+        let claim = if turn % 3 == 0 { Claim::Ownership } else { Claim::Authority };
+        script.push((at, who, Act::Request(cube(u8::try_from(turn % 3).expect("small")), claim)));
+        script.push((at + 150, who, Act::Release(cube(u8::try_from(turn % 3).expect("small")))));
+        let mode = [Some(EntityMode::Predicted), None, Some(EntityMode::Interpolated)][who];
+        script.push((at + 170, 0, Act::Mode(cube(2), mode)));
+    }
+    script
+}
+
+/// Keeps what travels.
+struct Wire {
+    play: Play,
+    sent: Vec<(bool, Vec<u8>)>,
+}
+
+impl Driver<Toys> for Wire {
+    fn input(&mut self, player: usize, tick: Tick) -> Walk {
+        self.play.input(player, tick)
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Toys>) {
+        self.play.before_client(player, at, client);
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
+        self.play.after_client(player, at, client, frame);
+    }
+
+    fn after_send(&mut self, sent: &Sent<'_>) {
+        if sent.player == 0 {
+            self.sent.push((sent.to_server, sent.datagram.to_vec()));
+        }
+    }
+}
+
+#[test]
+fn datagrams_of_shared_mode_that_were_cut_or_bent_never_panic_and_never_allocate_much() {
+    let config = ServerConfig::default();
+    let mut simulation = session((bounded(), config), 2, rough(), ClientConfig::default(), 1);
+    let mut wire = Wire { play: Play::of(&script()), sent: Vec::new() };
+    simulation.run_until(ms(5000), &mut wire);
+    let mut random = SplitMix64::new(3);
+    let (mut refused, now) = (0, simulation.now());
+    for _ in 0..30_000 {
+        let (to_server, mut bytes) = wire.sent[(random.next_u64() % wire.sent.len() as u64) as usize].clone();
+        for _ in 0..random.next_u64() % 4 {
+            let bit = (random.next_u64() % (bytes.len() as u64 * 8)) as usize;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        if random.chance(0.2) {
+            bytes.truncate((random.next_u64() % bytes.len() as u64) as usize + 1);
+        }
+        let allowance = 8192 + 1024 * bytes.len() as u64;
+        let used = allocation_counter::measure(|| {
+            let taken = if to_server {
+                simulation.server.server.receive(now, PeerId(0), &bytes)
+            } else {
+                simulation.players[0].client.receive(now, &bytes)
+            };
+            refused += u32::from(taken.is_err());
+        });
+        assert!(used.bytes_total <= allowance, "{used:?} for {} bytes", bytes.len());
+    }
+    assert!(refused > 3000, "{refused}");
+    simulation.run_until(ms(12_000), &mut Play::default());
+    assert!(simulation.players.iter().all(|player| player.client.stats().outcomes.add_up()));
+}
+
+/// A recorder, and where its bytes come out.
+fn recorder() -> (Recorder, Receiver<Vec<u8>>) {
+    let (to, from) = channel();
+    (Recorder::new(Box::new(move |bytes: &[u8]| to.send(bytes.to_vec()).expect("the test listens"))), from)
+}
+
+#[test]
+fn a_recorded_session_of_shared_mode_runs_again_to_the_same() {
+    let config = ServerConfig { held_max: 2, ..ServerConfig::default() };
+    let mut simulation = session((bounded(), config), 2, rough(), ClientConfig::default(), 2);
+    let ((server, of_server), (client, of_client)) = (recorder(), recorder());
+    simulation.server.server.record(server);
+    simulation.players[0].client.record(client);
+    let mut play = Play::of(&script());
+    simulation.run_until(ms(8000), &mut play);
+    let [of_server, of_client] = [of_server, of_client].map(|from| from.try_iter().flatten().collect::<Vec<u8>>());
+    let replay = Recording::open(&of_client).expect("a recording").replay_client(bounded(), Toys::default());
+    let replay = replay.expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests > 5, "{:?}", replay.agreement);
+    let told = |event: &foretell::session::client::ClientEvent| {
+        matches!(event, foretell::session::client::ClientEvent::Authority { .. })
+    };
+    let events = replay.events.iter().filter(|(_, event)| told(event)).count();
+    assert_eq!(events, play.events.iter().filter(|(_, player, ..)| *player == 0).count());
+    assert!(events > 20, "{events}");
+    let replay = Recording::open(&of_server).expect("a recording").replay_server(bounded(), Toys::server());
+    let replay = replay.expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests > 5, "{:?}", replay.agreement);
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Crate {
+    #[state(position, by_owner)]
+    place: [f32; 3],
+    #[state(velocity, by_owner)]
+    velocity: [f32; 3],
+    weight: u16,
+}
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Nothing(bool);
+
+/// Crates of the server's. Allocates nothing itself.
+#[derive(Clone, Default)]
+struct Crates(Vec<(Entity, Crate)>);
+
+const fn numbered(nth: u8) -> Entity {
+    Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth)
+}
+
+impl World for Crates {
+    type Input = Nothing;
+    type Saved = Vec<(Entity, Crate)>;
+
+    fn step(&mut self, step: &Step<'_, Nothing>) {
+        for (entity, it) in &mut self.0 {
+            if step.role(*entity) != Role::Proxy {
+                it.velocity = [0.0; 3];
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.0);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.0.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
+        self.0.iter().for_each(|(entity, it)| rows.set(*entity, it));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
+        self.0.extend(rows.states::<Crate>());
+        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+    }
+}
+
+/// Each player carries two crates to and fro; between them they hand one to and fro.
+struct Carrying;
+
+impl Driver<Crates> for Carrying {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
+        Nothing(true)
+    }
+
+    fn before_client(&mut self, player: usize, _at: Moment, client: &mut Client<Crates>) {
+        let tick = client.tick();
+        let nth = u8::try_from(player).expect("small");
+        for entity in [numbered(nth), numbered(nth + 3)] {
+            if client.holder(entity).is_none() && tick.get() > 200 && tick.get() < 210 {
+                client.request(entity, Claim::Ownership);
+            }
+            #[expect(clippy::cast_precision_loss, reason = "small")]
+            let place = [(tick.get() % 64) as f32, 0.0, f32::from(nth)];
+            let it = Crate { place, velocity: [1.0, 0.0, 0.0], weight: 0 };
+            client.capture(entity, tick, &it);
+            client.show(entity, &it);
+        }
+    }
+}
+
+#[test]
+fn what_clients_hold_allocates_nothing_in_a_steady_state() {
+    let crates = Crates((0..6).map(|nth| (numbered(nth), Crate::default())).collect());
+    let schema: Schema = Crate::schema();
+    let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), crates, 3);
+    for _ in 0..3 {
+        let (client, host, conditions) = (ClientConfig::default(), HostOptions::at(60), rough());
+        simulation.add_player(PlayerOptions { client, host, conditions, world: Crates::default() });
+    }
+    simulation.run_until(Instant::from_micros(30_000_000), &mut Carrying);
+    assert_eq!((0..6).filter(|nth| simulation.server.server.holder(numbered(*nth)).is_some()).count(), 6);
+    let used = allocation_counter::measure(|| {
+        simulation.run_until(Instant::from_micros(50_000_000), &mut Carrying);
+    });
+    assert_eq!(used.count_total, 0, "{used:?} in 20 s of three clients and a server");
+}
+
+#[test]
+fn more_rows_than_fit_into_a_datagram_take_turns() {
+    let mut world = Toys::server();
+    let many = 40;
+    for nth in 3..many {
+        world.all.insert(cube(nth), Toy::Cube { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
+    }
+    let config = ServerConfig { held_max: 64, ..ServerConfig::default() };
+    let mut simulation = session((bounded(), config), 1, rough(), ClientConfig::default(), 4);
+    simulation.server.world = world;
+    let mut script: Vec<_> =
+        (0..many).map(|nth| (2000 + 150 * u64::from(nth), 0, Act::Request(cube(nth), Claim::Ownership))).collect();
+    script.push((2000, 0, Act::Move([0.5, 0.0, 0.25])));
+    script.push((9900, 0, Act::Move([0.0; 3])));
+    let mut play = Play::of(&script);
+    let mut wire = Wire { play: Play::default(), sent: Vec::new() };
+    core::mem::swap(&mut wire.play, &mut play);
+    simulation.run_until(ms(9900), &mut wire);
+    assert!(wire.sent.iter().all(|(_, datagram)| datagram.len() <= 1150));
+    let behind = |simulation: &Simulation<Toys>, wire: &Wire| {
+        let rows = simulation.server.server.rows();
+        let far = |nth| {
+            let truth = rows.state::<Toy>(cube(nth)).expect("there").place();
+            let shown = wire.play.shown[&(0, cube(nth))].1;
+            (0..3).map(|axis| (truth[axis] - shown[axis]).abs()).fold(0.0, f64::max)
+        };
+        (0..many).map(far).fold(0.0, f64::max)
+    };
+    // 40 rows of 53 bytes are two datagrams' worth: each waits for one turn or two.
+    assert!(behind(&simulation, &wire) < 0.15, "{} m", behind(&simulation, &wire));
+    simulation.run_until(ms(10_900), &mut wire);
+    assert!(behind(&simulation, &wire) < 1e-9, "all have arrived: {} m", behind(&simulation, &wire));
+}
