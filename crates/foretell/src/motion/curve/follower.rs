@@ -117,6 +117,11 @@ impl<const N: usize> Follower<N> {
         }
     }
 
+    /// How it follows.
+    pub fn following(&self) -> Following {
+        self.following
+    }
+
     /// In how many seconds it comes to what an update says: the mean distance of updates and their mean deviation (D17),
     /// from 10 to 500 ms.
     pub fn period_s(&self) -> f64 {
