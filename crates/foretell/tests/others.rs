@@ -184,6 +184,7 @@ fn sources(simulation: &Simulation<Masses>, player: usize) -> (usize, usize) {
     host.client.present(host.host.local(simulation.now()), |view| match view.source {
         Source::Predicted => predicted += 1,
         Source::Interpolated | Source::Extrapolated(_) => interpolated += 1,
+        Source::Held => panic!("nobody holds anything"),
     });
     (predicted, interpolated)
 }

@@ -2,9 +2,7 @@
 
 use super::frame::{AuthorityChange, ClientEvent};
 use super::play::Turn;
-use super::playout::Playout;
 use super::shown::{RowBuffer, STANDING, apply};
-use super::view::proxy_row;
 use super::{ClientConfig, Session};
 use crate::motion::{VisualOffset, vector};
 use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, State, World};
@@ -18,7 +16,7 @@ impl<W: World> super::Client<W> {
     /// When `S` is not the type of the session's schema.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session().filter(|session| session.holds.is_moved(entity))?;
-        let row = session.proxy_shown(now, entity, (&self.rules.schema, &self.config))?;
+        let row = session.proxy_shown(self.clock.at(now), entity, (&self.rules.schema, &self.config))?;
         Some(S::read(entity.kind(), &row))
     }
 }
@@ -96,13 +94,9 @@ impl<W: World> Session<W> {
         entity: Entity,
         (schema, config): (&Schema, &ClientConfig),
     ) -> Option<RowBuffer> {
-        let at = self.playout.at_instant(now)?;
-        let (before, after) = Playout::around(&self.snapshots, at);
-        let before = before?;
-        let (kind, words) = (schema.kind(entity.kind()), before.rows.words(entity)?);
-        let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
+        let kind = schema.kind(entity.kind());
         let mut row = [0; ROW_WORDS_MAX];
-        proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), &mut row);
+        self.stage(now)?.row(kind, entity, (self.curves.of(entity), &self.followers), &mut row)?;
         self.holds.put_shown(kind, entity, &mut row);
         apply(self.offsets.at(entity, now, STANDING, config), kind, &mut row);
         Some(row)

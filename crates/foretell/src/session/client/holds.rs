@@ -482,7 +482,7 @@ impl<W: World> Client<W> {
     /// What the clock that ticks run by shows at `now`: where the frames of a [mover](crate::motion::FrameMover) end.
     /// Tick 0 before the session begins.
     pub fn tick_time(&self, now: Instant) -> TickTime {
-        self.session().map_or(TickTime::default(), |session| session.pacing.at_instant(now))
+        self.session().map_or(TickTime::default(), |session| session.pacing.at_instant(self.clock.at(now)))
     }
 
     /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
@@ -503,8 +503,10 @@ impl<W: World> Client<W> {
         if let Some(recorded) = &mut self.recorded {
             recorded.note_entity_call(call, &self.code, &self.rules.schema);
         }
-        if let EntityCall::Mode(entity, mode) = call {
-            self.set_single(*entity, *mode);
+        match call {
+            EntityCall::Mode(entity, mode) => self.set_single(*entity, *mode),
+            EntityCall::ShowWith(entity, curve) => self.curves.set(*entity, *curve),
+            _ => {}
         }
         let Some(session) = self.session_mut() else { return };
         match call {
@@ -512,7 +514,7 @@ impl<W: World> Client<W> {
             EntityCall::Release(entity) => session.holds.release(*entity),
             EntityCall::Capture(entity, tick, row) => session.holds.capture(*entity, *tick, row),
             EntityCall::Show(entity, row) => session.holds.show(*entity, row),
-            EntityCall::Mode(..) => {}
+            EntityCall::Mode(..) | EntityCall::ShowWith(..) => {}
         }
     }
 }

@@ -4,7 +4,10 @@ mod anchor;
 mod appearances;
 mod config;
 mod connection;
+mod curves;
+mod drawn;
 mod effects;
+mod followers;
 mod frame;
 mod holding;
 mod holds;
@@ -22,10 +25,12 @@ mod scene;
 mod send;
 mod shown;
 mod snapshots;
+mod stage;
 mod telling;
 mod view;
 
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
+pub use curves::Curve;
 pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use others::EntityMode;
 pub use view::{Source, View};
@@ -40,16 +45,19 @@ use crate::time::{Instant, Steady, Tick, TickTime};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
+use curves::Curves;
 use effects::Effects;
+use followers::Followers;
 use holds::Holds;
 use join::Handshake;
 use others::Heard;
 use pacing::Pacing;
 use play::{Done, Turn};
-use playout::Playout;
+use playout::{Playout, Points};
 use reconciler::Reconciler;
 use shown::Offsets;
 use snapshots::Snapshots;
+use stage::Seen;
 
 /// The client of a session.
 ///
@@ -67,6 +75,8 @@ pub struct Client<W: World> {
     /// The same for single entities; each once.
     singles: Vec<(Entity, bool)>,
     shared_code: SharedCode,
+    /// By which curves others are to be shown.
+    curves: Curves,
     /// Who it is, to a server; `None` for a client that was created joined.
     nonce: Option<u64>,
     phase: Phase<W>,
@@ -118,7 +128,7 @@ struct Session<W: World> {
     effects: Effects,
     holds: Holds,
     /// Where the cursor stood at the last update.
-    told_at: Option<TickTime>,
+    told_at: Option<Points>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
     anchor: Anchor,
@@ -137,8 +147,10 @@ struct Session<W: World> {
     /// For how many ticks an input waits, and is to wait.
     input_delay: u32,
     wanted_delay: u32,
-    /// Between which states others were shown in the last update.
-    between: Option<news::Between>,
+    /// By which states and curves others were shown in the last update.
+    seen: Option<Seen>,
+    curves: Curves,
+    followers: Followers,
 }
 
 impl<W: World> Client<W> {
@@ -183,6 +195,7 @@ impl<W: World> Client<W> {
             singles: Vec::new(),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
+            curves: Curves::new(config.curve),
             nonce: None,
             phase,
             handshake: None,
@@ -236,11 +249,13 @@ impl<W: World> Client<W> {
         self.events.clear();
         self.events.append(&mut self.events_to_come);
         self.join(now, world, outbox);
+        self.curves.usual = self.config.curve;
         self.done = match &mut self.phase {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
-                let (wishes, singles, shared_code) = (&self.wishes, &self.singles, &self.shared_code);
+                let (wishes, singles, curves) = (&self.wishes, &self.singles, &self.curves);
+                let shared_code = &self.shared_code;
                 Turn {
                     now,
                     session,
@@ -248,6 +263,7 @@ impl<W: World> Client<W> {
                     rules,
                     wishes,
                     singles,
+                    curves,
                     input_widths,
                     shared_code,
                     stats,
@@ -258,6 +274,11 @@ impl<W: World> Client<W> {
             }
             _ => Done::default(),
         };
+        for event in &self.events {
+            if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
+                self.curves.forget(*entity);
+            }
+        }
     }
 
     /// Records everything that it is given from here on, so that the session can be run again:
@@ -336,7 +357,9 @@ impl<W: World> Session<W> {
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,
-            between: None,
+            seen: None,
+            curves: Curves::new(config.curve),
+            followers: Followers::new(),
         }
     }
 

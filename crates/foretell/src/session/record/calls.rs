@@ -1,6 +1,8 @@
 //! What a game calls of a client besides its updates, about single entities.
 
+use super::settings::stream_one_of;
 use crate::rollback::{Entity, ROW_WORDS_MAX, Rows, Schema};
+use crate::session::client::Curve;
 use crate::session::rowcode::{Ages, RowCode};
 use crate::session::shared::Claim;
 use crate::time::Tick;
@@ -15,6 +17,8 @@ pub(in crate::session) enum EntityCall {
     Show(Entity, [u32; ROW_WORDS_MAX]),
     /// Predicted, or not; `None` as its player's others.
     Mode(Entity, Option<bool>),
+    /// Shown by a curve of its own.
+    ShowWith(Entity, Curve),
 }
 
 impl EntityCall {
@@ -41,6 +45,11 @@ impl EntityCall {
                 writer.put(5 + mode.map_or(0, |yes| 1 + u64::from(yes)), 8);
                 code.write_name(writer, *entity);
             }
+            EntityCall::ShowWith(entity, curve) => {
+                writer.put(8, 8);
+                stream_one_of(writer, &mut curve.clone(), &Curve::ALL).expect("writing never fails");
+                code.write_name(writer, *entity);
+            }
         }
     }
 
@@ -51,6 +60,10 @@ impl EntityCall {
         if call == 3 {
             reader.u32(&mut tick)?;
         }
+        let mut curve = Curve::default();
+        if call == 8 {
+            stream_one_of(reader, &mut curve, &Curve::ALL)?;
+        }
         if call != 3 && call != 4 {
             let entity = code.read_name(reader)?;
             return match call {
@@ -60,6 +73,7 @@ impl EntityCall {
                 5 => Ok(EntityCall::Mode(entity, None)),
                 6 => Ok(EntityCall::Mode(entity, Some(false))),
                 7 => Ok(EntityCall::Mode(entity, Some(true))),
+                8 => Ok(EntityCall::ShowWith(entity, curve)),
                 _ => Err(Malformed::OutOfRange("call")),
             };
         }

@@ -1,9 +1,9 @@
 //! Writing: what an endpoint is given, record by record, to a sink of the caller's.
 
 use super::calls::EntityCall;
-use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long};
+use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_entity, stream_instant, stream_long};
 use super::settings::{Config, Start};
-use crate::rollback::{Input, Kind, ROW_WORDS_MAX, Rows, Schema};
+use crate::rollback::{Input, ROW_WORDS_MAX, Rows, Schema};
 use crate::session::PeerId;
 use crate::session::rowcode::{Ages, RowCode};
 use crate::time::{Instant, Tick};
@@ -182,12 +182,8 @@ impl<C: Config> Recorded<C> {
         }
         self.put(Content::Outside, |writer, _| {
             for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-                let Kind(kind) = entity.kind();
                 writer.put(1, 1);
-                writer.put(u64::from(kind), 8);
-                writer.put(u64::from(entity.player().get()), 16);
-                writer.put(u64::from(entity.tick().get()), 32);
-                writer.put(u64::from(entity.counter()), 8);
+                stream_entity(writer, &mut { *entity }).expect("writing never fails");
             }
             writer.put(0, 1);
             for entity in rows.changed() {

@@ -1,11 +1,11 @@
 //! Running a recording again, and whether it came to the same.
 
 use super::calls::EntityCall;
-use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long};
+use super::format::{Content, Frame, Frames, NOBODYS, rest, stream_entity, stream_instant, stream_long};
 use super::recorder::{PEER_CALLS, PeerCall};
 use super::recording::{Ending, Recording, RecordingError};
 use super::settings::{Config, Made};
-use crate::rollback::{Entity, Input, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
+use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
 use crate::session::client::{Client, ClientEvent, ClientStats, Corrected};
 use crate::session::rowcode::RowCode;
 use crate::session::server::{LateInput, PeerStats, Server, ServerEvent};
@@ -388,12 +388,8 @@ impl<W: World> Again for ServerAgain<W> {
     fn change(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         self.outside.clear();
         while reader.take(1)? == 1 {
-            let (mut kind, mut player, mut tick, mut counter) = (0, 0, 0, 0);
-            reader.u8(&mut kind)?;
-            reader.u16(&mut player)?;
-            reader.u32(&mut tick)?;
-            reader.u8(&mut counter)?;
-            let entity = Entity::new(Kind(kind), PlayerId::new(player), Tick::new(tick), counter);
+            let mut entity = NOBODYS;
+            stream_entity(&mut reader, &mut entity)?;
             if !self.code.knows(entity.kind()) {
                 return Err(Malformed::OutOfRange("kind"));
             }
