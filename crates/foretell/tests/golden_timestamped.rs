@@ -54,7 +54,7 @@ fn paths_are_reconstructed_as_in_the_reference_and_what_is_malformed_is_refused_
         let walk = Walk { speed: number(&case["speed"]) };
         let held = Direction { vector: point(&case["direction"]) };
         let state = Walker { position: point(&case["last_pos"]) };
-        let start = Path { at: number(&case["last_t"]), state, held };
+        let start: Path<Walk, f64> = Path { at: number(&case["last_t"]), state, held };
         let (mut inputs, target) = (inputs(&case), number(&case["target_t"]));
 
         let mut believed = start;
@@ -89,13 +89,13 @@ fn paths_are_reconstructed_as_in_the_reference_and_what_is_malformed_is_refused_
 
 #[test]
 fn paths_in_single_precision_have_the_reference_bits() {
-    use common::qiita::{Direction32, Walker32};
+    use common::qiita::{Direction32, Walk32, Walker32};
     let narrow = |point: [f64; 3]| point.map(|lane| lane as f32);
     for case in cases(include_str!("../../../vectors/reconstruct.json")) {
         let walk = Single::walk(number(&case["speed"]));
         let state = Walker32 { position: narrow(point(&case["last_pos"])) };
         let held = Direction32 { vector: narrow(point(&case["direction"])) };
-        let mut path = Path { at: number(&case["last_t"]) as f32, state, held };
+        let mut path: Path<Walk32, f32> = Path { at: number(&case["last_t"]) as f32, state, held };
         let stamped = |input: &Stamped<f64, Direction>| Stamped {
             at: input.at as f32,
             input: Direction32 { vector: narrow(input.input.vector) },

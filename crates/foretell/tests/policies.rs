@@ -58,7 +58,7 @@ fn run(
     reconciliation: Reconciliation,
     conditions: Conditions,
     (seed, predict): (u64, Predict),
-    play: &mut Play,
+    play: &mut impl Driver<Masses>,
 ) -> (ClientStats, f64) {
     let config = ServerConfig { snapshot_interval: 4, relay_inputs: true, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed);
@@ -96,6 +96,36 @@ fn a_resync_lets_go_for_a_round_trip_and_is_one_correction() {
     assert!(stats.outcomes.left > 0 && stats.outcomes.resync == 1, "{:?}", stats.outcomes);
     assert!(apart < 1e-3, "{apart}");
     assert!(play.asked.windows(2).all(|two| two[0] < two[1]), "inputs are asked for once, dropped or not");
+}
+
+/// Everybody goes right from tick 600 on, and is pushed before tick 640; how slow the slowest is soon after, on the server.
+struct Right(f64);
+
+impl Driver<Masses> for Right {
+    fn input(&mut self, _player: usize, tick: Tick) -> Buttons {
+        Buttons { right: tick >= Tick::new(600), ..Buttons::default() }
+    }
+
+    fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
+        let tick = server.server.tick().get();
+        for (_, body) in &mut server.world.bodies {
+            body.velocity[0] += if tick == 640 { 3.0 } else { 0.0 };
+            if (642..680).contains(&tick) {
+                self.0 = self.0.min(body.velocity[0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_has_let_go_presses_nothing() {
+    let slowest = |policy| {
+        let mut right = Right(f64::INFINITY);
+        run(policy, latency(75), (1, Predict::Own), &mut right);
+        right.0
+    };
+    let (kept, let_go) = (slowest(Reconciliation::Rollback), slowest(Reconciliation::Resync));
+    assert!(kept > 6.5 && let_go < 5.0, "{kept} {let_go} m/s");
 }
 
 #[test]

@@ -47,7 +47,7 @@ struct Sent<S> {
 ///
 /// Per frame: [`receive`](Client::receive) what has come, then [`update`](Client::update) with what is pressed, and draw
 /// [`shown`](Client::shown).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client<M: Mover, T: Time = Instant> {
     config: ClientConfig,
     mover: M,

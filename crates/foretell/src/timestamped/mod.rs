@@ -2,8 +2,8 @@
 //! after the player (Q6 to Q17).
 //!
 //! For games of few players who don't touch each other, with sync rates of 5 to 20 per second: the character answers at
-//! once, nothing is simulated again, and a server needs no clock of its own for its players. What it does not have, and
-//! a [`session`](crate::session) has: rollback, worlds in which players meet, and others shown.
+//! once, nothing is simulated again, and a server needs no ticks. What it does not have, and a [`session`](crate::session)
+//! has: rollback, worlds in which players meet, and others shown.
 //!
 //! ```text
 //! client                                       server

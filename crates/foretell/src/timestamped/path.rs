@@ -3,6 +3,7 @@
 //! Invariant: what [`Path::check`] has passed never makes [`Path::follow`] go backwards in time, or beyond the limit.
 
 use super::{Mover, Time};
+use crate::time::Instant;
 use crate::validation::Offence;
 
 /// An input, and since when it is held.
@@ -36,21 +37,21 @@ impl Refused {
 
 /// How far a player's path has been followed: when, where, and with which input in effect.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Path<S, I, T> {
+pub struct Path<M: Mover, T: Time = Instant> {
     /// On the player's own clock.
     pub at: T,
     /// The state there.
-    pub state: S,
+    pub state: M::State,
     /// The input that is held from there on.
-    pub held: I,
+    pub held: M::Input,
 }
 
-impl<S: Copy, I: Copy, T: Time> Path<S, I, T> {
+impl<M: Mover, T: Time> Path<M, T> {
     /// Whether a path over `inputs` to `target` is one that a player can have gone, who may not be later than `limit`.
     ///
     /// # Errors
     /// Says what is wrong with it.
-    pub fn check(&self, inputs: &[Stamped<T, I>], target: T, limit: Option<T>) -> Result<(), Refused> {
+    pub fn check(&self, inputs: &[Stamped<T, M::Input>], target: T, limit: Option<T>) -> Result<(), Refused> {
         let mut last = self.at;
         for input in inputs {
             if input.at < last {
@@ -72,7 +73,7 @@ impl<S: Copy, I: Copy, T: Time> Path<S, I, T> {
 
     /// Goes on to `target`, each input held from its timestamp on. Believes what it is given, as the article does:
     /// [`check`](Path::check) it first.
-    pub fn follow<M: Mover<Input = I, State = S>>(&mut self, mover: &M, inputs: &[Stamped<T, I>], target: T) {
+    pub fn follow(&mut self, mover: &M, inputs: &[Stamped<T, M::Input>], target: T) {
         for input in inputs {
             self.advance(mover, input.at);
             self.held = input.input;
@@ -80,7 +81,7 @@ impl<S: Copy, I: Copy, T: Time> Path<S, I, T> {
         self.advance(mover, target);
     }
 
-    fn advance<M: Mover<Input = I, State = S>>(&mut self, mover: &M, to: T) {
+    fn advance(&mut self, mover: &M, to: T) {
         mover.advance(&mut self.state, self.held, to.seconds_since(self.at));
         self.at = to;
     }

@@ -60,13 +60,13 @@ const REQUESTS_PER_SECOND: usize = 4;
 ///
 /// [`receive`](Server::receive) what comes, [`update`](Server::update) at least once per send interval;
 /// [`state`](Server::state) is the truth, also for everybody else (Q14).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Server<M: Mover, T: Time = Instant> {
     config: ServerConfig,
     mover: M,
     code: Code<M, T>,
     epoch: u8,
-    path: Path<M::State, M::Input, T>,
+    path: Path<M, T>,
     /// The number of the next input that it does not have.
     next_input: u32,
     resync: Option<Resync>,
@@ -296,7 +296,7 @@ impl<M: Mover, T: Time> Server<M, T> {
     }
 
     /// How far the player's path was followed.
-    pub fn path(&self) -> &Path<M::State, M::Input, T> {
+    pub fn path(&self) -> &Path<M, T> {
         &self.path
     }
 
