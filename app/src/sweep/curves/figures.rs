@@ -91,7 +91,7 @@ mod tests {
             let figures = of(motion, &[&frames(|at_s| motion.at(at_s - 0.137).position)]);
             assert_eq!(figures.delay_ms, 137.0, "{motion:?}");
             assert!(figures.then_rms_m < 1e-9 && figures.then_p95_m < 1e-9 && figures.step_m < 1e-9);
-            assert!(figures.now_rms_m > 0.2 && figures.now_p95_m >= figures.now_rms_m, "{figures:?}");
+            assert!(figures.now_rms_m > 0.2 && figures.now_p95_m > figures.now_rms_m - 1e-9, "{figures:?}");
         }
     }
 
