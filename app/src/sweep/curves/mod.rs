@@ -106,7 +106,9 @@ fn table<'a>(cells: impl Iterator<Item = &'a Cell>, motion: usize) -> String {
             let [now_rms, now_p95, then_rms, then_p95, step] =
                 [now_rms_m, now_p95_m, then_rms_m, then_p95_m, step_m].map(centimetres);
             let head = format!("| {} | {} |", cell.snapshot_hz, method.name());
-            let _ = writeln!(text, "{head} {now_rms} | {now_p95} | {delay_ms:.0} | {then_rms} | {then_p95} | {step} |");
+            // No shift fits to what is nowhere near.
+            let delay = if then_rms_m > AWAY_M { "-".to_owned() } else { format!("{delay_ms:.0}") };
+            let _ = writeln!(text, "{head} {now_rms} | {now_p95} | {delay} | {then_rms} | {then_p95} | {step} |");
         }
     }
     text
