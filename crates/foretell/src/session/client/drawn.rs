@@ -205,7 +205,7 @@ mod tests {
 
     /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
     fn knots<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> Knots<'a> {
-        let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new(8 + 4 * n as u32), &row[..])));
+        let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
         Knots { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
     }
 
@@ -257,9 +257,9 @@ mod tests {
             (column::<[f32; 4]>(), Meaning::Rotation),
             (column::<[f32; 3]>(), Meaning::AngularVelocity),
         ]);
-        let turned = |by: f64| rotation::from_vector([0.0, by, 0.0]).map(|lane| lane as f32);
+        let turned = |by: f32| rotation::from_vector([0.0, by, 0.0]);
         let state = |n: f32| {
-            let [x, y, z, w] = turned(f64::from(n) * 0.25);
+            let [x, y, z, w] = turned(n * 0.25);
             Some(row(&[n, 16.0, -n, -16.0, x, y, z, w, 0.0, 4.0, 0.0]))
         };
         let near = |at: f64, n: f64, rows: &[Option<Vec<u32>>; 4]| {

@@ -9,7 +9,7 @@ use super::curves::Curves;
 use super::followers::Followers;
 use super::shown::{Offsets, RowBuffer, STANDING, pose_of, velocity_of};
 use super::stage::{Seen, Stage};
-use super::{ClientConfig, Session};
+use super::{ClientConfig, Curve, Session};
 use crate::motion::{Correction, Pose, VisualOffset, vector};
 use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, World};
 use crate::time::{Instant, TickTime};
@@ -41,7 +41,13 @@ impl<'a> Change<'a> {
     /// Whether an entity that is shown by these two curves is shown elsewhere.
     fn concerns(&self, entity: Entity, before: &Curves, after: &Curves) -> bool {
         let (before, after) = (before.of(entity), after.of(entity));
-        before != after || if after.leads() { self.ahead } else { self.at_cursor }
+        before != after
+            || match after {
+                // It is nothing but jumps.
+                Curve::Hold => false,
+                _ if after.leads() => self.ahead,
+                _ => self.at_cursor,
+            }
     }
 }
 
