@@ -23,22 +23,37 @@ const FIGURES: [Compared; 10] = [
     ("down, B/s", "bytes_down_per_s", 1.0, 0),
 ];
 
-/// The plans without a grid, a line each: of every figure the worst of the seeds.
+/// The plans without a grid, a line each: of every figure the worst of the seeds. Then, for either clock, the mean of its
+/// lines: what one setting costs that has to serve all these networks.
 pub fn markdown(plans: &[Plan], rows: &[(usize, Row)]) -> String {
     let mut text = "| plan | network | clock |".to_owned();
     FIGURES.iter().for_each(|(head, ..)| text = format!("{text} {head} |"));
     let _ = write!(text, "\n|---|---|---|{}\n", "---:|".repeat(FIGURES.len()));
+    let mut by_clock: Vec<(&str, Vec<[f64; FIGURES.len()]>)> = Vec::new();
     for (index, _) in plans.iter().enumerate().filter(|(_, plan)| plan.grid.is_single()) {
         let rows: Vec<_> = rows.iter().filter(|(of, _)| *of == index).map(|(_, row)| row).collect();
         let Some(row) = rows.first() else { continue };
-        let plan = row.plan.trim_end_matches(OPEN_LOOP);
-        let _ = write!(text, "| {plan} | {} | {} |", network(row), row.clock);
-        for (_, figure, factor, digits) in FIGURES {
-            let _ = write!(text, " {:.digits$} |", worst(rows.iter().copied(), figure) * factor);
+        let figures = FIGURES.map(|(_, figure, factor, _)| worst(rows.iter().copied(), figure) * factor);
+        line(&mut text, (row.plan.trim_end_matches(OPEN_LOOP), &network(row), row.clock), figures);
+        match by_clock.iter_mut().find(|(clock, _)| *clock == row.clock) {
+            Some((_, lines)) => lines.push(figures),
+            None => by_clock.push((row.clock, vec![figures])),
         }
-        text.push('\n');
+    }
+    for (clock, lines) in by_clock {
+        let count = u32::try_from(lines.len()).map_or(1.0, f64::from);
+        let mean = core::array::from_fn(|figure| lines.iter().map(|line| line[figure]).sum::<f64>() / count);
+        line(&mut text, ("**all**", "the mean of these lines", clock), mean);
     }
     text
+}
+
+fn line(text: &mut String, (plan, network, clock): (&str, &str, &str), figures: [f64; FIGURES.len()]) {
+    let _ = write!(text, "| {plan} | {network} | {clock} |");
+    for ((.., digits), figure) in FIGURES.iter().zip(figures) {
+        let _ = write!(text, " {figure:.digits$} |");
+    }
+    text.push('\n');
 }
 
 /// A network in a few words: latency and jitter one way, and loss.

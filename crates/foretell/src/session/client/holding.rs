@@ -18,7 +18,7 @@ impl<W: World> super::Client<W> {
     /// When `S` is not the type of the session's schema.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session().filter(|session| session.holds.is_moved(entity))?;
-        let row = session.proxy_shown(now, entity, (&self.rules.schema, &self.config))?;
+        let row = session.proxy_shown(self.clock.at(now), entity, (&self.rules.schema, &self.config))?;
         Some(S::read(entity.kind(), &row))
     }
 }

@@ -38,7 +38,7 @@ use super::rowcode::RowCode;
 use super::shared::SharedCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Entity, Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
-use crate::time::{Instant, Tick, TickTime};
+use crate::time::{Instant, Steady, Tick, TickTime};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
@@ -61,6 +61,7 @@ use snapshots::Snapshots;
 pub struct Client<W: World> {
     config: ClientConfig,
     rules: Rules,
+    clock: Steady,
     code: RowCode,
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
@@ -162,12 +163,15 @@ impl<W: World> Client<W> {
         let connection = Connection::new((epoch, epoch), now);
         let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
         session.timeline.begin(world, Tick::ZERO);
-        Client::with(rules, config, Phase::Playing(Box::new(session)))
+        let mut client = Client::with(rules, config, Phase::Playing(Box::new(session)));
+        client.clock = Steady::new(now);
+        client
     }
 
     fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
         let code = RowCode::new(&rules.schema);
         Client {
+            clock: Steady::new(Instant::ZERO),
             shared_code: SharedCode::new(rules.schema.kinds(), &code),
             code,
             singles: Vec::new(),
@@ -221,6 +225,7 @@ impl<W: World> Client<W> {
 
     fn advance(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) {
         self.used = true;
+        let now = self.clock.note(now);
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.events_to_come);

@@ -47,7 +47,7 @@ impl<W: World> Client<W> {
     /// What the clock that ticks run by shows at `now`: where the frames of a [mover](crate::motion::FrameMover) end.
     /// Tick 0 before the session begins.
     pub fn tick_time(&self, now: Instant) -> TickTime {
-        self.session().map_or(TickTime::default(), |session| session.pacing.at_instant(now))
+        self.session().map_or(TickTime::default(), |session| session.pacing.at_instant(self.clock.at(now)))
     }
 
     /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
