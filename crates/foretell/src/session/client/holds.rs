@@ -70,7 +70,9 @@ impl Holds {
     }
 
     pub(super) fn request(&mut self, entity: Entity, claim: Claim) {
-        if self.open.len() >= OPEN_MAX {
+        // A game that asks in every frame until it is answered has asked once.
+        let last = self.open.iter().rev().find(|request| request.entity == entity);
+        if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
             return;
         }
         let number = self.ask(entity, Some(claim));
