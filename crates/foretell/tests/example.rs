@@ -4,6 +4,8 @@
 mod arena;
 #[path = "../examples/projectiles.rs"]
 mod projectiles;
+#[path = "../examples/shared.rs"]
+mod shared;
 #[path = "../examples/timestamped.rs"]
 mod timestamped;
 
@@ -20,4 +22,9 @@ fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
 #[test]
 fn the_example_of_timestamped_mode_ends_where_it_says() {
     timestamped::main();
+}
+
+#[test]
+fn the_shared_example_hands_a_crate_to_and_fro() {
+    shared::main();
 }

@@ -119,3 +119,31 @@ fn a_thing_of_the_servers_goes_through_all_modes_and_back() {
     let shown = [0, 1].map(|looker| play.shown[&(looker, entity)].1);
     assert!(shown.iter().all(|at| (0..3).all(|axis| (at[axis] - truth[axis]).abs() < 0.05)), "{shown:?} {truth:?}");
 }
+
+#[test]
+fn a_single_entity_of_another_player_is_predicted_from_relayed_inputs_and_interpolated_again() {
+    let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+    let mut simulation = session((bounded(), config), 3, rough(), ClientConfig::default(), 11);
+    simulation.run_until(ms(2500), &mut Play::default());
+    let [other, third] = [1, 2].map(|player| walker(&simulation, player));
+    let walk = |at, who, x| (at, who, Act::Walk(Walk { x, z: 0 }));
+    let mut play = Play::of(&[
+        walk(2500, 1, 1),
+        walk(2500, 2, 1),
+        (3000, 0, Act::Mode(other, Some(EntityMode::Predicted))),
+        (5000, 0, Act::Mode(other, None)),
+    ]);
+    simulation.run_until(ms(4990), &mut play);
+    assert_eq!((shown_as(&play, other), shown_as(&play, third)), (Mode::Predicted, Mode::Interpolated));
+    // Shown where it is, and the third, who walks beside it, where it was.
+    let ahead = play.shown[&(0, other)].1[0] - play.shown[&(0, third)].1[0];
+    assert!(ahead > 0.5, "{ahead} m");
+    let apart = play.truth[&other][0] - play.truth[&third][0];
+    assert!(apart.abs() < 0.3, "{apart} m");
+    simulation.run_until(ms(7000), &mut play);
+    assert_eq!(shown_as(&play, other), Mode::Interpolated);
+    let fastest = play.fastest_mps[&(0, other)];
+    assert!(fastest < SHOWN_MPS_MAX, "{fastest} m/s");
+    let behind = play.shown[&(0, third)].1[0] - play.shown[&(0, other)].1[0];
+    assert!(behind.abs() < 0.3, "side by side again: {behind} m");
+}

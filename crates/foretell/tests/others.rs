@@ -183,8 +183,7 @@ fn sources(simulation: &Simulation<Masses>, player: usize) -> (usize, usize) {
     let (mut predicted, mut interpolated) = (0, 0);
     host.client.present(host.host.local(simulation.now()), |view| match view.source {
         Source::Predicted => predicted += 1,
-        Source::Interpolated | Source::Extrapolated(_) => interpolated += 1,
-        Source::Held => panic!("nobody holds anything"),
+        Source::Interpolated | Source::Held | Source::Extrapolated(_) => interpolated += 1,
     });
     (predicted, interpolated)
 }

@@ -247,7 +247,7 @@ fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move()
                 assert_eq!(view.entity.player(), own);
                 mine += 1;
             }
-            Source::Interpolated | Source::Extrapolated(_) => {
+            Source::Interpolated | Source::Held | Source::Extrapolated(_) => {
                 let truth = simulation.server.world.body(view.entity);
                 let behind = distance(truth.position, view.state::<Body>().position);
                 assert!(behind < 2.5, "{behind} m behind");

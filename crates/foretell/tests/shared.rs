@@ -364,7 +364,8 @@ fn a_tampering_owner_shows_others_nothing_beyond_the_bound_and_the_ledger_says_w
         let other = walker(&simulation, 1);
         let mut script = vec![(3000, 0, grab()), (3000, 0, Act::Request(other, Claim::Ownership))];
         // Far too often.
-        script.extend((0..40).map(|nth| (4000 + nth * 10, 0, Act::Request(cube(1), Claim::Authority))));
+        let in_turn = |nth: u64| if nth.is_multiple_of(2) { Claim::Authority } else { Claim::Ownership };
+        script.extend((0..40).map(|nth| (4000 + nth * 10, 0, Act::Request(cube(1), in_turn(nth)))));
         let mut cheat = Cheat { play: Play::of(&script), seen: Vec::new(), healths: Vec::new(), how };
         for quarter in 1..=20 {
             simulation.run_until(ms(2500 + quarter * 250), &mut cheat);

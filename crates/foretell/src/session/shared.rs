@@ -68,16 +68,10 @@ pub(crate) struct Request {
 }
 
 /// What became of a request: done, or why not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
     pub number: u16,
     pub refused: Option<HoldRefusal>,
-}
-
-impl Default for Answer {
-    fn default() -> Answer {
-        Answer { number: 0, refused: None }
-    }
 }
 
 impl Answer {

@@ -109,10 +109,9 @@ impl World for Toys {
         }
         self.all.retain(|entity, _| entity.kind() != Kind(0) || !step.left().contains(&entity.player()));
         for (entity, toy) in &mut self.all {
-            if step.is_authority() && step.tick().get().is_multiple_of(64) {
-                if let Toy::Walker { health, .. } | Toy::Cube { health, .. } = toy {
-                    *health += 1;
-                }
+            let heals = step.is_authority() && step.tick().get().is_multiple_of(64);
+            if let Toy::Walker { health, .. } | Toy::Cube { health, .. } = toy {
+                *health += u32::from(heals);
             }
             if step.role(*entity) == Role::Proxy {
                 self.proxies.insert(*entity, step.tick());

@@ -4,89 +4,20 @@
 //! beginning the game says where the entity is; when it is over, the last row stays until the cursor at which others are
 //! shown has come to where the server moved it on.
 
-use super::Client;
 use super::frame::{AuthorityChange, ClientEvent};
+use super::hold::{Hold, Phase};
 use super::shown::RowBuffer;
 use super::snapshots::Snapshot;
-use crate::rollback::{Entity, KindSchema, PlayerId, ROW_WORDS_MAX, State, World};
-use crate::session::record::EntityCall;
+use crate::rollback::{Entity, KindSchema, PlayerId};
 use crate::session::shared::{
-    Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, Holder, REQUESTS_MAX, REST_TICKS, Request, SharedCode, write_request,
+    Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, SharedCode, write_request,
 };
-use crate::time::{Instant, Tick, TickTime};
+use crate::time::Tick;
 use crate::wire::BitWriter;
 use std::collections::VecDeque;
 
-/// How many captures of an entity wait for their ticks, at most: the newest.
-const CAPTURES_MAX: usize = 64;
-/// How many captures a datagram brings up of an entity besides the newest, at most: the newest of them.
-const BETWEEN_MAX: usize = 7;
 /// How many requests wait to be sent or answered, at most.
 const OPEN_MAX: usize = 256;
-
-/// Where in its life a hold is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Asked for, not answered.
-    Asked,
-    Held,
-    /// Given back, not answered.
-    Leaving,
-    /// Over, by the snapshot of this tick.
-    Ended(Tick),
-}
-
-/// An entity that this client has authority over, has asked for, or has just had.
-#[derive(Clone, Debug)]
-struct Hold {
-    entity: Entity,
-    /// Under which number its rows go up.
-    request: u16,
-    phase: Phase,
-    /// What it is asked for as, or held as.
-    claim: Claim,
-    /// Whether it is shown as the game says: from when it is no longer predicted.
-    begun: bool,
-    /// Whether the game was told that it moves it.
-    told: bool,
-    /// Captures that wait for their ticks, ascending.
-    captured: VecDeque<(Tick, RowBuffer)>,
-    /// The capture of the newest tick that has run.
-    row: RowBuffer,
-    row_at: Tick,
-    /// What is shown, and whether the game says it.
-    shown: RowBuffer,
-    shows: bool,
-    /// Captures that have run since the last datagram, without the newest; ascending, `len <= BETWEEN_MAX`.
-    between: VecDeque<(Tick, RowBuffer)>,
-    /// For how many ticks it has not changed.
-    still: u32,
-    /// Every datagram from this one on has carried the row as it is.
-    carried_since: Option<u16>,
-}
-
-impl Hold {
-    /// Whether the game moves it.
-    fn is_moved(&self) -> bool {
-        self.told && matches!(self.phase, Phase::Asked | Phase::Held)
-    }
-
-    /// It is not this client's by the snapshot of `tick`. If it was asked for again meanwhile that counts now.
-    fn give_up(&mut self, tick: Tick, open: &VecDeque<Request>) {
-        let last = open.iter().rev().find(|request| request.entity == self.entity);
-        match last.filter(|request| request.claim.is_some()) {
-            Some(again) => (self.phase, self.request, self.carried_since) = (Phase::Asked, again.number, None),
-            None => self.phase = Phase::Ended(tick),
-        }
-    }
-
-    /// What goes up of it: as it was captured at a tick.
-    fn row_at(&self, tick: Tick, newest: Tick, words: &RowBuffer) -> HeldRow {
-        let back = newest.since(tick).min(crate::rollback::INPUTS_KEPT);
-        let rests = self.still >= REST_TICKS;
-        HeldRow { entity: self.entity, request: self.request, back, rests, words: *words }
-    }
-}
 
 /// All holds of a client. Lives as long as the session.
 #[derive(Clone, Debug)]
@@ -139,66 +70,30 @@ impl Holds {
     }
 
     pub(super) fn request(&mut self, entity: Entity, claim: Claim) {
-        if self.open.len() >= OPEN_MAX {
+        // A game that asks in every frame until it is answered has asked once.
+        let last = self.open.iter().rev().find(|request| request.entity == entity);
+        if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
             return;
         }
         let number = self.ask(entity, Some(claim));
         match self.holds.binary_search_by_key(&entity, |hold| hold.entity) {
-            Ok(at) => {
-                let hold = &mut self.holds[at];
-                if matches!(hold.phase, Phase::Leaving | Phase::Ended(_)) {
-                    (hold.request, hold.phase, hold.claim) = (number, Phase::Asked, claim);
-                    (hold.told, hold.still, hold.carried_since) = (false, 0, None);
-                }
-            }
-            Err(at) => self.holds.insert(
-                at,
-                Hold {
-                    entity,
-                    request: number,
-                    phase: Phase::Asked,
-                    claim,
-                    begun: false,
-                    told: false,
-                    between: VecDeque::with_capacity(BETWEEN_MAX),
-                    captured: VecDeque::with_capacity(CAPTURES_MAX),
-                    row: [0; ROW_WORDS_MAX],
-                    row_at: Tick::ZERO,
-                    shown: [0; ROW_WORDS_MAX],
-                    shows: false,
-                    still: 0,
-                    carried_since: None,
-                },
-            ),
+            Ok(at) if self.holds[at].wants() => {}
+            Ok(at) => self.holds[at].ask_again(number),
+            Err(at) => self.holds.insert(at, Hold::new(entity, number)),
         }
     }
 
     pub(super) fn release(&mut self, entity: Entity) {
-        let Some(hold) = self.find_mut(entity).filter(|hold| matches!(hold.phase, Phase::Asked | Phase::Held)) else {
-            return;
-        };
-        hold.phase = Phase::Leaving;
-        if let Some((tick, row)) = hold.captured.pop_back() {
-            hold.captured.clear();
-            (hold.row, hold.row_at, hold.carried_since) = (row, tick, None);
-            if !hold.shows {
-                hold.shown = row;
-            }
+        if let Some(hold) = self.find_mut(entity).filter(|hold| hold.wants()) {
+            hold.leave();
+            self.ask(entity, None);
         }
-        self.ask(entity, None);
     }
 
     pub(super) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
-        let Some(hold) = self.moved(entity) else { return };
-        while hold.captured.back().is_some_and(|(known, _)| *known >= tick) {
-            hold.captured.pop_back();
+        if let Some(hold) = self.moved(entity) {
+            hold.capture(tick, words);
         }
-        if hold.captured.len() == CAPTURES_MAX {
-            hold.captured.pop_front();
-        }
-        let mut row = [0; ROW_WORDS_MAX];
-        row[..words.len()].copy_from_slice(words);
-        hold.captured.push_back((tick, row));
     }
 
     pub(super) fn show(&mut self, entity: Entity, words: &[u32]) {
@@ -210,27 +105,7 @@ impl Holds {
 
     /// The tick is about to be simulated: its captures are in it.
     pub(super) fn run(&mut self, tick: Tick) {
-        for hold in self.holds.iter_mut().filter(|hold| hold.is_moved()) {
-            let before = hold.row;
-            if hold.between.len() == BETWEEN_MAX {
-                hold.between.pop_front();
-            }
-            hold.between.push_back((hold.row_at, before));
-            while let Some((_, row)) = hold.captured.pop_front_if(|(captured, _)| *captured <= tick) {
-                hold.row = row;
-            }
-            hold.row_at = tick;
-            hold.still = if hold.row == before { hold.still.saturating_add(1) } else { 0 };
-            if hold.row == before {
-                hold.between.pop_back();
-            }
-            if hold.row != before || hold.still == REST_TICKS {
-                hold.carried_since = None;
-            }
-            if !hold.shows {
-                hold.shown = hold.row;
-            }
-        }
+        self.holds.iter_mut().filter(|hold| hold.is_moved()).for_each(|hold| hold.run(tick));
     }
 
     /// Puts what the game says of an entity into its row: as it was captured.
@@ -267,16 +142,14 @@ impl Holds {
 
     /// The holds that can begin, if the entity is not predicted.
     pub(super) fn beginning(&self) -> impl Iterator<Item = Entity> {
-        let begins = |hold: &&Hold| !hold.told && matches!(hold.phase, Phase::Asked | Phase::Held);
+        let begins = |hold: &&Hold| !hold.told && hold.wants();
         self.holds.iter().filter(begins).map(|hold| hold.entity)
     }
 
     /// From now on the game moves it, from this row.
     pub(super) fn begin(&mut self, entity: Entity, row: &RowBuffer) {
         if let Some(hold) = self.find_mut(entity) {
-            (hold.begun, hold.told, hold.shows) = (true, true, false);
-            (hold.row, hold.shown) = (*row, *row);
-            hold.between.clear();
+            hold.begin(row);
         }
     }
 
@@ -344,7 +217,7 @@ impl Holds {
                 Some(AuthorityChange::Refused(why))
             }
             (None, Some(claim)) => {
-                (hold.claim, hold.request, hold.carried_since) = (claim, request.number, None);
+                (hold.request, hold.carried_since) = (request.number, None);
                 if is_asked {
                     hold.phase = Phase::Held;
                 }
@@ -439,82 +312,5 @@ impl Holds {
             }
         }
         self.turn = turn.unwrap_or(first);
-    }
-}
-
-impl<W: World> Client<W> {
-    /// Asks for authority over an entity of this player or of the server's own: from the next update on in which it is no
-    /// longer predicted the game moves it ([`AuthorityChange::Began`], then [`capture`](Client::capture)), without
-    /// waiting for the answer. One that another player owns is not given away; nor more than the server allows. Asked
-    /// again with another claim, the right changes: [`Claim::Authority`] lets go of what was owned, and it goes back to
-    /// the server when it has come to rest.
-    ///
-    /// Not where arriving inputs step the world. Nothing happens before the session begins.
-    pub fn request(&mut self, entity: Entity, claim: Claim) {
-        self.call(&EntityCall::Request(entity, claim));
-    }
-
-    /// Gives an entity back at once, as it was captured last.
-    pub fn release(&mut self, entity: Entity) {
-        self.call(&EntityCall::Release(entity));
-    }
-
-    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::FrameMover)
-    /// hands out, before the update that simulates the tick. Of it counts what the schema lets an owner write. A tick
-    /// without a capture keeps the state before. Ignored where the game does not move the entity.
-    ///
-    /// # Panics
-    /// When the state is of another kind than the entity.
-    pub fn capture<S: State>(&mut self, entity: Entity, tick: Tick, state: &S) {
-        let words = self.words_of(entity, state);
-        self.call(&EntityCall::Capture(entity, tick, words));
-    }
-
-    /// Says in which state an entity that the game moves is to be shown now. Without it the newest captured one is.
-    ///
-    /// # Panics
-    /// When the state is of another kind than the entity.
-    pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
-        let words = self.words_of(entity, state);
-        self.call(&EntityCall::Show(entity, words));
-    }
-
-    /// What the clock that ticks run by shows at `now`: where the frames of a [mover](crate::motion::FrameMover) end.
-    /// Tick 0 before the session begins.
-    pub fn tick_time(&self, now: Instant) -> TickTime {
-        self.session().map_or(TickTime::default(), |session| session.pacing.at_instant(self.clock.at(now)))
-    }
-
-    /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
-    pub fn holder(&self, entity: Entity) -> Option<Holder> {
-        let newest = self.session()?.snapshots.newest()?;
-        newest.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
-    }
-
-    fn words_of<S: State>(&self, entity: Entity, state: &S) -> RowBuffer {
-        assert!(state.kind() == entity.kind(), "{entity}: the state given for it is of another kind");
-        let mut words = [0; ROW_WORDS_MAX];
-        state.write(&mut words[..self.rules.schema.kind(entity.kind()).words()]);
-        words
-    }
-
-    /// What the game has called, or had called when it was recorded.
-    pub(in crate::session) fn call(&mut self, call: &EntityCall) {
-        if let Some(recorded) = &mut self.recorded {
-            recorded.note_entity_call(call, &self.code, &self.rules.schema);
-        }
-        match call {
-            EntityCall::Mode(entity, mode) => self.set_single(*entity, *mode),
-            EntityCall::ShowWith(entity, curve) => self.curves.set(*entity, *curve),
-            _ => {}
-        }
-        let Some(session) = self.session_mut() else { return };
-        match call {
-            EntityCall::Request(entity, claim) => session.holds.request(*entity, *claim),
-            EntityCall::Release(entity) => session.holds.release(*entity),
-            EntityCall::Capture(entity, tick, row) => session.holds.capture(*entity, *tick, row),
-            EntityCall::Show(entity, row) => session.holds.show(*entity, row),
-            EntityCall::Mode(..) | EntityCall::ShowWith(..) => {}
-        }
     }
 }

@@ -5,6 +5,7 @@
 //! PROTOCOL.md. Invariants: recording changes nothing of the session; reading never panics, and allocates nothing by a
 //! length that the bytes claim.
 
+mod agreement;
 mod calls;
 mod digest;
 mod format;
@@ -13,9 +14,10 @@ mod recording;
 mod replay;
 mod settings;
 
+pub use agreement::{Agreement, Divergence};
 pub use recorder::{RECORDED_BYTES_MAX, Recorder, Sink};
 pub use recording::{Ending, Recording, RecordingError};
-pub use replay::{Agreement, ClientReplay, Divergence, ServerReplay};
+pub use replay::{ClientReplay, ServerReplay};
 
 pub(super) use calls::EntityCall;
 pub(super) use recorder::{PeerCall, Recorded};

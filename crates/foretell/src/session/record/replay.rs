@@ -1,5 +1,6 @@
 //! Running a recording again, and whether it came to the same.
 
+use super::agreement::{Agreement, Divergence};
 use super::calls::EntityCall;
 use super::format::{Content, Frame, Frames, NOBODYS, rest, stream_entity, stream_instant, stream_long};
 use super::recorder::{PEER_CALLS, PeerCall};
@@ -12,51 +13,6 @@ use crate::session::server::{LateInput, PeerStats, Server, ServerEvent};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream, read_change};
-
-/// Where a replay first came to something else than was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Divergence {
-    /// The digests differ.
-    Digest {
-        /// The instant of the last update before, on the endpoint's clock.
-        at: Instant,
-        /// The next tick to run, as recorded.
-        tick: Tick,
-        /// The next tick to run, as it came.
-        came_to: Tick,
-    },
-    /// An update asked for the inputs of other ticks than were recorded.
-    Inputs {
-        /// Its instant, on the endpoint's clock.
-        at: Instant,
-        /// The first tick of which there is an input on one side only.
-        tick: Tick,
-    },
-}
-
-/// Whether a replay came to what was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Agreement {
-    /// How many digests were the same.
-    pub digests: u64,
-    /// The first difference.
-    pub divergence: Option<Divergence>,
-    /// Why the recording could not be read to its end; what comes before was replayed.
-    pub broken: Option<RecordingError>,
-    /// How the recording ends.
-    pub ending: Ending,
-}
-
-impl Agreement {
-    /// Whether everything that is recorded was read, and came to the same.
-    pub fn holds(&self) -> bool {
-        self.divergence.is_none() && self.broken.is_none()
-    }
-
-    fn note(&mut self, divergence: Divergence) {
-        self.divergence = self.divergence.or(Some(divergence));
-    }
-}
 
 /// What a client's recording came to.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -158,15 +114,8 @@ trait Again {
         Err(Malformed::OutOfRange("content"))
     }
 
-    fn change(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
-        let _ = reader;
-        Err(Malformed::OutOfRange("content"))
-    }
-
-    fn entity_call(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
-        let _ = reader;
-        Err(Malformed::OutOfRange("content"))
-    }
+    /// What only one of the two ends is given.
+    fn other(&mut self, content: Content, reader: BitReader<'_>) -> Result<(), Malformed>;
 }
 
 /// How far a replay has come.
@@ -221,8 +170,7 @@ impl Progress {
                 let call = PEER_CALLS.get(usize::from(number)).ok_or(Malformed::OutOfRange("call"))?;
                 again.call(*call, PeerId(peer))?;
             }
-            Content::Outside => again.change(reader)?,
-            Content::Entity => again.entity_call(reader)?,
+            Content::Outside | Content::Entity => again.other(frame.content, reader)?,
             Content::Digest => self.compare(reader, again.digest())?,
             Content::Limit | Content::End => {
                 reader.finish()?;
@@ -305,7 +253,10 @@ impl<W: World> Again for ClientAgain<W> {
         Ok(())
     }
 
-    fn entity_call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+    fn other(&mut self, content: Content, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        if content != Content::Entity {
+            return Err(Malformed::OutOfRange("content"));
+        }
         let call = EntityCall::read(&mut reader, &self.code, &mut self.row)?;
         reader.finish()?;
         self.client.call(&call);
@@ -385,7 +336,10 @@ impl<W: World> Again for ServerAgain<W> {
     }
 
     /// Changes the world as the game did.
-    fn change(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+    fn other(&mut self, content: Content, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        if content != Content::Outside {
+            return Err(Malformed::OutOfRange("content"));
+        }
         self.outside.clear();
         while reader.take(1)? == 1 {
             let mut entity = NOBODYS;

@@ -199,7 +199,8 @@ impl<W: World> Server<W> {
             return Err(HoldRefusal::TooOften);
         }
         let kind = self.rules.schema.kind(entity.kind());
-        let is_theirs = [player, PlayerId::SERVER].contains(&entity.player());
+        let is_seen = entity.player() == player || kind.audience() == Audience::All;
+        let is_theirs = [player, PlayerId::SERVER].contains(&entity.player()) && is_seen;
         if !is_theirs || !kind.is_shared() || self.rules.stepping == Stepping::Arrivals {
             stats.ledger.note(Offence::Ownership);
             return Err(HoldRefusal::NotShared);
@@ -253,11 +254,14 @@ impl<W: World> Server<W> {
         if held.adopted.is_some_and(|adopted| tick <= adopted) {
             return;
         }
-        if let Err(at) = held.rows.binary_search_by_key(&tick, |(tick, _)| *tick) {
+        if let Err(mut at) = held.rows.binary_search_by_key(&tick, |(tick, _)| *tick) {
             if held.rows.len() == ROWS_WAITING_MAX {
+                // The oldest is worth least, be it this one.
+                let Some(later) = at.checked_sub(1) else { return };
                 held.rows.pop_front();
+                at = later;
             }
-            held.rows.insert(at.min(held.rows.len()), (tick, *row));
+            held.rows.insert(at, (tick, *row));
         }
     }
 

@@ -1,0 +1,125 @@
+//! Shared mode: each of two clients in turn takes a crate, carries it by frame, and lets it go. The server decides who
+//! has it, and holds back who is too fast.
+
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell::motion::{AntiAliasing, FrameMover};
+use foretell::netsim::{Conditions, Loss};
+use foretell::session::Claim;
+use foretell::session::client::{AuthorityChange, ClientEvent};
+use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Role, Rows, Rules};
+use foretell::{ServerConfig, State, Step, Tick, TickRate, World};
+use std::{collections::BTreeMap, time::Duration};
+
+/// Players press nothing here: what they do, they do with what they hold.
+#[derive(Input, Clone, Copy, PartialEq, Default)]
+struct Nothing(bool);
+
+/// Its holder writes where it is; what it is worth is the server's alone.
+#[derive(State, Clone, Copy, Default)]
+struct Crate {
+    #[state(position, by_owner)]
+    x: [f32; 1],
+    #[state(velocity, by_owner)]
+    speed: [f32; 1],
+    worth: u32,
+}
+
+const CRATE: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+
+#[derive(Clone, Default)]
+struct Store(BTreeMap<Entity, Crate>);
+
+impl World for Store {
+    type Input = Nothing;
+    type Saved = Store;
+
+    fn step(&mut self, step: &Step<'_, Nothing>) {
+        // What a client carries, or this machine does not simulate, is a proxy: its row is there already.
+        for (_, it) in self.0.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
+            it.speed[0] *= 0.95;
+            it.x[0] += it.speed[0] * step.seconds() as f32;
+        }
+    }
+
+    fn save(&self, into: &mut Store) {
+        into.clone_from(self);
+    }
+
+    fn load(&mut self, from: &Store) {
+        self.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.0.contains_key(&entity));
+        self.0.iter().for_each(|(entity, it)| rows.set(*entity, it));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0.retain(|entity, _| !rows.removed().contains(entity));
+        self.0.extend(rows.states::<Crate>());
+    }
+}
+
+/// What the game of each player keeps of the crate while it moves it.
+#[derive(Default)]
+struct Game([Option<(FrameMover<f32, 1>, Crate)>; 2]);
+
+impl Driver<Store> for Game {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
+        Nothing(true)
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Store>) {
+        // For a second of four each.
+        let turn = at.now.micros() / 1_000_000;
+        let mine = turn % 2 == 1 && (turn / 2) % 2 == player as u64;
+        match &mut self.0[player] {
+            None if mine => client.request(CRATE, Claim::Ownership),
+            Some((mover, it)) => {
+                it.speed = [if player == 0 { 2.0 } else { -2.0 }];
+                let until = client.tick_time(at.local);
+                let captured = |tick, x| client.capture(CRATE, tick, &Crate { x, ..*it });
+                let x = mover.frame(it.speed, until, captured);
+                client.show(CRATE, &Crate { x, ..*it });
+                if !mine {
+                    client.release(CRATE);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Store>, frame: &Frame<'_>) {
+        for event in frame.events {
+            let ClientEvent::Authority { entity: CRATE, what } = event else { continue };
+            println!("{:.2} s: player {}: {what:?}", at.local.micros() as f64 / 1e6, player + 1);
+            if *what == AuthorityChange::Began {
+                let it: Crate = client.held(at.local, CRATE).expect("it has just begun");
+                let from = client.tick_time(at.local);
+                self.0[player] = Some((FrameMover::new(AntiAliasing::Exact, TickRate::default(), 5.0, it.x, from), it));
+            } else if client.held::<Crate>(at.local, CRATE).is_none() {
+                self.0[player] = None;
+            }
+        }
+    }
+}
+
+/// Ten seconds of it.
+pub fn main() {
+    let schema = Crate::schema().with_speed_max(Kind(0), 5.0);
+    let store = Store(BTreeMap::from([(CRATE, Crate { worth: 100, ..Crate::default() })]));
+    let mut session = Simulation::new(Rules::new(schema), ServerConfig::default(), store, 42);
+    for latency in [30, 80] {
+        let latency = Duration::from_millis(latency);
+        let conditions = Conditions { latency, loss: Loss::Uniform(0.05), ..Conditions::default() };
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        session.add_player(PlayerOptions { client, host, conditions, world: Store::default() });
+    }
+    let mut game = Game::default();
+    for second in 1..=10 {
+        session.run_until(Instant::from_micros(second * 1_000_000), &mut game);
+        let it: Crate = session.server.server.rows().state(CRATE).expect("it is there");
+        println!("{second} s: the server has it at {:.2} m, worth {}", it.x[0], it.worth);
+    }
+    assert!(session.server.server.holder(CRATE).is_some(), "the second player carries it again in the tenth second");
+}
