@@ -13,7 +13,9 @@
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
 //! | [`Bytes`] | a player's second costs more bytes than the budget |
 //! | [`Memory`] | an endpoint keeps more than what is under way |
-//! | `world` | a client's world by itself is not exact: saved, loaded and stepped again it comes to something else. Looked at after each session, with the bots of its seed |
+//! | `world` | a client's world by itself, saved, loaded and stepped again, comes to something else |
+//!
+//! The last one is no type: it is looked at after each session, with the bots of its seed.
 
 mod bytes;
 mod convergence;
