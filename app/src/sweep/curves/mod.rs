@@ -72,13 +72,15 @@ fn delays(cells: &[Cell]) -> String {
     text
 }
 
+/// A question and the error that answers it.
+type Asked = (&'static str, fn(&Figures) -> f64);
+
 /// The best of the session's curves for each motion, rate and loss: at the shown instant, and now.
 fn best(cells: &[Cell]) -> String {
     let mut text = "\n| motion | lost, % | right at |".to_owned();
     RATES_HZ.iter().for_each(|rate| text = format!("{text} {rate} Hz |"));
     let _ = write!(text, "\n|---|---:|---|{}\n", "---|".repeat(RATES_HZ.len()));
-    let asked: [(&str, fn(&Figures) -> f64); 2] =
-        [("the shown instant", |figures| figures.then_rms_m), ("now", |figures| figures.now_rms_m)];
+    let asked: [Asked; 2] = [("the shown instant", |figures| figures.then_rms_m), ("now", |figures| figures.now_rms_m)];
     for (nth, motion) in Motion::ALL.iter().enumerate() {
         for (loss, (at, error)) in LOSSES.into_iter().flat_map(|loss| asked.map(|asked| (loss, asked))) {
             let _ = write!(text, "| {} | {} | {at} |", motion.name(), loss * 100.0);
