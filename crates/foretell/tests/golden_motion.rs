@@ -4,6 +4,10 @@ use core::time::Duration;
 
 use foretell::motion::{Correction, Decay, Pose, VisualOffset, rotation, vector};
 use serde_json::Value;
+use vectors::{bits, number, numbers, single};
+
+#[path = "common/vectors.rs"]
+mod vectors;
 
 const LERP: &str = include_str!("../../../vectors/lerp.json");
 const ROTATION: &str = include_str!("../../../vectors/rotation.json");
@@ -12,65 +16,9 @@ const SMOOTHING: &str = include_str!("../../../vectors/smoothing.json");
 /// What the files that need sines and powers allow.
 const TOLERANCE: f64 = 1e-12;
 
-/// The cases of one function; there is at least one.
+/// The cases of one function.
 fn cases(file: &str, function: &str) -> Vec<Value> {
-    let file: Value = serde_json::from_str(&with_quoted_numbers(file)).expect("the vectors are JSON");
-    let cases = file["cases"].as_array().expect("a list of cases");
-    let of_function: Vec<Value> = cases.iter().filter(|case| case["fn"] == function).cloned().collect();
-    assert!(!of_function.is_empty(), "no case of {function}");
-    of_function
-}
-
-/// The text with every number as a string: `serde_json` reads numbers to within a bit unless it is built with
-/// `float_roundtrip`, and the vectors are exact.
-fn with_quoted_numbers(json: &str) -> String {
-    let of_number = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    let starts_number = |c: char| c.is_ascii_digit() || c == '-';
-    let mut quoted = String::new();
-    // Outside of strings are the even parts: the vectors' strings escape nothing.
-    for (part, text) in json.split('"').enumerate() {
-        if part > 0 {
-            quoted.push('"');
-        }
-        if part % 2 == 1 {
-            quoted.push_str(text);
-            continue;
-        }
-        for word in text.split_inclusive(|c| !of_number(c)) {
-            let end = word.find(|c| !of_number(c)).unwrap_or(word.len());
-            let (token, rest) = word.split_at(end);
-            if token.starts_with(starts_number) {
-                quoted.extend(["\"", token, "\"", rest]);
-            } else {
-                quoted.push_str(word);
-            }
-        }
-    }
-    quoted
-}
-
-fn number(value: &Value) -> f64 {
-    let text = value.as_str().expect("a quoted number");
-    text.parse().expect("a number")
-}
-
-fn numbers<const N: usize>(value: &Value) -> [f64; N] {
-    assert_eq!(value.as_array().map(Vec::len), Some(N), "{value}");
-    core::array::from_fn(|i| number(&value[i]))
-}
-
-/// The bit patterns, as "0x........".
-fn bits(value: &Value) -> [u32; 3] {
-    core::array::from_fn(|i| {
-        let text = value[i].as_str().expect("a bit pattern");
-        u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal")
-    })
-}
-
-/// The articles' binary32 runs round every input first.
-#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the convention of the vectors")]
-fn single(value: f64) -> f32 {
-    value as f32
+    vectors::cases(file, "fn", &function.into())
 }
 
 fn assert_near<const N: usize>(actual: [f64; N], expected: [f64; N], case: &Value) {

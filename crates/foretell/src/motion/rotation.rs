@@ -2,7 +2,7 @@
 //!
 //! A rotation is two quaternions, `q` and `-q`. Invariants: [`angle`] and [`rotation_error`] are the same for both
 //! (E16), and so is the rotation that [`slerp`] gives; `slerp(a, b, 0) = a` and `slerp(a, b, 1) = b` as rotations;
-//! `power(power(q, s), t) = power(q, s * t)` for `s`, `t` in `[0, 1]`.
+//! `power(power(q, s), t) = power(q, s * t)` for `s`, `t` in `[0, 1]`; `to_vector(from_vector(v)) = v` up to half a turn.
 //!
 //! Arguments are unit quaternions except where stated; results then are as well.
 
@@ -86,6 +86,28 @@ pub fn slerp<R: Real>(a: [R; 4], b: [R; 4], t: R) -> [R; 4] {
     let from = ((R::ONE - t) * whole).sin() / sine;
     let to = (t * whole).sin() / sine;
     normalise(vector::add(vector::scale(a, from), vector::scale(b, to)))
+}
+
+/// The rotation by the length of `vector`, in radians, around its direction. Zero is none.
+pub fn from_vector<R: Real>(vector: [R; 3]) -> [R; 4] {
+    let angle = vector::length(vector);
+    if angle == R::ZERO {
+        return identity();
+    }
+    let half = angle * R::from_f64(0.5);
+    let [x, y, z] = vector::scale(vector, half.sin() / angle);
+    [x, y, z, half.cos()]
+}
+
+/// The inverse of [`from_vector`] for angles up to half a turn: the axis of the shorter arc times its angle, in radians.
+pub fn to_vector<R: Real>(q: [R; 4]) -> [R; 3] {
+    let [x, y, z, w] = shortest(q);
+    let sine = vector::length([x, y, z]);
+    if sine == R::ZERO {
+        return [R::ZERO; 3];
+    }
+    let half = sine.atan2(w);
+    vector::scale([x, y, z], (half + half) / sine)
 }
 
 /// The rotation around the same axis by `t` times the angle of `q`, along its shortest arc; `t` in `[0, 1]`, not

@@ -1,0 +1,357 @@
+//! The laws of curves, tried on random arguments: they meet their samples, fit to each other without a break, and don't run
+//! away.
+
+use foretell::motion::curve::{
+    Avatar, Extrapolation, Follower, Following, Stop, Style, Thresholds, catmull_rom, catmull_rom_spaced, dead_reckon,
+    hermite, hermite_derivative, hold, lag_seconds, owner_velocity, tangent, turn,
+};
+use foretell::motion::{rotation, vector};
+use proptest::prelude::*;
+
+/// What rounding may do to lengths below a few hundred.
+const TOLERANCE: f64 = 1e-10;
+/// A step by which derivatives are measured, and how far they may be off.
+const STEP: f64 = 1e-6;
+const ROUGHLY: f64 = 1e-3;
+
+fn near<const N: usize>(a: [f64; N], b: [f64; N], tolerance: f64) -> bool {
+    vector::length(vector::sub(a, b)) <= tolerance
+}
+
+fn point() -> impl Strategy<Value = [f64; 3]> {
+    prop::array::uniform3(-20.0..20.0_f64)
+}
+
+fn quarter() -> impl Strategy<Value = f64> {
+    0.02..0.5_f64
+}
+
+/// Any rotation; short vectors have no direction to normalise.
+fn any_turn() -> impl Strategy<Value = [f64; 4]> {
+    prop::array::uniform4(-1.0..1.0_f64)
+        .prop_filter("long enough to normalise", |q| vector::length(*q) > 0.1)
+        .prop_map(rotation::normalise)
+}
+
+fn extrapolation() -> impl Strategy<Value = Extrapolation> {
+    let stop = prop_oneof![quarter().prop_map(Stop::Within), quarter().prop_map(Stop::Fading), Just(Stop::Never)];
+    (0.0..0.4_f64, stop).prop_map(|(full_s, stop)| Extrapolation { full_s, stop })
+}
+
+fn following() -> impl Strategy<Value = Following> {
+    prop_oneof![Just(Following::Combined), Just(Following::VelocityBlending)]
+}
+
+/// The velocity by small steps to both sides.
+fn slope<const N: usize>(at: impl Fn(f64) -> [f64; N], t: f64) -> [f64; N] {
+    vector::scale(vector::sub(at(t + STEP), at(t - STEP)), 0.5 / STEP)
+}
+
+/// The angular velocity by small steps to both sides.
+fn spin(at: impl Fn(f64) -> [f64; 4], t: f64) -> [f64; 3] {
+    turn::owner_velocity(at(t - STEP), at(t + STEP), 2.0 * STEP)
+}
+
+/// What a follower was told and when, as distances in time, positions off the line and velocities.
+fn updates() -> impl Strategy<Value = Vec<(f64, [f64; 3], [f64; 3])>> {
+    let small = || prop::array::uniform3(-0.5..0.5_f64);
+    prop::collection::vec((0.01..0.4_f64, small(), small()), 1..12)
+}
+
+proptest! {
+    #[test]
+    fn hermite_meets_its_ends_with_its_tangents(p1 in point(), p2 in point(), v1 in point(), v2 in point()) {
+        prop_assert_eq!(hermite(p1, p2, v1, v2, 0.0), p1);
+        prop_assert!(near(hermite(p1, p2, v1, v2, 1.0), p2, TOLERANCE));
+        prop_assert_eq!(hermite_derivative(p1, p2, v1, v2, 0.0), v1);
+        prop_assert!(near(hermite_derivative(p1, p2, v1, v2, 1.0), v2, TOLERANCE));
+    }
+
+    #[test]
+    fn the_derivative_is_the_slope(p1 in point(), p2 in point(), v1 in point(), v2 in point(), t in -0.5..1.5_f64) {
+        let slope = slope(|t| hermite(p1, p2, v1, v2, t), t);
+        prop_assert!(near(hermite_derivative(p1, p2, v1, v2, t), slope, ROUGHLY));
+    }
+
+    #[test]
+    fn a_curve_backwards_is_the_curve(p1 in point(), p2 in point(), v1 in point(), v2 in point(), t in 0.0..1.0_f64) {
+        let back = hermite(p2, p1, v2.map(|v| -v), v1.map(|v| -v), 1.0 - t);
+        prop_assert!(near(hermite(p1, p2, v1, v2, t), back, TOLERANCE));
+        prop_assert!(near(catmull_rom([p1, p2, v1, v2], t), catmull_rom([v2, v1, p2, p1], 1.0 - t), TOLERANCE));
+    }
+
+    #[test]
+    fn curves_are_the_same_in_every_frame_of_reference(
+        points in prop::array::uniform4(point()), q in any_turn(), by in point(), size in 0.1..3.0_f64, t in 0.0..1.0_f64,
+    ) {
+        let turned = |p: [f64; 3]| {
+            let [x, y, z] = p;
+            let [x, y, z, _] = rotation::multiply(rotation::multiply(q, [x, y, z, 0.0]), rotation::inverse(q));
+            vector::scale([x, y, z], size)
+        };
+        let moved = |p| vector::add(turned(p), by);
+        let [p1, p2, v1, v2] = points;
+        let there = hermite(moved(p1), moved(p2), turned(v1), turned(v2), t);
+        prop_assert!(near(there, moved(hermite(p1, p2, v1, v2, t)), TOLERANCE));
+        prop_assert!(near(catmull_rom(points.map(moved), t), moved(catmull_rom(points, t)), TOLERANCE));
+        let gaps = [0.1, 0.2, 0.05];
+        let there = catmull_rom_spaced(points.map(moved), gaps, t);
+        prop_assert!(near(there, moved(catmull_rom_spaced(points, gaps, t)), TOLERANCE));
+    }
+
+    #[test]
+    fn hermite_leaves_the_line_by_no_more_than_its_tangents_allow(
+        p1 in point(), p2 in point(), v1 in point(), v2 in point(), t in 0.0..1.0_f64,
+    ) {
+        let middle = vector::lerp(p1, p2, t * t * (3.0 - 2.0 * t));
+        let most = 4.0 / 27.0 * (vector::length(v1) + vector::length(v2));
+        prop_assert!(vector::length(vector::sub(hermite(p1, p2, v1, v2, t), middle)) <= most + TOLERANCE);
+    }
+
+    #[test]
+    fn catmull_rom_is_hermite_with_half_the_way_between_the_neighbours(
+        points in prop::array::uniform4(point()), gap in quarter(), t in 0.0..1.0_f64,
+    ) {
+        let [p0, p1, p2, p3] = points;
+        let tangent = |from, to| vector::scale(vector::sub(to, from), 0.5);
+        let same = hermite(p1, p2, tangent(p0, p2), tangent(p1, p3), t);
+        prop_assert!(near(catmull_rom(points, t), same, TOLERANCE));
+        prop_assert!(near(catmull_rom_spaced(points, [gap; 3], t), same, TOLERANCE));
+    }
+
+    #[test]
+    fn unequal_spacing_is_exact_on_a_parabola_and_meets_the_samples(
+        start in point(), speed in point(), bend in point(), gaps in prop::array::uniform3(quarter()), t in 0.0..1.0_f64,
+    ) {
+        let at = |s: f64| vector::add(dead_reckon(start, speed, s), vector::scale(bend, s * s));
+        let times = [0.0, gaps[0], gaps[0] + gaps[1], gaps[0] + gaps[1] + gaps[2]];
+        let curve = |t| catmull_rom_spaced(times.map(at), gaps, t);
+        prop_assert!(near(curve(t), at(times[1] + t * gaps[1]), TOLERANCE));
+        prop_assert!(near(curve(0.0), at(times[1]), 0.0) && near(curve(1.0), at(times[2]), TOLERANCE));
+        let now = tangent([at(times[0]), at(times[1]), at(times[2])], [gaps[0], gaps[1]]);
+        prop_assert!(near(now, dead_reckon(speed, bend, 2.0 * times[1]), 1e-8));
+    }
+
+    #[test]
+    fn two_pieces_of_catmull_rom_fit_without_a_break(
+        points in prop::array::uniform5(point()), gaps in prop::array::uniform4(quarter()),
+    ) {
+        let [p0, p1, p2, p3, p4] = points;
+        let first = |t| catmull_rom_spaced([p0, p1, p2, p3], [gaps[0], gaps[1], gaps[2]], t);
+        let second = |t| catmull_rom_spaced([p1, p2, p3, p4], [gaps[1], gaps[2], gaps[3]], t);
+        prop_assert!(near(first(1.0), second(0.0), TOLERANCE));
+        let before = vector::scale(slope(first, 1.0), 1.0 / gaps[1]);
+        let after = vector::scale(slope(second, 0.0), 1.0 / gaps[2]);
+        prop_assert!(near(before, after, ROUGHLY), "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn a_side_without_a_distance_says_nothing(p in prop::array::uniform3(point()), gap in quarter()) {
+        let [p0, p1, p2] = p;
+        prop_assert_eq!(tangent(p, [gap, 0.0]), tangent([p0, p1, p2], [gap, -1.0]));
+        prop_assert!(near(tangent(p, [gap, 0.0]), owner_velocity(p0, p1, gap), TOLERANCE));
+        prop_assert!(near(tangent(p, [0.0, gap]), owner_velocity(p1, p2, gap), TOLERANCE));
+        prop_assert_eq!(tangent(p, [0.0, 0.0]), [0.0; 3]);
+        prop_assert_eq!(owner_velocity(p0, p1, 0.0), [0.0; 3]);
+    }
+
+    #[test]
+    fn rotations_meet_their_ends_with_their_angular_velocities(
+        q in any_turn(), by in prop::array::uniform3(-0.8..0.8_f64), w in prop::array::uniform2(prop::array::uniform3(-1.0..1.0_f64)),
+    ) {
+        let [w1, w2] = w;
+        let to = rotation::multiply(rotation::from_vector(by), q);
+        let curve = |t| turn::hermite(q, to, w1, w2, t);
+        prop_assert!(rotation::angle(curve(0.0), q) < TOLERANCE && rotation::angle(curve(1.0), to) < TOLERANCE);
+        // From one side, as the ends are not passed.
+        let spin_near = |t: f64| spin(curve, t);
+        prop_assert!(near(spin_near(2.0 * STEP), w1, ROUGHLY) && near(spin_near(1.0 - 2.0 * STEP), w2, ROUGHLY));
+    }
+
+    #[test]
+    fn a_rotation_and_its_negative_give_the_same_curve(
+        q1 in any_turn(), q2 in any_turn(), w in prop::array::uniform3(-1.0..1.0_f64), t in 0.0..1.0_f64,
+    ) {
+        prop_assume!(rotation::angle(q1, q2) < 2.0);
+        let one = turn::hermite(q1, q2, w, w, t);
+        let other = turn::hermite(q1.map(|c| -c), q2, w, w, t);
+        prop_assert!(rotation::angle(one, other) < 1e-6);
+    }
+
+    #[test]
+    fn a_constant_spin_is_shown_as_it_is(q in any_turn(), w in prop::array::uniform3(-1.5..1.5_f64), t in 0.0..1.0_f64) {
+        let at = |s| turn::dead_reckon(q, w, s);
+        prop_assert!(rotation::angle(turn::hermite(q, at(1.0), w, w, t), at(t)) < 1e-7);
+        prop_assert!(near(turn::owner_velocity(q, at(0.5), 0.5), w, 1e-7));
+        prop_assert!(near(turn::tangent([q, at(0.3), at(1.0)], [0.3, 0.7]), w, 1e-7));
+        prop_assert!(near(rotation::to_vector(rotation::from_vector(w)), w, TOLERANCE));
+    }
+
+    #[test]
+    fn extrapolation_slows_down_without_a_jump_and_ends(law in extrapolation(), s in 0.0..1.0_f64) {
+        let way = |s| [law.way(s)];
+        prop_assert!((slope(way, s + 0.01)[0] - law.speed(s + 0.01)).abs() < ROUGHLY);
+        prop_assert!(law.speed(s + 0.01) <= law.speed(s) && (0.0..=1.0).contains(&law.speed(s)));
+        prop_assert!(law.way(s) <= s && law.way(-s) == 0.0);
+        let end = match law.stop {
+            Stop::Never => s,
+            Stop::Within(stop_s) => law.full_s + stop_s / 2.0,
+            Stop::Fading(by_s) => law.full_s + by_s,
+        };
+        prop_assert!(law.way(s) <= end + TOLERANCE);
+    }
+
+    /// E22: neither the position nor the velocity jumps, at whatever moment whatever comes.
+    #[test]
+    fn a_follower_never_jumps_in_position_or_velocity(following in following(), updates in updates(), lag in 0.0..0.3_f64) {
+        let mut follower = Follower::new(following, [0.0; 3]);
+        follower.receive(0, ([0.0; 3], [1.0, 0.0, 0.0]), lag);
+        for (nth, (after, off, velocity)) in (1..).zip(updates) {
+            follower.update(after);
+            let before = follower.after(0.0);
+            // Not so far that it warps, and not so near that it doesn't care.
+            let place = dead_reckon(vector::add(before.0, vector::add(off, [0.1, 0.6, 0.0])), velocity, -lag);
+            prop_assert!(follower.receive(nth, (place, velocity), lag));
+            let now = follower.after(0.0);
+            prop_assert!(near(before.0, now.0, TOLERANCE) && near(before.1, now.1, TOLERANCE), "{before:?} {now:?}");
+            for step in 1..40 {
+                let at = f64::from(step) * 0.025;
+                let shown = slope(|s| follower.after(s).0, at);
+                prop_assert!(near(shown, follower.after(at).1, 0.02), "{at} {shown:?} {:?}", follower.after(at).1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_follower_shows_steady_motion_as_it_is(following in following(), speed in point(), every in 0.02..0.3_f64, lag in 0.0..0.2_f64) {
+        let truth = |s: f64| vector::scale(speed, s);
+        let mut follower = Follower::new(following, [0.0; 3]);
+        follower.extrapolation = Extrapolation::UNBOUNDED;
+        let mut now = 0.0;
+        for nth in 0..400 {
+            follower.receive(nth, (truth(now - lag), speed), lag);
+            follower.update(every);
+            now += every;
+        }
+        let late = if following == Following::Combined { follower.period_s() } else { 0.0 };
+        let shown = follower.after(0.0);
+        prop_assert!(near(shown.0, truth(now - late), 1e-3), "{shown:?} {:?}", truth(now - late));
+        prop_assert!(near(shown.1, speed, 1e-3));
+        prop_assert!((follower.period_s() - every).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_follower_that_hears_no_more_stops_where_its_extrapolation_ends(
+        following in following(), speed in point(), lag in 0.0..0.3_f64, after in 0.0..5.0_f64,
+    ) {
+        let mut follower = Follower::new(following, [0.0; 3]);
+        follower.receive(7, ([0.0; 3], speed), lag);
+        let gone = vector::length(follower.update(after));
+        prop_assert!(gone <= vector::length(speed) * 0.35 + TOLERANCE, "{gone}");
+        prop_assert!(vector::length(follower.after(3.0).1) < 1e-6);
+    }
+}
+
+#[test]
+fn a_follower_is_not_pulled_back_by_what_is_older() {
+    for following in [Following::Combined, Following::VelocityBlending] {
+        let mut follower = Follower::new(following, [0.0; 2]);
+        assert!(follower.receive(u32::MAX, ([0.0, 0.0], [5.0, 0.0]), 0.1));
+        follower.update(0.05);
+        let before = follower;
+        assert!(!follower.receive(u32::MAX, ([9.0, 0.0], [0.0, 0.0]), 0.1), "as old");
+        assert!(!follower.receive(u32::MAX - 3, ([-1.0, 0.0], [5.0, 0.0]), 0.2), "older");
+        assert_eq!(follower, before);
+        assert!(follower.receive(2, ([0.3, 0.0], [5.0, 0.0]), 0.1), "newer, over the wrap");
+    }
+}
+
+#[test]
+fn a_follower_warps_where_a_slide_would_be_worse_and_skips_what_nobody_sees() {
+    for following in [Following::Combined, Following::VelocityBlending] {
+        let mut follower = Follower::new(following, [0.0; 3]);
+        follower.receive(0, ([0.0; 3], [0.0; 3]), 0.0);
+        follower.update(0.1);
+        follower.receive(1, ([1.9, 0.0, 0.0], [0.0; 3]), 0.0);
+        assert_eq!(follower.after(0.0).0, [0.0; 3], "slides");
+        follower.update(1.0);
+        follower.receive(2, ([4.0, 0.0, 0.0], [0.0; 3]), 0.0);
+        assert_eq!(follower.after(0.0).0, [4.0, 0.0, 0.0], "warps");
+        follower.update(0.1);
+        follower.receive(3, ([4.0005, 0.0, 0.0], [0.0; 3]), 0.0);
+        assert_eq!(follower.after(0.0).0, [4.0005, 0.0, 0.0], "is there");
+        follower.receive(4, ([f64::NAN, 0.0, 0.0], [0.0; 3]), 0.0);
+        follower.receive(5, ([1.0, 0.0, 0.0], [0.0; 3]), 0.0);
+        assert_eq!(follower.after(0.0).0, [1.0, 0.0, 0.0], "comes back from what is no number");
+    }
+}
+
+/// The largest difference of the velocities of two frames that follow each other.
+fn largest_kick(positions: &[[f64; 1]], dt: f64) -> f64 {
+    let speeds: Vec<f64> = positions.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / dt).collect();
+    speeds.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max)
+}
+
+/// E22 and E24, seen: what the article's script does where the corrected one does not.
+#[test]
+fn the_articles_combined_script_kicks_runs_away_and_is_pulled_back_and_the_corrected_one_is_not() {
+    let dt = 0.005;
+    // Somebody who brakes from 5 m/s to a stop in 0.4 s, told every 80 ms: 20 ms before the end of the article's period.
+    let told = |nth: u32| {
+        let s = (f64::from(nth) * 0.08).min(0.4);
+        (5.0 - 12.5 * s, [5.0 * s - 6.25 * s * s])
+    };
+    let (mut article, mut ours) = (Avatar::new(Style::Combined, 0.1, [0.0]), Follower::new(Following::Combined, [0.0]));
+    let (mut of_article, mut of_ours) = (Vec::new(), Vec::new());
+    for frame in 0..160_u32 {
+        if frame.is_multiple_of(16) {
+            let (speed, place) = told(frame / 16);
+            article.receive(place, [speed], 0.05);
+            ours.receive(frame, (place, [speed]), 0.05);
+        }
+        of_article.push(article.update(dt));
+        of_ours.push(ours.update(dt));
+    }
+    let (article_kick, our_kick) = (largest_kick(&of_article, dt), largest_kick(&of_ours, dt));
+    assert!(article_kick > 0.9 && our_kick < 0.25, "{article_kick} m/s, {our_kick} m/s");
+
+    let (mut article, mut ours) = (Avatar::new(Style::Combined, 0.1, [0.0]), Follower::new(Following::Combined, [0.0]));
+    for (nth, x) in [(1, 0.0), (2, 0.5)] {
+        article.receive([x], [5.0], 0.0);
+        ours.receive(nth, ([x], [5.0]), 0.0);
+        (article.update(0.1), ours.update(0.1));
+    }
+    article.receive([0.0], [5.0], 0.0);
+    ours.receive(1, ([0.0], [5.0]), 0.0);
+    assert!(article.update(0.1)[0] < 0.1 && ours.update(0.1)[0] > 0.5, "an older update pulls the article's back");
+    (article.receive([1.0], [5.0], 0.0), ours.receive(9, ([1.0], [5.0]), 0.0));
+    assert!(article.update(10.0)[0] > 50.0 && ours.update(10.0)[0] < 3.0, "the article's leaves the room");
+}
+
+#[test]
+fn the_articles_thresholds_skip_what_is_very_small_and_what_is_very_large() {
+    let mut avatar = Avatar::new(Style::Lerp, 0.1, [0.0]);
+    avatar.thresholds = Some(Thresholds::default());
+    for (told, shown) in [(0.0005, 0.0005_f64), (1.0005, 0.5005), (4.0, 4.0)] {
+        avatar.receive([told], [0.0], 0.0);
+        assert!((avatar.update(0.05)[0] - shown).abs() < 1e-12, "{told}");
+        avatar.update(0.05);
+    }
+}
+
+#[test]
+fn steps_towards_come_to_their_goal_in_a_period_and_never_pass_it() {
+    let mut avatar = Avatar::new(Style::MoveTowards, 0.1, [0.0, 0.0]);
+    avatar.receive([3.0, 4.0], [0.0, 10.0], 0.1);
+    assert!(near(avatar.update(0.05), [1.5, 2.5], TOLERANCE));
+    assert!(near(avatar.update(0.05), [3.0, 5.0], TOLERANCE));
+    assert_eq!(avatar.update(7.0), [3.0, 5.0]);
+    assert_eq!(avatar.position(), [3.0, 5.0]);
+}
+
+#[test]
+fn what_cannot_be_blended_is_held_and_a_clock_half_around_is_no_lag() {
+    assert_eq!((hold("a", "b", 0.999), hold("a", "b", 1.0)), ("a", "b"));
+    assert_eq!(lag_seconds::<f64>(0, 1 << 31), 0.0);
+    assert_eq!(lag_seconds::<f64>(99, u32::MAX), 0.1);
+}
