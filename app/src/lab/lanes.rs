@@ -46,7 +46,7 @@ pub struct Question {
 }
 
 /// What runs in a scene of lanes, besides the session: a function of seed, settings, keys and events by frame.
-pub trait Bench {
+pub trait Bench: Send {
     /// What its charts ask.
     fn questions(&self) -> &'static [Question];
     /// Lets something happen in the next frame, by its name; whether it knows it.

@@ -1,0 +1,108 @@
+//! Curves between updates: shown so late that the next one has come (P2, P8, P9, D19), and beyond the newest for a while.
+
+use super::FRAME_S;
+use super::method::{Known, Method, Seen, Update};
+use foretell::motion::curve::{Extrapolation, catmull_rom, catmull_rom_spaced, dead_reckon, hermite, hold};
+use foretell::motion::vector::{lerp, scale};
+use std::collections::VecDeque;
+
+/// How many updates are kept: 1 s of them at the highest rate.
+const KEPT: usize = 64;
+/// Over how many updates the largest age counts.
+const AGES: usize = 20;
+/// How fast the delay follows what is needed, per second: time runs 10 % faster or slower.
+const SLEW: f64 = 0.1;
+
+/// The curve between two updates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Between {
+    /// The first, until the second (P1).
+    Hold,
+    /// A straight line (P2).
+    Line,
+    /// A cubic with the velocities that were sent (P8).
+    Hermite,
+    /// A cubic with a neighbour on each side, as if all were equally far apart (P9).
+    CatmullRom,
+    /// The same by the distances that there are (D19).
+    Spaced,
+}
+
+/// Updates, and where in them it is.
+#[derive(Clone, Debug)]
+pub struct Buffered {
+    between: Between,
+    start: [f64; 3],
+    /// Ascending by frame of sending, each once.
+    updates: VecDeque<Update>,
+    /// The ages at arrival of the last, in seconds.
+    ages: VecDeque<f64>,
+    /// How late it is shown, in seconds; `None` before the first update.
+    delay_s: Option<f64>,
+}
+
+impl Buffered {
+    /// Nothing has come yet.
+    pub fn new(between: Between, start: [f64; 3]) -> Buffered {
+        Buffered { between, start, updates: VecDeque::new(), ages: VecDeque::new(), delay_s: None }
+    }
+
+    /// The delay with which the next update has come when it is needed; a Catmull-Rom curve needs the one after it too.
+    fn needed_s(&self, interval_s: f64) -> f64 {
+        let ahead = if matches!(self.between, Between::CatmullRom | Between::Spaced) { 2.0 } else { 1.0 };
+        self.ages.iter().copied().fold(0.0, f64::max) + ahead * interval_s
+    }
+
+    /// From the update of this index to the next one, of which there is one.
+    fn curve(&self, index: usize, t_s: f64) -> [f64; 3] {
+        let at = |index: usize| &self.updates[index];
+        let (a, b) = (at(index), at(index + 1));
+        let (before, after) = (at(index.saturating_sub(1)), at((index + 2).min(self.updates.len() - 1)));
+        let gap = |a: &Update, b: &Update| f64::from(b.sent - a.sent) * FRAME_S;
+        let whole = gap(a, b);
+        let t = (t_s - f64::from(a.sent) * FRAME_S) / whole;
+        let points = [before, a, b, after].map(|update| update.position);
+        match self.between {
+            Between::Hold => hold(a.position, b.position, t),
+            Between::Line => lerp(a.position, b.position, t),
+            Between::Hermite => hermite(a.position, b.position, scale(a.velocity, whole), scale(b.velocity, whole), t),
+            Between::CatmullRom => catmull_rom(points, t),
+            Between::Spaced => catmull_rom_spaced(points, [gap(before, a), whole, gap(b, after)], t),
+        }
+    }
+}
+
+impl Method for Buffered {
+    fn receive(&mut self, update: &Update, known: &Known) {
+        let place = self.updates.partition_point(|kept| kept.sent < update.sent);
+        if self.updates.get(place).is_some_and(|kept| kept.sent == update.sent) {
+            return;
+        }
+        self.updates.insert(place, *update);
+        self.ages.push_back(known.age_s(update));
+        if self.updates.len() > KEPT {
+            self.updates.pop_front();
+        }
+        if self.ages.len() > AGES {
+            self.ages.pop_front();
+        }
+    }
+
+    fn show(&mut self, known: &Known) -> Seen {
+        let Some(newest) = self.updates.back() else { return Seen::at(self.start) };
+        let needed = self.needed_s(known.interval_s);
+        let delay = self.delay_s.map_or(needed, |delay| delay + (needed - delay).clamp(-SLEW * FRAME_S, SLEW * FRAME_S));
+        self.delay_s = Some(delay);
+        let at_s = known.now_s - delay;
+        let beyond_s = at_s - f64::from(newest.sent) * FRAME_S;
+        if beyond_s >= 0.0 {
+            let way = if self.between == Between::Hold { 0.0 } else { Extrapolation::default().way(beyond_s) };
+            return Seen { position: dead_reckon(newest.position, newest.velocity, way), beyond_ms: beyond_s * 1000.0 };
+        }
+        let next = self.updates.partition_point(|update| f64::from(update.sent) * FRAME_S <= at_s);
+        Seen::at(match next.checked_sub(1) {
+            Some(index) => self.curve(index, at_s),
+            None => self.updates[0].position,
+        })
+    }
+}
