@@ -94,12 +94,9 @@ impl Key {
         match self {
             Key::Other => &[Scene::Prediction],
             Key::Bots | Key::Others => &[Scene::Remote],
-            Key::Motion
-            | Key::UpdateRate
-            | Key::Curves
-            | Key::PunExtrapolation
-            | Key::PunSpeed
-            | Key::PunTeleport => &[Scene::Styles],
+            Key::Motion | Key::UpdateRate | Key::Curves | Key::PunExtrapolation | Key::PunSpeed | Key::PunTeleport => {
+                &[Scene::Styles]
+            }
             Key::Scene => &Scene::ALL,
             key if key.is_network() => &Scene::ALL,
             _ => &Scene::OF_SESSION,

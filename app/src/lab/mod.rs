@@ -37,4 +37,6 @@ pub use server::{LabOptions, serve};
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_lanes;
+#[cfg(test)]
 mod tests_remote;

@@ -1,5 +1,5 @@
 // The panel of controls, built from what the program says it has: groups of sliders, choices and toggles, each with a
-// key, one sentence and its source. A control of one scene is not there in the other.
+// key, one sentence and its source. A control that counts in some scenes is not there in the others.
 
 import { element } from "./element.js";
 
@@ -25,6 +25,7 @@ export class Controls {
     this.signature = null;
     this.rows = new Map();
     this.keys = [];
+    this.ofScenes = [];
     this.explain(null);
   }
 
@@ -40,9 +41,15 @@ export class Controls {
 
   update({ settings, preset }) {
     for (const [key, row] of this.rows) if (key in settings) row.show(settings[key]);
-    for (const { row, scene } of this.ofScenes) row.hidden = scene !== settings.scene;
+    this.turnTo(settings.scene);
     this.preset.value = preset ?? "";
     this.describePreset();
+  }
+
+  /** Shows the controls that count in this scene. */
+  turnTo(scene) {
+    for (const { row, scenes } of this.ofScenes) row.hidden = !scenes.includes(scene);
+    for (const group of this.root.querySelectorAll(".group")) group.hidden = !group.querySelector(".row:not([hidden])");
   }
 
   build(controls, presets) {
@@ -110,7 +117,7 @@ export class Controls {
     const act = (event) => row.hidden || made.act(event);
     row.append(this.key(control.label, act, made.input), label, ...made.parts, explain);
     this.rows.set(control.key, made);
-    if (control.scene) this.ofScenes.push({ row, scene: control.scene });
+    this.ofScenes.push({ row, scenes: control.scenes });
     this.watch(row, () => control);
     return row;
   }

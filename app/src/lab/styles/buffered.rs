@@ -91,7 +91,8 @@ impl Method for Buffered {
     fn show(&mut self, known: &Known) -> Seen {
         let Some(newest) = self.updates.back() else { return Seen::at(self.start) };
         let needed = self.needed_s(known.interval_s);
-        let delay = self.delay_s.map_or(needed, |delay| delay + (needed - delay).clamp(-SLEW * FRAME_S, SLEW * FRAME_S));
+        let delay =
+            self.delay_s.map_or(needed, |delay| delay + (needed - delay).clamp(-SLEW * FRAME_S, SLEW * FRAME_S));
         self.delay_s = Some(delay);
         let at_s = known.now_s - delay;
         let beyond_s = at_s - f64::from(newest.sent) * FRAME_S;
@@ -104,5 +105,71 @@ impl Method for Buffered {
             Some(index) => self.curve(index, at_s),
             None => self.updates[0].position,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::styles::pun;
+
+    const INTERVAL_S: f64 = 0.1;
+
+    fn known(frame: u32) -> Known {
+        let pun = pun::Options { extrapolation: pun::Extrapolation::Disabled, speed: 1.0, teleport_m: 3.0 };
+        Known { now_s: f64::from(frame) * FRAME_S, interval_s: INTERVAL_S, ping_s: 0.0, pun }
+    }
+
+    /// Along x at 3 m/s.
+    fn update(sent: u32) -> Update {
+        let x = f64::from(sent) * FRAME_S * 3.0;
+        Update { sent, position: [x, 0.0, 0.0], velocity: [3.0, 0.0, 0.0], way: [0.0; 3] }
+    }
+
+    #[test]
+    fn steady_motion_is_shown_as_it_is_by_every_curve_whatever_the_order_of_arrival() {
+        for between in [Between::Line, Between::Hermite, Between::CatmullRom, Between::Spaced] {
+            let mut buffered = Buffered::new(between, [0.0; 3]);
+            // Each pair comes the wrong way round, and twice.
+            for sent in [6, 0, 18, 12, 6, 30, 24, 24] {
+                buffered.receive(&update(sent), &known(30));
+            }
+            buffered.delay_s = Some(0.2);
+            for frame in 18..36 {
+                let at = known(frame);
+                let (seen, delay_s) = (buffered.show(&at), buffered.delay_s.expect("some"));
+                let expected = (at.now_s - delay_s) * 3.0;
+                assert!((seen.position[0] - expected).abs() < 1e-9, "{between:?} in frame {frame}: {seen:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn beyond_the_newest_it_goes_on_for_a_while_and_stops() {
+        let mut buffered = Buffered::new(Between::Hermite, [0.0; 3]);
+        buffered.receive(&update(0), &known(0));
+        let ways: Vec<_> = (0..90).map(|frame| buffered.show(&known(frame))).collect();
+        assert!(ways[40].beyond_ms > 300.0 && ways[40].position == ways[89].position, "{:?}", ways[40]);
+        assert!((0.4..0.6).contains(&ways[89].position[0]), "100 ms at 3 m/s, and 75 ms worth of stopping");
+    }
+
+    #[test]
+    fn the_delay_grows_with_the_age_of_what_comes_and_never_by_a_jump() {
+        let mut buffered = Buffered::new(Between::Line, [0.0; 3]);
+        let mut before = None;
+        for frame in 0..600 {
+            let late = if frame < 120 { 3 } else { 15 };
+            if frame % 6 == 0 && frame >= late {
+                buffered.receive(&update(frame - late), &known(frame));
+            }
+            buffered.show(&known(frame));
+            let now = buffered.delay_s;
+            if let (Some(before), Some(now)) = (before, now) {
+                let by: f64 = now - before;
+                assert!(by.abs() <= SLEW * FRAME_S + 1e-12, "by {by} s in frame {frame}");
+            }
+            before = now;
+        }
+        assert!((before.expect("some") - 0.35).abs() < 1e-9);
     }
 }

@@ -136,9 +136,14 @@ impl Measure {
         let cm = |label, value, digits| Figure { label, value, unit: "cm", digits };
         vec![
             cm("RMS now", rms(&now), 0),
-            cm("p95 now", p95(now), 0),
+            Figure {
+                label: "delay",
+                value: self.delay.map_or(f64::NAN, |d| d * FRAME_S * 1000.0),
+                unit: "ms",
+                digits: 0,
+            },
             cm("RMS then", rms(&then), 1),
-            Figure { label: "delay", value: self.delay.map_or(f64::NAN, |d| d * FRAME_S * 1000.0), unit: "ms", digits: 0 },
+            cm("p95 now", p95(now), 0),
             cm("extra step", beyond.max(0.0) * 100.0, 1),
             cm("unsteady", rms(&unsteady), 2),
         ]

@@ -198,3 +198,99 @@ impl Method for ClassicView {
         Seen::at(self.position)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEN_HZ: f64 = 0.1;
+
+    fn known(now_s: f64, extrapolation: Extrapolation) -> Known {
+        let pun = Options { extrapolation, speed: 3.0, teleport_m: 3.0 };
+        Known { now_s, interval_s: TEN_HZ, ping_s: 0.1, pun }
+    }
+
+    fn update(sent: u32, x: f64, way: f64) -> Update {
+        Update { sent, position: [x, 0.0, 0.0], velocity: [way / TEN_HZ, 0.0, 0.0], way: [way, 0.0, 0.0] }
+    }
+
+    fn shown(method: &mut dyn Method, known: &Known, frames: u32) -> f64 {
+        (0..frames).map(|_| method.show(known).position[0]).last().expect("some")
+    }
+
+    #[test]
+    fn the_transform_view_needs_an_interval_and_goes_a_tenth_of_the_lag_ahead_at_10_hz() {
+        let mut view = TransformView::new([0.0; 3]);
+        view.receive(&update(0, 1.0, 0.0), &known(0.1, Extrapolation::Disabled));
+        assert_eq!(shown(&mut view, &known(0.1, Extrapolation::Disabled), 1), 1.0);
+        // 0.1 s old, at 5 m/s: 0.5 m would be right, its way of 0.5 m times 0.1 is what it goes.
+        view.receive(&update(6, 1.5, 0.5), &known(0.2, Extrapolation::Disabled));
+        let at = known(0.2, Extrapolation::Disabled);
+        assert!((shown(&mut view, &at, 3) - 1.275).abs() < 1e-9);
+        assert!((shown(&mut view, &at, 3) - 1.55).abs() < 1e-9);
+        assert!((shown(&mut view, &at, 9) - 1.55).abs() < 1e-9, "and no farther");
+    }
+
+    #[test]
+    fn the_classic_view_moves_by_its_option() {
+        let cases = [
+            (Interpolate::Disabled, 2.0),
+            (Interpolate::FixedSpeed, 1.0 + 3.0 / 60.0),
+            (Interpolate::EstimatedSpeed, 1.0 + 10.0 / 60.0),
+            (Interpolate::Synchronized, 1.0 + 10.0 / 60.0),
+            (Interpolate::Lerp, 1.0 + 3.0 / 60.0),
+        ];
+        for (interpolate, expected) in cases {
+            let mut view = ClassicView::new(interpolate, [1.0, 0.0, 0.0]);
+            view.receive(&update(0, 1.0, 0.0), &known(0.0, Extrapolation::Disabled));
+            shown(&mut view, &known(0.0, Extrapolation::Disabled), 1);
+            view.receive(&update(6, 2.0, 1.0), &known(0.1, Extrapolation::Disabled));
+            let at = shown(&mut view, &known(0.1, Extrapolation::Disabled), 1);
+            assert!((at - expected).abs() < 1e-9, "{interpolate:?}: {at}");
+        }
+    }
+
+    #[test]
+    fn the_classic_view_extrapolates_by_its_option_and_the_round_trip() {
+        let cases = [
+            (Extrapolation::Disabled, 2.0),
+            (Extrapolation::Synchronized, 2.0 + 10.0 * 0.15),
+            (Extrapolation::Estimated, 2.0 + 10.0 * 0.15),
+            (Extrapolation::Fixed, 2.0 + 3.0 * 0.15),
+        ];
+        for (extrapolation, expected) in cases {
+            let mut view = ClassicView::new(Interpolate::Disabled, [1.0, 0.0, 0.0]);
+            view.receive(&update(0, 1.0, 0.0), &known(0.0, extrapolation));
+            view.receive(&update(6, 2.0, 1.0), &known(0.1, extrapolation));
+            let at = shown(&mut view, &known(0.15, extrapolation), 1);
+            assert!((at - expected).abs() < 1e-9, "{extrapolation:?}: {at}");
+        }
+    }
+
+    #[test]
+    fn beyond_the_teleport_distance_views_jump_but_the_transform_view() {
+        let far = update(6, 9.0, 8.0);
+        let at = known(0.1, Extrapolation::Disabled);
+        let mut views: [Box<dyn Method>; 3] = [
+            Box::new(ClassicView::new(Interpolate::FixedSpeed, [1.0, 0.0, 0.0])),
+            Box::new(RigidbodyView::new([1.0, 0.0, 0.0])),
+            Box::new(TransformView::new([1.0, 0.0, 0.0])),
+        ];
+        let after = views.each_mut().map(|view| {
+            view.receive(&update(0, 1.0, 0.0), &at);
+            view.receive(&far, &at);
+            shown(&mut **view, &at, 1)
+        });
+        assert!(after[0] == 9.0 && after[1] >= 9.0 && after[2] < 3.0, "{after:?}");
+    }
+
+    #[test]
+    fn the_rigidbody_view_flies_on_and_is_pulled_back() {
+        let at = known(0.0, Extrapolation::Disabled);
+        let mut view = RigidbodyView::new([0.0; 3]);
+        view.receive(&update(0, 0.0, 0.5), &at);
+        assert!(shown(&mut view, &at, 60) > 4.9, "at 5 m/s for a second: it is where the update was, so nothing pulls");
+        view.receive(&update(60, 5.0, 0.0), &known(1.0, Extrapolation::Disabled));
+        assert!((shown(&mut view, &known(1.0, Extrapolation::Disabled), 60) - 5.0).abs() < 1e-6);
+    }
+}
