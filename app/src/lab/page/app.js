@@ -143,6 +143,7 @@ function turnTo(scene) {
   scripts.show(ofLanes);
   if (ofLanes) {
     card.close();
+    note = { text: "", time_s: -Infinity };
   } else {
     readout.ask(scene);
     ask(SET_OF[scene]);

@@ -4,12 +4,13 @@
 export const BENCHES = {
   styles: {
     /** Metres to each side of the middle of the picture. */
-    half: 4,
+    half: 3.5,
     /** The role that stays in the picture; without one the whole room is shown. */
     follow: "server",
     /** How many frames of its way are drawn behind each cube. */
-    trail: 150,
-    explain: "One owner sends position and velocity over your network; each lane shows it by another method.",
+    trail: 110,
+    /** Where the axis of each chart begins: what differs by powers of ten is read on powers of ten. */
+    feet: [1, 0.1, 0.1],
     figures: {
       "RMS now": "root mean square of the distance from where the owner is now; as all figures, of the last 5 s",
       delay: "how long ago the owner was where the lane shows it, as fits best",

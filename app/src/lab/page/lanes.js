@@ -69,7 +69,7 @@ export class Lanes {
     const off = button("off", `switch ${name} off`, "×", () => this.toggle(name));
     const figures = element("dl", "figures");
     const said = element("ul", "said");
-    const root = element("article", "lane", element("header", "", element("b", "", String(index + 1)), swatch, element("h3", "", name), enlarge, off), element("p", "explain", explain), element("div", "view", canvas, said), figures);
+    const root = element("article", "lane", element("header", "", element("b", "", String(index + 1)), swatch, element("h3", "", name), enlarge, off), element("p", "explain", explain), element("div", "body", element("div", "view", canvas, said), figures));
     root.setAttribute("aria-label", name);
     root.addEventListener("pointerenter", () => this.point(name));
     root.addEventListener("pointerleave", () => this.point(null));
@@ -180,8 +180,9 @@ export class Lanes {
   /** The rows of the charts: a question each, with a curve for each lane that is on. */
   rows() {
     const shown = this.cards.filter(({ name }) => !this.off.has(name) || this.alone === name);
+    const { feet = [] } = this.bench;
     return this.questions.map(({ question, unit, digits }, at) => ({
-      question, unit, factor: 1, least: 10 ** (1 - digits), decimals: digits, lanes: true,
+      question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], lanes: true,
       curves: shown.map(({ name, index }) => [`${name}/${at}`, String(index + 1), toneOf(index), dashOf(index)]),
     }));
   }

@@ -95,7 +95,9 @@ export class Strip {
     c.setLineDash(dashOf(kind));
     c.beginPath();
     let open = false;
-    for (let i = from; i < until; i += 1) {
+    // Many curves: no more of their frames than can be seen, always the same ones.
+    const every = this.row.lanes ? 3 : 1;
+    for (let i = from - (from % every); i < until; i += every) {
       const value = this.valueAt(history, name, i);
       const at = x(history.timeAt(i));
       if (kind === "stem") {
@@ -150,7 +152,7 @@ export class Strip {
     c.textBaseline = "middle";
     c.textAlign = "left";
     c.fillStyle = colours.muted;
-    c.fillText(`${question} (${unit})`, narrow ? left : 0, narrow ? top - 10 : top + 4);
+    c.fillText(`${question} (${this.row.log ? "log, " : ""}${unit})`, narrow ? left : 0, narrow ? top - 10 : top + 4);
     if (narrow) return;
     const columns = curves.length > 4 ? 3 : 2;
     const wide = (left - 32) / columns;

@@ -3,7 +3,7 @@
 use super::FRAME_S;
 use super::method::{Known, Method, Seen, Update};
 use foretell::motion::curve::{Extrapolation, catmull_rom, catmull_rom_spaced, dead_reckon, hermite, hold};
-use foretell::motion::vector::{lerp, scale};
+use foretell::motion::vector::{lerp, lerp_unclamped, scale};
 use std::collections::VecDeque;
 
 /// How many updates are kept: 1 s of them at the highest rate.
@@ -61,13 +61,21 @@ impl Buffered {
         let gap = |a: &Update, b: &Update| f64::from(b.sent - a.sent) * FRAME_S;
         let whole = gap(a, b);
         let t = (t_s - f64::from(a.sent) * FRAME_S) / whole;
-        let points = [before, a, b, after].map(|update| update.position);
         match self.between {
             Between::Hold => hold(a.position, b.position, t),
             Between::Line => lerp(a.position, b.position, t),
             Between::Hermite => hermite(a.position, b.position, scale(a.velocity, whole), scale(b.velocity, whole), t),
-            Between::CatmullRom => catmull_rom(points, t),
-            Between::Spaced => catmull_rom_spaced(points, [gap(before, a), whole, gap(b, after)], t),
+            Between::CatmullRom => {
+                // Without a neighbour as if there were one straight on.
+                let straight = |from: &Update, to: &Update| lerp_unclamped(from.position, to.position, 2.0);
+                let first = if before.sent < a.sent { before.position } else { straight(b, a) };
+                let last = if after.sent > b.sent { after.position } else { straight(a, b) };
+                catmull_rom([first, a.position, b.position, last], t)
+            }
+            Between::Spaced => {
+                let points = [before, a, b, after].map(|update| update.position);
+                catmull_rom_spaced(points, [gap(before, a), whole, gap(b, after)], t)
+            }
         }
     }
 }

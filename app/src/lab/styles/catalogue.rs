@@ -3,7 +3,7 @@
 use super::buffered::{Between, Buffered};
 use super::method::Method;
 use super::pun::{ClassicView, Interpolate, RigidbodyView, TransformView};
-use foretell::motion::curve::{Avatar, Follower, Following, Style};
+use foretell::motion::curve::{Avatar, Follower, Following, Style, Thresholds};
 
 /// In how many seconds the article's scripts come to an update, whatever the rate of updates is.
 const ARTICLE_PERIOD_S: f64 = 0.1;
@@ -18,8 +18,12 @@ pub struct Entry {
     pub make: fn([f64; 3]) -> Box<dyn Method>,
 }
 
+/// With the thresholds that the article speaks of (P3): its extrapolation has no end, and without them each update at 2 Hz
+/// starts four times as far off as the one before.
 fn avatar(style: Style, start: [f64; 3]) -> Box<dyn Method> {
-    Box::new(Avatar::new(style, ARTICLE_PERIOD_S, start))
+    let mut avatar = Avatar::new(style, ARTICLE_PERIOD_S, start);
+    avatar.thresholds = Some(Thresholds::default());
+    Box::new(avatar)
 }
 
 fn classic(interpolate: Interpolate, start: [f64; 3]) -> Box<dyn Method> {

@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 const WINDOW: usize = 300;
 /// The longest delay that is looked for: 1 s.
 const DELAY_MAX: usize = 60;
+/// Over so many frames a point of a chart is averaged, so that it can be read among others.
+const CHART: usize = 30;
 /// So often the figures are made anew: what changes faster can't be read.
 const FIGURES_EVERY: u32 = 6;
 const DELAY_EVERY: u32 = 30;
@@ -56,15 +58,15 @@ impl Track {
 
 /// What is measured of a frame, in cm.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Point {
+struct Point {
     /// From where the owner is now.
-    pub off_now: f64,
+    off_now: f64,
     /// From where the owner was, the lane's delay ago; `None` without a delay.
-    pub off_then: Option<f64>,
+    off_then: Option<f64>,
     /// How far from where it was shown in the frame before.
-    pub step: f64,
+    step: f64,
     /// By how much that step differs from the one before it.
-    pub unsteady: f64,
+    unsteady: f64,
 }
 
 /// Of one lane.
@@ -79,8 +81,9 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Takes in a frame: where the lane shows the owner, whose track has this frame already.
-    pub fn note(&mut self, truth: &Track, shown: [f64; 3]) -> Point {
+    /// Takes in a frame: where the lane shows the owner, whose track has this frame already. Returns the length of its
+    /// step in cm.
+    pub fn note(&mut self, truth: &Track, shown: [f64; 3]) -> f64 {
         self.shown.note(shown, WINDOW);
         if self.frames % DELAY_EVERY == DELAY_EVERY - 1 {
             self.delay = self.fitting_delay(truth);
@@ -92,7 +95,16 @@ impl Measure {
             self.figures = self.measured(truth);
         }
         self.frames += 1;
-        point
+        point.step
+    }
+
+    /// The newest points of the charts: root mean squares of the last half second, in cm.
+    pub fn chart(&self) -> Vec<Option<f64>> {
+        let of = |value: fn(&Point) -> Option<f64>| {
+            let values: Vec<f64> = self.points.iter().take(CHART).filter_map(value).collect();
+            (!values.is_empty()).then(|| rms(&values))
+        };
+        vec![of(|point| Some(point.off_now)), of(|point| point.off_then), of(|point| Some(point.unsteady))]
     }
 
     /// The numbers under the picture.
@@ -118,20 +130,31 @@ impl Measure {
         if moved < MOVED_M {
             return None;
         }
-        let longest = truth.0.len().saturating_sub(self.shown.0.len()).min(DELAY_MAX);
-        let error = |delay: usize| -> f64 {
+        // In the beginning there is not much to compare with.
+        let longest = (truth.0.len() / 2).min(DELAY_MAX);
+        let error = |delay: usize| {
             let pairs = self.shown.0.iter().zip(truth.0.iter().skip(delay)).step_by(2);
-            pairs.map(|(shown, true_then)| squared_distance(*shown, *true_then)).sum()
+            mean(pairs.map(|(shown, true_then)| squared_distance(*shown, *true_then)))
         };
         let errors: Vec<f64> = (0..=longest).map(error).collect();
         let best = (0..errors.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
         Some(best as f64 + vertex(&errors, best))
     }
 
+    /// How far each frame was off where the owner was by the delay that fits now, in cm.
+    fn off_then(&self, truth: &Track) -> Vec<f64> {
+        let Some(delay) = self.delay else { return Vec::new() };
+        let whole = delay.trunc();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 60")]
+        let (newer, older) = (truth.0.iter().skip(whole as usize), truth.0.iter().skip(whole as usize + 1));
+        let then = newer.zip(older).map(|(newer, older)| lerp(*newer, *older, delay - whole));
+        self.shown.0.iter().zip(then).map(|(shown, then)| length(sub(*shown, then)) * 100.0).collect()
+    }
+
     fn measured(&self, truth: &Track) -> Vec<Figure> {
-        let of = |value: fn(&Point) -> Option<f64>| self.points.iter().filter_map(value).collect::<Vec<f64>>();
-        let (now, then) = (of(|point| Some(point.off_now)), of(|point| point.off_then));
-        let unsteady = of(|point| Some(point.unsteady));
+        let now: Vec<f64> = self.points.iter().map(|point| point.off_now).collect();
+        let unsteady: Vec<f64> = self.points.iter().map(|point| point.unsteady).collect();
+        let then = self.off_then(truth);
         let beyond = self.shown.largest_step(WINDOW) - truth.largest_step(WINDOW + DELAY_MAX);
         let cm = |label, value, digits| Figure { label, value, unit: "cm", digits };
         vec![
@@ -159,10 +182,15 @@ fn vertex(errors: &[f64], best: usize) -> f64 {
     if bend > 0.0 { ((before - after) / (2.0 * bend)).clamp(-0.5, 0.5) } else { 0.0 }
 }
 
+/// Not a number where there is none.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
 /// Root mean square; not a number where there is none.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred")]
 fn rms(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt()
+    mean(values.iter().map(|value| value * value)).sqrt()
 }
 
 /// What 95 % of the values are not beyond; not a number where there is none.

@@ -33,9 +33,9 @@ const PING_GAIN: f64 = 0.125;
 const SEED_OF_DELAYS: u64 = 0x5359_1e5d;
 
 const QUESTIONS: [Question; 3] = [
-    Question { question: "How far from the owner now?", unit: "cm", digits: 0 },
+    Question { question: "How far off, now?", unit: "cm", digits: 0 },
     Question { question: "How far off its path?", unit: "cm", digits: 1 },
-    Question { question: "How unsteady, per frame?", unit: "cm", digits: 1 },
+    Question { question: "How unsteady?", unit: "cm", digits: 1 },
 ];
 
 /// One method at work.
@@ -149,16 +149,16 @@ impl Bench for Styles {
         let mut lanes = Lanes::default();
         for (number, shower) in self.showers.iter_mut().enumerate() {
             let seen = shower.method.show(&known);
-            let point = shower.measure.note(&self.track, seen.position);
-            if point.step - self.track.newest_step() * 100.0 > JUMP_CM {
-                lanes.steps.push((number, format!("jumped by {:.1} m", point.step / 100.0)));
+            let step = shower.measure.note(&self.track, seen.position);
+            if step - self.track.newest_step() * 100.0 > JUMP_CM {
+                lanes.steps.push((number, format!("jumped by {:.1} m", step / 100.0)));
             }
             lanes.lanes.push(Lane {
                 name: shower.entry.name,
                 explain: shower.entry.explain,
                 cubes: cubes(truth, seen, self.newest.as_ref()),
                 figures: shower.measure.figures(),
-                chart: vec![Some(point.off_now), point.off_then, Some(point.unsteady)],
+                chart: shower.measure.chart(),
             });
         }
         lanes

@@ -13,7 +13,7 @@ pub enum Motion {
     Circle,
     /// A square of 4.2 m: each side at 6 m/s in 0.7 s, and then 0.5 s of rest. Starts and stops have no warning (P6).
     StopAndGo,
-    /// Heading and speed swing slowly, as those of a car.
+    /// Swings on two axes that never come together again, as something heavy that is pushed softly; at up to 7 m/s.
     Inertial,
 }
 
@@ -36,8 +36,6 @@ pub struct Owner {
     cube: Cube,
     /// How far events have moved it off a stated motion, in metres along x.
     shift: f64,
-    /// Of inertial motion, in radians.
-    heading: f64,
     /// How many frames it has moved.
     frames: u32,
     /// How many more frames it stands still.
@@ -53,7 +51,6 @@ impl Owner {
             motion,
             cube: Cube::default(),
             shift: 0.0,
-            heading: 0.0,
             frames: 0,
             stalled: 0,
             position: [0.0; 3],
@@ -113,16 +110,7 @@ impl Owner {
                 self.position = self.cube.position.map(f64::from);
                 self.velocity = self.cube.velocity.map(f64::from);
             }
-            Motion::Inertial => {
-                let t = f64::from(self.frames) * FRAME_S;
-                self.heading += (1.0 + 1.4 * sin(1.7 * t)) * FRAME_S;
-                let speed = 5.0 + 1.5 * sin(0.7 * t);
-                self.velocity = [speed * cos(self.heading), 0.0, speed * sin(self.heading)];
-                for axis in 0..3 {
-                    self.position[axis] += self.velocity[axis] * FRAME_S;
-                }
-            }
-            Motion::Circle | Motion::StopAndGo => self.place(),
+            Motion::Circle | Motion::StopAndGo | Motion::Inertial => self.place(),
         }
     }
 
@@ -153,7 +141,16 @@ impl Owner {
                 let speed = if within < GO_FRAMES { DASH_MPS } else { 0.0 };
                 self.velocity = [dx * speed, 0.0, dz * speed];
             }
-            Motion::Keys | Motion::Inertial => {}
+            Motion::Inertial => {
+                let t = f64::from(self.frames) * FRAME_S;
+                let swing = |size: f64, rate: f64, phase: f64| {
+                    let angle = rate * t + phase;
+                    (size * sin(angle), size * rate * cos(angle))
+                };
+                let ((x, vx), (z, vz)) = (swing(6.0, 0.8, 0.0), swing(5.0, 1.1, 1.0));
+                (self.position, self.velocity) = ([x, 0.0, z], [vx, 0.0, vz]);
+            }
+            Motion::Keys => {}
         }
     }
 }
@@ -172,7 +169,7 @@ mod tests {
                 owner.step(0);
                 let (now, step) = (owner.position(), length(sub(owner.position(), before)));
                 assert!(now[0].abs() < 10.0 && now[2].abs() < 10.0, "{motion:?} is at {now:?} in frame {frame}");
-                assert!(step <= 6.6 * FRAME_S, "{motion:?} makes {step} m in frame {frame}");
+                assert!(step <= 7.4 * FRAME_S, "{motion:?} makes {step} m in frame {frame}");
             }
         }
     }
