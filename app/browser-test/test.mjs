@@ -149,7 +149,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
       await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
-      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .enlarge").nth(2).click()]) {
+      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click()]) {
         await turn(page);
         const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
         assert.equal(screen, options.viewport.width);
@@ -201,7 +201,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         await turnToStyles(page);
         await until(page, (await newestFrame(page)) + 240);
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-styles.png`, fullPage: name === "phone" });
-        await page.locator(".lane .enlarge").nth(4).click();
+        await page.locator(".lane .view canvas").nth(4).click();
         await until(page, (await newestFrame(page)) + 30);
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-lane.png`, fullPage: name === "phone" });
       });

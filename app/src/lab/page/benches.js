@@ -3,8 +3,8 @@
 
 export const BENCHES = {
   styles: {
-    /** Metres to each side of the middle of the picture. */
-    half: 3.5,
+    /** So many metres to each side of the middle of the picture are in it at least. */
+    half: 2.6,
     /** The role that stays in the picture; without one the whole room is shown. */
     follow: "server",
     /** How many frames of its way are drawn behind each cube. */

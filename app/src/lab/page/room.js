@@ -15,7 +15,7 @@ export function middle([x, y, z]) {
 }
 
 export class Room {
-  /** `half` metres to each side of what is looked at are seen: all of the room, or a part of it. */
+  /** `half` metres to each side of what is looked at are in the box at least: all of the room, or a part of it. */
   constructor(canvas, half) {
     Object.assign(this, { canvas, half });
     this.context = canvas.getContext("2d");
@@ -43,29 +43,23 @@ export class Room {
 
   floor() {
     const c = this.context;
-    const [low, high] = [-1, 1].map((sign) => this.view.at.map((at) => Math.min(Math.max(at + sign * this.half, -HALF_M), HALF_M)));
-    const corners = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]];
+    const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, z]) => [x * HALF_M, z * HALF_M]);
     this.path(corners.map(([x, z]) => [x, 0, z]));
     c.fillStyle = colours.floor;
     c.fill();
     c.lineWidth = 1;
     c.strokeStyle = colours.grid;
-    const every = this.half > 6 ? 2 : 1;
+    const every = this.half < HALF_M ? 1 : 2;
     for (let m = -10; m <= 10; m += every) {
       c.globalAlpha = m === 0 ? 1 : 0.55;
-      if (m >= low[0] && m <= high[0]) {
-        this.path([[m, 0, low[1]], [m, 0, high[1]]], false);
-        c.stroke();
-      }
-      if (m >= low[1] && m <= high[1]) {
-        this.path([[low[0], 0, m], [high[0], 0, m]], false);
-        c.stroke();
-      }
+      this.path([[m, 0, -HALF_M], [m, 0, HALF_M]], false);
+      c.stroke();
+      this.path([[-HALF_M, 0, m], [HALF_M, 0, m]], false);
+      c.stroke();
     }
     c.globalAlpha = 1;
     c.strokeStyle = colours.wall;
-    for (const [i, j, stands] of [[1, 2, high[0] === HALF_M], [0, 3, low[0] === -HALF_M], [3, 2, high[1] === HALF_M]]) {
-      if (!stands) continue;
+    for (const [i, j] of [[1, 2], [0, 3], [3, 2]]) {
       const [a, b] = [corners[i], corners[j]];
       this.path([[a[0], 0, a[1]], [b[0], 0, b[1]], [b[0], WALL_M, b[1]], [a[0], WALL_M, a[1]]]);
       c.fillStyle = colours.wall;
@@ -74,8 +68,7 @@ export class Room {
       c.globalAlpha = 1;
       c.stroke();
     }
-    if (low[1] > -HALF_M) return;
-    this.path([[low[0], 0, low[1]], [high[0], 0, low[1]]], false);
+    this.path([[-HALF_M, 0, -HALF_M], [HALF_M, 0, -HALF_M]], false);
     c.stroke();
   }
 
