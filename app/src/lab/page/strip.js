@@ -163,7 +163,7 @@ export class Strip {
       c.globalAlpha = this.isBehind(curve) ? 0.35 : 1;
       c.fillStyle = colours.muted;
       c.fillText(label, x, y);
-      this.sample(x + 14, y, colours[colour], kind);
+      this.sample(x + 10, y, colours[colour], kind, 13);
       c.fillStyle = colours.text;
       c.textAlign = "right";
       c.fillText(at >= 0 ? format(this.valueAt(history, name, at), decimals) : "–", x + wide - 6, y);
@@ -172,7 +172,7 @@ export class Strip {
     });
   }
 
-  sample(x, y, colour, kind) {
+  sample(x, y, colour, kind, long = SAMPLE) {
     const c = this.context;
     c.strokeStyle = colour;
     c.lineWidth = 2;
@@ -185,7 +185,7 @@ export class Strip {
       }
     } else {
       c.moveTo(x, y);
-      c.lineTo(x + SAMPLE, y);
+      c.lineTo(x + long, y);
     }
     c.stroke();
     c.setLineDash([]);
