@@ -5,6 +5,7 @@
 pub mod bots;
 mod charts;
 mod compare;
+mod curves;
 pub mod figures;
 mod flights;
 mod jobs;
@@ -43,6 +44,9 @@ pub struct SweepArgs {
     /// Run each plan with the clock that other libraries use as well, and write what either costs as a table in Markdown.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Run no plan, but every curve by which others can be shown, and write how well each shows them as tables in Markdown.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plans", "json", "report", "compare", "record"])]
+    curves: Option<PathBuf>,
     /// Write flight recordings of the first row into this directory: of its server and of each client.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -67,6 +71,9 @@ pub fn run(args: &SweepArgs) -> ExitCode {
 }
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<Vec<Violation>> {
+    if let Some(file) = &args.curves {
+        return write(file, curves::markdown(args.quick)).map(|()| Vec::new());
+    }
     let mut plans = load(&args.plans)?;
     if args.quick {
         plans = plans.into_iter().map(Plan::quick).collect();

@@ -29,7 +29,7 @@ pub use rollback::{
     Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId,
     PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World,
 };
-pub use session::client::{Client, ClientConfig, ClientState, Frame, View};
+pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};
 pub use session::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 pub use time::{Instant, Tick, TickDelta, TickRate};

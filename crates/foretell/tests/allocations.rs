@@ -9,8 +9,8 @@ use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Predict;
 use foretell::{
-    Client, ClientConfig, EffectKind, Entity, Frame, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, State, Step,
-    Tick, World,
+    Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, State,
+    Step, Tick, World,
 };
 
 struct Quiet;
@@ -31,6 +31,13 @@ fn predicting_others_from_relayed_inputs_allocates_nothing_either() {
     let server = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
     let resimulated = measure(server, ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() });
     assert!(resimulated > 500, "the others' inputs change: {resimulated}");
+}
+
+#[test]
+fn no_curve_allocates_anything_in_a_steady_state() {
+    for curve in [Curve::CatmullRom, Curve::DeadReckoning, Curve::Combined] {
+        measure(ServerConfig::default(), ClientConfig { curve, ..ClientConfig::default() });
+    }
 }
 
 /// Twenty seconds of a session that has been running for a while. Returns how many ticks a client simulated again.

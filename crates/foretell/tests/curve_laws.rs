@@ -237,7 +237,7 @@ proptest! {
         let shown = follower.after(0.0);
         prop_assert!(near(shown.0, truth(now - late), 1e-3), "{shown:?} {:?}", truth(now - late));
         prop_assert!(near(shown.1, speed, 1e-3));
-        prop_assert!((follower.period_s() - every).abs() < 1e-6);
+        prop_assert!((follower.period_s() - every.max(0.05)).abs() < 1e-6);
     }
 
     #[test]
@@ -319,12 +319,14 @@ fn the_articles_combined_script_kicks_runs_away_and_is_pulled_back_and_the_corre
     for (nth, x) in [(1, 0.0), (2, 0.5)] {
         article.receive([x], [5.0], 0.0);
         ours.receive(nth, ([x], [5.0]), 0.0);
-        (article.update(0.1), ours.update(0.1));
+        article.update(0.1);
+        ours.update(0.1);
     }
     article.receive([0.0], [5.0], 0.0);
     ours.receive(1, ([0.0], [5.0]), 0.0);
     assert!(article.update(0.1)[0] < 0.1 && ours.update(0.1)[0] > 0.5, "an older update pulls the article's back");
-    (article.receive([1.0], [5.0], 0.0), ours.receive(9, ([1.0], [5.0]), 0.0));
+    article.receive([1.0], [5.0], 0.0);
+    ours.receive(9, ([1.0], [5.0]), 0.0);
     assert!(article.update(10.0)[0] > 50.0 && ours.update(10.0)[0] < 3.0, "the article's leaves the room");
 }
 

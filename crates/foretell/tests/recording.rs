@@ -242,11 +242,11 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
     assert_eq!(other.err(), Some(RecordingError::OtherGame { recorded, given }));
     assert_eq!(replay_client(b"FOO").err(), Some(RecordingError::NotARecording));
     assert_eq!(replay_client(&[]).err(), Some(RecordingError::NotARecording));
-    let newer = [&client[..4], &[2], &client[5..]].concat();
-    assert_eq!(replay_client(&newer).err(), Some(RecordingError::OtherVersion(2)));
+    let newer = [&client[..4], &[3], &client[5..]].concat();
+    assert_eq!(replay_client(&newer).err(), Some(RecordingError::OtherVersion(3)));
     assert_eq!(
-        RecordingError::OtherVersion(2).to_string(),
-        "the recording has version 2 of the format, which is not known here"
+        RecordingError::OtherVersion(3).to_string(),
+        "the recording has version 3 of the format, which is not known here"
     );
     let rules = Recording::open(client).expect("a recording").rules::<Buttons>(Body::schema()).expect("its own");
     assert_eq!((rules.tick_rate, rules.stepping), (TickRate::default(), Stepping::Clock));

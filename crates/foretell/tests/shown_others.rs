@@ -8,7 +8,7 @@ use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Source;
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, State, Tick};
+use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, ServerConfig, State, Tick};
 
 /// Watches the second player through the eyes of the first.
 #[derive(Default)]
@@ -18,6 +18,8 @@ struct Watch {
     fastest_mps: f64,
     extrapolated: u32,
     shown: u32,
+    /// At the end.
+    delay_ticks: f64,
 }
 
 impl Driver<Masses> for Watch {
@@ -47,19 +49,24 @@ impl Driver<Masses> for Watch {
 }
 
 fn seen(interval: u32, loss: Loss, seed: u64) -> Watch {
+    seen_by(Curve::default(), interval, loss, seed)
+}
+
+fn seen_by(curve: Curve, interval: u32, loss: Loss, seed: u64) -> Watch {
     let config = ServerConfig { snapshot_interval: interval, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed);
     for player in 0..2 {
         let (latency, jitter) = (Duration::from_millis(50), Duration::from_millis(20));
         let conditions = Conditions { latency, jitter, ..Conditions::default() };
         let loss = if player == 0 { loss } else { Loss::default() };
-        let client = ClientConfig::default();
+        let client = ClientConfig { curve, ..ClientConfig::default() };
         let host = HostOptions::at(60);
         simulation.add_player(PlayerOptions { client, host, conditions, world: Masses::default() });
         simulation.players[player].down_conditions.loss = loss;
     }
     let mut watch = Watch::default();
     simulation.run_until(Instant::from_micros(40_000_000), &mut watch);
+    watch.delay_ticks = simulation.players[0].client.stats().playout_delay_ticks;
     watch
 }
 
@@ -86,4 +93,42 @@ fn losses_that_the_delay_covers_are_not_seen_at_all() {
     let watch = seen(1, Loss::Uniform(0.05), 1);
     assert!(watch.extrapolated * 100 < watch.shown, "{} of {}", watch.extrapolated, watch.shown);
     assert!(watch.fastest_mps < seen(1, Loss::default(), 1).fastest_mps * 1.15, "{}", watch.fastest_mps);
+}
+
+/// How fast the other is in truth, at most, in m/s.
+const FASTEST_MPS: f64 = 7.3;
+
+/// E22 for the session: no curve jumps, whatever the link does, but the one that is nothing else.
+#[test]
+fn no_curve_jumps_over_a_bad_link_and_all_have_the_same_delay() {
+    let bursts = Loss::Bursts { rate: 0.2, mean_length: 4.0 };
+    for seed in 0..3 {
+        let delay_ticks = seen(4, bursts, seed).delay_ticks;
+        for curve in Curve::ALL {
+            let watch = seen_by(curve, 4, bursts, seed);
+            assert_eq!(watch.delay_ticks.to_bits(), delay_ticks.to_bits(), "{curve:?}");
+            if curve.leads() {
+                continue;
+            }
+            // A lost burst of 8 snapshots is half a second: what is held makes that way in one frame of 1/60 s.
+            let most = if curve == Curve::Hold { FASTEST_MPS * 60.0 } else { FASTEST_MPS + 35.0 };
+            assert!(watch.fastest_mps < most, "{curve:?}, seed {seed}: {} m/s", watch.fastest_mps);
+            assert!(watch.fastest_mps > FASTEST_MPS / 2.0, "{curve:?}: it is shown at all");
+        }
+        // Who is shown where they should be by now warps where that was too wrong to slide, after half a second of
+        // silence; not after two lost snapshots.
+        for curve in Curve::ALL.into_iter().filter(|curve| curve.leads()) {
+            let watch = seen_by(curve, 4, Loss::Uniform(0.1), seed);
+            assert!(watch.fastest_mps < FASTEST_MPS + 20.0, "{curve:?}, seed {seed}: {} m/s", watch.fastest_mps);
+        }
+    }
+}
+
+#[test]
+fn only_who_leads_is_shown_beyond_the_newest_state_while_nothing_is_late() {
+    for curve in Curve::ALL {
+        let watch = seen_by(curve, 4, Loss::default(), 1);
+        let share = f64::from(watch.extrapolated) / f64::from(watch.shown);
+        assert!(if curve.leads() { share == 1.0 } else { share < 0.02 }, "{curve:?}: {share}");
+    }
 }

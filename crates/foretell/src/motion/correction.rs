@@ -66,9 +66,14 @@ impl Correction {
         }
     }
 
+    /// The distance from which something snaps that moves at `speed` (m/s), in metres.
+    pub(crate) fn snaps_from(&self, speed: f64) -> f64 {
+        self.snap_m.max(self.snap_seconds * speed)
+    }
+
     /// Not a number, in a position or a rotation, snaps as well: it would never decay.
     fn snaps(&self, squared_distance: f64, degrees: f64, speed: f64) -> bool {
-        let limit = self.snap_m.max(self.snap_seconds * speed);
+        let limit = self.snaps_from(speed);
         let near = squared_distance < limit * limit;
         let turned_little = degrees < self.snap_degrees;
         !(near && turned_little)

@@ -163,6 +163,12 @@ impl KindSchema {
         self.fields(row).find(|(column, _)| column.meaning == meaning)
     }
 
+    /// The column of this meaning that has `nth` of the same before it, with the place of its first word in a row: a
+    /// second velocity is that of the second position.
+    pub fn nth(&self, meaning: Meaning, nth: usize) -> Option<(usize, &Column)> {
+        self.places().filter(|(_, column)| column.meaning == meaning).nth(nth)
+    }
+
     /// Each column with the place of its first word in a row.
     pub fn places(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().map(|(at, column)| (*at, column))

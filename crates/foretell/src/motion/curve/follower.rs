@@ -10,8 +10,9 @@ use super::{Extrapolation, Thresholds, dead_reckon, hermite, hermite_derivative}
 
 /// The period before two updates have come, in seconds: the article's.
 const FIRST_PERIOD_S: f64 = 0.1;
-/// The shortest and the longest period, in seconds.
-const PERIODS_S: (f64, f64) = (0.01, 0.5);
+/// The shortest and the longest period, in seconds: within a frame there is no way that looks like one, and after half a
+/// second nobody remembers what was told.
+const PERIODS_S: (f64, f64) = (0.05, 0.5);
 /// By how much of the difference the mean distance of updates and its deviation follow a new one, as a round trip's do.
 const GAINS: (f64, f64) = (0.125, 0.25);
 
@@ -117,8 +118,13 @@ impl<const N: usize> Follower<N> {
         }
     }
 
+    /// How it follows.
+    pub fn following(&self) -> Following {
+        self.following
+    }
+
     /// In how many seconds it comes to what an update says: the mean distance of updates and their mean deviation (D17),
-    /// from 10 to 500 ms.
+    /// from 50 to 500 ms.
     pub fn period_s(&self) -> f64 {
         self.period_s
     }

@@ -18,9 +18,7 @@ pub fn hermite<R: Real, const N: usize>(p1: [R; N], p2: [R; N], v1: [R; N], v2: 
 pub fn hermite_derivative<R: Real, const N: usize>(p1: [R; N], p2: [R; N], v1: [R; N], v2: [R; N], t: R) -> [R; N] {
     let (a, b) = coefficients(p1, p2, v1, v2);
     let (two, three) = (R::from_f64(2.0), R::from_f64(3.0));
-    // In the order of `t * (3 * t * a + 2 * b) + v1`.
-    let three_t = three * t;
-    add(scale(add(scale(a, three_t), scale(b, two)), t), v1)
+    add(scale(add(scale(scale(a, three), t), scale(b, two)), t), v1)
 }
 
 /// The factors of the third and the second power.

@@ -1,5 +1,6 @@
 //! What a client decides by itself.
 
+use super::Curve;
 use super::pacing::Limits;
 use crate::motion::Correction;
 use crate::rollback::Tolerance;
@@ -31,6 +32,9 @@ pub struct ClientConfig {
     /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
     /// [`Client::predict`](super::Client::predict).
     pub predict: Predict,
+    /// By which curve the entities are shown that are not predicted. May be overridden for single ones by
+    /// [`Client::show_with`](super::Client::show_with).
+    pub curve: Curve,
     /// How much later than the next tick an input counts.
     pub input_delay: InputDelay,
     /// By what the clock is steered.
@@ -62,6 +66,7 @@ impl Default for ClientConfig {
             resimulation_budget: 128,
             show: Show::default(),
             predict: Predict::default(),
+            curve: Curve::default(),
             input_delay: InputDelay::default(),
             pacing: PacingBy::default(),
             late_inputs_max: 0.003,

@@ -4,7 +4,10 @@ mod anchor;
 mod appearances;
 mod config;
 mod connection;
+mod curves;
+mod drawn;
 mod effects;
+mod followers;
 mod frame;
 mod join;
 mod news;
@@ -20,10 +23,12 @@ mod scene;
 mod send;
 mod shown;
 mod snapshots;
+mod stage;
 mod telling;
 mod view;
 
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
+pub use curves::Curve;
 pub use frame::{Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use view::{Source, View};
 
@@ -36,15 +41,18 @@ use crate::time::{Instant, Tick, TickTime};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
+use curves::Curves;
 use effects::Effects;
+use followers::Followers;
 use join::Handshake;
 use others::Heard;
 use pacing::Pacing;
 use play::{Done, Turn};
-use playout::Playout;
+use playout::{Playout, Points};
 use reconciler::Reconciler;
 use shown::Offsets;
 use snapshots::Snapshots;
+use stage::Seen;
 
 /// The client of a session.
 ///
@@ -58,6 +66,8 @@ pub struct Client<W: World> {
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
     wishes: Vec<(PlayerId, bool)>,
+    /// By which curves others are to be shown.
+    curves: Curves,
     /// Who it is, to a server; `None` for a client that was created joined.
     nonce: Option<u64>,
     phase: Phase<W>,
@@ -108,7 +118,7 @@ struct Session<W: World> {
     appearances: Appearances,
     effects: Effects,
     /// Where the cursor stood at the last update.
-    told_at: Option<TickTime>,
+    told_at: Option<Points>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
     anchor: Anchor,
@@ -119,8 +129,10 @@ struct Session<W: World> {
     /// For how many ticks an input waits, and is to wait.
     input_delay: u32,
     wanted_delay: u32,
-    /// Between which states others were shown in the last update.
-    between: Option<news::Between>,
+    /// By which states and curves others were shown in the last update.
+    seen: Option<Seen>,
+    curves: Curves,
+    followers: Followers,
 }
 
 impl<W: World> Client<W> {
@@ -159,6 +171,7 @@ impl<W: World> Client<W> {
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
+            curves: Curves::new(config.curve),
             nonce: None,
             phase,
             handshake: None,
@@ -211,16 +224,22 @@ impl<W: World> Client<W> {
         self.events.clear();
         self.events.append(&mut self.events_to_come);
         self.join(now, world, outbox);
+        self.curves.usual = self.config.curve;
         self.done = match &mut self.phase {
             Phase::Playing(session) => {
                 let (config, rules, input_widths) = (&self.config, &self.rules, &self.input_widths);
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
-                let wishes = &self.wishes;
-                Turn { now, session, config, rules, wishes, input_widths, stats, corrections, events }
+                let (wishes, curves) = (&self.wishes, &self.curves);
+                Turn { now, session, config, rules, wishes, curves, input_widths, stats, corrections, events }
                     .play(world, input, outbox)
             }
             _ => Done::default(),
         };
+        for event in &self.events {
+            if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
+                self.curves.forget(*entity);
+            }
+        }
     }
 
     /// Records everything that it is given from here on, so that the session can be run again:
@@ -294,7 +313,9 @@ impl<W: World> Session<W> {
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,
-            between: None,
+            seen: None,
+            curves: Curves::new(config.curve),
+            followers: Followers::new(),
         }
     }
 

@@ -1,50 +1,120 @@
 //! What news of others changes about what is shown of them: hidden by an offset, as a correction is.
 //!
 //! Between two states that are known when the cursor comes to the first nothing changes. But a state that comes while
-//! others are extrapolated, or between two that they are shown between, says that they are elsewhere. So does a jump of
-//! the cursor.
+//! others are extrapolated, or between two that they are shown between, says that they are elsewhere; one that comes after
+//! those two bends a curve that goes by neighbours, and each new one moves who is shown ahead of the cursor. So do a jump
+//! of the cursor, and another curve.
 
-use super::playout::Playout;
-use super::shown::{RowBuffer, STANDING, pose_of, velocity_of};
-use super::view::proxy_row;
-use super::{ClientConfig, Session};
-use crate::motion::{VisualOffset, vector};
-use crate::rollback::{ROW_WORDS_MAX, Schema, World};
-use crate::time::{Instant, Tick, TickTime};
+use super::curves::Curves;
+use super::followers::Followers;
+use super::shown::{Offsets, RowBuffer, STANDING, pose_of, velocity_of};
+use super::stage::{Seen, Stage};
+use super::{ClientConfig, Curve, Session};
+use crate::motion::{Correction, Pose, VisualOffset, vector};
+use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, World};
+use crate::time::{Instant, TickTime};
 
-/// Between which two states others are shown; beyond the newest there is no second one.
-pub(super) type Between = (Tick, Option<Tick>);
+/// What has changed since the update before.
+struct Change<'a> {
+    /// As others were shown by what was known then.
+    before: Stage<'a>,
+    stage: Stage<'a>,
+    /// Whether those at the cursor are shown by other states, and not just by the next ones.
+    at_cursor: bool,
+    /// Whether those ahead of it are.
+    ahead: bool,
+}
+
+impl<'a> Change<'a> {
+    /// `last` is what was seen in the update before, `leaps` whether cursor or front have jumped.
+    fn new(stage: Stage<'a>, last: Seen, leapt_from: Option<super::playout::Points>) -> Option<Change<'a>> {
+        let (points, seen) = (stage.points(), stage.seen());
+        let has_passed = last.around[2].is_some_and(|next| TickTime::start_of(next) <= points.cursor);
+        let at_cursor = leapt_from.is_some() || !has_passed && last.around != seen.around;
+        let ahead = leapt_from.is_some() || last.newest != seen.newest;
+        // The next states begin where the last ones end: as if they had been seen before.
+        let around = if at_cursor { last.around } else { seen.around };
+        let before = stage.as_seen(Seen { around, ..last }, leapt_from.unwrap_or(points))?;
+        Some(Change { before, stage, at_cursor, ahead })
+    }
+
+    /// Whether an entity that is shown by these two curves is shown elsewhere.
+    fn concerns(&self, entity: Entity, before: &Curves, after: &Curves) -> bool {
+        let (before, after) = (before.of(entity), after.of(entity));
+        before != after
+            || match after {
+                // It is nothing but jumps.
+                Curve::Hold => false,
+                _ if after.leads() => self.ahead,
+                _ => self.at_cursor,
+            }
+    }
+}
 
 impl<W: World> Session<W> {
-    /// Keeps what is shown of others where it was, if they are not shown between the same two states as in the update
-    /// before. After the offsets were captured for `now`.
-    pub(super) fn hide_news(&mut self, now: Instant, (schema, config): (&Schema, &ClientConfig)) {
-        let Some(at) = self.playout.at_instant(now) else { return };
-        let (before, after) = Playout::around(&self.snapshots, at);
-        let between = before.map(|before| (before.tick, after.map(|after| after.tick)));
-        let (Some(last), Some(_)) = (core::mem::replace(&mut self.between, between), between) else { return };
-        let leapt_from = self.playout.leapt_from();
-        let has_passed = last.1.is_some_and(|next| TickTime::start_of(next) <= at);
-        let is_ordinary = leapt_from.is_none() && (has_passed || Some(last) == between);
-        let (false, Some(correction)) = (is_ordinary, &config.correction) else { return };
-        let (Some(last_before), Some(before)) = (self.snapshots.get(last.0), before) else { return };
-        let last_after = last.1.and_then(|next| self.snapshots.get(next));
-        let rate = self.pacing.rate();
-        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in last_before.rows.iter() {
-            let known = before.rows.words(entity).filter(|_| !self.timeline.predicted().contains(entity.player()));
-            let Some(known) = known else { continue };
-            let kind = schema.kind(entity.kind());
-            let next = last_after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
-            proxy_row(kind, (last.0, words), next, (leapt_from.unwrap_or(at), rate), &mut row);
-            let shown = self.offsets.at(entity, now, STANDING, config).shown(pose_of(kind, &row));
-            let speed_before = vector::length(velocity_of(kind, &row));
-            let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
-            proxy_row(kind, (before.tick, known), next, (at, rate), &mut row);
-            let pose = pose_of(kind, &row);
-            // How far is far goes by the speed; who turned around stood still for a moment.
-            let speed = vector::length(velocity_of(kind, &row)).max(speed_before);
-            self.offsets.set(entity, VisualOffset::capture(shown, pose, speed, correction).0);
+    /// Keeps what is shown of others where it was, where something has changed about them. After the offsets were captured
+    /// for `now`.
+    pub(super) fn hide_news(&mut self, now: Instant, (schema, config): (&Schema, &ClientConfig), wanted: &Curves) {
+        let Session { playout, snapshots, timeline, offsets, followers, curves, seen, pacing, .. } = self;
+        let Some(points) = playout.points_at(now) else { return };
+        let Some(stage) = Stage::new(snapshots, points, pacing.rate()) else { return };
+        let last = seen.replace(stage.seen()).unwrap_or(stage.seen());
+        let change = Change::new(stage, last, playout.leapt_from());
+        let curves_change = curves != wanted;
+        let is_new = |change: &Change<'_>| change.at_cursor || curves_change || change.ahead && wanted.any_leads();
+        let predicted = timeline.predicted();
+        followers.advance(now);
+        let mut hiding = Hiding { now, schema, config, offsets, followers };
+        if let Some(change) = change.filter(is_new) {
+            let others = stage.others(predicted);
+            for (entity, _) in others.filter(|(entity, _)| change.concerns(*entity, curves, wanted)) {
+                hiding.hide(entity, &change, (curves, wanted));
+            }
+        }
+        hiding.followers.retain(|entity| {
+            wanted.of(entity).following().is_some() && stage.has(entity) && !predicted.contains(entity.player())
+        });
+        if curves_change {
+            curves.clone_from(wanted);
         }
     }
+}
+
+/// What hides that an entity is elsewhere.
+struct Hiding<'a> {
+    now: Instant,
+    schema: &'a Schema,
+    config: &'a ClientConfig,
+    offsets: &'a mut Offsets,
+    followers: &'a mut Followers,
+}
+
+impl Hiding<'_> {
+    /// Takes in the news of an entity, and leaves it where it was shown.
+    fn hide(&mut self, entity: Entity, change: &Change<'_>, (before, after): (&Curves, &Curves)) {
+        let shown = self.pose(entity, &change.before, before);
+        let kind = self.schema.kind(entity.kind());
+        let correction = self.config.correction.as_ref();
+        self.followers.follow((kind, entity, after.of(entity)), &change.stage, correction);
+        let (Some((from, speed_before)), Some(correction)) = (shown, correction) else { return };
+        let Some((to, speed)) = self.pose(entity, &change.stage, after) else { return };
+        if from == to {
+            return;
+        }
+        let from = self.offsets.at(entity, self.now, STANDING, self.config).shown(from);
+        self.offsets.set(entity, offset(from, to, speed.max(speed_before), correction));
+    }
+
+    /// Where an entity is and how fast, without its offset.
+    fn pose(&self, entity: Entity, stage: &Stage<'_>, curves: &Curves) -> Option<(Pose, f64)> {
+        let kind = self.schema.kind(entity.kind());
+        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
+        stage.row(kind, entity, (curves.of(entity), self.followers), &mut row)?;
+        Some((pose_of(kind, &row), vector::length(velocity_of(kind, &row))))
+    }
+}
+
+/// How far is far goes by the speed; who turned around stood still for a moment.
+fn offset(from: Pose, to: Pose, speed: f64, correction: &Correction) -> VisualOffset {
+    VisualOffset::capture(from, to, speed, correction).0
 }

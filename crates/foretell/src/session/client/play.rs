@@ -1,8 +1,8 @@
 //! One update of a running session: clock, reconciliation, new ticks, datagrams.
 
-use super::playout::Playout;
+use super::curves::Curves;
 use super::shown::RowBuffer;
-use super::view::proxy_row;
+use super::stage::Stage;
 use super::{ClientConfig, ClientEvent, ClientStats, Corrected, InputDelay, Session, is_paced};
 use crate::rollback::{InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
 use crate::session::{Outbox, Rules};
@@ -34,6 +34,8 @@ pub(super) struct Turn<'a, W: World> {
     pub rules: &'a Rules,
     /// For which players it was asked to predict their entities, or not to.
     pub wishes: &'a [(PlayerId, bool)],
+    /// By which curves others are to be shown.
+    pub curves: &'a Curves,
     pub input_widths: &'a [u8],
     pub stats: &'a mut ClientStats,
     pub corrections: &'a mut Vec<Corrected>,
@@ -43,7 +45,8 @@ pub(super) struct Turn<'a, W: World> {
 impl<W: World> Turn<'_, W> {
     pub(super) fn play(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) -> Done {
         self.session.pacing.advance(self.now);
-        self.session.playout.advance(self.now);
+        let one_way = self.session.connection.rtt_min() / 2;
+        self.session.playout.advance(self.now, one_way);
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
@@ -53,7 +56,7 @@ impl<W: World> Turn<'_, W> {
         let asleep = self.session.due() > self.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         let replayed = if asleep || self.session.resyncing.is_some() { self.wake(world) } else { 0 };
         let resimulated = replayed + self.reconcile(world);
-        self.session.hide_news(self.now, (&self.rules.schema, self.config));
+        self.session.hide_news(self.now, (&self.rules.schema, self.config), self.curves);
         let leaps = self.session.pacing.take_leap() || catches_up;
         if leaps {
             self.capture();
@@ -154,24 +157,19 @@ impl<W: World> Session<W> {
     /// The rows of other entities at the playout cursor, and the names of those that are gone. Returns where the cursor
     /// stands, when there are any.
     fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
-        let at = self.playout.at_instant(now)?;
-        let (Some(before), after) = Playout::around(&self.snapshots, at) else { return None };
-        let predicted = self.timeline.predicted();
-        self.proxies.settle();
-        self.proxies.retain(|entity| before.rows.words(entity).is_some());
+        let Session { playout, snapshots, timeline, proxies, curves, followers, .. } = self;
+        let points = playout.points_at(now)?;
+        let stage = Stage::new(snapshots, points, timeline.rate())?;
+        proxies.settle();
+        proxies.retain(|entity| stage.has(entity));
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| !predicted.contains(entity.player())) {
+        for (entity, words) in stage.others(timeline.predicted()) {
             let kind = schema.kind(entity.kind());
-            proxy_row(
-                kind,
-                (before.tick, words),
-                after.and_then(|after| Some((after.tick, after.rows.words(entity)?))),
-                (at, self.pacing.rate()),
-                &mut row,
-            );
-            self.proxies.set_words(entity, &row[..words.len()]);
+            if stage.row(kind, entity, (curves.of(entity), followers), &mut row).is_some() {
+                proxies.set_words(entity, &row[..words.len()]);
+            }
         }
-        (!self.proxies.is_empty()).then_some(at)
+        (!proxies.is_empty()).then_some(points.cursor)
     }
 
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a

@@ -1,9 +1,11 @@
-//! When other entities are shown: one cursor per connection, behind the newest information by a measured delay.
+//! When other entities are shown: one cursor per connection, behind the newest information by a measured delay; and where
+//! the server is by now, for those that are shown ahead of the cursor.
 
 use super::pacing::Limits;
-use super::snapshots::{Snapshot, Snapshots};
+use super::snapshots::Snapshot;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
+use core::time::Duration;
 
 const GAPS_KEPT: usize = 8;
 const JUMP_TICKS: f64 = 10.0;
@@ -12,11 +14,24 @@ const GAINS: (f64, f64) = (0.05, 0.1);
 /// Beyond what the latenesses ask for, in ticks.
 const SPARE_TICKS: f64 = 0.25;
 
+/// An instant, and two points of the tick axis at it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Points {
+    /// The instant.
+    pub now: Instant,
+    /// Where the playout cursor stands.
+    pub cursor: TickTime,
+    /// The newest state that the server has by now, as far as can be known: ahead of the cursor by the way down and the
+    /// playout delay.
+    pub front: TickTime,
+}
+
 /// The playout cursor and what it is steered by.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     rate: TickRate,
     cursor: Option<TickClock>,
+    front: Option<TickClock>,
     /// Of snapshots, by how far the tick axis of the local clock is ahead of theirs when they come. Only differences
     /// count, as the two clocks have different origins.
     lateness: Lateness,
@@ -26,10 +41,12 @@ pub(crate) struct Playout {
     next_gap: usize,
     /// How far the cursor is to be behind the local tick axis.
     behind: TickTime,
-    /// How far that is behind the newest possible information, in ticks.
+    /// How far the newest possible information is behind it.
+    fastest: TickTime,
+    /// How far the cursor is to be behind the newest possible information, in ticks.
     delay_ticks: f64,
-    /// Where it would stand, if it has jumped in this update.
-    leapt_from: Option<TickTime>,
+    /// Where both would stand, if one has jumped in this update.
+    leapt_from: Option<Points>,
 }
 
 impl Playout {
@@ -37,11 +54,13 @@ impl Playout {
         Playout {
             rate,
             cursor: None,
+            front: None,
             lateness: Lateness::new(),
             newest: None,
             gaps: [0; GAPS_KEPT],
             next_gap: 0,
             behind: TickTime::default(),
+            fastest: TickTime::default(),
             delay_ticks: 0.0,
             leapt_from: None,
         }
@@ -72,25 +91,21 @@ impl Playout {
         let ticks = |micros: i64| TickTime::from_millionths(micros.saturating_mul(rate));
         let delay = ticks(waits + micros(interval)) + TickTime::ticks(SPARE_TICKS);
         self.delay_ticks = delay.as_ticks();
-        self.behind = ticks(fastest) + delay;
+        self.fastest = ticks(fastest);
+        self.behind = self.fastest + delay;
     }
 
-    /// Moves the cursor to `now`, slewing it towards its delay.
-    pub(crate) fn advance(&mut self, now: Instant) {
+    /// Moves cursor and front to `now`, slewing them towards where they should be. `one_way` is how long the fastest
+    /// datagram takes from the server.
+    pub(crate) fn advance(&mut self, now: Instant, one_way: Duration) {
         if self.newest.is_none() {
             return;
         }
-        let target = self.local(now) - self.behind;
-        let rate = self.rate;
-        let cursor = self.cursor.get_or_insert_with(|| TickClock::new(rate, target, now));
-        cursor.advance(now);
-        let error = (target - cursor.at()).as_ticks();
-        self.leapt_from = (error.abs() > JUMP_TICKS).then(|| cursor.at());
-        if self.leapt_from.is_some() {
-            cursor.jump(target);
-        }
-        let gain = if error > 0.0 { GAINS.0 } else { GAINS.1 };
-        cursor.set_speed((1.0 + gain * error).clamp(0.85, 1.1));
+        let (local, rate) = (self.local(now), self.rate);
+        let on_the_way = TickTime::ticks(one_way.as_secs_f64() * f64::from(rate.get()));
+        let cursor = steer(&mut self.cursor, rate, local - self.behind, now);
+        let front = steer(&mut self.front, rate, local - self.fastest + on_the_way, now);
+        self.leapt_from = (cursor.1 || front.1).then_some(Points { now, cursor: cursor.0, front: front.0 });
     }
 
     /// Where the cursor stands; `None` before the first snapshot.
@@ -98,8 +113,13 @@ impl Playout {
         self.cursor.as_ref().map(|cursor| cursor.at_instant(now))
     }
 
-    /// Where it would stand, if it has jumped in this update.
-    pub(crate) fn leapt_from(&self) -> Option<TickTime> {
+    /// Where cursor and front stand; `None` before the first snapshot.
+    pub(crate) fn points_at(&self, now: Instant) -> Option<Points> {
+        Some(Points { now, cursor: self.at_instant(now)?, front: self.front.as_ref()?.at_instant(now) })
+    }
+
+    /// Where both would stand, if one has jumped in this update.
+    pub(crate) fn leapt_from(&self) -> Option<Points> {
         self.leapt_from
     }
 
@@ -118,20 +138,23 @@ impl Playout {
         self.gaps.iter().copied().filter(|gap| *gap > 0).min().unwrap_or(1)
     }
 
-    /// The snapshots around a point: the newest not after it, and the oldest after it.
-    pub(crate) fn around(snapshots: &Snapshots, at: TickTime) -> (Option<&Snapshot>, Option<&Snapshot>) {
-        let mut before = None;
-        for snapshot in snapshots.complete() {
-            if TickTime::start_of(snapshot.tick) > at {
-                return (before, Some(snapshot));
-            }
-            before = Some(snapshot);
-        }
-        (before, None)
-    }
-
     fn local(&self, now: Instant) -> TickTime {
         let micros = i64::try_from(now.micros()).unwrap_or(i64::MAX);
         TickTime::from_millionths(micros.saturating_mul(i64::from(self.rate.get())))
     }
+}
+
+/// Moves a clock to `now` and slews it towards `target`; it jumps where that is far. Returns where it would stand, and
+/// whether it has jumped.
+fn steer(clock: &mut Option<TickClock>, rate: TickRate, target: TickTime, now: Instant) -> (TickTime, bool) {
+    let clock = clock.get_or_insert_with(|| TickClock::new(rate, target, now));
+    clock.advance(now);
+    let (at, error) = (clock.at(), (target - clock.at()).as_ticks());
+    let jumps = error.abs() > JUMP_TICKS;
+    if jumps {
+        clock.jump(target);
+    }
+    let gain = if error > 0.0 { GAINS.0 } else { GAINS.1 };
+    clock.set_speed((1.0 + gain * error).clamp(0.85, 1.1));
+    (at, jumps)
 }

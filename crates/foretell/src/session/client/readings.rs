@@ -39,6 +39,12 @@ impl<W: World> Client<W> {
         (1.0 - (newest - session.pacing.at_instant(now)).as_ticks()).clamp(0.0, 1.0)
     }
 
+    /// Where the playout cursor stands at `now`: the state in which others are shown that are not shown ahead of it
+    /// ([`Curve::leads`](super::Curve::leads)). `None` before the first snapshot.
+    pub fn playout_cursor(&self, now: Instant) -> Option<TickTime> {
+        self.session()?.playout.at_instant(now)
+    }
+
     /// The local player; `None` before the session begins.
     pub fn player(&self) -> Option<PlayerId> {
         self.session().map(|session| session.player)

@@ -1,9 +1,9 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
-use super::playout::Playout;
+use super::curves::Curves;
+use super::followers::Followers;
 use super::shown::{RowBuffer, pose_of, shown_row, velocity_of};
-use super::snapshots::Snapshots;
-use super::view::proxy_row;
+use super::stage::Stage;
 use super::{ClientConfig, Session};
 use crate::motion::Pose;
 use crate::rollback::{Entity, ROW_WORDS_MAX, Rows, Schema, Timeline, World};
@@ -17,17 +17,16 @@ pub(super) struct Scene<'a, W: World> {
     /// Where the client's clock stands.
     pub(super) at: TickTime,
     pub(super) config: &'a ClientConfig,
-    playout: &'a Playout,
-    snapshots: &'a Snapshots,
+    stage: Option<Stage<'a>>,
+    curves: &'a Curves,
+    followers: &'a Followers,
 }
 
 impl<'a, W: World> Scene<'a, W> {
     /// The rows of other entities that are shown, and not predicted.
     pub(super) fn others(&self) -> impl Iterator<Item = (Entity, &'a [u32])> {
         let predicted = self.timeline.predicted();
-        let before = self.playout.at_instant(self.now).and_then(|at| Playout::around(self.snapshots, at).0);
-        let rows = before.into_iter().flat_map(|before| before.rows.iter());
-        rows.filter(|(entity, _)| !predicted.contains(entity.player()))
+        self.stage.iter().flat_map(|stage| stage.others(predicted))
     }
 
     /// The pose of an entity and its velocity; `None` where it is not shown.
@@ -39,11 +38,7 @@ impl<'a, W: World> Scene<'a, W> {
             shown_row(self.timeline, kind, (entity, words), (self.at, self.config.show), &mut row);
             return Some((pose_of(kind, &row), velocity_of(kind, words)));
         }
-        let cursor = self.playout.at_instant(self.now)?;
-        let (before, after) = Playout::around(self.snapshots, cursor);
-        let before = before.and_then(|before| Some((before.tick, before.rows.words(entity)?)))?;
-        let after = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
-        proxy_row(kind, before, after, (cursor, self.timeline.rate()), &mut row);
+        self.stage.as_ref()?.row(kind, entity, (self.curves.of(entity), self.followers), &mut row)?;
         Some((pose_of(kind, &row), velocity_of(kind, &row)))
     }
 }
@@ -55,7 +50,9 @@ impl<W: World> Session<W> {
         now: Instant,
         (schema, config): (&'a Schema, &'a ClientConfig),
     ) -> (Scene<'a, W>, &'a mut super::shown::Offsets) {
-        let Session { timeline, playout, snapshots, pacing, offsets, .. } = self;
-        (Scene { timeline, schema, now, at: pacing.at(), config, playout, snapshots }, offsets)
+        let Session { timeline, playout, snapshots, pacing, offsets, curves, followers, .. } = self;
+        let points = playout.points_at(now);
+        let stage = points.and_then(|points| Stage::new(snapshots, points, timeline.rate()));
+        (Scene { timeline, schema, now, at: pacing.at(), config, stage, curves, followers }, offsets)
     }
 }

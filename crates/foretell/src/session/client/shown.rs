@@ -221,9 +221,17 @@ pub(crate) fn set_rotation(kind: &KindSchema, rotation: [f64; 4], row: &mut RowB
     }
 }
 
-fn write_lanes(column: &crate::rollback::Column, values: &[f64], words: &mut [u32]) {
+pub(super) fn write_lanes(column: &crate::rollback::Column, values: &[f64], words: &mut [u32]) {
     for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
         column.set_lane(words, lane, *value);
+    }
+}
+
+/// Puts the first position of a row elsewhere.
+pub(super) fn set_position(kind: &KindSchema, position: [f64; 3], row: &mut RowBuffer) {
+    if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
+        let [x, y, z] = position;
+        write_lanes(column, &[x, y, z, 0.0], &mut row[place..place + column.words()]);
     }
 }
 

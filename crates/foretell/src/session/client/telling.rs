@@ -1,9 +1,10 @@
 //! What an update tells of entities and effects: the lists of `appearances.rs` and `effects.rs`, fed and read.
 
+use super::drawn::Knots;
 use super::effects::Now;
 use super::play::Turn;
 use super::shown::pose_of;
-use super::view::proxy_row;
+use super::stage::AHEAD;
 use super::{ClientEvent, Session};
 use crate::motion::Pose;
 use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, Timeline, World};
@@ -36,7 +37,7 @@ impl<W: World> Turn<'_, W> {
             self.stats.withdrawn += session.appearances.end(compared, &snapshot.rows, self.events);
         }
         self.note_shown();
-        self.session.told_at = cursor;
+        self.session.told_at = self.session.playout.points_at(self.now);
     }
 
     /// Remembers where predicted entities are shown now.
@@ -86,14 +87,22 @@ impl<W: World> Session<W> {
     /// Others that the cursor has come to, or left behind.
     fn pass(&mut self, cursor: TickTime, schema: &Schema, events: &mut Vec<ClientEvent>) {
         let (told_at, rate) = (self.told_at, self.pacing.rate());
-        let Session { appearances, snapshots, timeline, .. } = self;
+        let Session { appearances, snapshots, timeline, curves, .. } = self;
         let predicted = timeline.predicted();
         let pose = |entity: Entity, words: &[u32]| pose_of(schema.kind(entity.kind()), words);
         // What an entity's next state lacks is extrapolated up to there.
         let last = |entity: Entity, tick: Tick| -> Option<Pose> {
             let (words, kind) = (snapshots.get(tick)?.rows.words(entity)?, schema.kind(entity.kind()));
             let mut row = [0; ROW_WORDS_MAX];
-            proxy_row(kind, (tick, words), None, (told_at?, rate), &mut row);
+            let (told_at, curve) = (told_at?, curves.of(entity));
+            let at = if curve.leads() { told_at.front } else { told_at.cursor };
+            let knots = Knots { of: [None, Some((tick, words)), None, None], at, rate };
+            if curve.leads() {
+                let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * rate.seconds();
+                knots.reckon(kind, Some(AHEAD), seconds, &mut row);
+            } else {
+                knots.draw(kind, curve, &mut row);
+            }
             Some(pose_of(kind, &row))
         };
         appearances.pass((snapshots, cursor), |entity| predicted.contains(entity.player()), (pose, last), events);

@@ -1,17 +1,11 @@
 //! What a player sees: every entity at the shown instant, with where it comes from.
 
-use super::playout::Playout;
-use super::shown::{RowBuffer, STANDING, ahead, apply, blend, pose_of, velocity_of};
+use super::shown::{RowBuffer, STANDING, apply, pose_of, velocity_of};
 use super::{Client, ClientConfig, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
 use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, Schema, State, World};
-use crate::time::{Instant, Tick, TickRate, TickTime};
+use crate::time::Instant;
 use core::time::Duration;
-
-/// Extrapolated at full speed for so long, in seconds.
-const FULL_SPEED_S: f64 = 0.1;
-/// Then slowing down to a stop within so long, in seconds: 250 ms in all (D29).
-const SLOWING_S: f64 = 0.15;
 
 /// Where a shown pose comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,7 +14,7 @@ pub enum Source {
     Predicted,
     /// Between two of the authority's states.
     Interpolated,
-    /// Beyond the newest of the authority's states, by so long.
+    /// Beyond the newest of the authority's states, by so long; also of who is shown ahead of the playout cursor.
     Extrapolated(Duration),
 }
 
@@ -89,63 +83,15 @@ impl<W: World> Session<W> {
         row: &mut RowBuffer,
         draw: &mut impl FnMut(&View<'_>),
     ) {
-        let Some(at) = self.playout.at_instant(now) else { return };
-        let (Some(before), after) = Playout::around(&self.snapshots, at) else { return };
-        let predicted = self.timeline.predicted();
-        let others = |entity: Entity| !predicted.contains(entity.player()) && self.appearances.is_shown(entity);
-        for (entity, words) in before.rows.iter().filter(|(entity, _)| others(*entity)) {
+        let Some(stage) = self.stage(now) else { return };
+        let others = stage.others(self.timeline.predicted());
+        for (entity, words) in others.filter(|(entity, _)| self.appearances.is_shown(*entity)) {
             let kind = schema.kind(entity.kind());
-            let next = after.and_then(|after| Some((after.tick, after.rows.words(entity)?)));
-            let source = proxy_row(kind, (before.tick, words), next, (at, self.pacing.rate()), row);
+            let how = (self.curves.of(entity), &self.followers);
+            let Some(source) = stage.row(kind, entity, how, row) else { continue };
             let offset = self.offsets.at(entity, now, STANDING, config);
             apply(offset, kind, row);
             draw(&View { entity, source, offset, kind, row: &row[..words.len()] });
         }
-    }
-}
-
-/// The row of another entity at the cursor: between two of the authority's states, or beyond the newest.
-pub(crate) fn proxy_row(
-    kind: &KindSchema,
-    (tick, words): (Tick, &[u32]),
-    next: Option<(Tick, &[u32])>,
-    (at, rate): (TickTime, TickRate),
-    into: &mut RowBuffer,
-) -> Source {
-    let since = (at - TickTime::start_of(tick)).as_ticks();
-    if let Some((next, words_next)) = next {
-        blend(kind, words, words_next, since / f64::from(next.since(tick)), into);
-        return Source::Interpolated;
-    }
-    let seconds = since.max(0.0) * rate.seconds();
-    ahead(kind, words, extrapolated_s(seconds), into);
-    Source::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
-}
-
-/// How many seconds' worth of way is made in so many seconds beyond the newest state: all of it at first, then less and
-/// less up to a stop, without a jump in the velocity.
-fn extrapolated_s(seconds: f64) -> f64 {
-    let slowing = (seconds - FULL_SPEED_S).clamp(0.0, SLOWING_S);
-    seconds.min(FULL_SPEED_S) + slowing - slowing * slowing / (2.0 * SLOWING_S)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn extrapolation_slows_down_without_a_jump_and_stops() {
-        let step = 0.001;
-        let mut speed_before = 1.0;
-        for ms in 0..400 {
-            let (a, b) = (f64::from(ms) * step, f64::from(ms + 1) * step);
-            let speed = (extrapolated_s(b) - extrapolated_s(a)) / step;
-            assert!(
-                speed <= speed_before + 1e-9 && speed_before - speed < 0.01,
-                "at {ms} ms: {speed_before} to {speed}"
-            );
-            speed_before = speed;
-        }
-        assert!(speed_before.abs() < 1e-9);
     }
 }

@@ -1,14 +1,15 @@
 //! The bytes of a recording: a head, and records of bits, each in a frame that says what it holds and how long it is.
 
 use super::RecordingError;
-use crate::time::Instant;
+use crate::rollback::{Entity, Kind, PlayerId};
+use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream};
 use core::time::Duration;
 
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 2;
 /// Longer than the frame of [`Content::Limit`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 
@@ -31,9 +32,11 @@ pub(super) enum Content {
     Digest,
     /// The limit was reached: nothing follows.
     Limit,
+    /// By which curve the game shows an entity.
+    Curve,
 }
 
-const CONTENTS: [Content; 8] = [
+const CONTENTS: [Content; 9] = [
     Content::Start,
     Content::Config,
     Content::Datagram,
@@ -42,6 +45,7 @@ const CONTENTS: [Content; 8] = [
     Content::Outside,
     Content::Digest,
     Content::Limit,
+    Content::Curve,
 ];
 
 /// Appends a record.
@@ -175,6 +179,21 @@ pub(super) fn stream_duration(stream: &mut impl Stream, value: &mut Duration) ->
     let mut micros = u64::try_from(value.as_micros()).unwrap_or(u64::MAX);
     stream_long(stream, &mut micros)?;
     *value = Duration::from_micros(micros);
+    Ok(())
+}
+
+/// What stands in for an entity that is yet to be read.
+pub(super) const NOBODYS: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+
+/// The name of an entity.
+pub(super) fn stream_entity(stream: &mut impl Stream, entity: &mut Entity) -> Result<(), Malformed> {
+    let (Kind(mut kind), mut player, mut tick, mut counter) =
+        (entity.kind(), entity.player().get(), entity.tick().get(), entity.counter());
+    stream.u8(&mut kind)?;
+    stream.u16(&mut player)?;
+    stream.u32(&mut tick)?;
+    stream.u8(&mut counter)?;
+    *entity = Entity::new(Kind(kind), PlayerId::new(player), Tick::new(tick), counter);
     Ok(())
 }
 

@@ -1,9 +1,10 @@
 //! Writing: what an endpoint is given, record by record, to a sink of the caller's.
 
-use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long};
-use super::settings::{Config, Start};
-use crate::rollback::{Input, Kind, ROW_WORDS_MAX, Rows};
+use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_entity, stream_instant, stream_long};
+use super::settings::{Config, Start, stream_one_of};
+use crate::rollback::{Entity, Input, ROW_WORDS_MAX, Rows};
 use crate::session::PeerId;
+use crate::session::client::Curve;
 use crate::session::rowcode::{Ages, RowCode};
 use crate::time::{Instant, Tick};
 use crate::wire::{BitWriter, Stream, write_change};
@@ -154,6 +155,13 @@ impl<C: Config> Recorded<C> {
         });
     }
 
+    pub(in crate::session) fn note_curve(&mut self, entity: Entity, mut curve: Curve) {
+        self.put(Content::Curve, |writer, _| {
+            stream_one_of(writer, &mut curve, &Curve::ALL).expect("writing never fails");
+            stream_entity(writer, &mut { entity }).expect("writing never fails");
+        });
+    }
+
     /// What the rows say that has changed, and what is gone.
     pub(in crate::session) fn note_outside(&mut self, rows: &Rows, code: &RowCode) {
         if rows.changed().is_empty() && rows.removed().is_empty() {
@@ -161,12 +169,8 @@ impl<C: Config> Recorded<C> {
         }
         self.put(Content::Outside, |writer, _| {
             for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-                let Kind(kind) = entity.kind();
                 writer.put(1, 1);
-                writer.put(u64::from(kind), 8);
-                writer.put(u64::from(entity.player().get()), 16);
-                writer.put(u64::from(entity.tick().get()), 32);
-                writer.put(u64::from(entity.counter()), 8);
+                stream_entity(writer, &mut { *entity }).expect("writing never fails");
             }
             writer.put(0, 1);
             for entity in rows.changed() {

@@ -1,11 +1,11 @@
 //! Running a recording again, and whether it came to the same.
 
-use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long};
+use super::format::{Content, Frame, Frames, NOBODYS, rest, stream_entity, stream_instant, stream_long};
 use super::recorder::{PEER_CALLS, PeerCall};
 use super::recording::{Recording, RecordingError};
-use super::settings::{Config, Made};
-use crate::rollback::{Entity, Input, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
-use crate::session::client::{Client, ClientEvent, ClientStats, Corrected};
+use super::settings::{Config, Made, stream_one_of};
+use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, word_bits};
+use crate::session::client::{Client, ClientEvent, ClientStats, Corrected, Curve};
 use crate::session::rowcode::RowCode;
 use crate::session::server::{LateInput, PeerStats, Server, ServerEvent};
 use crate::session::{Outbox, PeerId};
@@ -155,6 +155,11 @@ trait Again {
         Err(Malformed::OutOfRange("content"))
     }
 
+    fn show_with(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
+        let _ = reader;
+        Err(Malformed::OutOfRange("content"))
+    }
+
     fn change(&mut self, reader: BitReader<'_>) -> Result<(), Malformed> {
         let _ = reader;
         Err(Malformed::OutOfRange("content"))
@@ -214,6 +219,7 @@ impl Progress {
                 again.call(*call, PeerId(peer))?;
             }
             Content::Outside => again.change(reader)?,
+            Content::Curve => again.show_with(reader)?,
             Content::Digest => self.compare(reader, again.digest())?,
             Content::Limit => {
                 reader.finish()?;
@@ -289,6 +295,15 @@ impl<W: World> Again for ClientAgain<W> {
             PeerCall::DontPredict => self.client.predict(PlayerId::new(player), false),
             PeerCall::Join | PeerCall::Leave | PeerCall::Disconnected => return Err(Malformed::OutOfRange("call")),
         }
+        Ok(())
+    }
+
+    fn show_with(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let (mut curve, mut entity) = (Curve::default(), NOBODYS);
+        stream_one_of(&mut reader, &mut curve, &Curve::ALL)?;
+        stream_entity(&mut reader, &mut entity)?;
+        reader.finish()?;
+        self.client.show_with(entity, curve);
         Ok(())
     }
 
@@ -368,12 +383,8 @@ impl<W: World> Again for ServerAgain<W> {
     fn change(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         self.outside.clear();
         while reader.take(1)? == 1 {
-            let (mut kind, mut player, mut tick, mut counter) = (0, 0, 0, 0);
-            reader.u8(&mut kind)?;
-            reader.u16(&mut player)?;
-            reader.u32(&mut tick)?;
-            reader.u8(&mut counter)?;
-            let entity = Entity::new(Kind(kind), PlayerId::new(player), Tick::new(tick), counter);
+            let mut entity = NOBODYS;
+            stream_entity(&mut reader, &mut entity)?;
             if !self.code.knows(entity.kind()) {
                 return Err(Malformed::OutOfRange("kind"));
             }

@@ -3,7 +3,7 @@
 use super::format::{stream_choice, stream_duration, stream_float, stream_long};
 use crate::motion::{BySize, Correction, Decay};
 use crate::rollback::Tolerance;
-use crate::session::client::{ClientConfig, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
+use crate::session::client::{ClientConfig, Curve, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
 use crate::session::server::ServerConfig;
 use crate::session::{GapPolicy, Stepping};
 use crate::time::Instant;
@@ -84,6 +84,7 @@ impl Config for ClientConfig {
             resimulation_budget,
             show,
             predict,
+            curve,
             input_delay,
             pacing,
             late_inputs_max,
@@ -108,6 +109,7 @@ impl Config for ClientConfig {
         stream.u32(resimulation_budget)?;
         stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
         stream_one_of(stream, predict, &[Predict::Own, Predict::Everyone])?;
+        stream_one_of(stream, curve, &Curve::ALL)?;
         stream_input_delay(stream, input_delay)?;
         stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
         stream_float(stream, late_inputs_max)?;
@@ -143,7 +145,11 @@ impl Config for ServerConfig {
 }
 
 /// One of the alternatives that are listed.
-fn stream_one_of<T: Copy + PartialEq>(stream: &mut impl Stream, value: &mut T, of: &[T]) -> Result<(), Malformed> {
+pub(super) fn stream_one_of<T: Copy + PartialEq>(
+    stream: &mut impl Stream,
+    value: &mut T,
+    of: &[T],
+) -> Result<(), Malformed> {
     let at = of.iter().position(|known| known == value).expect("all alternatives are listed");
     let at = stream_choice(stream, at as u64, of.len() as u64)?;
     *value = usize::try_from(at).ok().and_then(|at| of.get(at).copied()).unwrap_or(*value);
@@ -240,6 +246,7 @@ mod tests {
             resimulation_budget: 7,
             show: Show::Ahead,
             predict: Predict::Everyone,
+            curve: Curve::VelocityBlending,
             input_delay: InputDelay::AboveRtt { rtt: Duration::from_millis(99), ticks_max: 5 },
             pacing: PacingBy::RoundTrip,
             late_inputs_max: 0.03,
