@@ -274,12 +274,12 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         group: Group::Methods,
         range: Range::Words(&[
             ("keys", "by your keys"),
-            ("circle", "in a circle"),
-            ("stop_and_go", "stop and go"),
             ("inertial", "with inertia"),
+            ("stop_and_go", "stop and go"),
+            ("circle", "in a circle"),
         ]),
         default: 0,
-        explain: "Your keys (or the bot's), a circle of 3 m at 5 m/s, 6 m/s with abrupt stops and turns, or swinging curves.",
+        explain: "Your keys (or the bot's), or what docs/CURVES.md measures: a ship's curves, 5 m/s with abrupt stops, a circle of 3 m.",
         source: "P4, P6",
     },
     Control {

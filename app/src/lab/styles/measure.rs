@@ -91,7 +91,7 @@ impl Measure {
         let point = self.point(truth, shown);
         self.points.push_front(point);
         self.points.truncate(WINDOW);
-        if self.frames % FIGURES_EVERY == 0 {
+        if self.frames.is_multiple_of(FIGURES_EVERY) {
             self.figures = self.measured(truth);
         }
         self.frames += 1;

@@ -14,13 +14,14 @@ use super::controls::Key;
 use super::frame::Shown;
 use super::lanes::{Bench, Lane, Lanes, Question};
 use super::settings::Settings;
+use crate::sweep::curves::parade::Motion;
 use catalogue::{CHOICES, Entry};
 use core::time::Duration;
 use foretell::Instant;
 use foretell::netsim::Link;
 use measure::{Measure, Track};
 use method::{Known, Method, Seen, Update};
-use owner::{Motion, Owner};
+use owner::Owner;
 
 /// From one frame to the next, in seconds.
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -63,7 +64,7 @@ pub struct Styles {
 impl Styles {
     /// Before its first frame.
     pub fn new(seed: u64) -> Styles {
-        let owner = Owner::new(Motion::Keys);
+        let owner = Owner::new(None);
         Styles {
             made_for: None,
             owner,
@@ -83,7 +84,7 @@ impl Styles {
             return;
         }
         if self.made_for.map(|(motion, _)| motion) != Some(wanted.0) {
-            self.owner = Owner::new(Motion::ALL[usize::from(wanted.0)]);
+            self.owner = Owner::new(motion(wanted.0));
             (self.track, self.newest, self.sent) = (Track::default(), None, self.owner.position());
         }
         let start = self.newest.map_or(self.owner.position(), |newest| newest.position);
@@ -172,6 +173,11 @@ fn cubes(truth: [f64; 3], seen: Seen, newest: Option<&Update>) -> Vec<Shown> {
     let ghost = newest.map(|update| cube("ghost", update.position, "confirmed", 0.0));
     let shown = [cube("server", truth, "confirmed", 0.0), cube("other", seen.position, source, seen.beyond_ms)];
     ghost.into_iter().chain(shown).collect()
+}
+
+/// The owner's motion by the code of its control; `None` for keys.
+fn motion(code: u16) -> Option<Motion> {
+    code.checked_sub(1).map(|stated| Motion::ALL[usize::from(stated)])
 }
 
 /// In frames.
