@@ -214,3 +214,20 @@ fn a_clock_that_is_set_forward_costs_one_resync_and_a_third_of_a_second() {
         assert!(late <= 1, "{step_s} s, {latency} ms: {late}");
     }
 }
+
+#[test]
+fn a_clock_that_is_set_back_costs_no_input_and_no_resync() {
+    for (of_server, back_s) in [(false, 1), (false, 60), (true, 1), (true, 60)] {
+        let (mut simulation, mut watch) = session(network(50, 0), 60);
+        run(&mut simulation, 60.0, &mut watch);
+        let now = simulation.now();
+        let back = Offset::from_micros(-back_s * 1_000_000);
+        let host = if of_server { &mut simulation.server.host } else { &mut simulation.players[0].host };
+        host.clock_mut().step(now, back);
+        let before = watch.missed.len();
+        run(&mut simulation, 4.0, &mut watch);
+        let mut after = watch.frames.iter().filter(|seen| seen.at > now);
+        assert!(after.all(|seen| seen.state == ClientState::Playing), "{back_s} s");
+        assert_eq!((watch.seen(simulation.now()).resyncs, watch.missed.len() - before), (0, 0), "{back_s} s");
+    }
+}

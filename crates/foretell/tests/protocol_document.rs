@@ -639,18 +639,21 @@ struct Served {
     server: Server<Space>,
     world: Space,
     outbox: Outbox,
+    /// Of the last update.
+    now: Instant,
 }
 
 impl Served {
     fn new(players_max: u16) -> Served {
         let config = ServerConfig { players_max, ..ServerConfig::default() };
         let server = Server::new(Rules::new(Thing::schema()), config, EPOCH, Instant::ZERO);
-        Served { server, world: Space::default(), outbox: Outbox::new() }
+        Served { server, world: Space::default(), outbox: Outbox::new(), now: Instant::ZERO }
     }
 
     fn update(&mut self, micros: u64) -> Vec<Vec<u8>> {
         self.outbox.clear();
-        self.server.update(Instant::from_micros(micros), &mut self.world, &mut self.outbox);
+        self.now = Instant::from_micros(micros);
+        self.server.update(self.now, &mut self.world, &mut self.outbox);
         self.outbox.iter().map(|(_, datagram)| datagram.to_vec()).collect()
     }
 
@@ -730,7 +733,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
     let hello_of = |nonce| hello(2, nonce, documented_rules_hash(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
-        served.server.receive(Instant::ZERO, PeerId(peer), datagram).expect("well-formed");
+        served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
     from(&mut served, 3, &hello_of(1));
     from(&mut served, 4, &hello_of(2));

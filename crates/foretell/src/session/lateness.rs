@@ -19,8 +19,10 @@ const LOW_BIN: i64 = 64;
 const FAST_HALF_LIFE_S: f64 = 2.0;
 /// Alone may lower.
 const SLOW_HALF_LIFE_S: f64 = 20.0;
-/// What the fast histogram can tell: of rarer things it knows only that they happened.
+/// What the fast histogram can tell: of rarer things than three values it knows only that they happened.
 const FAST_VALUES: f64 = 3.0;
+/// As long as it holds few values, it believes the worst of them.
+const FAST_SHARE_MAX: f64 = 0.05;
 /// What has not happened for so many seconds is not waited for any more.
 const PEAKS_KEPT: usize = 10;
 /// How many arrivals the fastest is taken of: a second at 64 Hz.
@@ -210,7 +212,7 @@ impl Lateness {
     pub(crate) fn wanted(&self, late: f64) -> Option<i64> {
         let of_late = |second: u64| self.second.saturating_sub(second) < PEAKS_KEPT as u64;
         let peak = self.peaks.iter().filter(|(second, _)| of_late(*second)).map(|(_, value)| *value).max();
-        let told = FAST_VALUES * self.fast.weight / self.fast.total;
+        let told = (FAST_VALUES * self.fast.weight / self.fast.total).min(FAST_SHARE_MAX);
         let fast = self.fast.quantile(late.max(told))?;
         let slow = self.slow.quantile(late)?.min(peak.unwrap_or(i64::MAX).saturating_add(BIN_MICROS));
         Some(fast.max(slow))

@@ -40,6 +40,13 @@ impl Add<Duration> for Instant {
     }
 }
 
+impl Add<Offset> for Instant {
+    type Output = Instant;
+    fn add(self, offset: Offset) -> Instant {
+        Instant(self.0.saturating_add_signed(offset.0))
+    }
+}
+
 impl Sub for Instant {
     type Output = Offset;
     fn sub(self, other: Instant) -> Offset {

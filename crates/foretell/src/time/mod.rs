@@ -5,8 +5,10 @@
 
 mod clock;
 mod instant;
+mod steady;
 mod tick;
 
 pub use clock::{TickClock, TickTime};
 pub use instant::{Instant, Offset};
+pub(crate) use steady::Steady;
 pub use tick::{Tick, TickDelta, TickRate};

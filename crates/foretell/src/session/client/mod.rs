@@ -37,7 +37,7 @@ use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
 use super::{Outbox, Rules, Stepping};
 use crate::rollback::{Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
-use crate::time::{Instant, Tick, TickTime};
+use crate::time::{Instant, Steady, Tick, TickTime};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
@@ -62,6 +62,7 @@ use stage::Seen;
 pub struct Client<W: World> {
     config: ClientConfig,
     rules: Rules,
+    clock: Steady,
     code: RowCode,
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
@@ -163,11 +164,14 @@ impl<W: World> Client<W> {
         let connection = Connection::new((epoch, epoch), now);
         let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
         session.timeline.begin(world, Tick::ZERO);
-        Client::with(rules, config, Phase::Playing(Box::new(session)))
+        let mut client = Client::with(rules, config, Phase::Playing(Box::new(session)));
+        client.clock = Steady::new(now);
+        client
     }
 
     fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
         Client {
+            clock: Steady::new(Instant::ZERO),
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
@@ -220,6 +224,7 @@ impl<W: World> Client<W> {
 
     fn advance(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) {
         self.used = true;
+        let now = self.clock.note(now);
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.events_to_come);

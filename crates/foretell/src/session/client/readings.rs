@@ -22,7 +22,7 @@ impl<W: World> Client<W> {
         match &self.phase {
             Phase::Joining => ClientState::Joining,
             Phase::Refused(why) => ClientState::Refused(*why),
-            Phase::Playing(session) => session.state(now),
+            Phase::Playing(session) => session.state(self.clock.at(now)),
         }
     }
 
@@ -36,7 +36,7 @@ impl<W: World> Client<W> {
     pub fn tick_fraction(&self, now: Instant) -> f64 {
         let Some(session) = self.session() else { return 0.0 };
         let newest = TickTime::start_of(session.timeline.present());
-        (1.0 - (newest - session.pacing.at_instant(now)).as_ticks()).clamp(0.0, 1.0)
+        (1.0 - (newest - session.pacing.at_instant(self.clock.at(now))).as_ticks()).clamp(0.0, 1.0)
     }
 
     /// Where the playout cursor stands at `now`: the state in which others are shown that are not shown ahead of it

@@ -22,6 +22,7 @@ impl<W: World> Client<W> {
         }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += datagram.len() as u64;
+        let now = self.clock.note(now);
         let result = self.read(now, datagram);
         self.stats.refused += u64::from(result.is_err());
         result

@@ -62,6 +62,7 @@ impl<W: World> Client<W> {
     /// withdrawn or despawned.
     pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
         let Phase::Playing(session) = &self.phase else { return };
+        let now = self.clock.at(now);
         let at = session.pacing.at_instant(now);
         let Some(newest) = session.timeline.rows(session.timeline.present()) else { return };
         let mut row = [0; ROW_WORDS_MAX];

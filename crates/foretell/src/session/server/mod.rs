@@ -21,7 +21,7 @@ use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::{GapPolicy, Outbox, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
-use crate::time::{Instant, Tick, TickClock, TickTime};
+use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
 use core::time::Duration;
 use frame::Served;
@@ -80,6 +80,7 @@ pub struct Server<W: World> {
     rules_hash: u64,
     code: RowCode,
     input_widths: Vec<u8>,
+    steady: Steady,
     clock: TickClock,
     /// The next tick to step, where the clock steps the world; the number of executed steps where inputs do.
     next: Tick,
@@ -124,6 +125,7 @@ impl<W: World> Server<W> {
             rules_hash: rules.hash_with::<W::Input>(),
             code: RowCode::new(&rules.schema),
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
+            steady: Steady::new(now),
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
             next: Tick::ZERO,
             epoch,
@@ -155,6 +157,8 @@ impl<W: World> Server<W> {
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
         self.used = true;
+        let read = now;
+        let now = self.steady.note(read);
         self.frame.begin();
         self.clock.advance(now);
         self.notice_silence(now);
@@ -164,7 +168,7 @@ impl<W: World> Server<W> {
             Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
         }
         self.frame.finish();
-        self.note_update(now);
+        self.note_update(read);
         self.frame()
     }
 

@@ -27,6 +27,7 @@ impl<W: World> Server<W> {
             recorded.note_config(&self.config);
             recorded.note_datagram(now, peer, datagram);
         }
+        let now = self.steady.note(now);
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
         result
