@@ -68,8 +68,10 @@ export class Lanes {
     const enlarge = button("enlarge", `show ${name} alone`, "⤢", () => this.show(this.alone === name ? null : name));
     const off = button("off", `switch ${name} off`, "×", () => this.toggle(name));
     const figures = element("dl", "figures");
-    const said = element("ul", "said");
-    const root = element("article", "lane", element("header", "", element("b", "", String(index + 1)), swatch, element("h3", "", name), enlarge, off), element("p", "explain", explain), element("div", "body", element("div", "view", canvas, said), figures));
+    const said = element("p", "said");
+    const header = element("header", "", element("b", "", String(index + 1)), swatch, element("h3", "", name), enlarge, off);
+    const body = element("div", "body", element("div", "view", canvas, said), figures);
+    const root = element("article", "lane", header, element("p", "explain", explain), body);
     root.setAttribute("aria-label", name);
     root.addEventListener("pointerenter", () => this.point(name));
     root.addEventListener("pointerleave", () => this.point(null));
