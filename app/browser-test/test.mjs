@@ -56,6 +56,36 @@ async function turnToRemote(page) {
   await page.waitForFunction(() => window.foretell.settings.scene === "remote" && others(window.foretell.frames.at(-1)).length > 1);
 }
 
+async function turnToStyles(page) {
+  await page.locator('#scenes [data-name="styles"]').click();
+  await page.waitForFunction(() => window.foretell.frames.at(-1)?.lanes?.lanes.length > 0);
+}
+
+/** How many pixels of a canvas are drawn, and a number that changes with them; `colour` counts only those of a variable of the style. */
+const inkOf = (page, selector, colour = null) => page.evaluate(([selector, colour]) => {
+  const canvas = document.querySelector(selector);
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  let wanted = null;
+  if (colour) {
+    copy.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${colour}`).trim();
+    copy.fillRect(0, 0, 1, 1);
+    wanted = [...copy.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+    copy.clearRect(0, 0, 1, 1);
+  }
+  copy.drawImage(canvas, 0, 0);
+  // Of the charts the plots alone.
+  const left = selector === "#charts" ? 214 : 0;
+  const { data } = copy.getImageData(left, 0, canvas.width - left, canvas.height);
+  let [ink, sum] = [0, 0];
+  for (let i = 0; i < data.length; i += 4) {
+    if (!data[i + 3] || (wanted && wanted.some((part, k) => Math.abs(part - data[i + k]) > 3))) continue;
+    [ink, sum] = [ink + 1, (sum * 31 + data[i + 2] + i) % 1e9];
+  }
+  return { ink, sum };
+}, [selector, colour]);
+
+const truthOf = (page) => page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes[0].cubes.find(({ role }) => role === "server").position);
+
 function watch(page) {
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
@@ -119,9 +149,12 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
       await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
-      const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
-      assert.equal(screen, options.viewport.width);
-      assert(wide <= screen, `${wide} px of ${screen} px`);
+      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click()]) {
+        await turn(page);
+        const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
+        assert.equal(screen, options.viewport.width);
+        assert(wide <= screen, `${wide} px of ${screen} px`);
+      }
     });
 
     test("each control has a name, and an explanation that can be read", async () => {
@@ -162,14 +195,27 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         await page.keyboard.press("]");
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-packets.png` });
       });
+
+      test(`lanes are pictured in ${colorScheme}, together and one alone`, async () => {
+        const page = await open({ ...options, colorScheme });
+        await turnToStyles(page);
+        await until(page, (await newestFrame(page)) + 240);
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-styles.png`, fullPage: name === "phone" });
+        await page.locator(".lane .view canvas").nth(4).click();
+        await until(page, (await newestFrame(page)) + 30);
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-lane.png`, fullPage: name === "phone" });
+      });
     }
   });
 }
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
-  const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
-  assert(tall <= screen, `${tall} px of ${screen} px`);
+  for (const turn of [() => {}, turnToStyles]) {
+    await turn(page);
+    const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
+    assert(tall <= screen, `${tall} px of ${screen} px`);
+  }
 });
 
 test("the client moves at once and the server later", async () => {
@@ -290,12 +336,101 @@ for (const [way, turn] of [
     assert.match(await page.locator("#now").innerText(), /playout delay[\s\S]+extrapolated[\s\S]+frozen[\s\S]+largest jump/);
     assert.match(await page.locator("#legend").innerText(), /extrapolated[\s\S]+held/);
     assert(await page.locator("#control-bots").isVisible() && await page.locator("#control-other_player").isHidden());
-    await page.keyboard.press("n");
+    await page.locator('#scenes [data-name="prediction"]').click();
     await page.waitForFunction(() => window.foretell.settings.scene === "prediction" && others(window.foretell.frames.at(-1)).length === 1);
     assert(await page.locator("#control-bots").isHidden() && await page.locator("#control-other_player").isVisible());
     assert((await newestFrame(page)) > before, "the run goes on");
   });
 }
+
+test("the scene of styles shows a lane for each curve, with its picture, its figures and a curve in the charts", async () => {
+  const page = await open();
+  await turnToStyles(page);
+  await until(page, (await newestFrame(page)) + 240);
+  const names = await page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes.map(({ name }) => name));
+  assert.deepEqual(await page.locator(".lane h3").allInnerTexts(), names);
+  assert(names.length === 8 && names.includes("Hermite, later") && names.includes("PUN transform"), names.join());
+  for (let i = 1; i <= names.length; i += 1) {
+    const canvas = `.lane:nth-child(${i}) .view canvas`;
+    const first = await inkOf(page, canvas);
+    await until(page, (await newestFrame(page)) + 10);
+    const second = await inkOf(page, canvas);
+    assert(first.ink > 2000 && first.sum !== second.sum, JSON.stringify({ name: names[i - 1], first, second }));
+    assert.match(await page.locator(`.lane:nth-child(${i})`).innerText(), /RMS now\s+[\d.]+ cm\s+delay\s+(\d+|–) ms\s+RMS then/);
+  }
+  for (const colour of ["client", "late", "local", "event", "text", "ghost"]) {
+    const { ink } = await inkOf(page, "#charts", colour);
+    assert(ink > 40, `${ink} pixels of ${colour}`);
+  }
+  assert(await page.locator("#arena").isHidden() && await page.locator("#now").isHidden() && await page.locator("#control-curves").isVisible());
+  assert(await page.locator("#control-tick_rate").isHidden() && await page.locator("#control-latency_ms").isVisible());
+});
+
+test("the arrow keys move the owner, after the bot, and a preset lies over the lanes", async () => {
+  const page = await open();
+  await turnToStyles(page);
+  await page.waitForFunction(() => window.foretell.frames.at(-1).bot && window.foretell.frames.at(-1).keys);
+  await page.keyboard.press("KeyS");
+  await until(page, (await newestFrame(page)) + 90);
+  const before = await truthOf(page);
+  await page.keyboard.down("ArrowLeft");
+  await page.keyboard.down("ArrowUp");
+  await until(page, (await newestFrame(page)) + 30);
+  await page.keyboard.up("ArrowLeft");
+  await page.keyboard.up("ArrowUp");
+  const after = await truthOf(page);
+  assert(after[0] < before[0] - 0.3 && after[2] > before[2] + 0.3, JSON.stringify({ before, after }));
+  await page.locator("#control-motion").selectOption({ label: "in a circle" });
+  const delay = () => page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes[0].figures.find(({ label }) => label === "delay").value);
+  await page.locator("#preset").selectOption("terrible");
+  await until(page, (await newestFrame(page)) + 330);
+  const [bad] = [await delay()];
+  await page.locator("#preset").selectOption("perfect");
+  await until(page, (await newestFrame(page)) + 330);
+  assert(bad > (await delay()) + 30, `${bad} and ${await delay()} ms`);
+});
+
+test("a lane is shown alone, switched off and back, and its curve with it; a choice brings other lanes", async () => {
+  const page = await open();
+  await turnToStyles(page);
+  await until(page, (await newestFrame(page)) + 60);
+  const shown = () => page.locator(".lane:visible h3").allInnerTexts();
+  const all = await shown();
+  await page.locator(".lane:nth-child(5) .view canvas").click();
+  assert.deepEqual(await shown(), [all[4]]);
+  assert.match(await page.locator(".lane.alone").innerText(), /corrected[\s\S]+D18[\s\S]+unsteady/);
+  assert.equal(await page.locator(".rest button").count(), all.length - 1);
+  await page.locator(".lane.alone .view canvas").click();
+  assert.deepEqual(await shown(), all);
+  await page.locator(".lane:nth-child(3) .off").click();
+  await page.mouse.move(5, 5);
+  assert.deepEqual(await shown(), all.filter((_, i) => i !== 2));
+  await until(page, (await newestFrame(page)) + 3);
+  assert.equal((await inkOf(page, "#charts", "local")).ink, 0);
+  await page.locator(".rest button").click();
+  await page.mouse.move(5, 5);
+  assert.deepEqual(await shown(), all);
+  await page.locator("#control-curves").selectOption({ label: "PUN's views" });
+  await page.waitForFunction(() => document.querySelector(".lane h3")?.textContent === "PUN transform");
+  await page.locator('#scenes [data-name="prediction"]').click();
+  await page.waitForFunction(() => document.getElementById("lanes").hidden);
+  assert(await page.locator("#arena").isVisible() && await page.locator("#now").isVisible());
+});
+
+test("a replayed run turns to its scene by itself", async () => {
+  const page = await open();
+  await until(page, 100);
+  await turnToStyles(page);
+  await until(page, (await newestFrame(page)) + 60);
+  await page.keyboard.press("c");
+  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const again = await open(DESKTOP, link);
+  assert(await again.locator("#arena").isVisible());
+  await again.waitForFunction(() => window.foretell.frames.at(-1).replaying && window.foretell.frames.at(-1).lanes);
+  assert.equal(await again.locator(".lane:visible").count(), 8);
+  assert(await again.locator("#control-curves").isVisible());
+});
 
 test("bots come and go with their slider, and the person drives on", async () => {
   const page = await open();

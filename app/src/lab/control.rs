@@ -137,7 +137,7 @@ impl Control {
             "explain": self.explain,
             "source": self.source,
             "restarts": self.key.restarts(),
-            "scene": self.key.scene().map(|scene| scene.name()),
+            "scenes": self.key.scenes().iter().map(|scene| scene.name()).collect::<Vec<_>>(),
         });
         let more = match self.range {
             Range::Slider { min, max, per_unit, unit } => {

@@ -1,96 +1,7 @@
 //! The controls of the lab: what each is called, what it does and where it comes from.
 
 use super::control::{Control, Group, Range};
-
-/// Every control, in the order of [`CONTROLS`]. The order is part of a link's format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Key {
-    Latency,
-    Jitter,
-    Ordering,
-    Loss,
-    BurstLength,
-    Duplicates,
-    Reordering,
-    Rate,
-    TickRate,
-    SendRate,
-    SnapshotRate,
-    Stepping,
-    Redundancy,
-    RedundancyCap,
-    Gap,
-    Reconciliation,
-    Tolerance,
-    Correction,
-    Decay,
-    Show,
-    Other,
-    Bots,
-    Scene,
-    Others,
-}
-
-/// How many controls there are.
-pub const CONTROLS_LEN: usize = 24;
-
-/// What the page shows of the one session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scene {
-    /// The person's own cube, and what becomes of its predictions.
-    Prediction,
-    /// The others, as the person's client shows them.
-    Remote,
-}
-
-impl Scene {
-    /// Both, in the order of their codes.
-    pub const ALL: [Scene; 2] = [Scene::Prediction, Scene::Remote];
-
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scene::Prediction => "prediction",
-            Scene::Remote => "remote",
-        }
-    }
-}
-
-impl Key {
-    /// Its control.
-    pub fn control(self) -> &'static Control {
-        &CONTROLS[self as usize]
-    }
-
-    /// The key of this name.
-    pub fn named(name: &str) -> Result<Key, String> {
-        let known = CONTROLS.iter().find(|control| control.name == name);
-        known.map(|control| control.key).ok_or_else(|| {
-            let names: Vec<_> = CONTROLS.iter().map(|control| control.name).collect();
-            format!("there is no control of this name; accepted are {}", names.join(", "))
-        })
-    }
-
-    /// Whether a change of it needs a new session: both ends must agree on it from the start.
-    pub fn restarts(self) -> bool {
-        matches!(self, Key::TickRate | Key::Stepping)
-    }
-
-    /// The scene that it counts in; `None` for all.
-    pub fn scene(self) -> Option<Scene> {
-        match self {
-            Key::Other => Some(Scene::Prediction),
-            Key::Bots | Key::Others => Some(Scene::Remote),
-            _ => None,
-        }
-    }
-
-    /// Whether it is one of those that a preset sets.
-    pub fn is_network(self) -> bool {
-        self.control().group == Group::Network
-    }
-}
+pub use super::key::{CONTROLS_LEN, Key, Scene};
 
 const fn slider(min: u16, max: u16, per_unit: u16, unit: &'static str) -> Range {
     Range::Slider { min, max, per_unit, unit }
@@ -341,9 +252,9 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         name: "scene",
         label: "scene",
         group: Group::Scene,
-        range: Range::Words(&[("prediction", "Prediction"), ("remote", "Remote players")]),
+        range: Range::Words(&[("prediction", "Prediction"), ("remote", "Remote players"), ("styles", "Styles")]),
         default: 0,
-        explain: "What the page shows of the session: your own cube, or the others.",
+        explain: "What the page shows: your own cube, the others, or one owner by many curves.",
         source: "Q20",
     },
     Control {
@@ -355,5 +266,82 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         default: 0,
         explain: "Whether others are shown late, between snapshots, or ahead, by the inputs that the server relays and guesses.",
         source: "Q20",
+    },
+    Control {
+        key: Key::Motion,
+        name: "motion",
+        label: "the owner moves",
+        group: Group::Methods,
+        range: Range::Words(&[
+            ("keys", "by your keys"),
+            ("inertial", "with inertia"),
+            ("stop_and_go", "stop and go"),
+            ("circle", "in a circle"),
+        ]),
+        default: 0,
+        explain: "Your keys (or the bot's), or what docs/CURVES.md measures: a ship's curves, 5 m/s with abrupt stops, a circle of 3 m.",
+        source: "P4, P6",
+    },
+    Control {
+        key: Key::UpdateRate,
+        name: "update_rate",
+        label: "update rate",
+        group: Group::Rates,
+        range: Range::Numbers(&[60, 20, 10, 5, 2], "Hz"),
+        default: 2,
+        explain: "How often the owner sends position and velocity to all lanes at once; the articles' 10 Hz, and others.",
+        source: "P1, E24",
+    },
+    Control {
+        key: Key::Curves,
+        name: "curves",
+        label: "lanes",
+        group: Group::Methods,
+        range: Range::Words(&[
+            ("selection", "a selection"),
+            ("articles", "from update to update"),
+            ("buffered", "between updates, later"),
+            ("pun", "PUN's views"),
+        ]),
+        default: 0,
+        explain: "Which curves stand side by side: one of each sort, those that start where they are, those that wait for \
+                  the next update, or what Photon's users have.",
+        source: "P1-P11",
+    },
+    Control {
+        key: Key::PunExtrapolation,
+        name: "pun_extrapolation",
+        label: "PUN extrapolates",
+        group: Group::Methods,
+        range: Range::Words(&[
+            ("disabled", "not at all"),
+            ("synchronized", "synchronized values"),
+            ("estimated", "estimated speed"),
+            ("fixed", "fixed speed"),
+        ]),
+        default: 0,
+        explain: "The classic view's extrapolate option, with the round trip included, as is its default.",
+        source: "P4, P5",
+    },
+    Control {
+        key: Key::PunSpeed,
+        name: "pun_speed",
+        label: "PUN speed",
+        group: Group::Methods,
+        range: slider(1, 20, 1, ""),
+        default: 7,
+        explain: "The classic view's fixed speeds in m/s and its lerp speed per second; PUN's own default is 1, your cube \
+                  moves at up to 8.",
+        source: "P2",
+    },
+    Control {
+        key: Key::PunTeleport,
+        name: "pun_teleport",
+        label: "PUN teleports at",
+        group: Group::Methods,
+        range: slider(0, 10, 2, "m"),
+        default: 6,
+        explain: "From which distance on the classic and the rigidbody view jump; 0 is never, 3 m is PUN's default.",
+        source: "P3",
     },
 ];

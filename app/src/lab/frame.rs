@@ -1,5 +1,6 @@
 //! What the page is told of one frame: the protocol's frame object.
 
+use super::lanes::{Lanes, Question};
 use super::packets::Involved;
 use serde::Serialize;
 
@@ -14,6 +15,8 @@ pub struct Frame {
     pub tick: u32,
     /// How the client fares.
     pub state: &'static str,
+    /// The scene that is selected.
+    pub scene: &'static str,
     /// The keys that count, the bot's too.
     pub keys: u8,
     /// Whether they are the bot's.
@@ -30,6 +33,10 @@ pub struct Frame {
     pub marks: Vec<Mark>,
     /// What a script does next, or a fault.
     pub upcoming: Option<Next>,
+    /// What the charts of a scene of lanes ask; none in the others.
+    pub questions: &'static [Question],
+    /// Of a scene of lanes.
+    pub lanes: Option<Lanes>,
 }
 
 /// Something on the time axis.

@@ -2,8 +2,10 @@
 //!
 //! Pure parts, functions of what they are given: [`control`], [`controls`], [`presets`] and [`settings`] (what can be
 //! chosen), [`recording`] (what was done, as a link), [`run`] (the engine: settings and keys in, frames out) with its
-//! helpers, [`dialogue`] (messages in, messages out). The only part that does I/O is [`server`].
+//! helpers, [`lanes`] and [`beside`] (methods side by side, in engines of their own: [`styles`]), [`dialogue`]
+//! (messages in, messages out). The only part that does I/O is [`server`].
 
+mod beside;
 mod bytes;
 mod control;
 mod controls;
@@ -12,8 +14,11 @@ mod driver;
 mod explain;
 mod faults;
 mod frame;
+mod key;
+mod lanes;
 mod local;
 mod marks;
+mod newcomers;
 mod numbers;
 mod others;
 mod packets;
@@ -25,10 +30,13 @@ mod run;
 mod script;
 mod server;
 mod settings;
+mod styles;
 
 pub use server::{LabOptions, serve};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lanes;
 #[cfg(test)]
 mod tests_remote;

@@ -3,11 +3,13 @@
 //! A run is a function of its [`Recording`]: the same seed, settings, keys and events by frame give the same frames, bit
 //! for bit. Nothing here reads a clock.
 
+use super::beside::{Beside, Made};
 use super::controls::{Key, Scene};
 use super::driver::{HUMAN, Stage, confirmed};
 use super::faults::UnderWay;
 use super::frame::{Frame, Next};
 use super::marks::Marks;
+use super::newcomers::{Coming, player};
 use super::numbers::{chart, now};
 use super::rates::{Counters, Meter, Rates};
 use super::recording::{Change, Event, Recording, Start};
@@ -15,13 +17,13 @@ use super::script::{Running, Upcoming, What};
 use super::settings::Settings;
 use crate::arena::{Arena, Cube};
 use core::time::Duration;
-use foretell::harness::{FaultStage, HostOptions, PlayerHost, PlayerOptions, Simulation};
+use foretell::harness::{PlayerHost, Simulation};
 use foretell::netsim::Conditions;
 use foretell::session::client::ClientStats;
 use foretell::{Instant, PeerId};
 
 /// How often the person's screen is drawn, in Hz.
-const FRAMES_PER_SECOND: u32 = 60;
+pub const FRAMES_PER_SECOND: u32 = 60;
 const STALL: Duration = Duration::from_secs(2);
 /// How many changes one frame takes.
 const CHANGES_PER_FRAME: usize = 64;
@@ -30,6 +32,7 @@ const CHANGES_PER_FRAME: usize = 64;
 pub struct Run {
     simulation: Simulation<Arena>,
     stage: Stage,
+    beside: Beside,
     settings: Settings,
     recording: Recording,
     /// What is left of the recording that is played.
@@ -66,6 +69,7 @@ impl Run {
         Run {
             simulation,
             stage,
+            beside: Beside::new(seed, &settings),
             settings,
             recording: Recording::new(origin.start).with_faults(origin.faults.clone()),
             replay: origin.clone(),
@@ -172,6 +176,7 @@ impl Run {
             Change::Set(key, code) => {
                 self.settings.set(key, code);
                 self.marks.note_set(key);
+                self.beside.turn_to(self.settings.scene());
             }
             Change::Event(event) => self.happen(event),
         }
@@ -182,6 +187,9 @@ impl Run {
             return;
         }
         self.marks.note_event(event);
+        if self.beside.event(event.name()) {
+            return;
+        }
         match event {
             Event::Stall => self.stall(STALL),
             Event::Realign => self.stage.local = None,
@@ -316,10 +324,21 @@ impl Run {
         }
     }
 
+    /// What the engine beside the session makes of a frame; scripts lie over its links too.
+    fn beside(&mut self, frame: u32) -> Option<Made> {
+        let mut settings = self.settings;
+        let (set, over) = (settings.conditions(), self.scripts.over(settings.conditions(), frame));
+        if over != set {
+            settings.set_network(&over);
+        }
+        let keys = (!self.stage.bot).then_some(self.stage.keys);
+        self.beside.frame(frame, keys, &settings)
+    }
+
     fn report(&mut self, frame: u32, replaying: bool) -> Frame {
         let stats = self.stats();
         let rates = self.rates(&stats);
-        let (state, upcoming) = (self.state(frame), self.upcoming(frame));
+        let (state, upcoming, made) = (self.state(frame), self.upcoming(frame), self.beside(frame));
         let last_tick = self.person().and_then(|person| person.client.tick().back(1)).unwrap_or_default();
         let stage = &mut self.stage;
         let mut cubes = stage.screen.cubes.clone();
@@ -335,7 +354,8 @@ impl Run {
             time_s: f64::from(frame) / f64::from(FRAMES_PER_SECOND),
             tick: stage.screen.tick,
             state,
-            keys: stage.keys_of(HUMAN, last_tick),
+            scene: self.settings.scene().name(),
+            keys: made.as_ref().map_or_else(|| stage.keys_of(HUMAN, last_tick), |made| made.keys),
             bot: stage.bot,
             replaying,
             cubes,
@@ -345,6 +365,8 @@ impl Run {
             notes,
             marks: self.marks.take(&self.settings),
             upcoming,
+            questions: made.as_ref().map_or(&[], |made| made.questions),
+            lanes: made.map(|made| made.lanes),
         }
     }
 
@@ -356,32 +378,6 @@ impl Run {
             applied: served.map_or(0, |served| served.inputs_applied),
             missed: served.map_or(0, |served| served.inputs_missed),
         })
-    }
-}
-
-/// Who comes because a scenario says so.
-struct Coming<'a> {
-    stage: &'a mut Stage,
-    settings: &'a Settings,
-}
-
-impl FaultStage<Arena> for Coming<'_> {
-    fn newcomer(&mut self, number: usize) -> PlayerOptions<Arena> {
-        self.stage.seat(number);
-        player(self.settings)
-    }
-
-    fn event(&mut self, _world: &mut Arena, _number: u32) {
-        self.stage.events.push(Event::Impulse);
-    }
-}
-
-fn player(settings: &Settings) -> PlayerOptions<Arena> {
-    PlayerOptions {
-        client: settings.client(),
-        host: HostOptions::at(FRAMES_PER_SECOND),
-        conditions: settings.conditions(),
-        world: Arena::default(),
     }
 }
 

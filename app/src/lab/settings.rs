@@ -55,6 +55,8 @@ impl Settings {
         match self.scene() {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
+            // Nobody looks at the session.
+            Scene::Styles => 0,
         }
     }
 

@@ -5,7 +5,7 @@
 pub mod bots;
 mod charts;
 mod compare;
-mod curves;
+pub mod curves;
 pub mod figures;
 mod flights;
 mod jobs;

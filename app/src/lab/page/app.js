@@ -7,8 +7,10 @@ import { Changes } from "./changes.js";
 import { Charts } from "./charts.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
+import { Events } from "./events.js";
 import { History } from "./history.js";
 import { Input } from "./input.js";
+import { Lanes } from "./lanes.js";
 import { copyText, linkOf } from "./link.js";
 import { Loop } from "./loop.js";
 import { Readout } from "./readout.js";
@@ -59,10 +61,14 @@ const controls = new Controls({
 
 const scenes = new Tabs($("scenes"), (name) => changes.put("scene", name));
 const sets = new Tabs($("sets"), ask);
+const watch = (button, of) => controls.watch(button, of);
+const happen = (name) => connection.send({ type: "event", name });
+const events = new Events($("events"), { shortcuts, watch, run: happen });
+const lanes = new Lanes($("lanes"), { legend, watch: (card, lane) => watch(card, () => lane), changed: askOfLanes });
 const scripts = new Scripts($("scripts"), {
   shortcuts,
-  watch: (button, script) => controls.watch(button, () => script),
-  run: (name) => connection.send({ type: "event", name }),
+  watch: (button, script) => watch(button, () => script),
+  run: happen,
 });
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
@@ -130,9 +136,26 @@ function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
   legend.show(scene);
-  readout.ask(scene);
-  ask(SET_OF[scene]);
+  controls.turnTo(scene);
+  events.show(scene);
+  const ofLanes = lanes.turnTo(scene);
+  document.body.classList.toggle("of-lanes", ofLanes);
+  scripts.show(ofLanes);
+  if (ofLanes) {
+    card.close();
+    note = { text: "", time_s: -Infinity };
+  } else {
+    readout.ask(scene);
+    ask(SET_OF[scene]);
+  }
   dirty = true;
+}
+
+/** The charts ask what the scene of lanes asks, of those that are shown. */
+function askOfLanes() {
+  if (!lanes.cards.length) return;
+  charts.foremost = lanes.foremost;
+  charts.ask(lanes.rows());
 }
 
 /** The charts ask the questions of this set. */
@@ -152,9 +175,16 @@ function takeSettings(message) {
 
 function take(frame) {
   foretell.frames.push(frame);
+  // A run that is replayed turns by itself.
+  if (frame.scene !== foretell.settings.scene) {
+    foretell.settings.scene = frame.scene;
+    turnTo(frame.scene);
+  }
+  if (lanes.take(frame)) askOfLanes();
   if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
   history.add(frame);
-  if (frame.notes.length) note = { text: frame.notes.at(-1), time_s: frame.time_s };
+  const said = frame.lanes ? frame.lanes.steps.map(([number, sentence]) => `${frame.lanes.lanes[number]?.name} ${sentence}`) : frame.notes;
+  if (said.length) note = { text: said.at(-1), time_s: frame.time_s };
   dirty = true;
 }
 
@@ -165,7 +195,8 @@ function draw(now) {
   const frames = foretell.frames;
   const looking = loop.paused ? charts.cursorTime : null;
   const at = looking === null ? frames.length - 1 : Math.max(0, frames.findLastIndex((frame) => frame.time_s <= looking));
-  arena.draw(frames, at, card.opened);
+  if (lanes.bench) lanes.draw(frames, at);
+  else arena.draw(frames, at, card.opened);
   charts.draw();
   $("live").disabled = charts.end === null;
   const frame = frames[at];
@@ -246,11 +277,6 @@ function begin() {
   shortcuts.set(SET_KEY, () => sets.next());
   sets.build(SETS.map(({ name }) => ({ name, label: name })), SET_KEY);
   shortcuts.set("escape", () => (document.activeElement === document.body || !document.activeElement ? card.close() : document.activeElement.blur()));
-  for (const [i, button] of [...document.querySelectorAll("[data-event]")].entries()) {
-    act(button, String(i + 1), () => connection.send({ type: "event", name: button.dataset.event }));
-    const label = button.firstChild.textContent;
-    controls.watch(button, () => ({ label, explain: button.title, source: "" }));
-  }
   $("run").addEventListener("submit", (event) => {
     event.preventDefault();
     document.activeElement.blur();
@@ -268,7 +294,10 @@ function begin() {
     connection.start(null, null, fragment || null);
   });
   new ResizeObserver(() => { dirty = true; }).observe(document.body);
-  onTheme(() => { dirty = true; });
+  onTheme(() => {
+    dirty = true;
+    lanes.paintSamples();
+  });
   connection.open();
   loop.begin();
 }

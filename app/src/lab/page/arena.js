@@ -1,13 +1,9 @@
-// The arena on a canvas: floor, walls, trails, cubes with their names, and the two states of an opened correction.
+// The arena on a canvas: the room with the trails of its cubes, their names, and the two states of an opened correction.
 
-import { Projection, visibleFaces } from "./projection.js";
 import { ROLES, SOURCES } from "./roles.js";
-import { colours, fitCanvas } from "./theme.js";
+import { HALF_M, Room, middle } from "./room.js";
+import { colours } from "./theme.js";
 
-const EDGE_M = 1;
-/** The middle of a cube comes as near to a wall as 10 m from the centre. */
-const HALF_M = 10 + EDGE_M / 2;
-const WALL_M = 0.8;
 /** One column: legend and status then stand in a row above the arena. */
 const COMPACT = matchMedia("(max-width: 1199px)");
 const TRAIL_FRAMES = 75;
@@ -16,28 +12,16 @@ const TRAILS = {
   prediction: { local: [], client: [], server: [5, 4] },
   remote: { client: [], other: [], server: [5, 4] },
 };
-const SHADE = { top: 1, side: 0.72, front: 0.84 };
 
-/** The middle of a cube: `position` is where it stands. */
-function middle([x, y, z]) {
-  return [x, y + EDGE_M / 2, z];
-}
-
-export class Arena {
+export class Arena extends Room {
   constructor(canvas, legend) {
-    this.canvas = canvas;
-    this.context = canvas.getContext("2d");
+    super(canvas, HALF_M);
     this.legend = legend;
-    this.fit();
-    new ResizeObserver(() => this.fit()).observe(canvas);
   }
 
-  fit() {
-    const { width, height } = fitCanvas(this.canvas);
-    this.size = { width, height };
+  box({ width, height }) {
     const margin = COMPACT.matches ? { side: 12, top: 62, bottom: 34 } : { side: 24, top: 14, bottom: 26 };
-    const box = { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
-    this.view = box.width > 0 && box.height > 0 ? new Projection(box, HALF_M, WALL_M) : null;
+    return { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
   }
 
   /** Draws `frames[at]` with the trails of those before it; `opened` is a correction whose card is open, or null. */
@@ -45,12 +29,13 @@ export class Arena {
     if (!this.view) return;
     this.context.clearRect(0, 0, this.size.width, this.size.height);
     this.floor();
+    this.scale();
     const frame = frames[at];
     if (!frame) return;
     const cubes = this.cubesOf(frame);
     for (const { role, id } of cubes) {
       const dash = TRAILS[this.legend.scene][role];
-      if (dash) this.trail(frames, at, { role, id }, dash);
+      if (dash) this.trail(placesOf(frames, at, { role, id }), { colour: colours[role], dash });
     }
     const kindOf = (cube) => ROLES.find((kind) => kind.role === cube.role);
     const order = cubes.filter(kindOf).sort((a, b) => ROLES.indexOf(kindOf(a)) - ROLES.indexOf(kindOf(b)));
@@ -85,44 +70,6 @@ export class Arena {
     c.globalAlpha = 1;
   }
 
-  path(points, close = true) {
-    const c = this.context;
-    c.beginPath();
-    for (const p of points) c.lineTo(...this.view.point(p));
-    if (close) c.closePath();
-  }
-
-  floor() {
-    const c = this.context;
-    const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, z]) => [x * HALF_M, z * HALF_M]);
-    this.path(corners.map(([x, z]) => [x, 0, z]));
-    c.fillStyle = colours.floor;
-    c.fill();
-    c.lineWidth = 1;
-    c.strokeStyle = colours.grid;
-    for (let m = -10; m <= 10; m += 2) {
-      c.globalAlpha = m === 0 ? 1 : 0.55;
-      this.path([[m, 0, -HALF_M], [m, 0, HALF_M]], false);
-      c.stroke();
-      this.path([[-HALF_M, 0, m], [HALF_M, 0, m]], false);
-      c.stroke();
-    }
-    c.globalAlpha = 1;
-    c.strokeStyle = colours.wall;
-    for (const [i, j] of [[1, 2], [0, 3], [3, 2]]) {
-      const [a, b] = [corners[i], corners[j]];
-      this.path([[a[0], 0, a[1]], [b[0], 0, b[1]], [b[0], WALL_M, b[1]], [a[0], WALL_M, a[1]]]);
-      c.fillStyle = colours.wall;
-      c.globalAlpha = 0.13;
-      c.fill();
-      c.globalAlpha = 1;
-      c.stroke();
-    }
-    this.path([[-HALF_M, 0, -HALF_M], [HALF_M, 0, -HALF_M]], false);
-    c.stroke();
-    this.scale();
-  }
-
   scale() {
     const c = this.context;
     c.fillStyle = colours.muted;
@@ -133,78 +80,6 @@ export class Arena {
       const [x, y] = this.view.point([m, 0, -HALF_M]);
       c.fillText(m === 10 ? "10 m" : String(m).replace("-", "\u2212"), x, y + 4);
     }
-  }
-
-  trail(frames, at, { role, id }, dash) {
-    const c = this.context;
-    c.strokeStyle = colours[role];
-    c.lineWidth = 1.5;
-    c.globalAlpha = 0.45;
-    c.setLineDash(dash);
-    c.beginPath();
-    let before = null;
-    for (let i = Math.max(0, at - TRAIL_FRAMES); i <= at; i += 1) {
-      const cube = frames[i].cubes.find((cube) => cube.role === role && cube.id === id);
-      if (!cube) continue;
-      const [x, , z] = cube.position;
-      const point = this.view.point([x, 0.02, z]);
-      if (!before || Math.hypot(x - before[0], z - before[1]) > 1.5) c.moveTo(...point);
-      else c.lineTo(...point);
-      before = [x, z];
-    }
-    c.stroke();
-    c.setLineDash([]);
-    c.globalAlpha = 1;
-  }
-
-  shadow([x, y, z]) {
-    const h = EDGE_M / 2;
-    this.path([[x - h, 0, z - h], [x + h, 0, z - h], [x + h, 0, z + h], [x - h, 0, z + h]]);
-    this.context.fillStyle = "#000";
-    this.context.globalAlpha = 0.12 / (1 + y);
-    this.context.fill();
-    this.context.globalAlpha = 1;
-  }
-
-  cube(position, { role, dash, fill, crossed, ringed }) {
-    const c = this.context;
-    const colour = colours[role];
-    c.lineJoin = "round";
-    for (const face of visibleFaces(middle(position), EDGE_M)) {
-      this.path(face.corners);
-      c.globalAlpha = fill;
-      c.fillStyle = colour;
-      c.fill();
-      if (fill > 0.5 && face.name !== "top") {
-        c.globalAlpha = fill * (1 - SHADE[face.name]);
-        c.fillStyle = "#000";
-        c.fill();
-      }
-      c.globalAlpha = role === "ghost" ? 0.8 : 1;
-      c.strokeStyle = fill > 0.5 ? colours.floor : colour;
-      c.lineWidth = fill > 0.5 ? 1 : 2;
-      c.setLineDash(dash);
-      c.stroke();
-      c.setLineDash([]);
-      if (crossed) this.cross(face.corners);
-      if (ringed && face.name === "top") this.ring(face.corners);
-    }
-    c.globalAlpha = 1;
-  }
-
-  /** A smaller outline within a face. */
-  ring(corners) {
-    const middle = corners[0].map((_, axis) => corners.reduce((sum, corner) => sum + corner[axis] / corners.length, 0));
-    this.path(corners.map((corner) => corner.map((part, axis) => middle[axis] + (part - middle[axis]) * 0.55)));
-    this.context.lineWidth = 2;
-    this.context.stroke();
-  }
-
-  cross([a, b, d, e]) {
-    this.path([a, d], false);
-    this.context.stroke();
-    this.path([b, e], false);
-    this.context.stroke();
   }
 
   /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps. */
@@ -280,4 +155,10 @@ export class Arena {
       c.fillText(text, x, y + 14 * i);
     });
   }
+}
+
+/** Where a cube was in the last frames up to `at`. */
+function placesOf(frames, at, { role, id }) {
+  const recent = frames.slice(Math.max(0, at - TRAIL_FRAMES), at + 1);
+  return recent.map((frame) => frame.cubes.find((cube) => cube.role === role && cube.id === id)?.position).filter(Boolean);
 }

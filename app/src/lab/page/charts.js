@@ -24,6 +24,8 @@ export class Charts {
     this.pointer = null;
     this.drag = null;
     this.selected = null;
+    /** The lane whose curves stand out, or null. */
+    this.foremost = null;
     this.rows = SETS[0].rows;
     this.fit();
     new ResizeObserver(() => this.fit()).observe(canvas);
@@ -43,7 +45,7 @@ export class Charts {
     const head = narrow ? 17 : 0;
     const left = narrow ? 38 : 212;
     // A row with two curves has one line of text more.
-    const weights = this.rows.map((row) => (narrow || row.curves.length === 1 ? 1 : 1.25));
+    const weights = this.rows.map((row) => (narrow || row.lanes || row.curves.length === 1 ? 1 : 1.25));
     const unit = (height - LANE - AXIS) / weights.reduce((sum, weight) => sum + weight);
     let bottom = LANE;
     const boxes = weights.map((weight) => {
@@ -112,6 +114,7 @@ export class Charts {
 
   /** The index of the correction nearest to `x` within `reach` pixels, or null. */
   markAt(x, reach) {
+    if (this.rows[0]?.lanes) return null;
     let [best, nearest] = [null, reach];
     this.history.corrections.forEach(({ time_s }, index) => {
       const distance = Math.abs(this.x(time_s) - x);
@@ -135,7 +138,7 @@ export class Charts {
     this.marks((x, kind, chosen) => this.markLine(x, kind, chosen));
     drawEvents(c, this.history.marks, { left, right, bottom: this.layout.boxes.at(-1).bottom }, (time) => this.x(time), this.pointer);
     this.rows.forEach((row, i) => {
-      const strip = new Strip(c, row, { ...this.layout, ...this.layout.boxes[i] });
+      const strip = new Strip(c, row, { ...this.layout, ...this.layout.boxes[i], foremost: this.foremost });
       strip.draw(this.history, [from, until], (time) => this.x(time));
       strip.heading(this.history, at);
     });
@@ -168,6 +171,8 @@ export class Charts {
 
   /** Calls `paint(x, kind, chosen)` for each correction in view, the chosen one last. */
   marks(paint) {
+    // Those of the session say nothing of lanes.
+    if (this.rows[0]?.lanes) return;
     const { left, right } = this.layout;
     const chosen = this.history.corrections[this.selected];
     for (const correction of this.history.corrections) {

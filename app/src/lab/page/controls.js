@@ -1,5 +1,5 @@
 // The panel of controls, built from what the program says it has: groups of sliders, choices and toggles, each with a
-// key, one sentence and its source. A control of one scene is not there in the other.
+// key, one sentence and its source. A control that counts in some scenes is not there in the others.
 
 import { element } from "./element.js";
 
@@ -25,6 +25,7 @@ export class Controls {
     this.signature = null;
     this.rows = new Map();
     this.keys = [];
+    this.ofScenes = [];
     this.explain(null);
   }
 
@@ -40,13 +41,19 @@ export class Controls {
 
   update({ settings, preset }) {
     for (const [key, row] of this.rows) if (key in settings) row.show(settings[key]);
-    for (const { row, scene } of this.ofScenes) row.hidden = scene !== settings.scene;
+    this.turnTo(settings.scene);
     this.preset.value = preset ?? "";
     this.describePreset();
   }
 
+  /** Shows the controls that count in this scene. */
+  turnTo(scene) {
+    for (const { row, scenes } of this.ofScenes) row.hidden = !scenes.includes(scene);
+    for (const group of this.root.querySelectorAll(".group")) group.hidden = !group.querySelector(".row:not([hidden])");
+  }
+
   build(controls, presets) {
-    for (const key of this.keys) this.shortcuts.drop(key);
+    for (const { key } of this.keys) this.shortcuts.drop(key);
     this.keys = [];
     this.rows.clear();
     this.ofScenes = [];
@@ -85,14 +92,21 @@ export class Controls {
     this.presetText.textContent = found ? found.explain : "Your own settings.";
   }
 
-  /** The chip that names the shortcut of `label`, which does `action`. */
-  key(label, action, input) {
-    const taken = this.shortcuts.take(label, action);
-    if (taken) {
-      this.keys.push(taken);
-      input.setAttribute("aria-keyshortcuts", taken.toUpperCase());
+  /** The chip that names the shortcut of `label`, which does `action` in these scenes, or in all. Controls that are never
+   *  there together share a key. */
+  key(label, action, input, scenes = null) {
+    const apart = ({ users }) => scenes && users.every((user) => user.scenes && !user.scenes.some((scene) => scenes.includes(scene)));
+    const shared = this.keys.filter(apart);
+    let taken = shared.find(({ key }) => label.toLowerCase().includes(key)) ?? shared[0];
+    if (!taken) {
+      const users = [];
+      const key = this.shortcuts.take(label, (event) => users.forEach((user) => user.action(event)));
+      taken = { key, users };
+      if (key) this.keys.push(taken);
     }
-    return element("kbd", "", taken ? taken.toUpperCase() : "");
+    taken.users.push({ action, scenes });
+    if (taken.key) input.setAttribute("aria-keyshortcuts", taken.key.toUpperCase());
+    return element("kbd", "", taken.key ? taken.key.toUpperCase() : "");
   }
 
   row(control) {
@@ -108,9 +122,9 @@ export class Controls {
     made.input.setAttribute("aria-describedby", explain.id);
     releaseAfterPointer(made.input);
     const act = (event) => row.hidden || made.act(event);
-    row.append(this.key(control.label, act, made.input), label, ...made.parts, explain);
+    row.append(this.key(control.label, act, made.input, control.scenes), label, ...made.parts, explain);
     this.rows.set(control.key, made);
-    if (control.scene) this.ofScenes.push({ row, scene: control.scene });
+    this.ofScenes.push({ row, scenes: control.scenes });
     this.watch(row, () => control);
     return row;
   }

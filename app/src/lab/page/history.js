@@ -8,14 +8,21 @@ const CAPACITY = 36_000;
 /** A control that is dragged is one mark while it changes at least this often. */
 const DRAG_S = 0.6;
 
+function column() {
+  return new Float32Array(CAPACITY).fill(NaN);
+}
+
 export class History {
   constructor() {
     this.time = new Float64Array(CAPACITY);
-    this.columns = Object.fromEntries(CURVES.map((name) => [name, new Float32Array(CAPACITY)]));
+    this.columns = Object.fromEntries(CURVES.map((name) => [name, column()]));
+    /** The curves of lanes: a column each from the frame on in which its lane first was. */
+    this.ofLanes = new Map();
     this.clear();
   }
 
   clear() {
+    this.ofLanes.clear();
     /** How many frames were ever added; frame `i` is kept while `count - CAPACITY <= i < count`. */
     this.count = 0;
     /** Oldest first, each with the `frame` and `time_s` in which it happened. */
@@ -28,11 +35,19 @@ export class History {
     const at = this.count % CAPACITY;
     this.time[at] = frame.time_s;
     for (const name of CURVES) this.columns[name][at] = frame.chart[name] ?? NaN;
+    for (const column of this.ofLanes.values()) column[at] = NaN;
+    for (const { name, chart } of frame.lanes?.lanes ?? []) chart.forEach((value, i) => { this.ofLane(`${name}/${i}`)[at] = value ?? NaN; });
     for (const correction of frame.corrections) {
       this.corrections.push({ ...correction, frame: frame.frame, time_s: frame.time_s });
     }
     for (const mark of frame.marks) this.addMark({ ...mark, time_s: frame.time_s, until_s: frame.time_s });
     this.count += 1;
+  }
+
+  /** The column of a lane's curve. */
+  ofLane(name) {
+    if (!this.ofLanes.has(name)) this.ofLanes.set(name, column());
+    return this.ofLanes.get(name);
   }
 
   addMark(mark) {
@@ -55,7 +70,7 @@ export class History {
   }
 
   valueAt(name, index) {
-    return this.columns[name][index % CAPACITY];
+    return (this.columns[name] ?? this.ofLane(name))[index % CAPACITY];
   }
 
   get newestTime() {

@@ -10,6 +10,8 @@ export class Projection {
   constructor(box, half, tall) {
     const wide = Math.min(1, Math.max(0, (box.width / box.height - 1) / 1.2));
     const pitch = STEEP + (FLAT - STEEP) * wide;
+    /** What it looks at: x and z of the middle of the box's floor. */
+    this.at = [0, 0];
     this.sin = Math.sin(pitch);
     this.cos = Math.cos(pitch);
     Object.assign(this, { scale: 1, x: 0, y: 0 });
@@ -24,20 +26,21 @@ export class Projection {
   /** The point on the canvas where [x, y, z] in metres is seen. */
   point([x, y, z]) {
     const depth = this.depth([x, y, z]);
-    return [this.x + (this.scale * x) / depth, this.y - (this.scale * (y * this.cos + z * this.sin)) / depth];
+    const up = y * this.cos + (z - this.at[1]) * this.sin;
+    return [this.x + (this.scale * (x - this.at[0])) / depth, this.y - (this.scale * up) / depth];
   }
 
   /** The distance from the camera along its view; larger is further away. */
   depth([, y, z]) {
-    return DISTANCE_M - y * this.sin + z * this.cos;
+    return DISTANCE_M - y * this.sin + (z - this.at[1]) * this.cos;
   }
 }
 
-/** The three faces of a cube around `centre` that the camera sees, further ones first: top, side (or none), front. */
-export function visibleFaces([x, y, z], edge) {
+/** The three faces of a cube around `centre` that a camera above x = `eye` sees, further ones first: top, side (or none), front. */
+export function visibleFaces([x, y, z], edge, eye = 0) {
   const h = edge / 2;
   const corner = (i, j, k) => [x + i * h, y + j * h, z + k * h];
-  const side = x > h ? -1 : x < -h ? 1 : 0;
+  const side = x - eye > h ? -1 : x - eye < -h ? 1 : 0;
   const faces = [{ name: "top", corners: [corner(-1, 1, -1), corner(1, 1, -1), corner(1, 1, 1), corner(-1, 1, 1)] }];
   if (side) {
     faces.push({ name: "side", corners: [corner(side, -1, -1), corner(side, 1, -1), corner(side, 1, 1), corner(side, -1, 1)] });

@@ -24,6 +24,11 @@ const LEGENDS = {
     { role: "ghost", explain: "the newest received", hidden: true },
     { role: "client", explain: "you" },
   ],
+  styles: [
+    { role: "other", name: "shown", explain: "the owner by this lane's method, in its colour" },
+    { role: "server", name: "truth", explain: "where the owner is, and its path" },
+    { role: "ghost", name: "update", explain: "the newest received", hidden: true },
+  ],
 };
 
 /** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
@@ -87,13 +92,13 @@ export class Legend {
     return LEGENDS[this.scene].some((entry) => entry.role === role) && !this.hiddenIn[this.scene].has(role);
   }
 
-  item({ role, explain }) {
+  item({ role, name, explain }) {
     const kind = ROLES.find((kind) => kind.role === role);
     const hidden = this.hiddenIn[this.scene];
     const button = document.createElement("button");
     button.type = "button";
     button.className = role;
-    button.append(swatch(kind), ...words(kind.name, explain));
+    button.append(swatch(kind), ...words(name ?? kind.name, explain));
     const press = () => button.setAttribute("aria-pressed", String(!hidden.has(role)));
     press();
     button.addEventListener("click", (event) => {

@@ -1,6 +1,8 @@
 // The scripts: a button for each that the program has, with a key of its own.
 
 const FIRST_KEY = 5;
+/** Those that lie over the link alone, and so over the links of lanes too. */
+const OF_LINKS = ["jump", "blackout", "bursts"];
 
 export class Scripts {
   /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
@@ -11,6 +13,11 @@ export class Scripts {
   ready(scripts) {
     if (this.root.children.length === scripts.length) return;
     this.root.replaceChildren(...scripts.map((script, i) => this.button(script, String(FIRST_KEY + i))));
+  }
+
+  /** Those that do something in a scene: of lanes, or of the session. */
+  show(lanes) {
+    for (const button of this.root.querySelectorAll("button")) button.hidden = lanes && !OF_LINKS.includes(button.dataset.script);
   }
 
   button(script, key) {
@@ -27,7 +34,7 @@ export class Scripts {
       if (event.detail > 0) button.blur();
     });
     this.watch(button, script);
-    this.shortcuts.set(key, () => this.run(script.name));
+    this.shortcuts.set(key, () => button.hidden || this.run(script.name));
     return button;
   }
 }

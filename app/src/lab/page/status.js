@@ -63,11 +63,13 @@ export class Status {
     return `${this.state(frame, paused, looking, next !== "")}\n${next}`.trim();
   }
 
-  state({ state, replaying, bot, time_s }, paused, looking, busy) {
+  state({ state, replaying, bot, time_s, lanes }, paused, looking, busy) {
     if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
     if (paused) return "Paused. Point at the charts to look back.";
     if (replaying) return "Replaying the run of this link; then the keys are yours.";
     if (!this.driven && !busy) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
+    // How the session fares is of no matter to lanes.
+    if (lanes) return "";
     if (state !== "playing") return STATES[state] ?? state;
     return "";
   }

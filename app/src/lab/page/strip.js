@@ -4,6 +4,9 @@ import { format } from "./readout.js";
 import { logScale, niceScale } from "./scale.js";
 import { colours } from "./theme.js";
 
+/** What stands for a curve is a line of this length, in CSS pixels. */
+const SAMPLE = 14;
+
 export class Strip {
   /** `row` is one of `questions.js`; `box` = {left, right, top, bottom, narrow}, in CSS pixels. */
   constructor(context, row, box) {
@@ -26,8 +29,17 @@ export class Strip {
     c.beginPath();
     c.rect(left, top - 2, right - left, bottom - top + 4);
     c.clip();
-    for (const curve of this.row.curves) this.curve(curve, history, [from, until], x);
+    for (const curve of this.row.curves) {
+      c.globalAlpha = this.isBehind(curve) ? 0.2 : 1;
+      this.curve(curve, history, [from, until], x);
+    }
     c.restore();
+  }
+
+  /** Whether another lane stands out. */
+  isBehind([name]) {
+    const { foremost } = this.box;
+    return this.row.lanes && foremost && !name.startsWith(`${foremost}/`);
   }
 
   scaleOf(history, from, until) {
@@ -80,10 +92,12 @@ export class Strip {
     c.strokeStyle = colours[colour];
     c.lineJoin = "round";
     c.lineWidth = kind === "stem" ? 2 : 1.6;
-    c.setLineDash(kind === "dash" ? [5, 3] : []);
+    c.setLineDash(dashOf(kind));
     c.beginPath();
     let open = false;
-    for (let i = from; i < until; i += 1) {
+    // Many curves: no more of their frames than can be seen, always the same ones.
+    const every = this.row.lanes ? 3 : 1;
+    for (let i = from - (from % every); i < until; i += every) {
       const value = this.valueAt(history, name, i);
       const at = x(history.timeAt(i));
       if (kind === "stem") {
@@ -104,6 +118,7 @@ export class Strip {
 
   /** The question where there is room, and each curve's line, name and value in the frame `at`. */
   heading(history, at) {
+    if (this.row.lanes) return this.headingOfLanes(history, at);
     const c = this.context;
     const { narrow, left, top } = this.box;
     const { question, unit, decimals, curves } = this.row;
@@ -129,11 +144,39 @@ export class Strip {
     }
   }
 
-  sample(x, y, colour, kind) {
+  /** The question, and under it where there is room each lane's number, line and value. */
+  headingOfLanes(history, at) {
+    const c = this.context;
+    const { narrow, left, top, bottom } = this.box;
+    const { question, unit, decimals, curves } = this.row;
+    c.textBaseline = "middle";
+    c.textAlign = "left";
+    c.fillStyle = colours.muted;
+    c.fillText(`${question} (${this.row.log ? "log, " : ""}${unit})`, narrow ? left : 0, narrow ? top - 10 : top + 4);
+    if (narrow) return;
+    const columns = curves.length > 4 ? 3 : 2;
+    const wide = (left - 32) / columns;
+    const apart = Math.min(13.5, (bottom - top - 8) / Math.ceil(curves.length / columns));
+    curves.forEach((curve, i) => {
+      const [name, label, colour, kind] = curve;
+      const [x, y] = [(i % columns) * wide, top + 4 + apart * (1 + Math.floor(i / columns))];
+      c.globalAlpha = this.isBehind(curve) ? 0.35 : 1;
+      c.fillStyle = colours.muted;
+      c.fillText(label, x, y);
+      this.sample(x + 10, y, colours[colour], kind, 13);
+      c.fillStyle = colours.text;
+      c.textAlign = "right";
+      c.fillText(at >= 0 ? format(this.valueAt(history, name, at), decimals) : "–", x + wide - 6, y);
+      c.textAlign = "left";
+      c.globalAlpha = 1;
+    });
+  }
+
+  sample(x, y, colour, kind, long = SAMPLE) {
     const c = this.context;
     c.strokeStyle = colour;
     c.lineWidth = 2;
-    c.setLineDash(kind === "dash" ? [5, 3] : []);
+    c.setLineDash(dashOf(kind));
     c.beginPath();
     if (kind === "stem") {
       for (const [dx, dy] of [[2, 0], [7, -4], [12, 0]]) {
@@ -142,9 +185,15 @@ export class Strip {
       }
     } else {
       c.moveTo(x, y);
-      c.lineTo(x + 14, y);
+      c.lineTo(x + long, y);
     }
     c.stroke();
     c.setLineDash([]);
   }
+}
+
+/** The dash of a way of drawing: one of the names of `questions.js`, or a lane's own. */
+function dashOf(kind) {
+  if (Array.isArray(kind)) return kind;
+  return kind === "dash" ? [5, 3] : [];
 }

@@ -1,7 +1,7 @@
 //! Every curve over the same link, measured against the true motion: the tables of `docs/CURVES.md`.
 
 mod figures;
-mod parade;
+pub mod parade;
 mod watch;
 
 use core::fmt::Write;

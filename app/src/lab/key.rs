@@ -1,0 +1,110 @@
+//! Which controls and scenes there are, and which control counts where.
+
+use super::control::{Control, Group};
+use super::controls::CONTROLS;
+
+/// Every control, in the order of [`CONTROLS`]. The order is part of a link's format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Key {
+    Latency,
+    Jitter,
+    Ordering,
+    Loss,
+    BurstLength,
+    Duplicates,
+    Reordering,
+    Rate,
+    TickRate,
+    SendRate,
+    SnapshotRate,
+    Stepping,
+    Redundancy,
+    RedundancyCap,
+    Gap,
+    Reconciliation,
+    Tolerance,
+    Correction,
+    Decay,
+    Show,
+    Other,
+    Bots,
+    Scene,
+    Others,
+    Motion,
+    UpdateRate,
+    Curves,
+    PunExtrapolation,
+    PunSpeed,
+    PunTeleport,
+}
+
+/// How many controls there are.
+pub const CONTROLS_LEN: usize = 30;
+
+/// What the page shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scene {
+    /// Of the session: the person's own cube, and what becomes of its predictions.
+    Prediction,
+    /// Of the session: the others, as the person's client shows them.
+    Remote,
+    /// Beside it: one owner, shown by every curve in a lane of its own.
+    Styles,
+}
+
+impl Scene {
+    /// All, in the order of their codes.
+    pub const ALL: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Styles];
+    /// Those of the session.
+    const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
+
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scene::Prediction => "prediction",
+            Scene::Remote => "remote",
+            Scene::Styles => "styles",
+        }
+    }
+}
+
+impl Key {
+    /// Its control.
+    pub fn control(self) -> &'static Control {
+        &CONTROLS[self as usize]
+    }
+
+    /// The key of this name.
+    pub fn named(name: &str) -> Result<Key, String> {
+        let known = CONTROLS.iter().find(|control| control.name == name);
+        known.map(|control| control.key).ok_or_else(|| {
+            let names: Vec<_> = CONTROLS.iter().map(|control| control.name).collect();
+            format!("there is no control of this name; accepted are {}", names.join(", "))
+        })
+    }
+
+    /// Whether a change of it needs a new session: both ends must agree on it from the start.
+    pub fn restarts(self) -> bool {
+        matches!(self, Key::TickRate | Key::Stepping)
+    }
+
+    /// The scenes that it counts in.
+    pub fn scenes(self) -> &'static [Scene] {
+        match self {
+            Key::Other => &[Scene::Prediction],
+            Key::Bots | Key::Others => &[Scene::Remote],
+            Key::Motion | Key::UpdateRate | Key::Curves | Key::PunExtrapolation | Key::PunSpeed | Key::PunTeleport => {
+                &[Scene::Styles]
+            }
+            Key::Scene => &Scene::ALL,
+            key if key.is_network() => &Scene::ALL,
+            _ => &Scene::OF_SESSION,
+        }
+    }
+
+    /// Whether it is one of those that a preset sets.
+    pub fn is_network(self) -> bool {
+        self.control().group == Group::Network
+    }
+}

@@ -1,0 +1,49 @@
+// The events: a button for each that there is in the scene, with a key.
+
+const SESSION = ["prediction", "remote"];
+
+/** `in` says what an event does in which scene. */
+const EVENTS = [
+  { name: "impulse", label: "Impulse", key: "1", in: { ...of(SESSION, "The server pushes your cube by 3 m/s."), styles: "The owner is pushed by 3 m/s." } },
+  { name: "teleport", label: "Teleport", key: "2", in: { ...of(SESSION, "The server moves your cube by 4 m."), styles: "The owner is moved by 4 m at once." } },
+  { name: "stall", label: "Stall", key: "3", in: { ...of(SESSION, "Your machine runs nothing for 2 s."), styles: "The owner's machine runs and sends nothing for 2 s." } },
+  { name: "realign", label: "Realign", key: "4", in: of(SESSION, "The local cube starts again from where the client is.") },
+];
+
+function of(scenes, explain) {
+  return Object.fromEntries(scenes.map((scene) => [scene, explain]));
+}
+
+export class Events {
+  /** `run(name)` lets one happen; `watch(button, of)` tells what it does when it is pointed at. */
+  constructor(root, { shortcuts, watch, run }) {
+    Object.assign(this, { shortcuts, run, scene: SESSION[0] });
+    this.buttons = EVENTS.map((event) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.dataset.event = event.name;
+      button.setAttribute("aria-keyshortcuts", event.key);
+      const chip = document.createElement("kbd");
+      chip.textContent = event.key;
+      button.append(`${event.label} `, chip);
+      button.addEventListener("click", (click) => {
+        run(event.name);
+        if (click.detail > 0) button.blur();
+      });
+      watch(button, () => ({ label: event.label, explain: event.in[this.scene] ?? "", source: "" }));
+      return { button, event };
+    });
+    root.replaceChildren(...this.buttons.map(({ button }) => button));
+  }
+
+  /** Those of this scene, with their keys. */
+  show(scene) {
+    this.scene = scene;
+    for (const { event } of this.buttons) this.shortcuts.drop(event.key);
+    for (const { button, event } of this.buttons) {
+      button.hidden = !(scene in event.in);
+      button.title = event.in[scene] ?? "";
+      if (!button.hidden) this.shortcuts.set(event.key, () => this.run(event.name));
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// The scenes of lanes: a grid of pictures, each with its name, its figures and what happened in it. A lane can be shown
+// alone or switched off; the charts get a curve for each lane that is on.
+
+import { BENCHES } from "./benches.js";
+import { element } from "./element.js";
+import { Picture } from "./picture.js";
+import { format } from "./readout.js";
+import { colours, fitCanvas } from "./theme.js";
+import { dashOf, sample, toneOf } from "./tones.js";
+
+const COMPACT = matchMedia("(max-width: 1199px)");
+/** What of a card is not its picture, in CSS pixels. */
+const CARD_REST = 62;
+/** For how long a sentence stays, in frames. */
+const SAID_FRAMES = 300;
+
+export class Lanes {
+  /** `watch(element, lane)` explains what is pointed at; `changed()` is called when another lane is shown or charted. */
+  constructor(root, { legend, watch, changed }) {
+    Object.assign(this, { root, legend, watch, changed, bench: null, cards: [], signature: "" });
+    this.grid = element("div", "grid");
+    this.rest = element("p", "rest");
+    root.append(this.grid, this.rest);
+    /** The names of those that are switched off, and of the one that is shown alone. */
+    this.off = new Set();
+    this.alone = null;
+    /** The name of the one that is pointed at. */
+    this.pointed = null;
+    new ResizeObserver(() => this.arrange()).observe(root);
+  }
+
+  /** Turns to a scene; whether it is one of lanes. */
+  turnTo(scene) {
+    this.bench = BENCHES[scene] ?? null;
+    this.signature = "";
+    this.alone = null;
+    this.pointed = null;
+    this.off.clear();
+    this.cards = [];
+    this.grid.replaceChildren();
+    this.rest.replaceChildren();
+    this.root.hidden = !this.bench;
+    return this.bench !== null;
+  }
+
+  /** Takes over which lanes and questions a frame has; whether they are others than before. */
+  take({ lanes, questions }) {
+    if (!lanes || !this.bench) return false;
+    const signature = JSON.stringify([lanes.lanes.map(({ name }) => name), questions]);
+    if (signature === this.signature) return false;
+    this.signature = signature;
+    this.questions = questions;
+    this.cards = lanes.lanes.map((lane, index) => this.card(lane, index));
+    const known = (name) => this.cards.some((card) => card.name === name);
+    if (!known(this.alone)) this.alone = null;
+    for (const name of this.off) if (!known(name)) this.off.delete(name);
+    this.grid.replaceChildren(...this.cards.map(({ root }) => root));
+    this.arrange();
+    return true;
+  }
+
+  card(lane, index) {
+    const { name, explain } = lane;
+    const canvas = element("canvas");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${name}: the owner, and where this lane shows it`);
+    const swatch = element("canvas", "sample");
+    const enlarge = button("enlarge", `show ${name} alone`, "⤢", () => this.show(this.alone === name ? null : name));
+    const off = button("off", `switch ${name} off`, "×", () => this.toggle(name));
+    const figures = element("dl", "figures");
+    const said = element("p", "said");
+    const header = element("header", "", element("b", "", String(index + 1)), swatch, element("h3", "", name), enlarge, off);
+    const body = element("div", "body", element("div", "view", canvas, said), figures);
+    const root = element("article", "lane", header, element("p", "explain", explain), body);
+    root.setAttribute("aria-label", name);
+    root.addEventListener("pointerenter", () => this.point(name));
+    root.addEventListener("pointerleave", () => this.point(null));
+    canvas.addEventListener("click", () => this.show(this.alone === name ? null : name));
+    this.watch(root, { label: name, explain, source: "" });
+    return { name, index, root, swatch, enlarge, said, picture: new Picture(canvas, this.bench, this.legend), values: this.values(figures, lane.figures) };
+  }
+
+  values(list, figures) {
+    return figures.map(({ label, unit }) => {
+      const value = document.createTextNode("–");
+      const box = element("div", "", element("dt", "", label), element("dd", "", value, element("span", "", ` ${unit}`)));
+      box.title = this.bench.figures?.[label] ?? "";
+      list.append(box);
+      return value;
+    });
+  }
+
+  /** Shows one lane alone, or all again. */
+  show(name) {
+    this.alone = name;
+    if (name) this.off.delete(name);
+    this.arrange();
+    this.changed();
+  }
+
+  toggle(name) {
+    if (this.alone === name) this.alone = null;
+    else if (!this.off.delete(name)) this.off.add(name);
+    this.arrange();
+    this.changed();
+  }
+
+  point(name) {
+    this.pointed = name;
+    this.changed();
+  }
+
+  isShown(name) {
+    return this.alone ? this.alone === name : !this.off.has(name);
+  }
+
+  /** Lays out what is shown: as many columns as give the largest pictures; a chip for each lane that is not. */
+  arrange() {
+    if (!this.bench) return;
+    for (const { name, root, enlarge } of this.cards) {
+      root.hidden = !this.isShown(name);
+      root.classList.toggle("alone", this.alone === name);
+      enlarge.textContent = this.alone === name ? "⤡" : "⤢";
+      enlarge.setAttribute("aria-pressed", String(this.alone === name));
+    }
+    const hidden = this.cards.filter(({ name }) => !this.isShown(name));
+    const chip = ({ name, index }) => button("chip", `show ${name}`, `${index + 1} ${name}`, () => (this.alone ? this.show(name) : this.toggle(name)));
+    this.rest.replaceChildren(...hidden.map(chip));
+    this.rest.hidden = hidden.length === 0;
+    const shown = this.cards.length - hidden.length;
+    this.grid.style.setProperty("--columns", String(COMPACT.matches ? Math.min(shown, 2) || 1 : this.columns(shown)));
+    this.paintSamples();
+  }
+
+  columns(count) {
+    const { width, height } = this.grid.getBoundingClientRect();
+    let [best, largest] = [1, 0];
+    for (let columns = 1; columns <= count; columns += 1) {
+      const size = Math.min(width / columns, 1.4 * (height / Math.ceil(count / columns) - CARD_REST));
+      if (size > largest + 1) [best, largest] = [columns, size];
+    }
+    return best;
+  }
+
+  /** After a change of the theme too. */
+  paintSamples() {
+    for (const { index, swatch } of this.cards) {
+      const { width, height } = fitCanvas(swatch);
+      const c = swatch.getContext("2d");
+      c.clearRect(0, 0, width, height);
+      sample(c, index, 0, height / 2, width);
+    }
+  }
+
+  draw(frames, at) {
+    const frame = frames[at];
+    if (!this.bench || !frame?.lanes) return;
+    const said = this.said(frames, at);
+    for (const card of this.cards) {
+      const lane = frame.lanes.lanes.find(({ name }) => name === card.name);
+      if (card.root.hidden || !lane) continue;
+      card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
+      lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].data = format(value, digits); });
+      const text = (said.get(card.name) ?? []).slice(-2).join("\n");
+      if (card.said.textContent !== text) card.said.textContent = text;
+    }
+  }
+
+  /** What happened lately in each lane, oldest first. */
+  said(frames, at) {
+    const said = new Map();
+    for (let i = Math.max(0, at - SAID_FRAMES); i <= at; i += 1) {
+      const { lanes, time_s } = frames[i];
+      for (const [number, sentence] of lanes?.steps ?? []) {
+        const name = lanes.lanes[number]?.name;
+        said.set(name, [...(said.get(name) ?? []), `${time_s.toFixed(1)} s: ${sentence}`]);
+      }
+    }
+    return said;
+  }
+
+  /** The rows of the charts: a question each, with a curve for each lane that is on. */
+  rows() {
+    const shown = this.cards.filter(({ name }) => !this.off.has(name) || this.alone === name);
+    const { feet = [] } = this.bench;
+    return this.questions.map(({ question, unit, digits }, at) => ({
+      question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], lanes: true,
+      curves: shown.map(({ name, index }) => [`${name}/${at}`, String(index + 1), toneOf(index), dashOf(index)]),
+    }));
+  }
+
+  /** The name of the lane whose curves stand out, or null. */
+  get foremost() {
+    return this.pointed ?? this.alone;
+  }
+}
+
+function button(kind, label, text, act) {
+  const made = element("button", kind, text);
+  made.type = "button";
+  made.setAttribute("aria-label", label);
+  made.title = label;
+  made.addEventListener("click", (event) => {
+    act();
+    if (event.detail > 0) made.blur();
+  });
+  return made;
+}
