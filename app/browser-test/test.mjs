@@ -61,6 +61,20 @@ async function turnToStyles(page) {
   await page.waitForFunction(() => window.foretell.frames.at(-1)?.lanes?.lanes.length > 0);
 }
 
+/** Turns to a scene of lanes that is not *Styles*, and ends the bot's drive. */
+async function turnToLanes(page, scene) {
+  await page.locator(`#scenes [data-name="${scene}"]`).click();
+  await page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.scene === wanted, scene);
+  await page.keyboard.press("KeyS");
+  await page.waitForFunction(() => !window.foretell.frames.at(-1).bot && !window.foretell.frames.at(-1).keys);
+}
+
+/** Each lane of a frame: its cubes by role, and its figures by label. */
+const lanesOf = (page) => page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes.map(({ cubes, figures }) => ({
+  ...Object.fromEntries(cubes.map(({ role, position }) => [role, position])),
+  ...Object.fromEntries(figures.map(({ label, value }) => [label, value])),
+})));
+
 /** How many pixels of a canvas are drawn, and a number that changes with them; `colour` counts only those of a variable of the style. */
 const inkOf = (page, selector, colour = null) => page.evaluate(([selector, colour]) => {
   const canvas = document.querySelector(selector);
@@ -149,7 +163,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
       await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
-      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click()]) {
+      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click(), () => turnToLanes(page, "qiita"), () => turnToLanes(page, "shared")]) {
         await turn(page);
         const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
         assert.equal(screen, options.viewport.width);
@@ -196,6 +210,18 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-packets.png` });
       });
 
+      test(`architectures and strategies are pictured in ${colorScheme}`, async () => {
+        const page = await open({ ...options, colorScheme });
+        for (const scene of ["qiita", "shared"]) {
+          await page.locator(`#scenes [data-name="${scene}"]`).click();
+          await page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.scene === wanted, scene);
+          await until(page, (await newestFrame(page)) + 120);
+          if (scene === "qiita") await page.locator('[data-event="teleport"]').click();
+          await until(page, (await newestFrame(page)) + 60);
+          await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-${scene}.png`, fullPage: name === "phone" });
+        }
+      });
+
       test(`lanes are pictured in ${colorScheme}, together and one alone`, async () => {
         const page = await open({ ...options, colorScheme });
         await turnToStyles(page);
@@ -211,7 +237,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
-  for (const turn of [() => {}, turnToStyles]) {
+  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "shared")]) {
     await turn(page);
     const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
     assert(tall <= screen, `${tall} px of ${screen} px`);
@@ -415,6 +441,95 @@ test("a lane is shown alone, switched off and back, and its curve with it; a cho
   await page.locator('#scenes [data-name="prediction"]').click();
   await page.waitForFunction(() => document.getElementById("lanes").hidden);
   assert(await page.locator("#arena").isVisible() && await page.locator("#now").isVisible());
+});
+
+test("three architectures answer to one key: two at once, the one in which the server decides later", async () => {
+  const page = await open();
+  await turnToLanes(page, "qiita");
+  assert.deepEqual(await page.locator(".lane h3").allInnerTexts(), ["client decides", "server decides", "prediction"]);
+  await page.locator("#preset").selectOption("terrible");
+  await until(page, (await newestFrame(page)) + 120);
+  const pressed = await newestFrame(page);
+  await page.keyboard.down("ArrowRight");
+  await until(page, pressed + 60);
+  await page.keyboard.up("ArrowRight");
+  const moved = await page.evaluate((from) => {
+    const run = window.foretell.frames.filter(({ frame }) => frame >= from);
+    const held = run.find(({ keys }) => keys & 8).frame;
+    return [0, 1, 2].map((lane) => {
+      const x = (frame) => frame.lanes.lanes[lane].cubes.find(({ role }) => role === "client").position[0];
+      return run.find((frame) => x(frame) > x(run[0]) + 1e-3).frame - held;
+    });
+  }, pressed);
+  assert(moved[0] === 0 && moved[1] > 6 && moved[2] === 0, `after ${moved.join(", ")} frames`);
+  for (let i = 1; i <= 3; i += 1) assert((await inkOf(page, `.lane:nth-child(${i}) .view canvas`)).ink > 2000);
+  const lanes = await lanesOf(page);
+  assert(lanes[0]["input lag"] === 0 && lanes[1]["input lag"] > 100 && lanes[2]["input lag"] === 0, JSON.stringify(lanes));
+});
+
+test("a cheat is seen by others where the server believes everything, and only there", async () => {
+  const page = await open();
+  await turnToLanes(page, "qiita");
+  await page.locator("#preset").selectOption("perfect");
+  for (const [believes, fast] of [["everything", true], ["nothing", false]]) {
+    await page.locator("#control-server_believes").selectOption({ index: fast ? 1 : 0 });
+    await page.keyboard.press("Escape");
+    await page.keyboard.down("ArrowLeft");
+    await until(page, (await newestFrame(page)) + 240);
+    await page.keyboard.up("ArrowLeft");
+    await page.locator('[data-event="triple_direction"]').click();
+    await page.keyboard.down("ArrowRight");
+    const from = await newestFrame(page);
+    await until(page, from + 60);
+    await page.keyboard.up("ArrowRight");
+    await until(page, from + 75);
+    const seen = await page.evaluate((from) => {
+      const run = window.foretell.frames.filter(({ frame }) => frame > from);
+      return [0, 2].map((lane) => Math.max(...run.map(({ lanes }) => lanes.lanes[lane].chart[2])));
+    }, from);
+    assert(seen.every((speed) => (fast ? speed > 9 : speed < 6)), `${seen} m/s where the server believes ${believes}`);
+    const lanes = await lanesOf(page);
+    assert([0, 2].every((lane) => (lanes[lane].refused > 0) === !fast), JSON.stringify(lanes));
+    await until(page, from + 320);
+  }
+});
+
+test("each step of a resync is listed with its time", async () => {
+  const page = await open();
+  await turnToLanes(page, "qiita");
+  await page.keyboard.press("2");
+  await page.waitForFunction(() => document.querySelectorAll(".steps li").length === 5);
+  const steps = await page.locator(".steps li").allInnerTexts();
+  const expected = [/client: .*RequestResync/, /server: RequestResync has come/, /server: .*sends Resync/, /client: Resync has come.*FinishResync/, /server: FinishResync has come/];
+  steps.forEach((step, i) => {
+    assert.match(step, /^\d+\.\d\d s /);
+    assert.match(step, expected[i]);
+  });
+  assert.equal((await lanesOf(page))[2].resyncs, 1);
+  await page.locator("#control-resync_found_by").selectOption({ label: "the server" });
+  await until(page, (await newestFrame(page)) + 60);
+  await page.keyboard.press("2");
+  await page.waitForFunction(() => /server: the position that came with the inputs is another[^]+server: FinishResync/.test(document.querySelector(".steps").textContent));
+});
+
+test("an owner that moves in frames is captured unevenly, by the other strategies evenly", async () => {
+  const page = await open();
+  await turnToLanes(page, "shared");
+  for (const frames of ["30 Hz", "144 Hz"]) {
+    await page.locator("#control-owner_frames").selectOption({ label: frames });
+    await page.keyboard.press("Escape");
+    await page.keyboard.down(frames === "30 Hz" ? "ArrowLeft" : "ArrowRight");
+    await until(page, (await newestFrame(page)) + 110);
+    const lanes = await lanesOf(page);
+    await page.keyboard.up("ArrowLeft");
+    await page.keyboard.up("ArrowRight");
+    assert(lanes[0]["largest deviation"] > 2, `${lanes[0]["largest deviation"]} cm at ${frames}`);
+    assert(frames !== "30 Hz" || lanes.slice(1).every((lane) => lane["largest deviation"] < 0.01), JSON.stringify(lanes));
+    assert(lanes.every(({ client, other }) => Math.abs(client[0] - other[0]) > 0.1), "others see it late");
+    assert(lanes[2]["input delay"] > 0.5 && Math.abs(lanes[3]["input delay"]) < 0.01, JSON.stringify(lanes));
+  }
+  for (let i = 1; i <= 4; i += 1) assert((await inkOf(page, `.lane:nth-child(${i}) .view canvas`)).ink > 2000);
+  assert(await page.locator("#control-tick_rate").isVisible() && await page.locator("#control-server_believes").isHidden());
 });
 
 test("a replayed run turns to its scene by itself", async () => {

@@ -4,7 +4,9 @@
 
 use super::controls::Scene;
 use super::lanes::{Bench, Lanes, Question};
+use super::qiita::Qiita;
 use super::settings::Settings;
+use super::shared::Shared;
 use super::styles::Styles;
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
@@ -64,5 +66,7 @@ fn bench(scene: Scene, seed: u64) -> Option<Box<dyn Bench>> {
     match scene {
         Scene::Prediction | Scene::Remote => None,
         Scene::Styles => Some(Box::new(Styles::new(seed))),
+        Scene::Qiita => Some(Box::new(Qiita::new(seed))),
+        Scene::Shared => Some(Box::new(Shared::new(seed))),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::control::{Control, Group, Range};
 pub use super::key::{CONTROLS_LEN, Key, Scene};
+use super::lane_controls;
 
 const fn slider(min: u16, max: u16, per_unit: u16, unit: &'static str) -> Range {
     Range::Slider { min, max, per_unit, unit }
@@ -178,10 +179,17 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         name: "reconciliation",
         label: "reconciliation",
         group: Group::Methods,
-        range: Range::Words(&[("rollback", "when it differs"), ("always", "at every snapshot"), ("off", "never")]),
+        range: Range::Words(&[
+            ("rollback", "replay when it differs"),
+            ("always", "replay at every snapshot"),
+            ("off", "none"),
+            ("resync", "let go, begin anew"),
+            ("snap", "snap to the state"),
+        ]),
         default: 0,
-        explain: "When the client goes back to the server's state and simulates your inputs again from there.",
-        source: "R2, R14, F2, D30",
+        explain: "What a wrong prediction leads to: your inputs simulated again from the server's state, nothing, or the \
+                  first article's ways, which lose them.",
+        source: "R2, R14, F2, D7, D30, Q11",
     },
     Control {
         key: Key::Tolerance,
@@ -252,10 +260,16 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         name: "scene",
         label: "scene",
         group: Group::Scene,
-        range: Range::Words(&[("prediction", "Prediction"), ("remote", "Remote players"), ("styles", "Styles")]),
+        range: Range::Words(&[
+            ("prediction", "Prediction"),
+            ("remote", "Remote players"),
+            ("styles", "Styles"),
+            ("qiita", "Architectures"),
+            ("shared", "Shared"),
+        ]),
         default: 0,
-        explain: "What the page shows: your own cube, the others, or one owner by many curves.",
-        source: "Q20",
+        explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, or shared mode.",
+        source: "Q2, Q20, F5",
     },
     Control {
         key: Key::Others,
@@ -344,4 +358,11 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
         explain: "From which distance on the classic and the rigidbody view jump; 0 is never, 3 m is PUN's default.",
         source: "P3",
     },
+    lane_controls::SYNC_RATE,
+    lane_controls::BELIEVES,
+    lane_controls::DETECT,
+    lane_controls::CLOCK,
+    lane_controls::AGE,
+    lane_controls::OWNER_FRAMES,
+    lane_controls::CURVE,
 ];

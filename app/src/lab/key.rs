@@ -37,10 +37,17 @@ pub enum Key {
     PunExtrapolation,
     PunSpeed,
     PunTeleport,
+    SyncRate,
+    Believes,
+    Detect,
+    Clock,
+    Age,
+    OwnerFrames,
+    Curve,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 30;
+pub const CONTROLS_LEN: usize = 37;
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,11 +58,15 @@ pub enum Scene {
     Remote,
     /// Beside it: one owner, shown by every curve in a lane of its own.
     Styles,
+    /// Beside it: the first article's three architectures.
+    Qiita,
+    /// Beside it: an owner that moves by frame, by every strategy.
+    Shared,
 }
 
 impl Scene {
     /// All, in the order of their codes.
-    pub const ALL: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Styles];
+    pub const ALL: [Scene; 5] = [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Shared];
     /// Those of the session.
     const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
 
@@ -65,6 +76,8 @@ impl Scene {
             Scene::Prediction => "prediction",
             Scene::Remote => "remote",
             Scene::Styles => "styles",
+            Scene::Qiita => "qiita",
+            Scene::Shared => "shared",
         }
     }
 }
@@ -93,10 +106,13 @@ impl Key {
     pub fn scenes(self) -> &'static [Scene] {
         match self {
             Key::Other => &[Scene::Prediction],
-            Key::Bots | Key::Others => &[Scene::Remote],
+            Key::Bots | Key::Others | Key::Curve => &[Scene::Remote],
             Key::Motion | Key::UpdateRate | Key::Curves | Key::PunExtrapolation | Key::PunSpeed | Key::PunTeleport => {
                 &[Scene::Styles]
             }
+            Key::SyncRate | Key::Believes | Key::Detect | Key::Clock | Key::Age => &[Scene::Qiita],
+            Key::OwnerFrames => &[Scene::Shared],
+            Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared],
             Key::Scene => &Scene::ALL,
             key if key.is_network() => &Scene::ALL,
             _ => &Scene::OF_SESSION,

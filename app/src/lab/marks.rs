@@ -17,7 +17,8 @@ pub struct Marks {
 impl Marks {
     /// An event that is not a script.
     pub fn note_event(&mut self, event: Event) {
-        let caption = if event == Event::Stall { "your machine stalls".to_owned() } else { event.name().to_owned() };
+        let caption =
+            if event == Event::Stall { "your machine stalls".to_owned() } else { event.name().replace('_', " ") };
         self.done.push(Mark { kind: "event", caption });
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Pure parts, functions of what they are given: [`control`], [`controls`], [`presets`] and [`settings`] (what can be
 //! chosen), [`recording`] (what was done, as a link), [`run`] (the engine: settings and keys in, frames out) with its
-//! helpers, [`lanes`] and [`beside`] (methods side by side, in engines of their own: [`styles`]), [`dialogue`]
+//! helpers, [`lanes`] and [`beside`] (methods side by side, in engines of their own: [`styles`],
+//! [`qiita`], [`shared`]), [`dialogue`]
 //! (messages in, messages out). The only part that does I/O is [`server`].
 
 mod beside;
@@ -11,10 +12,13 @@ mod control;
 mod controls;
 mod dialogue;
 mod driver;
+mod event;
 mod explain;
 mod faults;
 mod frame;
+mod gauges;
 mod key;
+mod lane_controls;
 mod lanes;
 mod local;
 mod marks;
@@ -24,13 +28,16 @@ mod others;
 mod packets;
 mod page;
 mod presets;
+mod qiita;
 mod rates;
 mod recording;
 mod run;
 mod script;
 mod server;
 mod settings;
+mod shared;
 mod styles;
+mod watcher;
 
 pub use server::{LabOptions, serve};
 

@@ -5,6 +5,7 @@
 
 use super::bytes;
 use super::controls::{CONTROLS, Key};
+pub use super::event::Event;
 use super::faults::Faulty;
 use super::settings::Settings;
 use base64::Engine;
@@ -27,60 +28,6 @@ const KEYS: u64 = 32;
 const FAULTS: u64 = 63;
 /// Tags from here on are controls; those between are events.
 const FIRST_CONTROL: u64 = 64;
-
-/// Something that happens to the session, not by a player's keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// The server pushes the player's cube by 3 m/s, outside of a step.
-    Impulse,
-    /// The server moves the player's cube by 4 m, outside of a step.
-    Teleport,
-    /// The player's machine runs nothing for 2 s.
-    Stall,
-    /// The local cube starts again from the client's state.
-    Realign,
-    /// The script "jump": the latency goes up and comes back.
-    Jump,
-    /// The script "blackout": nothing gets through for a while.
-    Blackout,
-    /// The script "bursts": losses in a row.
-    Bursts,
-    /// The script "server": the server's machine stands still.
-    Server,
-    /// The script "sleep": the person's machine stands still.
-    Sleep,
-}
-
-impl Event {
-    const NAMED: [(Event, &'static str); 9] = [
-        (Event::Impulse, "impulse"),
-        (Event::Teleport, "teleport"),
-        (Event::Stall, "stall"),
-        (Event::Realign, "realign"),
-        (Event::Jump, "jump"),
-        (Event::Blackout, "blackout"),
-        (Event::Bursts, "bursts"),
-        (Event::Server, "server"),
-        (Event::Sleep, "sleep"),
-    ];
-
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        Event::NAMED[self as usize].1
-    }
-
-    /// The event of this name.
-    ///
-    /// # Errors
-    /// A sentence that names those there are.
-    pub fn named(name: &str) -> Result<Event, String> {
-        let known = Event::NAMED.iter().find(|(_, known)| *known == name);
-        known.map(|(event, _)| *event).ok_or_else(|| {
-            let names = Event::NAMED.map(|(_, name)| name).join(", ");
-            format!("there is no event of this name; accepted are {names}")
-        })
-    }
-}
 
 /// One thing that was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -306,7 +253,7 @@ mod tests {
         for frame in 0..frames {
             for _ in 0..changes_in_a_frame {
                 let change = match random.next_u64() % 4 {
-                    0 => Change::Event(Event::NAMED[(random.next_u64() % 9) as usize].0),
+                    0 => Change::Event(Event::NAMED[(random.next_u64() % Event::NAMED.len() as u64) as usize].0),
                     1 => Change::Set(Key::Latency, (random.next_u64() % 1001) as u16),
                     _ => Change::Keys((random.next_u64() % 32) as u8),
                 };
@@ -335,13 +282,6 @@ mod tests {
             read.faults.expect("some").link(1),
             "faults=0:p1:latency:up:9,0-400:s:stall&seed=1&players=2&ms=69000"
         );
-    }
-
-    #[test]
-    fn every_event_has_its_own_name_in_the_order_of_their_tags() {
-        for (tag, (event, name)) in Event::NAMED.into_iter().enumerate() {
-            assert_eq!((event as usize, event.name(), Event::named(name)), (tag, name, Ok(event)));
-        }
     }
 
     #[test]

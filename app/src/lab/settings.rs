@@ -5,7 +5,7 @@ use super::controls::{CONTROLS, CONTROLS_LEN, Key, Scene};
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
-use foretell::session::client::{Predict, Reconciliation, Redundancy, Show};
+use foretell::session::client::{Curve, Predict, Reconciliation, Redundancy, Show};
 use foretell::{ClientConfig, GapPolicy, Rules, ServerConfig, State, Stepping, TickRate, Tolerance};
 use serde_json::{Map, Value};
 
@@ -56,7 +56,7 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
             // Nobody looks at the session.
-            Scene::Styles => 0,
+            Scene::Styles | Scene::Qiita | Scene::Shared => 0,
         }
     }
 
@@ -145,7 +145,13 @@ impl Settings {
             _ => Redundancy::None,
         };
         let correction = [Correction::default(), Correction::article()][usize::from(self.code(Key::Decay))];
-        let reconciliation = [Reconciliation::Rollback, Reconciliation::AlwaysRollback, Reconciliation::Off];
+        let reconciliation = [
+            Reconciliation::Rollback,
+            Reconciliation::AlwaysRollback,
+            Reconciliation::Off,
+            Reconciliation::Resync,
+            Reconciliation::Snap,
+        ];
         ClientConfig {
             send_interval: self.interval(Key::SendRate),
             redundancy,
@@ -153,6 +159,7 @@ impl Settings {
             tolerance: [Tolerance::default(), Tolerance::article()][usize::from(self.code(Key::Tolerance))],
             correction: self.is_on(Key::Correction).then_some(correction),
             show: self.show(),
+            curve: Curve::ALL[usize::from(self.code(Key::Curve))],
             predict: if self.predicts_others() { Predict::Everyone } else { Predict::Own },
             ..ClientConfig::default()
         }

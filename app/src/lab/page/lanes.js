@@ -11,6 +11,8 @@ import { dashOf, sample, toneOf } from "./tones.js";
 const COMPACT = matchMedia("(max-width: 1199px)");
 /** What of a card is not its picture, in CSS pixels. */
 const CARD_REST = 62;
+/** How many steps are listed. */
+const STEPS = 10;
 /** For how long a sentence stays, in frames. */
 const SAID_FRAMES = 300;
 
@@ -20,6 +22,7 @@ export class Lanes {
     Object.assign(this, { root, legend, watch, changed, bench: null, cards: [], signature: "" });
     this.grid = element("div", "grid");
     this.rest = element("p", "rest");
+    this.steps = element("ol");
     root.append(this.grid, this.rest);
     /** The names of those that are switched off, and of the one that is shown alone. */
     this.off = new Set();
@@ -33,6 +36,7 @@ export class Lanes {
   turnTo(scene) {
     this.bench = BENCHES[scene] ?? null;
     this.signature = "";
+    this.listed = null;
     this.alone = null;
     this.pointed = null;
     this.off.clear();
@@ -40,6 +44,7 @@ export class Lanes {
     this.grid.replaceChildren();
     this.rest.replaceChildren();
     this.root.hidden = !this.bench;
+    this.root.dataset.scene = scene;
     return this.bench !== null;
   }
 
@@ -54,7 +59,8 @@ export class Lanes {
     const known = (name) => this.cards.some((card) => card.name === name);
     if (!known(this.alone)) this.alone = null;
     for (const name of this.off) if (!known(name)) this.off.delete(name);
-    this.grid.replaceChildren(...this.cards.map(({ root }) => root));
+    const { steps } = this.bench;
+    this.grid.replaceChildren(...this.cards.map(({ root }) => root), ...(steps ? [element("section", "steps", element("h3", "", steps), this.steps)] : []));
     this.arrange();
     return true;
   }
@@ -63,7 +69,7 @@ export class Lanes {
     const { name, explain } = lane;
     const canvas = element("canvas");
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `${name}: the owner, and where this lane shows it`);
+    canvas.setAttribute("aria-label", `${name}: ${this.bench.picture}`);
     const swatch = element("canvas", "sample");
     const enlarge = button("enlarge", `show ${name} alone`, "⤢", () => this.show(this.alone === name ? null : name));
     const off = button("off", `switch ${name} off`, "×", () => this.toggle(name));
@@ -127,7 +133,7 @@ export class Lanes {
     const chip = ({ name, index }) => button("chip", `show ${name}`, `${index + 1} ${name}`, () => (this.alone ? this.show(name) : this.toggle(name)));
     this.rest.replaceChildren(...hidden.map(chip));
     this.rest.hidden = hidden.length === 0;
-    const shown = this.cards.length - hidden.length;
+    const shown = this.cards.length - hidden.length + (this.bench.steps && !COMPACT.matches ? 1 : 0);
     this.grid.style.setProperty("--columns", String(COMPACT.matches ? Math.min(shown, 2) || 1 : this.columns(shown)));
     this.paintSamples();
   }
@@ -155,7 +161,8 @@ export class Lanes {
   draw(frames, at) {
     const frame = frames[at];
     if (!this.bench || !frame?.lanes) return;
-    const said = this.said(frames, at);
+    if (this.bench.steps) this.list(frames, at);
+    const said = this.bench.steps ? new Map() : this.said(frames, at);
     for (const card of this.cards) {
       const lane = frame.lanes.lanes.find(({ name }) => name === card.name);
       if (card.root.hidden || !lane) continue;
@@ -164,6 +171,21 @@ export class Lanes {
       const text = (said.get(card.name) ?? []).slice(-2).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
+  }
+
+  /** Lists what happened up to a frame, a line each, oldest first. */
+  list(frames, at) {
+    const lines = [];
+    for (let i = at; i >= 0 && lines.length < STEPS; i -= 1) {
+      const { lanes, time_s } = frames[i];
+      for (const [, sentence] of [...(lanes?.steps ?? [])].reverse()) lines.unshift([`${time_s.toFixed(2)} s`, sentence]);
+    }
+    const text = lines.flat().join();
+    if (text === this.listed) return;
+    this.listed = text;
+    this.steps.replaceChildren(...lines.slice(-STEPS).map(([time, sentence]) => element("li", "", element("b", "", time), ` ${sentence}`)));
+    // Whole lines only: the oldest go for want of room.
+    while (this.steps.scrollHeight > this.steps.clientHeight && this.steps.children.length > 1) this.steps.firstChild.remove();
   }
 
   /** What happened lately in each lane, oldest first. */
@@ -182,9 +204,9 @@ export class Lanes {
   /** The rows of the charts: a question each, with a curve for each lane that is on. */
   rows() {
     const shown = this.cards.filter(({ name }) => !this.off.has(name) || this.alone === name);
-    const { feet = [] } = this.bench;
+    const { feet = [], every } = this.bench;
     return this.questions.map(({ question, unit, digits }, at) => ({
-      question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], lanes: true,
+      question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], every, lanes: true,
       curves: shown.map(({ name, index }) => [`${name}/${at}`, String(index + 1), toneOf(index), dashOf(index)]),
     }));
   }

@@ -19,7 +19,7 @@ export class Picture extends Room {
     return { x: 2, y: 3, width: width - 4, height: height - 6 };
   }
 
-  /** Draws the lane `name` of `frames[at]`; `tone` is the colour of what it shows. */
+  /** Draws the lane `name` of `frames[at]`; `tone` is the colour of the lane. */
   draw(frames, at, name, tone) {
     if (!this.view) return;
     const c = this.context;
@@ -34,7 +34,7 @@ export class Picture extends Room {
     this.lookAt(past);
     this.floor();
     const drawn = ROLES.filter(({ role }) => this.legend.draws(role));
-    const colourOf = (role) => (role === "other" ? tone : colours[role]);
+    const colourOf = (role) => (role === this.bench.toned ? tone : colours[role]);
     for (const { role } of drawn.filter(({ role }) => role !== "ghost")) {
       for (const { id } of cubes.filter((cube) => cube.role === role)) {
         const places = past.map((cubes) => cubes.find((cube) => cube.role === role && cube.id === id)?.position).filter(Boolean);

@@ -29,6 +29,17 @@ const LEGENDS = {
     { role: "server", name: "truth", explain: "where the owner is, and its path" },
     { role: "ghost", name: "update", explain: "the newest received", hidden: true },
   ],
+  qiita: [
+    { role: "local", explain: "no network" },
+    { role: "client", explain: "your screen" },
+    { role: "server", explain: "the truth" },
+    { role: "other", name: "others' view", explain: "another's screen" },
+  ],
+  shared: [
+    { role: "local", explain: "without ticks" },
+    { role: "client", name: "own view", explain: "the owner's screen" },
+    { role: "other", name: "others' view", explain: "another's screen" },
+  ],
 };
 
 /** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
@@ -98,6 +109,7 @@ export class Legend {
     const button = document.createElement("button");
     button.type = "button";
     button.className = role;
+    button.title = explain;
     button.append(swatch(kind), ...words(name ?? kind.name, explain));
     const press = () => button.setAttribute("aria-pressed", String(!hidden.has(role)));
     press();

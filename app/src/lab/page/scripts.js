@@ -17,7 +17,10 @@ export class Scripts {
 
   /** Those that do something in a scene: of lanes, or of the session. */
   show(lanes) {
-    for (const button of this.root.querySelectorAll("button")) button.hidden = lanes && !OF_LINKS.includes(button.dataset.script);
+    for (const button of this.root.querySelectorAll("button")) {
+      button.hidden = lanes && !OF_LINKS.includes(button.dataset.script);
+      if (!button.hidden) this.claim(button);
+    }
   }
 
   button(script, key) {
@@ -34,7 +37,12 @@ export class Scripts {
       if (event.detail > 0) button.blur();
     });
     this.watch(button, script);
-    this.shortcuts.set(key, () => button.hidden || this.run(script.name));
+    this.claim(button);
     return button;
+  }
+
+  /** Its key; one that is hidden may have left it to an event. */
+  claim(button) {
+    this.shortcuts.set(button.getAttribute("aria-keyshortcuts"), () => button.hidden || this.run(button.dataset.script));
   }
 }

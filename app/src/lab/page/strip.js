@@ -95,8 +95,8 @@ export class Strip {
     c.setLineDash(dashOf(kind));
     c.beginPath();
     let open = false;
-    // Many curves: no more of their frames than can be seen, always the same ones.
-    const every = this.row.lanes ? 3 : 1;
+    // Where there are many curves: no more of their frames than can be seen, always the same ones.
+    const every = this.row.every ?? 1;
     for (let i = from - (from % every); i < until; i += every) {
       const value = this.valueAt(history, name, i);
       const at = x(history.timeAt(i));

@@ -365,27 +365,6 @@ impl<W: World> Session<W> {
         }
     }
 
-    fn state(&self, now: Instant) -> ClientState {
-        let silent = now.since(self.connection.last_snapshot());
-        let interval = u64::from(self.playout.interval_ticks());
-        let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
-        if silent.as_secs() >= 5 {
-            ClientState::Lost
-        } else if self.resyncing.is_some()
-            || self.let_go.is_some()
-            || self.pacing.is_waiting()
-            || self.beyond_horizon > 1
-        {
-            ClientState::Resyncing
-        } else if silent.as_micros() > u128::from(starved) {
-            ClientState::Starved
-        } else if self.timeline.settled() < self.timeline.present() {
-            ClientState::Behind
-        } else {
-            ClientState::Playing
-        }
-    }
-
     /// The tick of a snapshot that comes now, by its low bits; `None` where it can't be true. A server that waits for
     /// inputs is never ahead of them.
     fn widen(&mut self, now: Instant, low16: u16, rules: &Rules) -> Option<Tick> {
@@ -400,11 +379,6 @@ impl<W: World> Session<W> {
     fn goes_on_with(&self, welcome: &Welcome) -> bool {
         let back = self.reconciler.compared().since(Tick::new(welcome.tick));
         (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player) && back <= BEGUN_AGAIN_TICKS
-    }
-
-    fn waiting(&self) -> u64 {
-        let open = self.snapshots.complete().filter(|snapshot| !snapshot.settled);
-        open.map(|snapshot| snapshot.samples).sum()
     }
 }
 

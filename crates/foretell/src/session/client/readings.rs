@@ -1,6 +1,6 @@
 //! What a caller can read of a client between its updates.
 
-use super::{Client, ClientState, ClientStats, Frame, Phase};
+use super::{Client, ClientState, ClientStats, Frame, Phase, Session};
 use crate::rollback::{PlayerId, Rows, World};
 use crate::time::{Instant, Tick, TickTime};
 
@@ -80,5 +80,34 @@ impl<W: World> Client<W> {
     pub fn kept(&self) -> usize {
         let session = self.session().map_or(0, |session| session.reconciler.kept());
         self.events.len() + self.events_to_come.len() + self.corrections.len() + session
+    }
+}
+
+impl<W: World> Session<W> {
+    pub(super) fn state(&self, now: Instant) -> ClientState {
+        let silent = now.since(self.connection.last_snapshot());
+        let interval = u64::from(self.playout.interval_ticks());
+        let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
+        if silent.as_secs() >= 5 {
+            ClientState::Lost
+        } else if self.resyncing.is_some()
+            || self.let_go.is_some()
+            || self.pacing.is_waiting()
+            || self.beyond_horizon > 1
+        {
+            ClientState::Resyncing
+        } else if silent.as_micros() > u128::from(starved) {
+            ClientState::Starved
+        } else if self.timeline.settled() < self.timeline.present() {
+            ClientState::Behind
+        } else {
+            ClientState::Playing
+        }
+    }
+
+    /// How many samples wait for their tick.
+    pub(super) fn waiting(&self) -> u64 {
+        let open = self.snapshots.complete().filter(|snapshot| !snapshot.settled);
+        open.map(|snapshot| snapshot.samples).sum()
     }
 }

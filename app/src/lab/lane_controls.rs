@@ -1,0 +1,94 @@
+//! The controls of the scenes *Qiita* and *Shared*, and by which curve others are shown.
+
+use super::control::{Control, Group, Range};
+use super::key::Key;
+
+pub const SYNC_RATE: Control = Control {
+    key: Key::SyncRate,
+    name: "sync_rate",
+    label: "sync rate",
+    group: Group::Rates,
+    range: Range::Numbers(&[20, 5], "Hz"),
+    default: 0,
+    explain: "Datagrams per second in both directions; frames are drawn at 60 Hz. A change begins the lanes anew.",
+    source: "Q18, D26",
+};
+
+pub const BELIEVES: Control = Control {
+    key: Key::Believes,
+    name: "server_believes",
+    label: "server believes",
+    group: Group::Methods,
+    range: Range::Words(&[("nothing", "nothing to gain by"), ("everything", "everything, as in the article")]),
+    default: 0,
+    explain: "Whether times, directions and distances are held to what is allowed, or all is as in the article: lost \
+              inputs too, and jumps.",
+    source: "E4, E6, E10, D3",
+};
+
+pub const DETECT: Control = Control {
+    key: Key::Detect,
+    name: "resync_found_by",
+    label: "resync found by",
+    group: Group::Methods,
+    range: Range::Words(&[("client", "the client"), ("server", "the server")]),
+    default: 0,
+    explain: "Who compares: the client what comes back, or the server a position that comes with the inputs, half a \
+              round trip sooner.",
+    source: "Q10, Q13, D8",
+};
+
+pub const CLOCK: Control = Control {
+    key: Key::Clock,
+    name: "client_clock",
+    label: "client's clock",
+    group: Group::Methods,
+    range: Range::Words(&[("micros", "whole microseconds"), ("f32", "f32 seconds, added up")]),
+    default: 0,
+    explain: "The article adds frame times in f32: in an old session an honest client gets resyncs by rounding alone.",
+    source: "E2, E3, D2",
+};
+
+pub const AGE: Control = Control {
+    key: Key::Age,
+    name: "session_age",
+    label: "session's age",
+    group: Group::Methods,
+    range: Range::Numbers(&[0, 64, 256, 1024, 4096, 16384], "s"),
+    default: 0,
+    explain: "For how long the session has run already when the lanes begin.",
+    source: "E3",
+};
+
+pub const OWNER_FRAMES: Control = Control {
+    key: Key::OwnerFrames,
+    name: "owner_frames",
+    label: "owner's frames",
+    group: Group::Rates,
+    range: Range::Words(&[("60", "60 Hz"), ("30", "30 Hz"), ("144", "144 Hz"), ("jittery", "4 to 30 ms each")]),
+    default: 0,
+    explain: "How often the owner draws and moves; the ticks that capture it do not fall together with that.",
+    source: "F6, E25",
+};
+
+/// In the order of `Curve::ALL`.
+pub const CURVE: Control = Control {
+    key: Key::Curve,
+    name: "curve",
+    label: "their curve",
+    group: Group::Methods,
+    range: Range::Words(&[
+        ("hold", "held"),
+        ("linear", "straight"),
+        ("extrapolated", "straight, and on"),
+        ("hermite", "Hermite"),
+        ("catmull_rom", "Catmull-Rom"),
+        ("dead_reckoning", "dead reckoning"),
+        ("combined", "combined"),
+        ("velocity_blending", "velocity blending"),
+    ]),
+    default: 3,
+    explain: "How others are shown between and beyond the snapshots: late by the first five, by the last three where they \
+              would be by now.",
+    source: "P1-P10, D18, D29",
+};

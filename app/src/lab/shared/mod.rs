@@ -1,0 +1,190 @@
+//! The scene of shared mode: an owner that moves by frame and is captured by tick, once for each strategy (F5 to F8, E25,
+//! E26, D28).
+//!
+//! A function of seed, options, network and keys by frame. All owners have the same frames and the same keys.
+
+mod owner;
+
+use super::controls::Key;
+use super::lanes::{Bench, Figure, Lane, Lanes, Question};
+use super::settings::Settings;
+use super::watcher::cube;
+use core::time::Duration;
+use foretell::motion::AntiAliasing;
+use foretell::motion::vector::{length, sub};
+use foretell::netsim::{Conditions, SplitMix64};
+use foretell::timestamped::Direction;
+use foretell::{Instant, TickRate};
+use owner::{Measures, Owner, per_second};
+
+/// How long the owner's frames are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Frames {
+    /// So many per second, all alike.
+    Even(u16),
+    /// From 4 to 30 ms each.
+    Jittery,
+}
+
+/// What can be chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Options {
+    frames: Frames,
+    /// Captures per second.
+    rate: TickRate,
+}
+
+/// What its charts ask.
+const QUESTIONS: [Question; 3] = [
+    Question { question: "How far from tick to tick?", unit: "cm", digits: 1 },
+    Question { question: "How fast do others see it?", unit: "m/s", digits: 1 },
+    Question { question: "How far off is your view?", unit: "cm", digits: 1 },
+];
+
+const LANES: [(AntiAliasing, &str, &str); 4] = [
+    (
+        AntiAliasing::Ignore,
+        "moves in frames",
+        "Strategy 1, nothing is done: a tick captures where the last frame has left it (F6, F7).",
+    ),
+    (
+        AntiAliasing::Ticks,
+        "moves in ticks",
+        "Strategy 2: moves in ticks alone, and shows the way between the last two (F7).",
+    ),
+    (
+        AntiAliasing::Article,
+        "article's hybrid",
+        "Strategy 3 as the article writes it: in frames and in ticks, a frame late (F8, E25).",
+    ),
+    (
+        AntiAliasing::Exact,
+        "exact hybrid",
+        "Strategy 3, each capture at its tick's own time: even, and shown at once (D28).",
+    ),
+];
+
+/// The scene.
+pub struct Shared {
+    seed: u64,
+    /// `None` before the first frame.
+    rate: Option<TickRate>,
+    owners: Vec<Owner>,
+    /// The end of the owners' last frame.
+    until: Instant,
+    /// Since when the frames are as long as they are, how long that is, and how many there were.
+    even: (Frames, Instant, u64),
+    realign: bool,
+}
+
+impl Shared {
+    pub fn new(seed: u64) -> Shared {
+        Shared {
+            seed,
+            rate: None,
+            owners: Vec::new(),
+            until: Instant::ZERO,
+            even: (Frames::Jittery, Instant::ZERO, 0),
+            realign: false,
+        }
+    }
+
+    /// Runs the next frame.
+    fn play(&mut self, frame: u32, keys: u8, (options, conditions): (&Options, &Conditions)) -> Lanes {
+        let (before, now) = (instant(frame), instant(frame + 1));
+        if self.rate != Some(options.rate) {
+            self.begin(options.rate, before);
+        }
+        let bit = |n: u8| f64::from(keys >> n & 1);
+        let direction = Direction::of_axes(bit(3) - bit(2), bit(0) - bit(1)).vector;
+        let realign = core::mem::take(&mut self.realign);
+        for owner in &mut self.owners {
+            owner.begin();
+            if realign {
+                owner.realign();
+            }
+        }
+        while let Some(until) = self.next_until(options.frames).filter(|until| *until <= now) {
+            for owner in &mut self.owners {
+                owner.frame(direction, (self.until, until), conditions);
+            }
+            self.until = until;
+            self.even.2 += 1;
+        }
+        let length = now.since(before);
+        self.owners.iter_mut().for_each(|owner| owner.watch(now, length, conditions));
+        let lanes = self.owners.iter().zip(LANES).map(|(owner, lane)| report(owner, lane, length)).collect();
+        Lanes { lanes, steps: Vec::new() }
+    }
+
+    fn begin(&mut self, rate: TickRate, at: Instant) {
+        let place = self.owners.first().map(|owner| owner.local).unwrap_or_default();
+        // The same losses in every lane: they have one network.
+        self.owners = LANES.map(|(strategy, ..)| Owner::new(strategy, rate, (place, at), self.seed)).into();
+        (self.rate, self.until) = (Some(rate), at);
+        self.even.1 = at;
+        self.even.2 = 0;
+    }
+
+    /// When the owners' next frame ends. A random length is drawn once for each.
+    fn next_until(&mut self, frames: Frames) -> Option<Instant> {
+        if self.even.0 != frames {
+            self.even = (frames, self.until, 0);
+        }
+        let (_, since, count) = self.even;
+        match frames {
+            Frames::Even(hz) => Some(since + Duration::from_micros(((count + 1) * 1_000_000).div_ceil(u64::from(hz)))),
+            Frames::Jittery => {
+                // A function of seed and number, so that to ask twice is to be told the same.
+                let mut draw = SplitMix64::new(self.seed ^ self.until.micros());
+                Some(self.until + Duration::from_micros(4_000 + draw.next_u64() % 26_000))
+            }
+        }
+    }
+}
+
+impl Bench for Shared {
+    fn questions(&self) -> &'static [Question] {
+        &QUESTIONS
+    }
+
+    fn event(&mut self, name: &str) -> bool {
+        self.realign |= name == "realign";
+        name == "realign"
+    }
+
+    fn frame(&mut self, frame: u32, keys: u8, settings: &Settings) -> Lanes {
+        let frames = [Frames::Even(60), Frames::Even(30), Frames::Even(144), Frames::Jittery];
+        let options =
+            Options { frames: frames[usize::from(settings.code(Key::OwnerFrames))], rate: settings.tick_rate() };
+        self.play(frame, keys, (&options, &settings.conditions()))
+    }
+}
+
+fn instant(frame: u32) -> Instant {
+    Instant::from_micros((u64::from(frame) * 1_000_000).div_ceil(60))
+}
+
+fn report(owner: &Owner, (_, name, explain): (AntiAliasing, &'static str, &'static str), passed: Duration) -> Lane {
+    let mut cubes = vec![cube("local", owner.local, "predicted"), cube("client", owner.shown(), "predicted")];
+    cubes.extend(owner.other.map(|other| cube("other", other, "interpolated")));
+    let Measures { mean_step_m, deviation_m, error_m, delay_ms } = owner.measures();
+    let figure = |label, value, unit| Figure { label, value, unit, digits: 1 };
+    let seen = owner.seen_m.map(|metres| per_second(metres, passed));
+    let off = length(sub(owner.shown(), owner.local));
+    Lane {
+        name,
+        explain,
+        cubes,
+        figures: vec![
+            figure("mean step", mean_step_m * 100.0, "cm"),
+            figure("largest deviation", deviation_m * 100.0, "cm"),
+            figure("own view off", error_m * 100.0, "cm"),
+            figure("input delay", delay_ms, "ms"),
+        ],
+        chart: vec![owner.step_m.map(|step| step * 100.0), seen, Some(off * 100.0)],
+    }
+}
+
+#[cfg(test)]
+mod tests;
