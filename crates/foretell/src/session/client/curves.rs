@@ -20,7 +20,8 @@ use crate::session::record::EntityCall;
 pub enum Curve {
     /// The last state that the cursor has passed: choppy wherever snapshots are rarer than frames (P1).
     Hold,
-    /// Straight from state to state; beyond the newest it stands (P2).
+    /// Straight from state to state; beyond the newest it stands (P2). Steps towards the next state, as long as they take
+    /// until it, are the same.
     Linear,
     /// Straight from state to state, and beyond the newest along its velocity (P4).
     Extrapolated,
