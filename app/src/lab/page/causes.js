@@ -11,7 +11,7 @@ const CAUSES = [
   { name: "other player or proxy", short: "other player", colour: "others", path: "M-6 -4.5L0 0L-6 4.5ZM6 -4.5L0 0L6 4.5Z" },
   { name: "reconciliation was off", short: "was off", colour: "off", path: "M-6 -2H6V2H-6Z" },
   { name: "own clock set or stood still", short: "own clock", colour: "off", path: "M-5 -6H5L-5 6H5Z" },
-  { name: "step not deterministic", short: "not deterministic", colour: "unexplained", path: "M-6 -6L0 -2L6 -6L2 0L6 6L0 2L-6 6L-2 0Z" },
+  { name: "step not deterministic", short: "chance", colour: "unexplained", path: "M-6 -6L0 -2L6 -6L2 0L6 6L0 2L-6 6L-2 0Z" },
 ];
 const UNEXPLAINED = { name: "unexplained", short: "unexplained", colour: "unexplained", path: "M0 -6L5.2 3H-5.2Z" };
 
