@@ -131,6 +131,26 @@ fn what_was_let_go_returns_when_it_has_come_to_rest_and_not_before() {
 }
 
 #[test]
+fn what_was_moved_far_while_nothing_got_through_comes_to_where_it_rests_and_goes_back() {
+    let mut simulation = play(2, good(), 3);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([BOUND_MPS * 0.9, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(1), Claim::Authority)),
+        (5500, 0, Act::Move([0.0; 3])),
+    ]);
+    simulation.run_until(ms(3300), &mut play);
+    simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+    simulation.run_until(ms(5900), &mut play);
+    simulation.players[0].up_conditions.loss = Loss::default();
+    simulation.run_until(ms(10_000), &mut play);
+    assert_eq!(holder(&simulation, cube(1)), None, "it rests");
+    let [own, other] = [0, 1].map(|player| play.shown[&(player, cube(1))].1);
+    assert!(length(sub(own, other)) < 0.01, "{own:?} {other:?}");
+    assert!(length(sub(own, place(&simulation, cube(1)))) < 0.01);
+    assert!(own[0] > BOUND_MPS, "{own:?}");
+}
+
+#[test]
 fn ownership_beats_authority_and_authority_beats_nothing() {
     let mut simulation = play(2, good(), 4);
     let mut play = Play::of(&[

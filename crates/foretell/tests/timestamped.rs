@@ -412,6 +412,22 @@ fn late_copies_of_all_that_a_resync_said_change_nothing() {
 }
 
 #[test]
+fn a_resync_that_the_server_never_sent_is_healed_by_another() {
+    let pair = || Pair::new(7, Conditions::default(), found_by(Detect::Client));
+    let (mut forger, mut pair) = (pair(), pair());
+    forger.server.begin_resync(forger.now);
+    let mut forged = Vec::new();
+    forger.server.update(forger.now, &mut |bytes| forged = bytes.to_vec());
+    pair.honest(60);
+    pair.client.receive(pair.now, &forged).expect("well-formed");
+    assert_ne!(pair.client.epoch(), pair.server.epoch());
+    pair.honest(60);
+    pair.calm();
+    assert_eq!(pair.client.epoch(), pair.server.epoch());
+    assert!(pair.apart() < 0.01 && !pair.client.needs_resync() && !pair.server.needs_resync(), "{}", pair.apart());
+}
+
+#[test]
 fn the_jump_of_a_resync_is_not_shown() {
     let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
     let mut pair = Pair::new(5, conditions, found_by(Detect::Client));

@@ -189,8 +189,9 @@ impl<M: Mover, T: Time> Client<M, T> {
 
     /// Adopts the server's state, once per epoch; says again that it has, as often as it is told (D5).
     fn take_resync(&mut self, epoch: u8, state: M::State) {
-        let newer = epoch.wrapping_sub(self.epoch).cast_signed();
-        if newer < 0 || newer == 0 && self.finished.is_none() {
+        // A server begins no second resync before the first is finished, so that there is only the next one.
+        let newer = epoch.wrapping_sub(self.epoch);
+        if newer > 1 || newer == 0 && self.finished.is_none() {
             self.stats.other_epoch += 1;
             return;
         }

@@ -33,6 +33,8 @@ pub(super) struct Retry {
 
 /// Before the first answer.
 const ROUND_TRIP_FIRST: Duration = Duration::from_millis(300);
+/// What takes longer was a sleep, and no way.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(2);
 /// Not more often than the other end allows to be asked.
 const AGAIN_MIN: Duration = Duration::from_millis(300);
 
@@ -43,7 +45,7 @@ impl Retry {
 
     /// An answer came after so long.
     pub(super) fn measured(&mut self, round_trip: Duration) {
-        self.round_trip = (self.round_trip * 7 + round_trip) / 8;
+        self.round_trip = (self.round_trip * 7 + round_trip.min(ROUND_TRIP_MAX)) / 8;
     }
 
     pub(super) fn round_trip(&self) -> Duration {

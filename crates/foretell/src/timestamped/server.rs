@@ -147,6 +147,11 @@ impl<M: Mover, T: Time> Server<M, T> {
         }
         if self.incoming.epoch != self.epoch {
             self.stats.stale += 1;
+            // It has begun anew, but not by this server's word.
+            if self.incoming.epoch == self.epoch.wrapping_add(1) {
+                self.epoch = self.incoming.epoch;
+                self.begin_resync(now);
+            }
             return;
         }
         // What was sent again and is here already.

@@ -4,32 +4,26 @@
 //! which its sender holds the entity now; nothing but what the schema lets an owner write is taken over.
 
 use super::asked::Asked;
+use super::bounds::{CATCH_UP_S, SLACK_M, hold_back, offence_of};
 use super::peer::Peer;
 use super::{Server, ServerEvent, Stepping};
-use crate::motion::vector;
-use crate::rollback::{Audience, Entity, KindSchema, Meaning, PlayerId, ROW_WORDS_MAX, Rows, Schema, World, Writer};
+use crate::rollback::{Audience, Entity, PlayerId, ROW_WORDS_MAX, Rows, Schema, World};
 use crate::session::shared::{Claim, HeldRow, HoldRefusal, Holder, Request};
 use crate::time::{Instant, Tick};
 use crate::validation::Offence;
 use std::collections::VecDeque;
 
-/// How many rows of an entity wait for their ticks, at most.
-const ROWS_WAITING_MAX: usize = 16;
 /// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
 const AHEAD_TICKS_MAX: u32 = 64;
-/// What an entity may make up for of ticks in which no row came, in seconds of its greatest speed.
-const CATCH_UP_S: f64 = 0.25;
-/// What is allowed beyond the greatest speed, in metres: rounding (D27).
-const SLACK_M: f64 = 0.01;
-/// A row so far beyond what may be made up for, from the one before, is no movement any more.
-const TELEPORT_M: f64 = 2.0;
+/// How many rows of an entity wait for their ticks, at most: one for each of these.
+const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;
 
 /// An entity that a client has authority over.
 #[derive(Clone, Debug)]
 struct Held {
     entity: Entity,
     holder: Holder,
-    /// By which of its requests, and which was the last for it: rows come under either.
+    /// By which of its requests, and which was the last for it: rows come under these and those in between.
     request: u16,
     latest: u16,
     /// Rows that wait for their ticks, ascending.
@@ -40,8 +34,17 @@ struct Held {
     allowed_m: f64,
     /// Where the holder said last that it is.
     claimed: Option<[f64; 3]>,
+    /// What it was held back from, and goes on towards.
+    ahead: Option<HeldRow>,
     /// It goes back to the server with the next step, and its newest row with it.
     ends: bool,
+}
+
+impl Held {
+    /// Whether rows with this request are meant for this hold: from the one by which it began to the last.
+    fn comes_under(&self, request: u16) -> bool {
+        request.wrapping_sub(self.request) <= self.latest.wrapping_sub(self.request)
+    }
 }
 
 /// All entities that clients have authority over.
@@ -104,8 +107,9 @@ impl Holds {
         let at = self.find(entity).unwrap_or_else(|at| {
             let rows = self.spare.pop().unwrap_or_else(|| VecDeque::with_capacity(ROWS_WAITING_MAX));
             let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
-            let (latest, adopted, allowed_m, claimed, ends) = (request, None, SLACK_M, None, false);
-            let held = Held { entity, holder, request, latest, rows, adopted, allowed_m, claimed, ends };
+            let (latest, adopted, allowed_m, claimed) = (request, None, SLACK_M, None);
+            let (ahead, ends) = (None, false);
+            let held = Held { entity, holder, request, latest, rows, adopted, allowed_m, claimed, ahead, ends };
             self.held.insert(at, held);
             self.entities.insert(at, entity);
             at
@@ -118,6 +122,7 @@ impl Holds {
             held.holder.authority = self.authority;
             held.rows.clear();
             (held.adopted, held.allowed_m, held.claimed, held.request) = (None, SLACK_M, None, request);
+            held.ahead = None;
         }
         if claim == Claim::Ownership && (is_new || held.holder.claim < claim) {
             self.ownership = self.ownership.wrapping_add(1);
@@ -234,8 +239,7 @@ impl<W: World> Server<W> {
     fn take_row(&mut self, index: usize, newest: Tick, row: &HeldRow) {
         let Peer { player, asked, stats, .. } = &mut self.peers[index];
         let found = self.holds.find(row.entity).ok().map(|at| &mut self.holds.held[at]);
-        let is_theirs =
-            |held: &&mut Held| held.holder.player == *player && [held.request, held.latest].contains(&row.request);
+        let is_theirs = |held: &&mut Held| held.holder.player == *player && held.comes_under(row.request);
         let Some(held) = found.filter(is_theirs) else {
             // One that was on its way when the authority was refused, or changed, is no offence.
             if !asked.may_be_late(row.entity, row.request, self.next) {
@@ -301,17 +305,19 @@ impl<W: World> Server<W> {
             newest = held.rows.pop_front();
         }
         let mut ends = held.ends;
-        if let Some((captured, row)) = newest {
-            held.adopted = Some(captured);
+        held.adopted = newest.map(|(captured, _)| captured).or(held.adopted);
+        if let Some(row) = newest.map(|(_, row)| row).or(held.ahead.take()) {
             ends |= row.rests && held.holder.claim == Claim::Authority;
             let mut into = [0; ROW_WORDS_MAX];
             let into = &mut into[..words.len()];
             into.copy_from_slice(words);
             kind.copy_owned(&row.words[..words.len()], into);
             if let Some(offence) = hold_back(kind, words, into, (&mut held.allowed_m, &mut held.claimed)) {
-                peer.stats.ledger.note(offence);
+                if newest.is_some() {
+                    peer.stats.ledger.note(offence);
+                }
                 // It rests where its holder says, and is not there yet.
-                ends = held.ends;
+                (ends, held.ahead) = (held.ends, Some(row));
             }
             self.holds.adopting.set_words(entity, into);
         }
@@ -326,64 +332,4 @@ impl<W: World> Server<W> {
         Asked::end_of(&mut self.peers, held.holder.player, held.entity, tick);
         self.frame.note(ServerEvent::Returned { entity: held.entity, player: held.holder.player });
     }
-}
-
-/// What is wrong with what an owner has written, whatever was there before.
-fn offence_of(kind: &KindSchema, words: &[u32]) -> Option<Offence> {
-    for (column, words) in kind.fields(words).filter(|(column, _)| column.writer == Writer::Owner) {
-        let lanes = 0..usize::from(column.lanes);
-        if column.scalar.is_float() && !lanes.into_iter().all(|lane| column.lane(words, lane).is_finite()) {
-            return Some(Offence::NotFinite);
-        }
-        let length = vector::length(column.lanes::<4>(words));
-        if column.meaning == Meaning::Rotation && (length - 1.0).abs() > 0.01 {
-            return Some(Offence::Direction);
-        }
-    }
-    None
-}
-
-/// Keeps an entity to the way that it may have gone: beyond it, it is left on the straight line to where it is said to
-/// be (D27).
-fn hold_back(
-    kind: &KindSchema,
-    before: &[u32],
-    row: &mut [u32],
-    (allowed_m, claimed): (&mut f64, &mut Option<[f64; 3]>),
-) -> Option<Offence> {
-    let speed_max = kind.speed_max()?;
-    let mut offence = None;
-    for (place, column) in kind.places().filter(|(_, column)| column.writer == Writer::Owner) {
-        let words = place..place + column.words();
-        let set = |to: [f64; 3], row: &mut [u32]| {
-            for (lane, value) in to.into_iter().enumerate().take(usize::from(column.lanes)) {
-                column.set_lane(&mut row[words.clone()], lane, value);
-            }
-        };
-        let to: [f64; 3] = column.lanes(&row[words.clone()]);
-        match column.meaning {
-            Meaning::Position => {
-                let from: [f64; 3] = column.lanes(&before[words.clone()]);
-                let way_m = vector::length(vector::sub(to, from));
-                // Who is held back is far from where they say that they are, and has not teleported.
-                let leap_m = vector::length(vector::sub(to, claimed.replace(to).unwrap_or(from)));
-                if way_m > *allowed_m {
-                    let teleports = leap_m > speed_max * CATCH_UP_S + TELEPORT_M;
-                    offence = Some(if teleports { Offence::Teleport } else { Offence::Speed });
-                    set(vector::lerp(from, to, *allowed_m / way_m), row);
-                }
-                *allowed_m -= way_m.min(*allowed_m);
-            }
-            Meaning::Velocity => {
-                let speed = vector::length(to);
-                // An f32 says a little more or less.
-                if speed > speed_max * 1.001 {
-                    offence = offence.or(Some(Offence::Speed));
-                    set(vector::scale(to, speed_max / speed), row);
-                }
-            }
-            _ => {}
-        }
-    }
-    offence
 }

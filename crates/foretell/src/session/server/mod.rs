@@ -2,6 +2,7 @@
 
 mod admission;
 mod asked;
+mod bounds;
 mod buffer;
 mod frame;
 mod holds;
