@@ -150,6 +150,44 @@ fn what_was_moved_far_while_nothing_got_through_comes_to_where_it_rests_and_goes
     assert!(own[0] > BOUND_MPS, "{own:?}");
 }
 
+/// How far the server's entity goes in each 50 ms from here on, in metres.
+fn ways(simulation: &mut Simulation<Toys>, play: &mut Play, count: u64) -> Vec<f64> {
+    let mut before = place(simulation, cube(1));
+    let from = simulation.now();
+    let way = |nth: u64| {
+        simulation.run_until(from + Duration::from_millis(50 * nth), play);
+        length(sub(core::mem::replace(&mut before, place(simulation, cube(1))), before))
+    };
+    (1..=count).map(way).collect()
+}
+
+#[test]
+fn who_asks_three_times_within_a_round_trip_is_seen_moving_all_the_time() {
+    let slow = Conditions { latency: Duration::from_millis(150), ..Conditions::default() };
+    let mut simulation = play(1, slow, 3);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([2.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(1), Claim::Authority)),
+        (4000, 0, Act::Request(cube(1), Claim::Ownership)),
+        (4400, 0, Act::Request(cube(1), Claim::Authority)),
+    ]);
+    simulation.run_until(ms(3900), &mut play);
+    let ways = ways(&mut simulation, &mut play, 26);
+    assert!(ways.iter().all(|way| (0.06..0.14).contains(way)), "{ways:?}");
+}
+
+#[test]
+fn who_is_suddenly_far_too_early_is_seen_moving_all_the_time() {
+    let slow = Conditions { latency: Duration::from_millis(450), ..Conditions::default() };
+    let mut simulation = play(1, slow, 3);
+    let mut play =
+        Play::of(&[(5000, 0, Act::Move([2.0, 0.0, 0.0])), (5000, 0, Act::Request(cube(1), Claim::Authority))]);
+    simulation.run_until(ms(6500), &mut play);
+    simulation.players[0].up_conditions.latency = Duration::from_millis(50);
+    let ways = ways(&mut simulation, &mut play, 40);
+    assert!(ways.iter().all(|way| *way > 0.03), "{ways:?}");
+}
+
 #[test]
 fn ownership_beats_authority_and_authority_beats_nothing() {
     let mut simulation = play(2, good(), 4);
