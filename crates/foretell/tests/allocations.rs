@@ -4,6 +4,7 @@ mod common;
 
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
+use common::lists;
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
@@ -106,14 +107,11 @@ impl World for Lamps {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
-        self.0.iter().for_each(|(entity, body)| rows.set(*entity, body));
+        lists::publish(&self.0, rows);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.0.extend(rows.states::<Body>());
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+        lists::adopt(&mut self.0, rows);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::lists;
 use common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
@@ -168,14 +169,11 @@ impl World for Crates {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
-        self.0.iter().for_each(|(entity, it)| rows.set(*entity, it));
+        lists::publish(&self.0, rows);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.0.extend(rows.states::<Crate>());
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+        lists::adopt(&mut self.0, rows);
     }
 }
 

@@ -1,6 +1,9 @@
 //! A session with ticks and a player in it who does not play by the rules: what the others see of them, and what the
 //! one beside them feels of it (E4).
 
+mod common;
+
+use common::lists;
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, SplitMix64};
 use foretell::validation::{Offence, clamped_direction};
@@ -61,20 +64,11 @@ impl World for Walkers {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
-        for (entity, body) in &self.0 {
-            rows.set(*entity, body);
-        }
+        lists::publish(&self.0, rows);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|(entity, _)| !rows.removed().contains(entity));
-        for (entity, body) in rows.states::<Body>() {
-            match self.0.iter_mut().find(|(known, _)| *known == entity) {
-                Some((_, known)) => *known = body,
-                None => self.0.push((entity, body)),
-            }
-        }
+        lists::adopt(&mut self.0, rows);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A clock that turns a caller's instants into a position on the tick axis, at an adjustable speed.
 
-use super::{Instant, Tick, TickDelta, TickRate};
+use super::{Instant, Tick, TickRate};
 use core::ops::{Add, Sub};
 
 /// A point on the tick axis, in millionths of a tick: an integer, so that adding many small steps loses nothing (E3).
@@ -130,11 +130,6 @@ impl TickClock {
     pub fn jump(&mut self, to: TickTime) {
         self.at = to;
         self.remainder = 0;
-    }
-
-    /// Moves it by a distance at once.
-    pub fn shift(&mut self, by: TickDelta) {
-        self.jump(TickTime(self.at.0.saturating_add(by.0.saturating_mul(PER_TICK))));
     }
 
     /// The rate of its ticks.

@@ -11,4 +11,4 @@ mod tick;
 pub use clock::{TickClock, TickTime};
 pub use instant::{Instant, Offset};
 pub(crate) use steady::Steady;
-pub use tick::{Tick, TickDelta, TickRate};
+pub use tick::{Tick, TickRate};

@@ -1,7 +1,7 @@
 //! The tick: the number of one fixed step, and the rate at which ticks follow each other.
 
 use core::fmt;
-use core::ops::{Add, Sub};
+use core::ops::Add;
 use core::time::Duration;
 
 /// The number of one fixed step of the simulation. State `n` and the inputs of tick `n` make state `n + 1` (R7).
@@ -9,10 +9,6 @@ use core::time::Duration;
 /// A total order that never wraps: 2^32 ticks at 64 Hz are two years.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Tick(u32);
-
-/// A signed distance between two ticks, in ticks.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct TickDelta(pub i64);
 
 impl Tick {
     /// The first tick.
@@ -96,13 +92,6 @@ impl Add<u32> for Tick {
     type Output = Tick;
     fn add(self, ticks: u32) -> Tick {
         Tick(self.0.saturating_add(ticks))
-    }
-}
-
-impl Sub for Tick {
-    type Output = TickDelta;
-    fn sub(self, other: Tick) -> TickDelta {
-        TickDelta(i64::from(self.0) - i64::from(other.0))
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 pub mod hostile;
+pub mod lists;
 pub mod projectiles;
 pub mod qiita;
 pub mod scenario;

@@ -42,7 +42,7 @@ impl<W: World> Client<W> {
     /// Where the playout cursor stands at `now`: the state in which others are shown that are not shown ahead of it
     /// ([`Curve::leads`](super::Curve::leads)). `None` before the first snapshot.
     pub fn playout_cursor(&self, now: Instant) -> Option<TickTime> {
-        self.session()?.playout.at_instant(now)
+        self.session()?.playout.at_instant(self.clock.at(now))
     }
 
     /// The local player; `None` before the session begins.
