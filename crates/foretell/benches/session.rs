@@ -211,7 +211,7 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
     let player = PlayerId::new(1);
     let rate = TickRate::default();
     let neutral = PlayerInput { player, input: Buttons::default(), status: InputStatus::Received, presented: None };
-    let mut timeline = Timeline::<W>::new(&Body::schema(), player, rate, 128);
+    let mut timeline = Timeline::<W>::new(&Body::schema(), player, rate, 128, 1);
     timeline.begin(&world, Tick::ZERO);
     let nobody = Rows::new(&Body::schema());
     for _ in 0..100 {

@@ -2,6 +2,7 @@
 
 use foretell::rollback::{InputStatus, PlayerInput, Predicted, Timeline, Told};
 use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, Tick, TickRate, World};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -40,6 +41,7 @@ impl World for Masses {
         let drawn: f64 = others.map(|(_, mass)| mass.at[0]).sum();
         for (entity, mass) in &mut self.masses {
             if step.role(*entity) == Role::Predicted {
+                mass.speed[0] *= if step.canonical() { 0.5 } else { 1.0 };
                 let force = step.input(entity.player()).map_or(0, |input| input.input.force);
                 let drawn = if entity.player() == ME { drawn - mass.at[0] } else { 0.0 };
                 mass.speed[0] += f64::from(force) * 0.01 + 0.001 * drawn;
@@ -88,7 +90,7 @@ fn push(force: i16) -> PlayerInput<Push> {
 fn played() -> (Timeline<Masses>, Masses) {
     let mut world = Masses::default();
     world.masses.insert(MINE, Mass::default());
-    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 64);
+    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 64, 1);
     timeline.begin(&world, Tick::ZERO);
     for tick in 0..100 {
         timeline.give(timeline.present(), push((tick * 37 % 100) as i16));
@@ -262,4 +264,98 @@ fn what_the_authority_does_not_have_is_gone_when_its_player_is_predicted() {
     timeline.switch(&mut world, Tick::new(80), &both(), &state);
     assert!(!world.masses.contains_key(&THEIRS), "they were a proxy, and are gone");
     assert!(rows(&timeline, 100).words(THEIRS).is_none());
+}
+
+/// What may happen to a timeline.
+#[derive(Clone, Debug)]
+enum Turn {
+    Advance(i16),
+    /// The authority's state of so many ticks before the settled one differs.
+    Rewrite(u32, i16),
+    /// An input of theirs of so many ticks before the settled one was another.
+    Tell(u32, i16),
+    Canonical(u32),
+    Resimulate(u32),
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let turn = prop_oneof![
+        6 => (-99_i16..99).prop_map(Turn::Advance),
+        1 => (0_u32..30, -9_i16..9).prop_map(|(back, at)| Turn::Rewrite(back, at)),
+        1 => (1_u32..30, -99_i16..99).prop_map(|(back, force)| Turn::Tell(back, force)),
+        1 => (1_u32..30).prop_map(Turn::Canonical),
+        2 => (1_u32..9).prop_map(Turn::Resimulate),
+    ];
+    proptest::collection::vec(turn, 1..60)
+}
+
+/// A timeline that has gone through all that, and its world.
+fn gone_through(turns: &[Turn], checkpoint_every: u32) -> (Timeline<Masses>, Masses) {
+    let mut world = Masses::default();
+    world.masses.insert(MINE, Mass::default());
+    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, checkpoint_every);
+    timeline.begin(&world, Tick::ZERO);
+    let mut full = Rows::new(&Mass::schema());
+    full.set(MINE, &Mass::default());
+    full.set(THEIRS, &Mass::default());
+    timeline.switch(&mut world, Tick::ZERO, &both(), &full);
+    let play = |timeline: &mut Timeline<Masses>, world: &mut Masses, force| {
+        timeline.give(timeline.present(), push(force));
+        timeline.advance(world, &Rows::new(&Mass::schema()));
+    };
+    (0..40).for_each(|tick| play(&mut timeline, &mut world, tick));
+    // What is confirmed is not asked for again.
+    let mut confirmed = Tick::ZERO;
+    for turn in turns {
+        let settled = timeline.settled();
+        let back = |ticks| settled.back(ticks).unwrap_or(confirmed).max(confirmed);
+        match *turn {
+            Turn::Advance(force) => play(&mut timeline, &mut world, force),
+            Turn::Rewrite(ticks, at) => {
+                let mut authority = timeline.rows(back(ticks)).expect("remembered").clone();
+                authority.set(MINE, &Mass { at: [f64::from(at)], speed: [0.5] });
+                timeline.rewrite(&mut world, back(ticks), &authority);
+                confirmed = back(ticks);
+            }
+            Turn::Tell(ticks, force) => {
+                tell(&mut timeline, [(back(ticks).get(), force)]);
+                let outdated = timeline.outdated(confirmed);
+                if let Some(tick) = outdated.filter(|_| settled == timeline.present()) {
+                    timeline.revisit(tick);
+                }
+            }
+            Turn::Canonical(ticks) => {
+                timeline.announce(back(ticks));
+                let outdated = timeline.outdated(confirmed);
+                if let Some(tick) = outdated.filter(|_| settled == timeline.present()) {
+                    timeline.revisit(tick);
+                }
+            }
+            Turn::Resimulate(budget) => {
+                timeline.resimulate(&mut world, budget);
+            }
+        }
+    }
+    timeline.seek_present(&mut world);
+    (timeline, world)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Rewrites and told inputs come with budgets that do not suffice, so that the world goes back and forth between the
+    /// present and what is settled.
+    #[test]
+    fn a_world_that_is_saved_now_and_then_is_the_same_as_one_that_is_always_saved(
+        turns in turns(),
+        checkpoint_every in 2_u32..20,
+    ) {
+        let (always, always_world) = gone_through(&turns, 1);
+        let (sometimes, sometimes_world) = gone_through(&turns, checkpoint_every);
+        prop_assert_eq!(sometimes.settled(), always.settled());
+        for tick in sometimes.oldest().until(sometimes.present().next()) {
+            prop_assert_eq!(sometimes.rows(tick), always.rows(tick), "{:?}", tick);
+        }
+        prop_assert_eq!(sometimes_world.masses, always_world.masses);
+    }
 }

@@ -10,6 +10,18 @@ impl<W: World> Timeline<W> {
         self.relayed.tell(self.present, player, fresh_until, told);
     }
 
+    /// The authority's step of `tick` is [canonical](super::Step::canonical): so is every simulation of it from now on.
+    pub fn announce(&mut self, tick: Tick) {
+        if let Err(at) = self.canonical.binary_search(&tick)
+            && self.oldest <= tick
+        {
+            let oldest = self.oldest;
+            self.canonical.insert(at, tick);
+            self.canonical.retain(|canonical| *canonical >= oldest);
+            self.relayed.news = true;
+        }
+    }
+
     /// Whether inputs of another player were told of late.
     pub fn knows_inputs_of(&self, player: PlayerId) -> bool {
         self.relayed.knows(player)
@@ -40,15 +52,19 @@ impl<W: World> Timeline<W> {
         }
     }
 
-    /// The first tick from `since` on that was simulated with another input of another player than would be used now.
+    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input of another
+    /// player, or of the own one that the authority has told; or not as the canonical one that it is.
     pub fn outdated(&mut self, since: Tick) -> Option<Tick> {
         if !self.relayed.news {
             return None;
         }
         let found = since.max(self.oldest).until(self.present).find(|tick| {
-            let others = self.predicted.stepped().iter().filter(|player| self.is_another(**player));
-            let mut now = others.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
-            now.any(|(player, input)| self.used(player, *tick) != input)
+            let told = |player: &&PlayerId| self.is_another(**player) || self.relayed.told(**player, *tick).is_some();
+            let stepped = self.predicted.stepped().iter().filter(told);
+            let mut now = stepped.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
+            let is_canonical = self.canonical.binary_search(tick).is_ok();
+            is_canonical != self.slots[self.index(*tick)].canonical
+                || now.any(|(player, input)| self.used(player, *tick) != input)
         });
         self.relayed.news = found.is_some();
         found
@@ -61,6 +77,7 @@ impl<W: World> Timeline<W> {
     /// When `tick` is not remembered.
     pub fn revisit(&mut self, tick: Tick) {
         assert!(self.oldest <= tick && tick < self.present, "only a remembered tick can be simulated again");
+        self.checkpoints.forget_aside(Some(self.present));
         self.again_from = Some(self.again_from.map_or(tick, |from| from.min(tick)));
     }
 
@@ -72,6 +89,8 @@ impl<W: World> Timeline<W> {
     /// When `tick` is not remembered, or the own player changes.
     pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &Predicted, full: &Rows) -> u32 {
         assert!(self.predicted.player() == predicted.player(), "the own player stays");
+        // As the ticks before it were simulated.
+        self.seek(world, tick);
         let dropped = self.hand_over(tick, predicted, full);
         self.predicted.clone_from(predicted);
         let mut authority = full.clone();

@@ -1,5 +1,6 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
+use super::checkpoints::Checkpoints;
 use super::relayed::Relayed;
 use super::{Contacts, Effect, Entity, PlayerId, PlayerInput, Predicted, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
@@ -14,13 +15,14 @@ const GUESS_DECAYS_IN: Duration = Duration::from_millis(150);
 
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
 pub(super) struct Slot<W: World> {
-    saved: W::Saved,
     /// The predicted entities' rows of this state.
     pub(super) rows: Rows,
     /// The rows of other entities that were written before the step.
     pub(super) proxies: Rows,
     /// The inputs that the step was given, ascending by player.
     pub(super) inputs: Vec<PlayerInput<W::Input>>,
+    /// Whether the step was [canonical](Step::canonical).
+    pub(super) canonical: bool,
     /// The entities that those of other players touched in the step, ascending.
     pub(super) touched: Vec<Entity>,
     /// What the step said.
@@ -35,6 +37,11 @@ pub struct Timeline<W: World> {
     pub(super) predicted: Predicted,
     rate: TickRate,
     pub(super) slots: Vec<Slot<W>>,
+    pub(super) checkpoints: Checkpoints<W::Saved>,
+    /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
+    pub(super) canonical: Vec<Tick>,
+    /// How many ticks the last re-simulation was allowed.
+    budget: u32,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
     /// Those of the others.
@@ -54,14 +61,15 @@ pub struct Timeline<W: World> {
 }
 
 impl<W: World> Timeline<W> {
-    /// A timeline of `player` that remembers the states of the last `horizon` ticks; empty until
-    /// [`begin`](Timeline::begin).
-    pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32) -> Timeline<W> {
+    /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world in one of
+    /// `checkpoint_every` (0 counts as 1); empty until [`begin`](Timeline::begin). A state in between is made of the saved
+    /// one before it, so that so many ticks less may be remembered.
+    pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {
-            saved: W::Saved::default(),
             rows: Rows::new(schema),
             proxies: Rows::new(schema),
             inputs: Vec::with_capacity(1),
+            canonical: false,
             touched: Vec::new(),
             said: Said::with_room(),
         };
@@ -69,6 +77,9 @@ impl<W: World> Timeline<W> {
             predicted: Predicted::own(player),
             rate,
             slots: (0..=horizon.max(1)).map(slot).collect(),
+            checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
+            canonical: Vec::new(),
+            budget: u32::MAX,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
@@ -86,7 +97,8 @@ impl<W: World> Timeline<W> {
     pub fn begin(&mut self, world: &W, tick: Tick) {
         (self.oldest, self.present, self.world_at, self.again_from) = (tick, tick, tick, None);
         self.published.clear();
-        self.keep(world, tick);
+        self.checkpoints.forget_aside(None);
+        self.keep(world, tick, true);
     }
 
     /// Takes over the caller's world from another timeline: what that one has made of it is gone with the next
@@ -190,12 +202,14 @@ impl<W: World> Timeline<W> {
         dropped.iter().for_each(|entity| self.adopting.name_removed(*entity));
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
-        self.keep(world, tick);
+        self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
+        self.keep(world, tick, true);
         self.again_from = (tick < self.present).then_some(tick);
     }
 
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
     pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
+        self.budget = budget;
         let Some(from) = self.again_from else { return 0 };
         self.seek(world, from);
         let until = self.present.min(from + budget);
@@ -203,6 +217,9 @@ impl<W: World> Timeline<W> {
             self.run(world, tick);
         }
         self.again_from = (until < self.present).then_some(until);
+        if self.again_from.is_none() {
+            self.checkpoints.forget_aside(None);
+        }
         until.since(from)
     }
 
@@ -211,13 +228,57 @@ impl<W: World> Timeline<W> {
         self.seek(world, self.present);
     }
 
+    /// Brings the caller's world to the state of `tick`: loads the newest saved one that is not newer, and repeats the ticks
+    /// from there as they were simulated.
     pub(super) fn seek(&mut self, world: &mut W, tick: Tick) {
-        if self.world_at != tick {
-            let slot = &self.slots[self.index(tick)];
-            world.load(&slot.saved);
-            self.published.copy_rows(&slot.rows);
-            self.world_at = tick;
+        if self.world_at == tick {
+            return;
         }
+        self.set_aside(world, tick);
+        let from = match self.checkpoints.take_aside(tick) {
+            Some(saved) => {
+                world.load(saved);
+                tick
+            }
+            None => {
+                let (from, saved) =
+                    self.checkpoints.newest_until(tick, self.oldest).expect("the oldest state is saved");
+                world.load(saved);
+                from
+            }
+        };
+        self.published.copy_rows(&self.slots[self.index(from)].rows);
+        self.world_at = from;
+        for tick in from.until(tick) {
+            self.repeat(world, tick);
+        }
+    }
+
+    /// Before the world goes to the state of `next`: keeps the one that it is in, where it will be needed again and can't be
+    /// made of a saved one. So the present while what it follows from is simulated again in several updates, and how far
+    /// that has come.
+    fn set_aside(&mut self, world: &W, next: Tick) {
+        let at = self.world_at;
+        let is_needed = match self.again_from {
+            Some(settled) => at == settled || at == self.present,
+            None => at == self.present && self.present.since(next) > self.budget,
+        };
+        if is_needed && !self.checkpoints.has_all() && !self.checkpoints.has(at) {
+            world.save(self.checkpoints.place_aside(at, self.present));
+        }
+    }
+
+    /// One tick again, with everything that it was simulated with before; what it comes to is known.
+    fn repeat(&mut self, world: &mut W, tick: Tick) {
+        let Slot { proxies, inputs, canonical, .. } = &self.slots[self.index(tick)];
+        if !proxies.is_empty() || !proxies.removed().is_empty() {
+            world.adopt(proxies);
+        }
+        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
+        world.step(&step.predicting(&self.predicted).on_canonical(*canonical).again());
+        world.publish(&mut self.published);
+        self.published.settle();
+        self.world_at = tick.next();
     }
 
     /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
@@ -236,18 +297,19 @@ impl<W: World> Timeline<W> {
         let index = self.index(tick);
         self.gather_inputs(tick);
         let said = core::mem::take(&mut self.slots[index].said);
-        let Slot { proxies, inputs, .. } = &self.slots[index];
+        self.slots[index].canonical = self.canonical.binary_search(&tick).is_ok();
+        let Slot { proxies, inputs, canonical, .. } = &self.slots[index];
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);
         }
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        let step = step.predicting(&self.predicted).telling(&self.contacts).saying(said);
+        let step = step.predicting(&self.predicted).telling(&self.contacts).saying(said).on_canonical(*canonical);
         let step = if first_time { step } else { step.again() };
         world.step(&step);
         let said = step.into_said();
         self.slots[index].said = said;
         self.contacts.take(&mut self.slots[index].touched);
-        self.keep(world, tick.next());
+        self.keep(world, tick.next(), false);
     }
 
     /// The inputs of `tick` as they are known now.
@@ -265,22 +327,28 @@ impl<W: World> Timeline<W> {
             PlayerInput { player, input: W::Input::default(), status: super::InputStatus::Neutral, presented: None };
         match player {
             PlayerId::SERVER => None,
-            own if own == self.predicted.player() => Some(self.input(tick).copied().unwrap_or(neutral)),
+            own if own == self.predicted.player() => match self.relayed.told(own, tick) {
+                // The authority had none in time.
+                Some(told) => told.input.map(|input| PlayerInput { input, status: told.status, ..neutral }),
+                None => Some(self.input(tick).copied().unwrap_or(neutral)),
+            },
             other => self.relayed.input(other, tick),
         }
     }
 
-    /// Remembers the world's state as state `tick`.
-    fn keep(&mut self, world: &W, tick: Tick) {
+    /// Remembers the world's state as state `tick`, which is `saved` whatever its number.
+    fn keep(&mut self, world: &W, tick: Tick, saved: bool) {
         world.publish(&mut self.published);
         self.published.settle();
         let index = self.index(tick);
-        let slot = &mut self.slots[index];
-        world.save(&mut slot.saved);
-        slot.rows.copy_predicted(&self.published, &self.predicted);
+        self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
+        if saved || self.checkpoints.is_due(tick) {
+            world.save(self.checkpoints.place(tick));
+        }
         self.world_at = tick;
         self.present = self.present.max(tick);
-        self.oldest = self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO));
+        let oldest = self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO));
+        self.oldest = self.checkpoints.first_from(oldest, self.present).unwrap_or(self.present);
     }
 
     pub(super) fn index(&self, tick: Tick) -> usize {

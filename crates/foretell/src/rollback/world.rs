@@ -102,6 +102,7 @@ pub struct Step<'a, I> {
     rate: TickRate,
     side: Side,
     first_time: bool,
+    canonical: bool,
     inputs: &'a [PlayerInput<I>],
     joined: &'a [PlayerId],
     left: &'a [PlayerId],
@@ -123,6 +124,7 @@ impl<'a, I> Step<'a, I> {
             rate,
             side,
             first_time: true,
+            canonical: false,
             inputs,
             joined: &[],
             left: &[],
@@ -170,6 +172,11 @@ impl<'a, I> Step<'a, I> {
 
     pub(crate) fn again(mut self) -> Step<'a, I> {
         self.first_time = false;
+        self
+    }
+
+    pub(crate) fn on_canonical(mut self, canonical: bool) -> Step<'a, I> {
+        self.canonical = canonical;
         self
     }
 
@@ -229,6 +236,14 @@ impl<'a, I> Step<'a, I> {
     /// out not to have happened.
     pub fn first_time(&self) -> bool {
         self.first_time
+    }
+
+    /// Whether both ends throw away, before this step, whatever follows from how the state came about and is not published,
+    /// and make it anew from what is: the contacts and the warm starts of a physics engine. Ends that agree on what is
+    /// published then agree on everything, bit by bit. Never but in [exact](crate::session::Rules::exact) sessions; a world
+    /// that publishes all that its step reads has nothing to do.
+    pub fn canonical(&self) -> bool {
+        self.canonical
     }
 
     /// Says that two entities have influenced each other in this tick: they collided, one pushed the other, one hurt the

@@ -18,6 +18,10 @@ pub struct ClientConfig {
     /// any round trip that is still playable. Shorter than the round trip every snapshot is a resync, and the state is
     /// [`Resyncing`](super::ClientState::Resyncing). Taken over when the session starts, in whole ticks, at least one, at most 60 s.
     pub horizon: Duration,
+    /// The world is saved in one of so many ticks; what lies between is stepped again from there when it is needed. Default
+    /// 1, 0 counts as 1: right as long as saving is cheaper than a step. For a physics engine 8, whose saved states are
+    /// then an eighth of the memory. Taken over when the session starts.
+    pub checkpoint_interval: u32,
     /// What happens when a prediction was wrong.
     pub reconciliation: Reconciliation,
     /// When a prediction counts as wrong. Default: any difference.
@@ -61,6 +65,7 @@ impl Default for ClientConfig {
             send_interval: 1,
             redundancy: Redundancy::default(),
             horizon: Duration::from_secs(2),
+            checkpoint_interval: 1,
             reconciliation: Reconciliation::default(),
             tolerance: Tolerance::default(),
             correction: Some(Correction::default()),

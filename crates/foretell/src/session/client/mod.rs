@@ -338,6 +338,7 @@ impl<W: World> Session<W> {
                 player,
                 rules.tick_rate,
                 rules.tick_rate.ticks_in(config.horizon.min(HORIZON_MAX)),
+                config.checkpoint_interval,
             ),
             snapshots,
             pacing: Pacing::new(rules.tick_rate, at, now),

@@ -78,6 +78,7 @@ impl Config for ClientConfig {
             send_interval,
             redundancy,
             horizon,
+            checkpoint_interval,
             reconciliation,
             tolerance,
             correction,
@@ -96,6 +97,7 @@ impl Config for ClientConfig {
         stream_redundancy(stream, redundancy)?;
         stream_duration(stream, horizon)?;
         *horizon = (*horizon).min(HORIZON_MAX);
+        stream.u32(checkpoint_interval)?;
         use Reconciliation::{AlwaysRollback, Off, Resync, Rollback, Snap};
         let by = [Off, Rollback, AlwaysRollback, Snap, Resync];
         stream_one_of(stream, reconciliation, &by)?;
@@ -242,6 +244,7 @@ mod tests {
             send_interval: 3,
             redundancy: Redundancy::SinceState { limit: Some(9) },
             horizon: Duration::from_micros(1_234_567),
+            checkpoint_interval: 11,
             reconciliation: Reconciliation::AlwaysRollback,
             tolerance: Tolerance { velocity_sqr: 0.5, ..Tolerance::article() },
             correction: Some(Correction { snap_seconds: 0.1, smallest_degrees: 3.0, ..Correction::article() }),

@@ -1,0 +1,92 @@
+//! The saved states of a timeline: one in every so many ticks, and two on the side.
+
+use crate::time::Tick;
+
+/// A saved state, and of which tick it is.
+type Saved<S> = (Option<Tick>, S);
+
+/// Saved states by tick. Ticks fall into stretches of equal length; of each stretch one state is kept, the one that was
+/// saved last.
+///
+/// Invariant: an entry of the ring is of a tick of the stretch that has its place, or of one that had it before.
+pub(super) struct Checkpoints<S> {
+    /// The length of a stretch, in ticks.
+    every: u32,
+    ring: Vec<Saved<S>>,
+    /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
+    aside: [Saved<S>; 2],
+}
+
+impl<S: Default> Checkpoints<S> {
+    /// Room for the states of `horizon` ticks and the present one, when one in `every` ticks is saved.
+    pub(super) fn new(every: u32, horizon: u32) -> Checkpoints<S> {
+        let every = every.max(1);
+        let ring = (0..horizon / every + 2).map(|_| Saved::default()).collect();
+        Checkpoints { every, ring, aside: Default::default() }
+    }
+
+    /// Whether the state of `tick` is to be saved by its number alone.
+    pub(super) fn is_due(&self, tick: Tick) -> bool {
+        tick.get().is_multiple_of(self.every)
+    }
+
+    /// Whether every state is saved.
+    pub(super) fn has_all(&self) -> bool {
+        self.every == 1
+    }
+
+    /// The place of the state of `tick`.
+    pub(super) fn place(&mut self, tick: Tick) -> &mut S {
+        let at = self.at(tick);
+        self.ring[at].0 = Some(tick);
+        &mut self.ring[at].1
+    }
+
+    /// A place on the side for the state of `tick`; that of `present` stays.
+    pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> &mut S {
+        let [first, second] = &mut self.aside;
+        let place = if first.0 == Some(present) && tick != present { second } else { first };
+        place.0 = Some(tick);
+        &mut place.1
+    }
+
+    /// Whether exactly the state of `tick` is saved in its stretch.
+    pub(super) fn has(&self, tick: Tick) -> bool {
+        self.ring[self.at(tick)].0 == Some(tick)
+    }
+
+    /// Forgets what is on the side, but the state of `present`.
+    pub(super) fn forget_aside(&mut self, present: Option<Tick>) {
+        self.aside.iter_mut().filter(|(of, _)| *of != present).for_each(|(of, _)| *of = None);
+    }
+
+    /// The state of `tick` when it lies on the side; no more from now on.
+    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<&S> {
+        let (of, saved) = self.aside.iter_mut().find(|(of, _)| *of == Some(tick))?;
+        *of = None;
+        Some(saved)
+    }
+
+    /// The newest saved state that is not newer than `tick`, nor older than `oldest`.
+    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, &S)> {
+        let stretches = (oldest.get() / self.every..=tick.get() / self.every).rev();
+        stretches.take(self.ring.len()).find_map(|stretch| {
+            let (of, saved) = &self.ring[stretch as usize % self.ring.len()];
+            of.filter(|of| of.get() / self.every == stretch && (oldest..=tick).contains(of)).map(|of| (of, saved))
+        })
+    }
+
+    /// The first tick from `tick` to `present` whose state is saved.
+    pub(super) fn first_from(&self, tick: Tick, present: Tick) -> Option<Tick> {
+        let stretches = tick.get() / self.every..=present.get() / self.every;
+        let mut saved = stretches.filter_map(|stretch| {
+            let of = self.ring[stretch as usize % self.ring.len()].0?;
+            (of.get() / self.every == stretch && (tick..=present).contains(&of)).then_some(of)
+        });
+        saved.next()
+    }
+
+    fn at(&self, tick: Tick) -> usize {
+        (tick.get() / self.every) as usize % self.ring.len()
+    }
+}
