@@ -49,23 +49,29 @@ pub struct FieldSays {
     pub meaning: Meaning,
     /// Whether the client that has authority over the entity writes it.
     pub by_owner: bool,
+    /// Whether its own fields stand in its place.
+    pub flat: bool,
 }
 
 impl FieldSays {
     /// Without an attribute.
-    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, by_owner: false };
+    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, by_owner: false, flat: false };
 }
 
 /// What a field's attributes say.
 pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
-    let FieldSays { mut meaning, mut by_owner } = FieldSays::NOTHING;
+    let FieldSays { mut meaning, mut by_owner, mut flat } = FieldSays::NOTHING;
     each_key(attrs, |key| {
+        if key.is_ident("flatten") {
+            flat = true;
+            return Ok(());
+        }
         if key.is_ident("by_owner") {
             by_owner = true;
             return Ok(());
         }
         let Some((_, found)) = Meaning::KEYS.into_iter().find(|(name, _)| key.is_ident(name)) else {
-            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity` or `by_owner`";
+            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity`, `by_owner` or `flatten`";
             return Err(unknown(key, &format!("a field takes {accepted}")));
         };
         if meaning != Meaning::Plain {
@@ -74,7 +80,11 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
         meaning = found;
         Ok(())
     })?;
-    Ok(FieldSays { meaning, by_owner })
+    if flat && (by_owner || meaning != Meaning::Plain) {
+        let first = attrs.iter().find(|attr| attr.path().is_ident("state"));
+        return Err(Error::new_spanned(first, "what is flattened has the meanings of its own fields"));
+    }
+    Ok(FieldSays { meaning, by_owner, flat })
 }
 
 /// Whether a struct's or a variant's attributes say that its rows go to their owner alone.

@@ -19,6 +19,15 @@ struct Field {
     ty: Type,
     meaning: Meaning,
     by_owner: bool,
+    /// Its own fields stand in its place.
+    flat: bool,
+}
+
+impl Field {
+    /// The trait by which it is laid out.
+    fn laid_out(&self) -> TokenStream {
+        if self.flat { quote!(::foretell::Part) } else { quote!(::foretell::Field) }
+    }
 }
 
 /// The fields of a struct or a variant.
@@ -42,7 +51,7 @@ impl Layout {
     ) -> syn::Result<Layout> {
         let mut layout = Layout { path, name: name.unraw().to_string(), fields: Vec::new() };
         for (index, field) in fields.iter().enumerate() {
-            let FieldSays { meaning, by_owner } = says(field)?;
+            let FieldSays { meaning, by_owner, flat } = says(field)?;
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
             if let Some(first) =
                 layout.fields.iter().find(|first| first.meaning == meaning && meaning != Meaning::Plain)
@@ -59,6 +68,7 @@ impl Layout {
                 ty: field.ty.clone(),
                 meaning,
                 by_owner,
+                flat,
             });
         }
         Ok(layout)
@@ -76,12 +86,23 @@ impl Layout {
 
     /// An expression: the `Vec` of its columns.
     pub fn columns(&self) -> TokenStream {
-        let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, .. }| {
+        if self.fields.is_empty() {
+            return quote!(::std::vec::Vec::new());
+        }
+        let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, .. }| {
+            if *flat {
+                return quote!(<#ty as ::foretell::Part>::columns());
+            }
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
-            quote!(::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning) #by_owner)
+            quote!(::std::vec![::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning) #by_owner])
         });
-        quote!(::std::vec![#(#columns),*])
+        quote!(::std::vec![#(#columns),*].concat())
+    }
+
+    /// A constant expression: how many words it takes.
+    pub fn words(&self) -> TokenStream {
+        words_of(&self.fields)
     }
 
     /// A pattern that binds every field by reference.
@@ -98,9 +119,12 @@ impl Layout {
             return quote!(let _ = words;);
         }
         let all = words_of(&self.fields);
-        let writes = self.fields.iter().enumerate().map(|(index, Field { binding, ty, .. })| {
+        let writes = self.fields.iter().enumerate().map(|(index, Field { binding, ty, flat, .. })| {
             let at = words_of(&self.fields[..index]);
-            quote!(<#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);)
+            match flat {
+                true => quote!(<#ty as ::foretell::Part>::write(#binding, &mut words[const { #at }..]);),
+                false => quote!(<#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);),
+            }
         });
         // Cut to length first: one check of bounds, and those of the fields are constants.
         quote! {
@@ -116,9 +140,12 @@ impl Layout {
             return quote!({ let _ = words; #path {} });
         }
         let all = words_of(&self.fields);
-        let reads = self.fields.iter().enumerate().map(|(index, Field { member, ty, .. })| {
+        let reads = self.fields.iter().enumerate().map(|(index, Field { member, ty, flat, .. })| {
             let at = words_of(&self.fields[..index]);
-            quote!(#member: <#ty as ::foretell::Field>::get(&words[const { #at }..]))
+            match flat {
+                true => quote!(#member: <#ty as ::foretell::Part>::read(&words[const { #at }..])),
+                false => quote!(#member: <#ty as ::foretell::Field>::get(&words[const { #at }..])),
+            }
         });
         quote!({
             let words = &words[..const { #all }];
@@ -155,7 +182,10 @@ impl Layout {
 
 /// A constant expression: how many words these fields take together.
 fn words_of(fields: &[Field]) -> TokenStream {
-    let words = fields.iter().map(|Field { ty, .. }| quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::WORDS));
+    let words = fields.iter().map(|field| {
+        let (ty, laid_out) = (&field.ty, field.laid_out());
+        quote_spanned!(ty.span()=> <#ty as #laid_out>::WORDS)
+    });
     let mut sum = quote!(#(#words)+*);
     if sum.is_empty() {
         sum = 0_usize.to_token_stream();

@@ -74,6 +74,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// | `#[state(velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in metres per second |
 /// | `#[state(angular_velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in radians per second |
 /// | `#[state(by_owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
+/// | `#[state(flatten)]` | a field whose type is a struct with this derive | its fields stand here, with their meanings |
 /// | `#[state(owner)]` | the struct or a variant | its rows go to the player who owns it, and to nobody else |
 ///
 /// A field without an attribute is plain: compared by its bits, held between snapshots. A kind has one field of each

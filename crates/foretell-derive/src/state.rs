@@ -32,8 +32,11 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
         let unknown = format!("kind {{}} is none of the kinds of `{name}`, which number {}", kinds.len());
         quote!(other => ::core::panic!(#unknown, other),)
     });
+    // A variant is no type, and so can't stand in another's row.
+    let part = matches!(item.data, Data::Struct(_)).then(|| part(name, &kinds[0].layout));
     Ok(quote! {
         #(#assertions)*
+        #part
 
         #[automatically_derived]
         impl ::foretell::State for #name {
@@ -96,6 +99,31 @@ fn kind(path: TokenStream, name: &Ident, fields: &Fields, attrs: &[Attribute]) -
     Ok(KindOf { layout, owner })
 }
 
+/// The `impl` of `foretell::Part` for a struct.
+fn part(name: &Ident, layout: &Layout) -> TokenStream {
+    let (words, columns) = (layout.words(), layout.columns());
+    let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read());
+    quote! {
+        #[automatically_derived]
+        impl ::foretell::Part for #name {
+            const WORDS: usize = #words;
+
+            fn columns() -> ::std::vec::Vec<::foretell::Column> {
+                #columns
+            }
+
+            fn write(&self, words: &mut [u32]) {
+                let #pattern = self;
+                #write
+            }
+
+            fn read(words: &[u32]) -> Self {
+                #read
+            }
+        }
+    }
+}
+
 /// An expression: the `KindSchema` of a kind.
 fn describe(kind: &KindOf) -> TokenStream {
     let (name, columns) = (kind.layout.name(), kind.layout.columns());
@@ -153,8 +181,8 @@ mod tests {
 
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
-        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity` or \
-                        `by_owner`";
+        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
+                        `by_owner` or `flatten`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]

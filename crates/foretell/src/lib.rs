@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use foretell_derive::{Input, State};
 pub use rollback::{
-    Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, PlayerId,
+    Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, Part, PlayerId,
     PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World, Writer,
 };
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};

@@ -267,3 +267,37 @@ fn reading_a_kind_that_an_enum_does_not_have_panics() {
 fn reading_a_kind_that_a_struct_does_not_have_panics() {
     let _ = Body::read(Kind(1), &[0; 64]);
 }
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Placed {
+    #[state(position)]
+    at: [f32; 3],
+    awake: bool,
+}
+
+#[derive(State, PartialEq, Debug)]
+enum Furniture {
+    Chair {
+        legs: u8,
+        #[state(flatten)]
+        placed: Placed,
+        price: u64,
+    },
+    Table(#[state(flatten)] Placed),
+}
+
+#[test]
+fn a_flattened_field_stands_as_its_own_fields_with_their_meanings() {
+    let schema = Furniture::schema();
+    let chair: Vec<_> = schema.kind(Kind(0)).columns().map(|column| (&*column.name, column.meaning)).collect();
+    let plain = Meaning::Plain;
+    assert_eq!(chair, [("legs", plain), ("at", Meaning::Position), ("awake", plain), ("price", plain)]);
+    assert_eq!(schema.kind(Kind(1)).words(), 4);
+
+    let placed = Placed { at: [1.0, -0.0, 3.0], awake: true };
+    for state in [Furniture::Chair { legs: 3, placed, price: 1 << 40 }, Furniture::Table(placed)] {
+        let mut words = [0; 64];
+        state.write(&mut words[..schema.kind(state.kind()).words()]);
+        assert_eq!(Furniture::read(state.kind(), &words), state);
+    }
+}

@@ -74,6 +74,8 @@ impl core::error::Error for OutOfSync {}
 /// with every tick saved, loaded and stepped again, with rollbacks of eight ticks, and from adopted rows. Two players
 /// take part. What fails here can't be predicted by any client.
 ///
+/// Rows are adopted in [canonical](Step::canonical) steps alone: there they are all that a step may depend on.
+///
 /// # Errors
 /// The first difference, with tick, entity and field.
 ///
@@ -91,7 +93,7 @@ pub fn sync_test<W: World>(
     script.anew(&mut make(), &truth)?;
     script.after_load(&mut make(), &truth)?;
     script.again(&mut make(), &truth)?;
-    script.adopted(make, &truth)
+    script.adopted(make)
 }
 
 /// The same for a client's world alone: it adopts what the server's has published when both players are there, and is
@@ -123,6 +125,8 @@ struct Script<'a, I> {
     side: Side,
     /// By tick.
     inputs: Vec<Vec<PlayerInput<I>>>,
+    /// Whether every step is.
+    canonical: bool,
     /// The state that it begins with, and its rows: none for a server's, which publishes what it has.
     begins: Tick,
     first: Rows,
@@ -140,7 +144,15 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             inputs.collect()
         };
         let inputs = Tick::ZERO.until(Tick::new(ticks)).map(of_tick).collect();
-        Script { rules, side: Side::Server, inputs, begins: Tick::ZERO, first: Rows::new(&rules.schema), ticks }
+        Script {
+            rules,
+            side: Side::Server,
+            inputs,
+            canonical: false,
+            begins: Tick::ZERO,
+            first: Rows::new(&rules.schema),
+            ticks,
+        }
     }
 
     /// From state `begins` on as the first player's client, which knows no inputs but its own.
@@ -158,6 +170,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
         let joined: Vec<_> = (1..=PLAYERS).map(PlayerId::new).filter(|player| joins(*player, rate) == tick).collect();
         let inputs = &self.inputs[tick.get() as usize];
         let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &[]);
+        let step = step.on_canonical(self.canonical);
         world.step(&if again { step.again() } else { step });
         world.publish(rows);
         rows.settle();
@@ -233,7 +246,9 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
     }
 
     /// Only what belongs to players is compared: a server may keep to itself how it moves its own.
-    fn adopted<W: World<Input = I>>(&self, make: impl Fn() -> W, truth: &[Rows]) -> Result<(), OutOfSync> {
+    fn adopted<W: World<Input = I>>(mut self, make: impl Fn() -> W) -> Result<(), OutOfSync> {
+        self.canonical = true;
+        let truth = &self.straight_on(&mut make())[..];
         let of_players = |rows: &Rows| {
             let mut rows = rows.clone();
             rows.retain(|entity| entity.player() != PlayerId::SERVER);

@@ -21,7 +21,7 @@ pub use compare::{Difference, Tolerance, compare_row};
 pub(crate) use effect::Said;
 pub use effect::{Effect, EffectKind};
 pub use entity::{Entity, Kind, PlayerId};
-pub use field::{Field, Input, Scalar, State};
+pub use field::{Field, Input, Part, Scalar, State};
 pub use predicted::Predicted;
 pub use relayed::Told;
 pub use rows::Rows;

@@ -1,0 +1,122 @@
+//! A step: prepared, driven by the game, advanced.
+
+use crate::physics::Changed;
+use crate::{Body, Physics};
+use foretell::{Role, Step};
+use rapier3d::dynamics::RigidBodyType;
+use rapier3d::math::Vector;
+
+impl Physics {
+    /// Begins a tick: at the start of the game's step, before it looks at bodies or pushes them. Rebuilds in a canonical
+    /// tick, and makes proxies of what is not predicted here, and bodies again of what is.
+    ///
+    /// A proxy is where its row says, has the row's velocity for those that it meets, and is moved by nothing: Rapier calls
+    /// that kinematic. When it is predicted again it goes on from there.
+    pub fn prepare<I>(&mut self, step: &Step<'_, I>) {
+        for slot in &mut self.slots {
+            slot.changed = match slot.changed {
+                Changed::Outside => Changed::InStep,
+                _ => Changed::No,
+            };
+        }
+        self.gone.retain(|(_, changed)| *changed == Changed::Outside);
+        self.gone.iter_mut().for_each(|(_, changed)| *changed = Changed::InStep);
+        if step.canonical() {
+            self.rebuild();
+        }
+        for at in 0..self.slots.len() {
+            self.cast(at, step.role(self.slots[at].entity) == Role::Proxy);
+        }
+        self.prepared = Some(step.tick());
+    }
+
+    /// Gives a body its role, and puts a proxy where its row says.
+    fn cast(&mut self, at: usize, proxy: bool) {
+        let slot = &mut self.slots[at];
+        if slot.kind == RigidBodyType::Fixed || !(proxy || slot.proxy.is_some()) {
+            return;
+        }
+        let row = slot.proxy.unwrap_or_else(|| Body::of(&self.rapier.bodies[slot.handle]));
+        let kind = if proxy { RigidBodyType::KinematicVelocityBased } else { slot.kind };
+        if self.rapier.bodies[slot.handle].body_type() != kind {
+            self.rapier.bodies[slot.handle].set_body_type(kind, false);
+        }
+        slot.proxy = proxy.then_some(row);
+        self.put(at, &row);
+    }
+
+    /// Puts a body into a state, where it differs.
+    pub(crate) fn put(&mut self, at: usize, state: &Body) {
+        let handle = self.slots[at].handle;
+        if state.same_bits(&Body::of(&self.rapier.bodies[handle])) {
+            return;
+        }
+        if state.put(&mut self.rapier.bodies[handle]) {
+            self.rapier.place_colliders(handle, &self.parameters);
+        }
+    }
+
+    /// Ends a tick: Rapier's step, with all that the game has done to bodies since [`prepare`](Physics::prepare). Forces
+    /// end with it.
+    ///
+    /// # Panics
+    /// When this tick has not been prepared.
+    pub fn advance<I>(&mut self, step: &Step<'_, I>) {
+        assert!(self.prepared.take() == Some(step.tick()), "prepare comes before advance, in every tick");
+        #[expect(clippy::cast_possible_truncation, reason = "Rapier counts in f32")]
+        {
+            self.parameters.dt = step.seconds() as f32;
+        }
+        self.mark_awake();
+        let idle = self.fresh.then(|| self.idle_times());
+        self.run_pipeline();
+        if let Some(idle) = idle {
+            self.put_idle_times(&idle);
+        }
+        self.fresh = false;
+        self.end_forces();
+        self.mark_awake();
+        self.note_touches();
+    }
+
+    pub(crate) fn run_pipeline(&mut self) {
+        let pipeline = self.pipeline.0.get_or_insert_default();
+        let sets = &mut self.rapier;
+        pipeline.step(
+            self.gravity,
+            &self.parameters,
+            &mut sets.islands,
+            &mut sets.broad_phase,
+            &mut sets.narrow_phase,
+            &mut sets.bodies,
+            &mut sets.colliders,
+            &mut sets.impulse_joints,
+            &mut sets.multibody_joints,
+            &mut sets.soft_bodies,
+            &mut sets.ccd_solver,
+            &(),
+            &(),
+        );
+    }
+
+    /// Forces hold for one step: what persists would have to be in the rows.
+    fn end_forces(&mut self) {
+        for slot in &self.slots {
+            let body = &self.rapier.bodies[slot.handle];
+            if body.user_force() != Vector::ZERO || body.user_torque() != Vector::ZERO {
+                let body = &mut self.rapier.bodies[slot.handle];
+                body.reset_forces(false);
+                body.reset_torques(false);
+            }
+        }
+    }
+
+    /// Who is awake changes.
+    fn mark_awake(&mut self) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.changed == Changed::No) {
+            if !self.rapier.bodies[slot.handle].is_sleeping() {
+                slot.changed = Changed::InStep;
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! [`Physics`]: everything that Rapier's next step reads, by entity.
+
+use crate::link::Joint;
+use crate::touch::Pair;
+use crate::{Blueprint, Body, Plan, Touch};
+use foretell::{Entity, Kind, PlayerId, Tick};
+use rapier3d::dynamics::{
+    CCDSolver, ImpulseJointSet, IntegrationParameters, IslandManager, MultibodyJointSet, RigidBody, RigidBodyBuilder,
+    RigidBodyHandle, RigidBodySet, RigidBodyType, SoftBodySet,
+};
+use rapier3d::geometry::{BroadPhaseBvh, Collider, ColliderBuilder, ColliderHandle, ColliderSet, NarrowPhase};
+use rapier3d::math::Vector;
+use rapier3d::pipeline::{ActiveEvents, PhysicsPipeline};
+
+/// Rapier's own sets, all of them: each is read by the next step.
+#[derive(Clone, Default)]
+pub(crate) struct Rapier {
+    pub islands: IslandManager,
+    pub broad_phase: BroadPhaseBvh,
+    pub narrow_phase: NarrowPhase,
+    pub bodies: RigidBodySet,
+    pub colliders: ColliderSet,
+    pub impulse_joints: ImpulseJointSet,
+    /// Empty: how a multibody is bent does not follow from the rows of its bodies.
+    pub multibody_joints: MultibodyJointSet,
+    /// Empty.
+    pub soft_bodies: SoftBodySet,
+    pub ccd_solver: CCDSolver,
+}
+
+/// Rapier's working memory. What it keeps from step to step is true of one history of the sets alone: a copy starts
+/// without.
+#[derive(Default)]
+pub(crate) struct Pipeline(pub Option<Box<PhysicsPipeline>>);
+
+impl Clone for Pipeline {
+    fn clone(&self) -> Pipeline {
+        Pipeline(None)
+    }
+}
+
+/// Whether the next `publish` names a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Changed {
+    /// It has been at rest since the last step.
+    No,
+    /// By the last step, or in it.
+    InStep,
+    /// Since the last step, from outside: named after the next one too.
+    Outside,
+}
+
+/// One entity's body.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub entity: Entity,
+    pub handle: RigidBodyHandle,
+    /// What its plan made it: what it is again when it is no proxy.
+    pub kind: RigidBodyType,
+    /// Its row, while it is a proxy.
+    pub proxy: Option<Body>,
+    pub changed: Changed,
+    /// Whether one of its colliders reports touches.
+    pub listens: bool,
+}
+
+/// A world of rigid bodies: everything that Rapier's next step reads, with entities in place of handles.
+///
+/// It is `Clone`: `save` is `into.clone_from(self)`, `load` is `self.clone_from(from)`. It is `Default` because what is
+/// saved has to be; a world to step is made by [`Physics::new`].
+///
+/// A client's holds the bodies that rows have named, no more: one that is told only what is near has a small world.
+#[derive(Clone, Default)]
+pub struct Physics {
+    pub(crate) gravity: Vector,
+    pub(crate) parameters: IntegrationParameters,
+    pub(crate) rapier: Rapier,
+    pub(crate) pipeline: Pipeline,
+    /// The body that joints to places in the world hold on to: the first of all.
+    pub(crate) anchor: RigidBodyHandle,
+    /// Colliders without an entity, in the order in which they were given: the first of all.
+    pub(crate) scenery: Vec<ColliderHandle>,
+    /// Ascending by entity.
+    pub(crate) slots: Vec<Slot>,
+    /// Gone since the last step, and before it.
+    pub(crate) gone: Vec<(Entity, Changed)>,
+    /// Ascending by link.
+    pub(crate) joints: Vec<Joint>,
+    /// What touched in the last step. Ascending.
+    pub(crate) touching: Vec<Pair>,
+    /// What began or ended in it. Ascending.
+    pub(crate) touches: Vec<Touch>,
+    /// The tick that has been prepared.
+    pub(crate) prepared: Option<Tick>,
+    /// Bodies have been rebuilt since the last step.
+    pub(crate) fresh: bool,
+}
+
+impl Physics {
+    /// A world with this gravity in m/s2 (usually `[0.0, -9.81, 0.0]`), and with scenery: colliders that never move and
+    /// belong to no entity, the same on both ends in the same order.
+    pub fn new(gravity: [f32; 3], scenery: impl IntoIterator<Item = ColliderBuilder>) -> Physics {
+        let mut physics = Physics { gravity: Vector::from_array(gravity), ..Physics::default() };
+        physics.anchor = physics.rapier.bodies.insert(RigidBodyBuilder::fixed());
+        physics.scenery = scenery.into_iter().map(|collider| physics.rapier.colliders.insert(collider)).collect();
+        physics
+    }
+
+    /// Rapier's parameters, to set once and the same on both ends. `dt` is set by [`advance`](Physics::advance).
+    pub fn parameters_mut(&mut self) -> &mut IntegrationParameters {
+        &mut self.parameters
+    }
+
+    /// Makes the body of a new entity, in the state and by the plan of `state`.
+    ///
+    /// # Panics
+    /// When the entity has a body already, or `state` has none.
+    pub fn spawn<S: Blueprint>(&mut self, entity: Entity, state: &S) {
+        let body = state.body().expect("a state that is spawned has a body");
+        self.insert(entity, body, state.plan(entity));
+    }
+
+    /// Removes an entity's body with its colliders, and the joints that belong to it, and wakes what it touched; `false`
+    /// where there is none.
+    pub fn despawn(&mut self, entity: Entity) -> bool {
+        self.take_out(entity, Changed::InStep)
+    }
+
+    /// Removes all bodies but those that `keep` names.
+    pub fn retain(&mut self, mut keep: impl FnMut(Entity) -> bool) {
+        let gone: Vec<_> = self.entities().filter(|entity| !keep(*entity)).collect();
+        for entity in gone {
+            self.despawn(entity);
+        }
+    }
+
+    /// Every entity that has a body, ascending.
+    pub fn entities(&self) -> impl Iterator<Item = Entity> {
+        self.slots.iter().map(|slot| slot.entity)
+    }
+
+    /// Whether an entity has a body.
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.find(entity).is_ok()
+    }
+
+    /// The state of an entity's body; of a proxy, what its row says.
+    pub fn state(&self, entity: Entity) -> Option<Body> {
+        self.find(entity).ok().map(|at| self.state_at(at))
+    }
+
+    /// Rapier's body of an entity, to look at.
+    pub fn body(&self, entity: Entity) -> Option<&RigidBody> {
+        self.rapier.bodies.get(self.handle(entity)?)
+    }
+
+    /// Rapier's body of an entity: to push it, or to put it somewhere. Forces that are added hold for the next step alone.
+    pub fn body_mut(&mut self, entity: Entity) -> Option<&mut RigidBody> {
+        let at = self.find(entity).ok()?;
+        self.slots[at].changed = Changed::Outside;
+        self.rapier.bodies.get_mut(self.slots[at].handle)
+    }
+
+    /// Rapier's colliders of an entity, in the order of its plan.
+    pub fn colliders(&self, entity: Entity) -> impl Iterator<Item = &Collider> {
+        let handles = self.body(entity).map_or(&[][..], |body| body.colliders());
+        handles.iter().map(|handle| &self.rapier.colliders[*handle])
+    }
+
+    /// Rapier's handle of an entity's body, for its own queries. Only the entity is a name that lasts: a handle is another
+    /// one after a rebuild, and may differ between the ends.
+    pub fn handle(&self, entity: Entity) -> Option<RigidBodyHandle> {
+        self.find(entity).ok().map(|at| self.slots[at].handle)
+    }
+
+    /// Whose body it is; `None` for the scenery.
+    pub fn entity(&self, handle: RigidBodyHandle) -> Option<Entity> {
+        self.rapier.bodies.get(handle).filter(|_| handle != self.anchor).map(|body| named(body.user_data))
+    }
+
+    pub(crate) fn find(&self, entity: Entity) -> Result<usize, usize> {
+        self.slots.binary_search_by_key(&entity, |slot| slot.entity)
+    }
+
+    pub(crate) fn state_at(&self, at: usize) -> Body {
+        let slot = &self.slots[at];
+        slot.proxy.unwrap_or_else(|| Body::of(&self.rapier.bodies[slot.handle]))
+    }
+
+    /// A new body.
+    pub(crate) fn insert(&mut self, entity: Entity, state: Body, plan: Plan) {
+        let Plan { body, colliders, links } = plan;
+        let at = self.find(entity).expect_err("an entity has one body");
+        let kind = body.body_type;
+        let mut body = body.user_data(u128::from(entity.bits())).build();
+        state.put(&mut body);
+        let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
+        let listens = self.rapier.listens(handle);
+        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed: Changed::Outside, listens });
+        for (link, joint) in links {
+            self.declare(link, joint);
+        }
+        (0..self.joints.len()).for_each(|at| self.attach(at, false));
+    }
+
+    pub(crate) fn take_out(&mut self, entity: Entity, changed: Changed) -> bool {
+        let Ok(at) = self.find(entity) else { return false };
+        let slot = self.slots.remove(at);
+        self.detach_from(entity);
+        let Rapier { islands, bodies, colliders, impulse_joints, multibody_joints, soft_bodies, .. } = &mut self.rapier;
+        bodies.remove(slot.handle, islands, colliders, impulse_joints, multibody_joints, soft_bodies, true);
+        self.gone.push((entity, changed));
+        true
+    }
+}
+
+impl Rapier {
+    /// Puts a body and its colliders into the sets. What they weigh counts right away: for impulses before the next step.
+    pub fn insert(&mut self, body: RigidBody, colliders: impl Iterator<Item = Collider>) -> RigidBodyHandle {
+        let handle = self.bodies.insert(body);
+        for collider in colliders {
+            self.colliders.insert_with_parent(collider, handle, &mut self.bodies);
+        }
+        self.bodies[handle].recompute_mass_properties_from_colliders(&self.colliders);
+        handle
+    }
+
+    pub fn listens(&self, body: RigidBodyHandle) -> bool {
+        let mut colliders = self.bodies[body].colliders().iter().map(|handle| &self.colliders[*handle]);
+        colliders.any(|collider| collider.active_events().contains(ActiveEvents::COLLISION_EVENTS))
+    }
+}
+
+/// The entity of a body's `user_data`: the inverse of [`Entity::bits`].
+#[expect(clippy::cast_possible_truncation, reason = "each part has its own bits")]
+pub(crate) fn named(bits: u128) -> Entity {
+    let bits = bits as u64;
+    Entity::new(Kind((bits >> 56) as u8), PlayerId::new((bits >> 40) as u16), Tick::new((bits >> 8) as u32), bits as u8)
+}

@@ -1,0 +1,58 @@
+//! Rows out of bodies, and bodies out of rows.
+
+use crate::physics::{Changed, Rapier};
+use crate::{Blueprint, Body, Physics};
+use foretell::{Entity, Rows, State};
+use rapier3d::dynamics::{IntegrationParameters, RigidBodyHandle};
+
+impl Physics {
+    /// Names the bodies that may have changed since the last step: those that are awake or have just fallen asleep, those
+    /// that the game has had in its hands, and those that rows have named. `state` puts the game's own columns beside a
+    /// body.
+    ///
+    /// An entity of which only the game's own columns have changed the game names itself.
+    pub fn publish<S: State>(&self, rows: &mut Rows, mut state: impl FnMut(Entity, Body) -> S) {
+        for (entity, _) in self.gone.iter().filter(|(entity, _)| !self.contains(*entity)) {
+            rows.remove(*entity);
+        }
+        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.changed != Changed::No) {
+            rows.set(slot.entity, &state(slot.entity, self.state_at(at)));
+        }
+    }
+
+    /// Takes over the bodies that rows name. One that has all bits of its row already is not touched, so that it sleeps on
+    /// and its contacts stay warm; one that there is not yet is made by its plan; those that are removed go.
+    pub fn adopt<S: Blueprint>(&mut self, rows: &Rows) {
+        for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
+            self.take_out(*entity, Changed::Outside);
+        }
+        for (entity, state) in rows.states::<S>() {
+            let Some(body) = state.body() else { continue };
+            let Ok(at) = self.find(entity) else {
+                self.insert(entity, body, state.plan(entity));
+                continue;
+            };
+            self.slots[at].changed = Changed::Outside;
+            match &mut self.slots[at].proxy {
+                // It is put there when the next tick is prepared.
+                Some(proxy) => *proxy = body,
+                None => self.put(at, &body),
+            }
+        }
+    }
+}
+
+impl Rapier {
+    /// Brings the colliders of a body that was put somewhere with it, for queries before the next step.
+    pub fn place_colliders(&mut self, body: RigidBodyHandle, parameters: &IntegrationParameters) {
+        let pose = *self.bodies[body].position();
+        for handle in self.bodies[body].colliders() {
+            let Some(collider) = self.colliders.get_mut(*handle) else { continue };
+            if let Some(offset) = collider.position_wrt_parent().copied() {
+                collider.set_position(pose * offset);
+            }
+            let aabb = collider.compute_broad_phase_aabb(parameters, &self.bodies);
+            self.broad_phase.set_aabb(parameters, *handle, aabb);
+        }
+    }
+}

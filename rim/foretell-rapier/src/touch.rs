@@ -1,0 +1,106 @@
+//! What touches what, by entity, and what has begun or ended.
+
+use crate::Physics;
+use crate::physics::named;
+use foretell::{Entity, Step};
+use rapier3d::geometry::{ColliderHandle, ContactPair};
+use rapier3d::pipeline::ActiveEvents;
+
+/// One side of a touch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Party {
+    /// An entity.
+    Entity(Entity),
+    /// The scenery of this number, in the order in which [`Physics::new`] was given it.
+    Scenery(usize),
+}
+
+/// Two that have begun or ceased to touch. Told where a collider of either has
+/// [`ActiveEvents::COLLISION_EVENTS`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Touch {
+    /// The lesser one.
+    pub a: Entity,
+    /// The other one.
+    pub b: Party,
+    /// Whether one of the colliders is a sensor, which notices and does not push.
+    pub sensor: bool,
+    /// Whether it has begun; else it has ended, also because one of them is gone.
+    pub began: bool,
+}
+
+/// Two that touch, and whether by a sensor.
+pub(crate) type Pair = (Entity, Party, bool);
+
+impl Physics {
+    /// What has begun or ended in the last step, ascending. It is a difference between what touched in one step and in the
+    /// next, and knows nothing of rebuilds.
+    pub fn touches(&self) -> &[Touch] {
+        &self.touches
+    }
+
+    /// What touched in the last step, ascending: the lesser entity, the other party, and whether one of their colliders is
+    /// a sensor. As far as colliders have [`ActiveEvents::COLLISION_EVENTS`].
+    pub fn touching(&self) -> impl Iterator<Item = (Entity, Party, bool)> {
+        self.touching.iter().copied()
+    }
+
+    /// Says to [`Step::touch`] which entities of different players are in contact: what explains that one player's cube is
+    /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance).
+    pub fn tell_touches<I>(&self, step: &Step<'_, I>) {
+        for pair in self.rapier.narrow_phase.contact_pairs().filter(|pair| pair.has_any_active_contact()) {
+            let party = |collider| self.party(collider);
+            if let (Party::Entity(a), Party::Entity(b)) = (party(pair.collider1), party(pair.collider2)) {
+                step.touch(a, b);
+            }
+        }
+    }
+
+    /// What touches now, and how it differs from before.
+    pub(crate) fn note_touches(&mut self) {
+        let mut now = core::mem::take(&mut self.touching);
+        let before = core::mem::take(&mut now);
+        let listening = self.slots.iter().filter(|slot| slot.listens);
+        let of_entities = listening.flat_map(|slot| self.rapier.bodies[slot.handle].colliders());
+        for collider in of_entities.chain(&self.scenery).copied() {
+            if self.rapier.colliders[collider].active_events().contains(ActiveEvents::COLLISION_EVENTS) {
+                self.note_touches_of(collider, &mut now);
+            }
+        }
+        now.sort_unstable();
+        now.dedup();
+        self.touches.clear();
+        let told = |(a, b, sensor): Pair, began| Touch { a, b, sensor, began };
+        let ended = before.iter().filter(|pair| now.binary_search(pair).is_err()).map(|pair| told(*pair, false));
+        let began = now.iter().filter(|pair| before.binary_search(pair).is_err()).map(|pair| told(*pair, true));
+        self.touches.extend(ended.chain(began));
+        self.touches.sort_unstable();
+        self.touching = now;
+    }
+
+    fn note_touches_of(&self, collider: ColliderHandle, pairs: &mut Vec<Pair>) {
+        let narrow_phase = &self.rapier.narrow_phase;
+        let contacts = narrow_phase.contact_pairs_with(collider).filter(|pair| pair.has_any_active_contact());
+        let contacts = contacts.map(|pair: &ContactPair| (pair.collider1, pair.collider2, false));
+        let sensed = narrow_phase.intersection_pairs_with(collider).filter(|(_, _, intersect)| *intersect);
+        let sensed = sensed.map(|(one, other, _)| (one, other, true));
+        for (one, other, sensor) in contacts.chain(sensed) {
+            match (self.party(one), self.party(other)) {
+                (Party::Entity(one), Party::Entity(other)) => {
+                    pairs.push((one.min(other), Party::Entity(one.max(other)), sensor));
+                }
+                (Party::Entity(one), scenery) | (scenery, Party::Entity(one)) => pairs.push((one, scenery, sensor)),
+                (Party::Scenery(_), Party::Scenery(_)) => {}
+            }
+        }
+    }
+
+    /// Whose collider it is.
+    pub(crate) fn party(&self, collider: ColliderHandle) -> Party {
+        let body = self.rapier.colliders[collider].parent();
+        // The scenery was inserted first, and is so after a rebuild.
+        body.map_or(Party::Scenery(collider.into_raw_parts().0 as usize), |body| {
+            Party::Entity(named(self.rapier.bodies[body].user_data))
+        })
+    }
+}
