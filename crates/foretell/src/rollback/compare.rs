@@ -38,6 +38,19 @@ impl Tolerance {
         }
     }
 
+    /// For bodies in contact whose derived state differs: 3 mm, 1 cm/s, half a degree and 3 degrees/s; plain columns may
+    /// differ. So much comes of other warm starts of a solver within half a second (FIELD 4). Canonical states are compared
+    /// without it.
+    pub fn of_contacts() -> Tolerance {
+        Tolerance {
+            position_sqr_m: 0.003 * 0.003,
+            rotation: 1e-5,
+            velocity_sqr: 0.01 * 0.01,
+            angular_velocity_sqr: 0.05 * 0.05,
+            plain: false,
+        }
+    }
+
     fn of(&self, meaning: Meaning) -> f64 {
         match meaning {
             Meaning::Plain if self.plain => 0.0,
