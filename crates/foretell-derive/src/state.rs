@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
-        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity` or \
-                        `by_owner`";
+        let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
+                        `blended` or `by_owner`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]
@@ -215,6 +215,16 @@ mod tests {
             struct Thing(#[state(velocity)] f32, bool, #[state(velocity)] f32);
         ));
         assert_eq!(twice, "`0` of `Thing` is its Velocity already: a kind has one at most");
+    }
+
+    #[test]
+    fn a_kind_has_as_many_blended_fields_as_it_likes() {
+        assert!(
+            derive(&parse_quote!(
+                struct Thing(#[state(blended)] f32, #[state(blended, by_owner)] [f64; 9]);
+            ))
+            .is_ok()
+        );
     }
 
     #[test]
