@@ -142,8 +142,10 @@ impl Slacks {
     pub(super) fn keep(&mut self, entity: Entity, tick: Tick, slack_m: f64) {
         let rate = self.rate;
         self.left.retain(|known| known.0 != entity && refilled(rate, *known, tick) < SLACK_M);
-        let at = self.left.partition_point(|(known, ..)| *known < entity);
-        self.left.insert(at, (entity, tick, slack_m));
+        if slack_m < SLACK_M {
+            let at = self.left.partition_point(|(known, ..)| *known < entity);
+            self.left.insert(at, (entity, tick, slack_m));
+        }
     }
 }
 
