@@ -231,6 +231,13 @@ fn documented_rules_hash() -> u64 {
     hash.0
 }
 
+#[test]
+fn a_meaning_has_the_number_of_the_document() {
+    use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
+    let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
+    assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
+}
+
 // Section 4: the messages.
 
 fn hello(version: u64, nonce: u64, rules: u64, (sent, ticket): (u64, Option<u8>)) -> Vec<u8> {
