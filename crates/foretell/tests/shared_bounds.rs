@@ -2,7 +2,6 @@
 
 mod common;
 
-use common::lists;
 use common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
@@ -69,11 +68,11 @@ impl World for Stage {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        lists::publish(&self.0, rows);
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        lists::adopt(&mut self.0, rows);
+        rows.adopt_into(&mut self.0);
     }
 }
 
