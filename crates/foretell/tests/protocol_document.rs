@@ -1362,7 +1362,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     assert_eq!((wholes[0].0, wholes[0].2), (10, Some(116)), "125 ms after the one before");
     let canonical = wholes.iter().position(|(tick, canonical, _)| canonical.contains(tick)).expect("it was owed");
     assert!(wholes.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 8 || pair[1].1.contains(&pair[1].0)), "{wholes:?}");
-    assert!(wholes[canonical..].iter().all(|(tick, ..)| *tick == wholes[canonical].0), "again and again: {wholes:?}");
+    assert!(wholes.len() > canonical + 1, "it was not acknowledged: {wholes:?}");
     tell(&mut server, 60, wholes[canonical].0, None);
     let (proven, none) = read_tally(&update(&mut server, 60)[0]);
     // One of the ticks since state 10 was canonical.
