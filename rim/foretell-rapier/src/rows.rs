@@ -24,12 +24,12 @@ impl Physics {
     /// and its contacts stay warm; one that there is not yet is made by its plan; those that are removed go.
     pub fn adopt<S: Blueprint>(&mut self, rows: &Rows) {
         for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-            self.take_out(*entity, Changed::Outside);
+            self.take_out(*entity);
         }
         for (entity, state) in rows.states::<S>() {
             let Some(body) = state.body() else { continue };
             let Ok(at) = self.find(entity) else {
-                self.insert(entity, body, state.plan(entity));
+                self.insert(entity, body, state.plan(entity), true);
                 continue;
             };
             self.slots[at].changed = Changed::Outside;
