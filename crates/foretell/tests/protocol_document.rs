@@ -215,6 +215,7 @@ fn documented_rules_hash() -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.number(64, 2);
     hash.number(0, 8);
+    hash.number(0, 1);
     hash.number(3, 8);
     let ship = [
         (0, ("place", 4, None, 2, 1)),
@@ -288,7 +289,7 @@ fn sharing(sequence: u64, (snapshot, newest): (u64, u64), requests: &[Request], 
 fn put_inputs(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Writer {
     let mut writer = Writer::default();
     writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
-    writer.small(u32::try_from(list.len()).expect("few"));
+    writer.small(u32::try_from(list.len()).expect("few")).put(0, 1);
     let (mut before, mut expected) = (None, None);
     for (input, presented) in list {
         writer.put(u64::from(presented.is_some()), 1);
@@ -331,7 +332,9 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
     assert_eq!((reader.take(3), reader.take(8)), (3, u64::from(TICKET)));
     let (sequence, snapshot, newest) = (reader.take(16), reader.optional([16]), reader.take(16));
     let (mut list, mut expected) = (Vec::<Seen>::new(), None);
-    for _ in 0..reader.small() {
+    let count = reader.small();
+    assert_eq!(reader.optional([16]), None, "asked for in exact sessions");
+    for _ in 0..count {
         let presented = (reader.take(1) == 1).then(|| {
             let same = expected.is_some() && reader.take(1) == 1;
             if same { expected.expect("there is one before") } else { reader.take(24) }
@@ -385,6 +388,8 @@ struct Snapshot {
     news_ticks: Option<u64>,
     /// Number, what became of it.
     answers: Vec<(u64, u64)>,
+    canonical: Vec<u64>,
+    proof: Option<u64>,
     relayed: Vec<Line>,
     rows: Vec<Row>,
     /// Kind, player, age.
@@ -537,21 +542,47 @@ fn read_news(reader: &mut Reader) -> News {
     (back, name, what)
 }
 
-fn read_snapshot(datagram: &[u8]) -> Snapshot {
-    let mut reader = Reader::new(datagram);
+/// Everything before the rows.
+fn read_head(reader: &mut Reader) -> Snapshot {
     assert_eq!(reader.take(3), 4);
     let (last_part, part) = (reader.take(3), reader.take(3));
     assert_eq!(reader.take(8), u64::from(TICKET));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
     let newest_input = reader.optional([16]);
-    let arrivals = read_arrivals(&mut reader, newest_input);
+    let arrivals = read_arrivals(reader, newest_input);
     let ranges = reader.small();
     let substituted = (0..ranges).map(|_| (reader.small(), reader.small(), reader.take(2))).collect();
     let news_ticks = (reader.take(1) == 1).then(|| reader.small());
     let answers = reader.small();
     let answers = (0..answers).map(|_| (reader.take(16), reader.take(3))).collect();
-    let relayed = if reader.take(1) == 1 { read_relayed(&mut reader) } else { Vec::new() };
+    let canonical = if reader.take(1) == 1 { (0..reader.small()).map(|_| reader.take(16)).collect() } else { vec![] };
+    let proof = reader.optional([32]).map(|[digest]| digest);
+    let relayed = if reader.take(1) == 1 { read_relayed(reader) } else { Vec::new() };
+    let (rows, contacts, news, holders) = Default::default();
+    Snapshot {
+        parts: (part, last_part),
+        heard,
+        tick,
+        fraction,
+        newest_input,
+        arrivals,
+        substituted,
+        news_ticks,
+        answers,
+        canonical,
+        proof,
+        relayed,
+        rows,
+        contacts,
+        news,
+        holders,
+    }
+}
+
+fn read_snapshot(datagram: &[u8]) -> Snapshot {
+    let mut reader = Reader::new(datagram);
+    let head = read_head(&mut reader);
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
         let (row, contact) = read_row(&mut reader);
@@ -568,22 +599,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
     }
     reader.finish();
-    Snapshot {
-        parts: (part, last_part),
-        heard,
-        tick,
-        fraction,
-        newest_input,
-        arrivals,
-        substituted,
-        news_ticks,
-        answers,
-        relayed,
-        rows,
-        contacts,
-        news,
-        holders,
-    }
+    Snapshot { rows, contacts, news, holders, ..head }
 }
 
 /// A snapshot from a server that follows the document: one part of it. It tells of two datagrams: the newest brought the
@@ -627,18 +643,19 @@ struct Telling<'a> {
     relayed: &'a [Line],
     news: (Option<u32>, &'a [News]),
     answers: &'a [(u64, u64)],
+    canonical: &'a [u64],
     holders: &'a [([u64; 4], [u64; 4])],
 }
 
 impl Default for Telling<'_> {
     fn default() -> Self {
         let arrivals = &[(1, 64), (3, -160)];
-        Telling { arrivals, ranges: &[], relayed: &[], news: (None, &[]), answers: &[], holders: &[] }
+        Telling { arrivals, ranges: &[], relayed: &[], news: (None, &[]), answers: &[], canonical: &[], holders: &[] }
     }
 }
 
 fn telling(
-    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, holders }: Telling<'_>,
+    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, holders }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
@@ -665,6 +682,14 @@ fn telling(
     answers.iter().for_each(|(number, answer)| {
         writer.put(*number, 16).put(*answer, 3);
     });
+    writer.put(u64::from(!canonical.is_empty()), 1);
+    if !canonical.is_empty() {
+        writer.small(u32::try_from(canonical.len()).expect("few"));
+        canonical.iter().for_each(|tick| {
+            writer.put(*tick, 16);
+        });
+    }
+    writer.put(0, 1);
     put_relayed(&mut writer, relayed);
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
@@ -740,7 +765,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(3, 42, documented_rules_hash(), (1234, None)));
+    served.receive(at(1), &hello(4, 42, documented_rules_hash(), (1234, None)));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -804,7 +829,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(3, nonce, documented_rules_hash(), (0, None));
+    let hello_of = |nonce| hello(4, nonce, documented_rules_hash(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -900,8 +925,8 @@ fn a_refusal_says_why_as_documented() {
     };
     let rules = documented_rules_hash();
     assert_eq!(refused(1, &hello(1, 7, rules, (0, None))), 0);
-    assert_eq!(refused(1, &hello(3, 7, rules ^ 1, (0, None))), 1);
-    assert_eq!(refused(0, &hello(3, 7, rules, (0, None))), 2);
+    assert_eq!(refused(1, &hello(4, 7, rules ^ 1, (0, None))), 1);
+    assert_eq!(refused(0, &hello(4, 7, rules, (0, None))), 2);
     let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
     client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
     assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
@@ -920,7 +945,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(3, 42, rules, (sent, ticket));
+    let hello = |sent, ticket| hello(4, 42, rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -988,7 +1013,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(3, 4711, documented_rules_hash(), (sent, ticket))]);
+        assert_eq!(asked, [hello(4, 4711, documented_rules_hash(), (sent, ticket))]);
         assert_eq!(asked[0].len(), 27);
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -1088,6 +1113,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (snapshot((0, 0), 6, None, &[], &[rock(0, 256)]), "counter 256"),
         (telling(Telling { answers: &[(1, 0); 33], ..Telling::default() }, ((0, 0), 6, None), &[]), "33 answers"),
         (telling(Telling { answers: &[(1, 5)], ..Telling::default() }, ((0, 0), 6, None), &[]), "an unknown answer"),
+        (telling(Telling { canonical: &[7; 9], ..Telling::default() }, ((0, 0), 6, None), &[]), "9 canonical ticks"),
     ] {
         assert!(client.receive(now, &datagram).is_err(), "{what}");
     }
@@ -1097,7 +1123,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(3, 7, documented_rules_hash(), (0, None)));
+    served.receive(0, &hello(4, 7, documented_rules_hash(), (0, None)));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1136,7 +1162,7 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let mut served = Served::new(8);
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
-    served.receive(at(1), &hello(3, 42, documented_rules_hash(), (0, None)));
+    served.receive(at(1), &hello(4, 42, documented_rules_hash(), (0, None)));
     served.update(at(1));
     let mut tick = 2;
     let mut send = |requests: &[Request], rows: &[HeldRow]| {
@@ -1215,4 +1241,125 @@ fn a_server_that_follows_the_document_alone_gives_an_entity_and_takes_it_back() 
     let granted = AuthorityChange::Granted(Claim::Ownership);
     assert_eq!(told, [AuthorityChange::Began, granted, AuthorityChange::Returned]);
     assert!(rows > 40, "{rows}");
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Tally(u32);
+
+/// One tally of the server's, which counts ticks; a canonical one counts for a hundred.
+#[derive(Clone, Default)]
+struct Tallies(Option<u32>);
+
+const TALLY: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+
+impl World for Tallies {
+    type Input = Command;
+    type Saved = Tallies;
+
+    fn step(&mut self, step: &Step<'_, Command>) {
+        self.0 = self.0.map(|count| count + if step.canonical() { 100 } else { 1 });
+    }
+
+    fn save(&self, into: &mut Tallies) {
+        into.0 = self.0;
+    }
+
+    fn load(&mut self, from: &Tallies) {
+        self.0 = from.0;
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.0.iter().for_each(|count| rows.set(TALLY, &Tally(*count)));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0 = rows.state::<Tally>(TALLY).map(|tally| tally.0).or(self.0);
+    }
+}
+
+/// The digest of section 4.7 of the state with this count.
+fn digest_of(count: u32) -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Kind 0, player 0, tick 0, counter 0.
+    [0, 0, u64::from(count)].into_iter().for_each(|word| hash.number(word, 4));
+    hash.0 & 0xffff_ffff
+}
+
+/// A snapshot of an exact session, and the count in it when it is whole.
+fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
+    let mut reader = Reader::new(datagram);
+    let head = read_head(&mut reader);
+    let count = (reader.take(1) == 1).then(|| {
+        // The only kind takes no bits.
+        assert_eq!([reader.small(), reader.small(), reader.small()], [0; 3]);
+        let _ages = [reader.optional([10]), reader.optional([10])];
+        let count = reader.take(32);
+        assert_eq!(reader.take(1), 0, "one row");
+        count
+    });
+    (head, count)
+}
+
+fn exact_rules_hash() -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    [(64, 2), (0, 8), (1, 1), (1, 8)].into_iter().for_each(|(number, bytes)| hash.number(number, bytes));
+    hash.kind("Tally", &[(0, ("0", 1, Some(32), 1, 0))], 1, 0);
+    hash.number(3, 8);
+    for column in [("thrust", 3, None, 1, 0), ("fire", 0, None, 1, 0), ("turn", 2, Some(8), 1, 0)] {
+        hash.column(column);
+    }
+    hash.0
+}
+
+#[test]
+fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cannot() {
+    let rules = Rules { exact: true, ..Rules::new(Tally::schema()) };
+    let mut server = Server::new(rules, ServerConfig::default(), EPOCH, Instant::ZERO);
+    let (mut world, mut outbox) = (Tallies(Some(7)), Outbox::new());
+    let mut update = |server: &mut Server<Tallies>, tick: u64| -> Vec<Vec<u8>> {
+        outbox.clear();
+        server.update(Instant::from_micros(tick * TICK_MICROS), &mut world, &mut outbox);
+        outbox.iter().map(|(_, datagram)| datagram.to_vec()).collect()
+    };
+    let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
+    let hello = hello(4, 42, exact_rules_hash(), (0, None));
+    server.receive(at(0), ME, &hello).expect("well-formed");
+    let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
+    assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");
+    // Announced before tick 0 for two ticks later, as nobody plays.
+    let (first, count) = read_tally(&sent[1][0]);
+    assert_eq!((first.tick, &first.canonical[..], first.proof, count), (2, &[2][..], None, Some(9)));
+    assert!(sent[2].is_empty(), "nothing but canonical states before one is acknowledged");
+    let mut sequence = 0;
+    let mut tell = |server: &mut Server<Tallies>, now: u64, known: u64, asks: Option<u64>| {
+        let mut writer = Writer::default();
+        writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16).optional(Some(&[(known, 16)])).put(now + 2, 16);
+        writer.small(1).optional(asks.map(|tick| [(tick, 16)]).as_ref().map(|fields| &fields[..])).put(0, 1);
+        put_input(&mut writer, Command::default());
+        sequence += 1;
+        server.receive(at(now), ME, &writer.put(0, 1).bytes()).expect("well-formed");
+    };
+    tell(&mut server, 6, 2, None);
+    // Tick 2 was canonical: state 3 has 109, and state 7 four more.
+    let (proven, none) = read_tally(&update(&mut server, 6)[0]);
+    assert_eq!((proven.tick, proven.proof, none), (7, Some(digest_of(113)), None));
+    // Somebody for whom that is not the digest asks, and is sent whole states until a canonical one is acknowledged.
+    let mut wholes: Vec<(u64, Vec<u64>, Option<u64>)> = Vec::new();
+    for tick in 7..60 {
+        // What is canonical is not acknowledged.
+        let known =
+            wholes.iter().rev().find(|(tick, canonical, _)| !canonical.contains(tick)).map_or(2, |whole| whole.0);
+        tell(&mut server, tick, known, Some(tick));
+        let sent = update(&mut server, tick);
+        let sent = sent.iter().map(|datagram| read_tally(datagram)).find(|(_, count)| count.is_some());
+        wholes.extend(sent.map(|(whole, count)| (whole.tick, whole.canonical, count)));
+    }
+    assert_eq!((wholes[0].0, wholes[0].2), (10, Some(116)), "125 ms after the one before");
+    let canonical = wholes.iter().position(|(tick, canonical, _)| canonical.contains(tick)).expect("it was owed");
+    assert!(wholes.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 8 || pair[1].1.contains(&pair[1].0)), "{wholes:?}");
+    assert!(wholes[canonical..].iter().all(|(tick, ..)| *tick == wholes[canonical].0), "again and again: {wholes:?}");
+    tell(&mut server, 60, wholes[canonical].0, None);
+    let (proven, none) = read_tally(&update(&mut server, 60)[0]);
+    // One of the ticks since state 10 was canonical.
+    assert_eq!((proven.tick, proven.proof, none), (61, Some(digest_of(116 + 51 + 99)), None));
 }

@@ -14,12 +14,14 @@ pub struct Predicted {
     /// `players`, and those of whom a single entity is predicted.
     stepped: Vec<PlayerId>,
     singles: Vec<(Entity, bool)>,
+    /// Whether everything is predicted, whosever it is.
+    all: bool,
 }
 
 impl Predicted {
     /// The client's own player alone.
     pub fn own(player: PlayerId) -> Predicted {
-        Predicted { own: player, players: vec![player], stepped: vec![player], singles: Vec::new() }
+        Predicted { own: player, players: vec![player], stepped: vec![player], singles: Vec::new(), all: false }
     }
 
     /// The client's own player.
@@ -31,7 +33,7 @@ impl Predicted {
     pub fn contains(&self, entity: Entity) -> bool {
         match self.singles.binary_search_by_key(&entity, |(single, _)| *single) {
             Ok(at) => self.singles[at].1,
-            Err(_) => self.contains_player(entity.player()),
+            Err(_) => self.all || self.contains_player(entity.player()),
         }
     }
 
@@ -60,6 +62,17 @@ impl Predicted {
         }
     }
 
+    /// Predicts everything; those whose inputs are needed are to be [inserted](Predicted::insert) still.
+    pub(crate) fn insert_all(&mut self) {
+        self.all = true;
+        self.insert(PlayerId::SERVER);
+    }
+
+    /// Whether everything is predicted.
+    pub(crate) fn has_all(&self) -> bool {
+        self.all && self.singles.is_empty()
+    }
+
     /// Predicts this entity, or does not, whatever holds for its player's others.
     pub fn insert_single(&mut self, entity: Entity, yes: bool) {
         match self.singles.binary_search_by_key(&entity, |(single, _)| *single) {
@@ -77,6 +90,7 @@ impl Predicted {
         self.players.push(self.own);
         self.stepped.clone_from(&self.players);
         self.singles.clear();
+        self.all = false;
     }
 }
 

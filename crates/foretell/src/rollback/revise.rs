@@ -22,6 +22,16 @@ impl<W: World> Timeline<W> {
         }
     }
 
+    /// Whether the authority's step of `tick` is known to be canonical.
+    pub fn is_canonical(&self, tick: Tick) -> bool {
+        self.canonical.binary_search(&tick).is_ok()
+    }
+
+    /// Whose entities are predicted, before anything is.
+    pub(crate) fn predict(&mut self, predicted: &Predicted) {
+        self.predicted.clone_from(predicted);
+    }
+
     /// Whether inputs of another player were told of late.
     pub fn knows_inputs_of(&self, player: PlayerId) -> bool {
         self.relayed.knows(player)
@@ -58,16 +68,28 @@ impl<W: World> Timeline<W> {
         if !self.relayed.news {
             return None;
         }
-        let found = since.max(self.oldest).until(self.present).find(|tick| {
-            let told = |player: &&PlayerId| self.is_another(**player) || self.relayed.told(**player, *tick).is_some();
-            let stepped = self.predicted.stepped().iter().filter(told);
-            let mut now = stepped.map(|player| (*player, self.input_of(*player, *tick).map(|input| input.input)));
-            let is_canonical = self.canonical.binary_search(tick).is_ok();
-            is_canonical != self.slots[self.index(*tick)].canonical
-                || now.any(|(player, input)| self.used(player, *tick) != input)
-        });
+        let mut ticks = since.max(self.oldest).until(self.present);
+        let found = ticks.find(|tick| self.outdated_in(*tick) != [false; 3]);
         self.relayed.news = found.is_some();
         found
+    }
+
+    /// By what the ticks from `tick` on were simulated otherwise than they would be now: by the own input, by another
+    /// player's, by not being canonical.
+    pub(crate) fn outdated_by(&self, tick: Tick) -> [bool; 3] {
+        tick.until(self.present).fold([false; 3], |by, tick| {
+            let here = self.outdated_in(tick);
+            core::array::from_fn(|nth| by[nth] || here[nth])
+        })
+    }
+
+    fn outdated_in(&self, tick: Tick) -> [bool; 3] {
+        let differs = |player| self.used(player, tick) != self.input_of(player, tick).map(|input| input.input);
+        let own = self.predicted.player();
+        let is_own = self.relayed.told(own, tick).is_some() && differs(own);
+        let mut others = self.predicted.stepped().iter().filter(|player| self.is_another(**player));
+        let is_others = others.any(|player| differs(*player));
+        [is_own, is_others, self.is_canonical(tick) != self.slots[self.index(tick)].canonical]
     }
 
     /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the

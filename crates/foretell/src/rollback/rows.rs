@@ -248,6 +248,9 @@ impl Rows {
 
     /// Becomes a copy of the rows of predicted entities.
     pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
+        if predicted.has_all() {
+            return self.copy_rows(from);
+        }
         for (table, from) in self.tables.iter_mut().zip(&from.tables) {
             table.clear();
             for player in predicted.stepped() {
@@ -262,6 +265,9 @@ impl Rows {
 
     /// How many rows of predicted entities there are.
     pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
+        if predicted.has_all() {
+            return self.len() as u64;
+        }
         let owned = self.tables.iter().flat_map(|table| {
             predicted.stepped().iter().flat_map(|player| table.entities[table.owned(*player)].iter())
         });

@@ -12,7 +12,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 3;
+pub(crate) const PROTOCOL_VERSION: u8 = 4;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -158,6 +158,8 @@ pub(crate) struct InputHead {
     pub newest: u16,
     /// How many inputs follow: `newest - count + 1 ..= newest`.
     pub count: u32,
+    /// In exact sessions: the newest state whose digest was not the one of the client's own.
+    pub asks: Option<u16>,
 }
 
 impl InputHead {
@@ -167,6 +169,7 @@ impl InputHead {
         stream.optional(&mut self.snapshot, |stream, tick| stream.u16(tick))?;
         stream.u16(&mut self.newest)?;
         stream.small(&mut self.count)?;
+        stream.optional(&mut self.asks, |stream, tick| stream.u16(tick))?;
         if self.count > crate::rollback::INPUTS_KEPT { Err(Malformed::OutOfRange("count of inputs")) } else { Ok(()) }
     }
 }
@@ -256,11 +259,18 @@ pub(crate) struct SnapshotHead {
     pub news_ticks: Option<u32>,
     /// What became of the client's requests for authority, as far as it may not know; oldest first.
     pub answers: Vec<Answer>,
+    /// The canonical ticks that the client may not know of, ascending.
+    pub canonical: Vec<u16>,
+    /// A digest of the rows, in their place.
+    pub proof: Option<u32>,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
     pub last_part: u8,
 }
+
+/// How many canonical ticks one head may name: those of more than the 2 s that a client compares.
+pub(crate) const CANONICAL_MAX: usize = 8;
 
 /// How many ranges of substituted inputs one head may name.
 pub(crate) const RANGES_MAX: usize = 64;
@@ -294,7 +304,25 @@ impl SnapshotHead {
             return Err(Malformed::OutOfRange("count of answers"));
         }
         self.answers.resize(count as usize, Answer::default());
-        self.answers.iter_mut().try_for_each(|answer| answer.stream(stream))
+        self.answers.iter_mut().try_for_each(|answer| answer.stream(stream))?;
+        self.stream_canonical(stream)?;
+        stream.optional(&mut self.proof, |stream, digest| stream.u32(digest))
+    }
+
+    fn stream_canonical(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let mut count = u32::try_from(self.canonical.len()).unwrap_or(u32::MAX);
+        let mut any = count > 0;
+        stream.bool(&mut any)?;
+        if !any {
+            self.canonical.clear();
+            return Ok(());
+        }
+        stream.small(&mut count)?;
+        if count as usize > CANONICAL_MAX {
+            return Err(Malformed::OutOfRange("count of canonical ticks"));
+        }
+        self.canonical.resize(count as usize, 0);
+        self.canonical.iter_mut().try_for_each(|tick| stream.u16(tick))
     }
 
     fn stream_arrivals(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -31,6 +31,12 @@ impl Ages {
 /// In which tick something last happened to an entity.
 pub(crate) type Past = (Entity, Tick);
 
+/// The half of a digest that stands in a proof.
+#[expect(clippy::cast_possible_truncation, reason = "half of it is enough")]
+pub(crate) fn proof_of(rows: &Rows) -> u32 {
+    rows.digest() as u32
+}
+
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct RowCode {

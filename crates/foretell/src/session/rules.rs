@@ -1,7 +1,7 @@
 //! What both ends of a session must agree on.
 
 use super::record::{Made, Start};
-use crate::rollback::{Input, Schema};
+use crate::rollback::{Audience, Input, Schema};
 use crate::time::TickRate;
 use core::hash::{Hash, Hasher};
 
@@ -47,6 +47,12 @@ pub struct Rules {
     pub tick_rate: TickRate,
     /// Who decides when the server's world steps. Default the server's own clock.
     pub stepping: Stepping,
+    /// Whether clients predict everything, bit by bit: other players' entities by their relayed inputs, and the server's.
+    /// Snapshots then hold a digest of the state instead of the state, as long as the client comes to the same; where it
+    /// does not it is sent whole, and both ends make what is not published anew in a [canonical](crate::Step::canonical)
+    /// tick. For worlds that are the same on every machine and fit into eight datagrams: some hundred bodies. Needs the
+    /// server's own clock, and kinds that everybody may see. Default false.
+    pub exact: bool,
     /// The kinds of entity.
     pub schema: Schema,
 }
@@ -54,7 +60,13 @@ pub struct Rules {
 impl Rules {
     /// The default rules for a game of these kinds of entity.
     pub fn new(schema: Schema) -> Rules {
-        Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), schema }
+        Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), exact: false, schema }
+    }
+
+    /// Whether the session [is exact](Rules::exact), and can be.
+    pub(crate) fn is_exact(&self) -> bool {
+        let seen = self.schema.kinds().iter().all(|kind| kind.audience() == Audience::All);
+        self.exact && self.stepping == Stepping::Clock && seen
     }
 
     /// The beginning of a recording of a session with these rules.

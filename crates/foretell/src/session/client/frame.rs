@@ -57,7 +57,11 @@ impl Causes {
     /// others, come to something else here: the step reads what is not saved, or does something else the first time.
     pub const NONDETERMINISM: Causes = Causes(512);
 
-    const NAMED: [(Causes, &'static str); 10] = [
+    /// In an [exact](crate::session::Rules::exact) session: what is not published was not the authority's, from a whole state
+    /// that was taken over until the next canonical tick.
+    pub const DERIVED: Causes = Causes(1024);
+
+    const NAMED: [(Causes, &'static str); 11] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
@@ -68,6 +72,7 @@ impl Causes {
         (Causes::OTHERS, "other player or proxy"),
         (Causes::CLOCK, "own clock set or stood still"),
         (Causes::NONDETERMINISM, "step not deterministic"),
+        (Causes::DERIVED, "derived state"),
     ];
 
     /// The causes of either set.
@@ -242,6 +247,9 @@ pub struct Outcomes {
     pub resync: u64,
     /// Compared, different, and left so, because reconciliation is off or a resync is waited for.
     pub left: u64,
+    /// Their digest was not the one of the prediction of their tick, and the whole state was asked for
+    /// ([exact](crate::session::Rules::exact) sessions; the digest of a state counts as one sample).
+    pub asked: u64,
     /// Their tick is not simulated yet; they are compared when it is.
     pub waiting: u64,
 }
@@ -249,8 +257,8 @@ pub struct Outcomes {
 impl Outcomes {
     /// Whether every sample has exactly one outcome.
     pub fn add_up(&self) -> bool {
-        let Outcomes { received, agreed, corrected, superseded, resync, left, waiting } = *self;
-        received == agreed + corrected + superseded + resync + left + waiting
+        let Outcomes { received, agreed, corrected, superseded, resync, left, asked, waiting } = *self;
+        received == agreed + corrected + superseded + resync + left + asked + waiting
     }
 }
 

@@ -228,8 +228,12 @@ impl<W: World> Client<W> {
             self.stats.withdrawn += former.appearances.end_all(&mut self.events);
             session.timeline.follow(&former.timeline);
         }
-        let full = &session.snapshots.newest().expect("it was there a moment ago").rows;
-        session.timeline.restart(world, tick, full, at.tick());
+        let full = session.snapshots.newest().expect("it was there a moment ago").rows.clone();
+        session.predict_everything(&self.rules, &full);
+        for canonical in session.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
+            session.timeline.announce(*canonical);
+        }
+        session.timeline.restart(world, tick, &full, at.tick());
         session.reconciler.begin(tick, at.tick());
         session.effects.begin(tick);
         session.note_runs(tick, at.tick());

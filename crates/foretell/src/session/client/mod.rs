@@ -18,6 +18,7 @@ mod others;
 mod pacing;
 mod play;
 mod playout;
+mod prove;
 mod readings;
 mod receive;
 mod reconcile;
@@ -144,6 +145,8 @@ struct Session<W: World> {
     let_go: Option<Tick>,
     /// The first state that can be compared: what was before the last snap is forgotten.
     comparable: Tick,
+    /// In an exact session: the newest state whose digest was not that of the prediction, while no other is known.
+    asks: Option<Tick>,
     /// The next tick whose input is to be asked for.
     unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
@@ -182,6 +185,7 @@ impl<W: World> Client<W> {
         let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
         let connection = Connection::new((epoch, epoch), now);
         let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
+        session.predict_everything(&rules, &Rows::new(&rules.schema));
         session.timeline.begin(world, Tick::ZERO);
         let mut client = Client::with(rules, config, Phase::Playing(Box::new(session)));
         client.clock = Steady::new(now);
@@ -357,6 +361,7 @@ impl<W: World> Session<W> {
             beyond_horizon: 0,
             let_go: None,
             comparable: Tick::ZERO,
+            asks: None,
             unasked: Tick::ZERO,
             input_delay: 0,
             wanted_delay: 0,

@@ -97,8 +97,11 @@ impl<W: World> Client<W> {
         let fresh_until = session.pacing.at_instant(now).tick().max(session.timeline.present()) + patience;
         for told in self.heard.told.chunk_by(|a, b| a.0 == b.0) {
             let player = told[0].0;
-            if player == session.player
-                || !(wants(player, self.config.predict, &self.wishes) || wants_single(player, &self.singles))
+            let is_told_all = self.rules.is_exact();
+            if !is_told_all && player == session.player
+                || !(is_told_all
+                    || wants(player, self.config.predict, &self.wishes)
+                    || wants_single(player, &self.singles))
                 || !session.has_seen(player)
             {
                 continue;
@@ -163,6 +166,11 @@ impl<W: World> Turn<'_, W> {
     /// Whose entities are to be predicted: of those in the snapshot of `tick`.
     fn choose(&mut self, tick: Tick) {
         let session = &mut *self.session;
+        if self.rules.is_exact() {
+            let Some(snapshot) = session.snapshots.get(tick) else { return };
+            snapshot.rows.iter().for_each(|(entity, _)| session.wanted.insert(entity.player()));
+            return;
+        }
         session.wanted.clear();
         let singly = !self.singles.is_empty() || !session.holds.is_empty();
         if self.config.predict == Predict::Own && self.wishes.is_empty() && !singly {
@@ -204,7 +212,10 @@ impl<W: World> Turn<'_, W> {
             self.stats.rollbacks += 1;
             self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(present.since(tick));
         }
+        let [own, others, canonical] = session.timeline.outdated_by(tick);
+        let causes = [(own, Causes::OWN_INPUT), (others, Causes::RELAYED_INPUT), (canonical, Causes::DERIVED)];
+        let causes = causes.into_iter().filter(|(holds, _)| *holds);
         session.timeline.revisit(tick);
-        session.reconciler.note_again(tick, Causes::RELAYED_INPUT);
+        session.reconciler.note_again(tick, causes.fold(Causes::default(), |set, (_, cause)| set.with(cause)));
     }
 }

@@ -112,8 +112,9 @@ impl<W: World> Client<W> {
             Stored::Partial(pushed_out) => outcomes.superseded += pushed_out,
             Stored::Complete(tick, pushed_out) => {
                 outcomes.superseded += pushed_out;
-                let snapshot = session.snapshots.get(tick).expect("it has just been stored");
+                let snapshot = session.snapshots.completed(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
+                snapshot.canonical.iter().for_each(|canonical| session.timeline.announce(*canonical));
                 session.playout.note_arrival(snapshot, self.config.playout_limits());
                 session.reconciler.note_told(snapshot);
                 self.stats.effect_ticks_untold += u64::from(session.effects.note_told(snapshot));

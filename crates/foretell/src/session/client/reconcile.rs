@@ -6,17 +6,24 @@
 use super::play::Turn;
 use super::reconciler::Pending;
 use super::{Causes, ClientEvent, Corrected, Reconciliation};
-use crate::rollback::World;
+use crate::rollback::{Tolerance, World};
 use crate::time::Tick;
 
 impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
     pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
+        let proven = if self.rules.is_exact() { self.prove(world) } else { 0 };
+        proven + self.reconcile_whole(world)
+    }
+
+    /// The same with the newest snapshot whose rows are known.
+    fn reconcile_whole(&mut self, world: &mut W) -> u32 {
         let session = &mut *self.session;
         let settled = session.timeline.settled();
         let compared = session.reconciler.compared();
-        let chosen = session.snapshots.open().rev().map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
+        let whole = session.snapshots.open().rev().filter(|snapshot| snapshot.proof.is_none());
+        let chosen = whole.map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
         let mut superseded = 0;
         let comparable = session.comparable;
         let chosen = chosen.filter(|tick| *tick > compared && *tick >= comparable);
@@ -64,7 +71,11 @@ impl<W: World> Turn<'_, W> {
         reconciler.met.clear();
         session.timeline.touched(reconciler.compared(), tick, &mut reconciler.met);
         let compared = reconciler.compared();
-        let found = reconciler.compare(tick, predicted, &self.rules.schema, &self.config.tolerance);
+        let is_canonical = session.timeline.is_canonical(tick);
+        let tolerance = if is_canonical { Tolerance::default() } else { self.config.tolerance };
+        let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
+        reconciler.note_whole(is_canonical);
+        session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
         session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
@@ -116,7 +127,7 @@ impl<W: World> Turn<'_, W> {
     }
 
     /// Simulates again within the budget, and lands what has reached the present.
-    fn resimulate(&mut self, world: &mut W) -> u32 {
+    pub(super) fn resimulate(&mut self, world: &mut W) -> u32 {
         let session = &mut *self.session;
         let budget = self.config.resimulation_budget.max(session.due() + 2);
         let from = session.timeline.settled();

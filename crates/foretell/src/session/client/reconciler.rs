@@ -56,6 +56,10 @@ pub(crate) struct Reconciler {
     /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
     /// pending corrections.
     pub again: Option<(Tick, Causes)>,
+    /// Whether everything is predicted, and anything may follow from anything.
+    is_exact: bool,
+    /// In such a session: whether the last whole state that was taken over was not a canonical one.
+    is_derived: bool,
 }
 
 impl Reconciler {
@@ -75,6 +79,8 @@ impl Reconciler {
             misguessed: Vec::with_capacity(super::FEW),
             pending: Vec::with_capacity(super::FEW),
             again: None,
+            is_exact: false,
+            is_derived: false,
         }
     }
 
@@ -222,6 +228,22 @@ impl Reconciler {
         }
     }
 
+    /// Everything is predicted, and anything may follow from anything.
+    pub(crate) fn be_exact(&mut self) {
+        self.is_exact = true;
+    }
+
+    /// The state of `tick` is the predicted one, in every bit.
+    pub(crate) fn agree(&mut self, tick: Tick) {
+        self.advance_to(tick);
+        (self.stayed, self.is_derived) = (Causes::default(), false);
+    }
+
+    /// A whole state has been compared, and taken over where it differed.
+    pub(crate) fn note_whole(&mut self, is_canonical: bool) {
+        self.is_derived = self.is_exact && !is_canonical;
+    }
+
     pub(crate) fn advance_to(&mut self, tick: Tick) {
         self.compared = tick;
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
@@ -235,6 +257,9 @@ impl Reconciler {
     pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
         let mut found = Compared::default();
         let mut stayed = Causes::default();
+        // Whatever is on one side only may have touched anything.
+        let alike = self.authority.iter().map(|(entity, _)| entity).eq(predicted.iter().map(|(entity, _)| entity));
+        let coupled = self.is_exact && !alike;
         let mut pending = core::mem::take(&mut self.pending);
         let named = self.authority.iter().map(|(entity, words)| (entity, Some(words)));
         let unnamed = predicted.iter().map(|(entity, _)| (entity, None));
@@ -252,7 +277,7 @@ impl Reconciler {
                 continue;
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
-            let causes = self.causes(entity, tick, ours.is_some() && theirs.is_some());
+            let causes = self.causes(entity, tick, !coupled && ours.is_some() && theirs.is_some());
             let found = Pending { entity, since: self.compared, tick, difference, causes, misprediction_m };
             match pending.iter_mut().find(|known| known.entity == entity) {
                 // It lands together with what was found before.
@@ -277,18 +302,22 @@ impl Reconciler {
         // What is done to one entity of a player may be passed on to the player's others without a word.
         let player = entity.player();
         let mut known = known_of(&|known| known == entity);
-        if known.is_unexplained() || window.contains(&entity.tick()) {
+        if self.is_exact {
+            known = known_of(&|_| true);
+        } else if known.is_unexplained() || window.contains(&entity.tick()) {
             known = known_of(&|known| known.player() == player);
         }
         let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
         let met = met_there || self.met.iter().any(|met| met.player() == player);
-        let own = player == self.own;
+        let own = player == self.own || self.is_exact;
         let mut substituted = self.substituted.iter().filter(|missed| own && window.contains(missed)).peekable();
         [
             (substituted.peek().is_some(), Causes::OWN_INPUT),
             (substituted.any(|missed| self.is_off_clock(*missed)), Causes::CLOCK),
             (own && window.start < self.blind_until, Causes::RESYNC),
             (self.misguessed.contains(&player), Causes::RELAYED_INPUT),
+            (self.is_exact && !self.misguessed.is_empty(), Causes::RELAYED_INPUT),
+            (self.is_derived, Causes::DERIVED),
             (met, Causes::OTHERS),
             (!on_both_sides, Causes::EXISTENCE),
         ]

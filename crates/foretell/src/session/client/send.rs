@@ -83,6 +83,7 @@ impl<W: World> Session<W> {
             snapshot: self.snapshots.newest().map(|snapshot| snapshot.tick.low16()),
             newest: newest.low16(),
             count,
+            asks: self.asks.map(Tick::low16),
         };
         head.stream(&mut writer).expect("a count of stored inputs is in range");
         let mut words = [[0; ROW_WORDS_MAX]; 2];

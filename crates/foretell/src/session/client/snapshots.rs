@@ -20,6 +20,10 @@ pub(crate) struct Snapshot {
     /// When its first part came.
     pub came: Instant,
     pub rows: Rows,
+    /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
+    pub proof: Option<u32>,
+    /// The canonical ticks that it tells of.
+    pub canonical: Vec<Tick>,
     /// When the server last changed an entity outside of a step.
     pub touched: Vec<(Entity, Tick)>,
     /// When an entity of another player last touched an entity.
@@ -78,6 +82,8 @@ impl Snapshots {
             sent: TickTime::default(),
             came: Instant::ZERO,
             rows: Rows::new(schema),
+            proof: None,
+            canonical: Vec::new(),
             touched: Vec::new(),
             contacts: Vec::new(),
             news: Vec::with_capacity(4 * super::FEW),
@@ -119,6 +125,14 @@ impl Snapshots {
         }
         self.read(tick, reader, code)?;
         let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
+            // The whole state that a digest stood for.
+            Ok(at) if self.kept[at].proof.is_some() && head.proof.is_none() => {
+                let proof = self.kept.remove(at);
+                let lost = if proof.settled { 0 } else { proof.samples };
+                self.spare.push(proof);
+                let (at, pushed_out) = self.make_room(at, now, tick, head);
+                (at, pushed_out + lost)
+            }
             Ok(at) => (at, 0),
             Err(0) if self.kept.len() == self.most => return Ok(Stored::Known),
             Err(at) => self.make_room(at, now, tick, head),
@@ -142,7 +156,7 @@ impl Snapshots {
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
-        snapshot.samples = snapshot.rows.count_predicted(predicted);
+        snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         Ok(Stored::Complete(tick, pushed_out))
     }
 
@@ -181,6 +195,10 @@ impl Snapshots {
         snapshot.news.clear();
         snapshot.holders.clear();
         snapshot.answers.clone_from(&head.answers);
+        snapshot.proof = head.proof;
+        snapshot.canonical.clear();
+        let canonical = head.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick));
+        snapshot.canonical.extend(canonical);
         snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
@@ -200,15 +218,21 @@ impl Snapshots {
     /// fewer.
     pub(crate) fn recount(&mut self, predicted: &Predicted) -> i64 {
         let recounted = self.open().map(|snapshot| {
-            let before = core::mem::replace(&mut snapshot.samples, snapshot.rows.count_predicted(predicted));
+            let samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
+            let before = core::mem::replace(&mut snapshot.samples, samples);
             snapshot.samples.cast_signed() - before.cast_signed()
         });
         recounted.sum()
     }
 
-    /// The complete ones, ascending by tick.
+    /// The complete ones whose rows are known, ascending by tick.
     pub(crate) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
-        self.kept.iter().filter(|snapshot| snapshot.is_complete())
+        self.kept.iter().filter(|snapshot| snapshot.is_complete() && snapshot.proof.is_none())
+    }
+
+    /// The one of `tick` that has just been completed, whether its rows are known or not.
+    pub(crate) fn completed(&self, tick: Tick) -> Option<&Snapshot> {
+        self.kept.iter().find(|snapshot| snapshot.tick == tick && snapshot.is_complete())
     }
 
     /// The complete ones without an outcome, ascending by tick.

@@ -26,8 +26,8 @@ impl<W: World> Client<W> {
         let rows = self.predicted(self.tick()).map_or(0, crate::rollback::Rows::digest);
         digest.mix(&[rows, u64::from(self.tick().get())]);
         let stats: ClientStats = self.stats();
-        let Outcomes { received, agreed, corrected, superseded, resync, left, waiting } = stats.outcomes;
-        digest.mix(&[received, agreed, corrected, superseded, resync, left, waiting]);
+        let Outcomes { received, agreed, corrected, superseded, resync, left, asked, waiting } = stats.outcomes;
+        digest.mix(&[received, agreed, corrected, superseded, resync, left, asked, waiting]);
         digest.mix(&[stats.corrections, stats.teleports, stats.rollbacks, stats.resimulated, stats.resyncs]);
         digest.mix(&[stats.datagrams_received, stats.bytes_received, stats.refused, stats.substituted]);
         digest.mix(&[stats.datagrams_sent, stats.inputs_sent, stats.bytes_sent, stats.speed.to_bits()]);

@@ -115,8 +115,10 @@ impl<'a> Recording<'a> {
     /// [`RecordingError::OtherGame`] when the recording was made with others.
     pub fn rules<I: Input>(&self, schema: Schema) -> Result<Rules, RecordingError> {
         let Start { tick_rate, stepping, rules_hash: recorded, .. } = self.start;
-        let rules = Rules { tick_rate: TickRate::hz(tick_rate), stepping, schema };
+        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), stepping, exact: false, schema };
         let given = rules.hash_with::<I>();
-        if given == recorded { Ok(rules) } else { Err(RecordingError::OtherGame { recorded, given }) }
+        // Which of them it was is told by the hash alone.
+        rules.exact = given != recorded;
+        if recorded == rules.hash_with::<I>() { Ok(rules) } else { Err(RecordingError::OtherGame { recorded, given }) }
     }
 }

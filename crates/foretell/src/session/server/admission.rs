@@ -276,6 +276,8 @@ impl<W: World> Server<W> {
         if here {
             peer.unheard = 0;
         }
+        let next = self.next;
+        self.peers[index].owe(next);
     }
 
     /// The place of a player moves to another connection, or begins anew on the same one.

@@ -4,6 +4,7 @@ mod admission;
 mod asked;
 mod bounds;
 mod buffer;
+mod exact;
 mod frame;
 mod holds;
 mod news;
@@ -28,6 +29,7 @@ use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Ro
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
 use core::time::Duration;
+use exact::Exact;
 use frame::Served;
 use holds::Holds;
 use peer::Peer;
@@ -120,6 +122,7 @@ pub struct Server<W: World> {
     shared: Shared,
     shared_code: SharedCode,
     holds: Holds,
+    exact: Exact,
     /// The head of the snapshot that is being written.
     head: SnapshotHead,
     /// The inputs of another player that are being written into it.
@@ -141,6 +144,7 @@ impl<W: World> Server<W> {
             shared: Shared::with_room(),
             shared_code: SharedCode::new(rules.schema.kinds(), &code),
             holds: Holds::new(&rules.schema),
+            exact: Exact::new(&rules.schema),
             code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
             steady: Steady::new(now),
@@ -290,6 +294,9 @@ impl<W: World> Server<W> {
                 // It has no row that could tell.
                 self.peers[owner].news.note(News { tick: at, entity: *entity, what: What::Removed });
             }
+        }
+        if self.rules.is_exact() && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
+            self.owe_all(tick.next());
         }
         self.published.settle();
         if self.rules.stepping == Stepping::Clock {

@@ -47,6 +47,10 @@ pub(crate) struct Peer<I> {
     pub steps: u32,
     /// With whom of the others the next relayed inputs begin.
     pub relay_from: PlayerId,
+    /// In exact sessions: from which state on it may be wrong, and is owed a canonical one.
+    pub owed: Option<Tick>,
+    /// When it was last sent a whole state.
+    pub whole_sent: Option<Tick>,
     /// What it has asked for in shared mode.
     pub asked: Asked,
     pub stats: PeerStats,
@@ -83,6 +87,8 @@ impl<I: Copy + Default> Peer<I> {
             planned: start,
             steps: 0,
             relay_from: PlayerId::SERVER,
+            owed: Some(start),
+            whole_sent: None,
             asked: Asked::new(),
             stats: PeerStats::default(),
             newest: None,
@@ -95,6 +101,8 @@ impl<I: Copy + Default> Peer<I> {
     pub(crate) fn take_over(&mut self, address: PeerId, awake: Duration) {
         (self.address, self.heard_at, self.heard, self.unheard) = (address, awake, None, 0);
         self.ticket = self.offered.take().unwrap_or(self.ticket);
+        // Who comes may have nothing of what was sent.
+        self.acknowledged = None;
         self.buffer.forget_waiting();
         self.asked.forget();
         self.forget_arrivals();

@@ -65,6 +65,11 @@ impl<W: World> Server<W> {
         self.shared.read(&mut rest, &self.shared_code)?;
         rest.finish()?;
         let is_newer = self.note_heard(now, index, &head, anchor);
+        if self.rules.is_exact() && is_newer {
+            let (next, image) = (self.next, self.image_tick());
+            let asks = head.asks.map(|tick| Tick::widen(u32::from(tick), 16, next)).filter(|tick| *tick <= next);
+            self.peers[index].note_agreement(asks, image);
+        }
         let end = match self.rules.stepping {
             Stepping::Clock => {
                 let margin = TickTime::start_of(newest) - self.clock.at_instant(now);

@@ -5,7 +5,7 @@
 //! snapshot or two were lost. Whatever it misses after that comes with the states.
 
 use super::peer::Peer;
-use crate::rollback::{Input, PlayerId, Rows, Schema};
+use crate::rollback::{Input, InputStatus, PlayerId, Rows, Schema};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::relay::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
@@ -26,6 +26,11 @@ pub(super) struct Others<'a, I> {
     pub(super) published: (&'a Rows, &'a Schema),
     /// Ticks between snapshots.
     pub(super) interval: u32,
+    /// Whether the inputs of others are told.
+    pub(super) of_others: bool,
+    /// Whether all of them are told until they are acknowledged, and what the receiver's own were replaced by: nothing comes
+    /// with the states.
+    pub(super) is_exact: bool,
     pub(super) widths: &'a [u8],
     pub(super) line: &'a mut RelayLine<I>,
 }
@@ -36,12 +41,13 @@ impl<I: Input> Others<'_, I> {
     pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, tick: Tick) -> PlayerId {
         let start = writer.bit_len();
         let acknowledged = self.peers[self.receiver].acknowledged.unwrap_or(Tick::ZERO);
-        let since = acknowledged.max(tick.back(SNAPSHOTS_COVERED * self.interval).unwrap_or(Tick::ZERO));
+        let covered = if self.is_exact { RELAYED_TICKS_MAX } else { SNAPSHOTS_COVERED * self.interval };
+        let since = acknowledged.max(tick.back(covered).unwrap_or(Tick::ZERO));
         let mut begin = self.peers[self.receiver].relay_from;
         let first = self.peers.partition_point(|peer| peer.player < begin);
         for index in (first..self.peers.len()).chain(0..first) {
             let (published, schema) = self.published;
-            if index == self.receiver || !published.shows_others(schema, self.peers[index].player) {
+            if !self.is_to_be_told(index, since, tick) || !published.shows_others(schema, self.peers[index].player) {
                 continue;
             }
             self.gather(index, tick, since);
@@ -58,6 +64,15 @@ impl<I: Input> Others<'_, I> {
         begin
     }
 
+    fn is_to_be_told(&self, index: usize, since: Tick, tick: Tick) -> bool {
+        if index != self.receiver {
+            return self.of_others;
+        }
+        let buffer = &self.peers[index].buffer;
+        let is_replaced = |tick| buffer.told(tick).is_some_and(|told| told.status != InputStatus::Received);
+        self.is_exact && since.until(tick).any(is_replaced)
+    }
+
     fn gather(&mut self, index: usize, tick: Tick, since: Tick) {
         let Peer { player, buffer, .. } = &self.peers[index];
         let line = &mut *self.line;
@@ -67,7 +82,9 @@ impl<I: Input> Others<'_, I> {
         let applied = oldest.until(tick).skip_while(|tick| buffer.told(*tick).is_none());
         line.told.extend(applied.map(|tick| buffer.told(tick)));
         line.back = u32::try_from(line.told.len()).expect("at most 64 ticks");
-        let ahead = buffer.newest().map_or(0, |newest| newest.next().since(tick)).min(RELAYED_TICKS_MAX);
+        // Its own it knows.
+        let newest = buffer.newest().filter(|_| index != self.receiver);
+        let ahead = newest.map_or(0, |newest| newest.next().since(tick)).min(RELAYED_TICKS_MAX);
         line.told.extend(tick.until(tick + ahead).map(|tick| buffer.told(tick)));
     }
 }
@@ -117,17 +134,24 @@ mod tests {
         }
         let mut heard = BTreeSet::new();
         for _ in 0..12 {
-            let published = (&published, &schema);
-            let (widths, mut line) = ([32; 4], RelayLine::with_room());
-            let (interval, receiver) = (1, 0);
-            let mut others = Others { peers: &peers, receiver, published, interval, widths: &widths, line: &mut line };
+            let (mut line, published) = (RelayLine::with_room(), (&published, &schema));
+            let mut others = Others {
+                peers: &peers,
+                receiver: 0,
+                published,
+                interval: 1,
+                of_others: true,
+                is_exact: false,
+                widths: &[32; 4],
+                line: &mut line,
+            };
             let mut bytes = Vec::new();
             let begin = others.write(&mut BitWriter::new(&mut bytes), Tick::new(60));
-            peers[receiver].relay_from = begin;
+            peers[0].relay_from = begin;
             assert!(bytes.len() <= DATAGRAM_MAX / 2 + 1, "{}", bytes.len());
             let mut reader = BitReader::new(&bytes);
             while reader.take(1) == Ok(1) {
-                line.stream(&mut reader, &widths).expect("well-formed");
+                line.stream(&mut reader, &[32; 4]).expect("well-formed");
                 heard.insert(line.player.get());
             }
         }

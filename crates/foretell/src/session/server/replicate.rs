@@ -2,6 +2,7 @@
 //!
 //! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
 
+use super::exact::Form;
 use super::peer::Peer;
 use super::relay::Others;
 use super::{Server, ServerEvent, Stepping};
@@ -19,6 +20,28 @@ use core::iter::Peekable;
 const UNHEARD_MAX: u32 = 64;
 
 impl<W: World> Server<W> {
+    /// Sends the published state as state `tick` to one player; in an exact session its digest, where that is enough, and the
+    /// last canonical one, where it is owed.
+    pub(super) fn send_state(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
+        if !self.rules.is_exact() {
+            return self.send_snapshot(now, index, tick, outbox);
+        }
+        if let Some(image) = self.image_for(index, tick) {
+            self.swap_image();
+            self.head.proof = None;
+            self.send_snapshot(now, index, image, outbox);
+            self.swap_image();
+        }
+        if let Some(form) = self.form_for(index, tick) {
+            self.head.proof = (form == Form::Proof).then_some(self.exact.digest);
+            self.send_snapshot(now, index, tick, outbox);
+        }
+    }
+
+    fn swap_image(&mut self) {
+        core::mem::swap(&mut self.published, &mut self.exact.image);
+    }
+
     /// Sends the published state as state `tick` to one player, with the news if they fit too.
     pub(super) fn send_snapshot(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
         let peer = &mut self.peers[index];
@@ -41,12 +64,14 @@ impl<W: World> Server<W> {
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
         let Server { peers, head, code, published, rules, config, line, input_widths, holds, .. } = self;
-        let relays = config.relay_inputs && rules.stepping == Stepping::Clock;
+        let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
+        let relays = of_others || rules.is_exact();
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
-        let mut rows = published.seen_by(&rules.schema, player).peekable();
+        let none = if head.proof.is_some() { 0 } else { usize::MAX };
+        let mut rows = published.seen_by(&rules.schema, player).take(none).peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
         let mut holders = holds.seen_by(&rules.schema, player).peekable();
@@ -56,7 +81,9 @@ impl<W: World> Server<W> {
             news.by_ref().for_each(drop);
         }
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
-        let mut others = Others { peers, receiver: index, published, interval, widths: input_widths, line };
+        let is_exact = rules.is_exact();
+        let (receiver, widths) = (index, &**input_widths);
+        let mut others = Others { peers, receiver, published, interval, of_others, is_exact, widths, line };
         for part in 0..PARTS_MAX {
             head.part = part;
             bytes += outbox.push(address, |bytes| {
@@ -114,6 +141,10 @@ impl<W: World> Server<W> {
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
         peer.asked.told(peer.acknowledged, &mut head.answers);
+        let known = peer.acknowledged;
+        head.canonical.clear();
+        let untold = self.exact.canonical.iter().filter(|canonical| Some(**canonical) > known);
+        head.canonical.extend(untold.map(|canonical| canonical.low16()));
     }
 }
 

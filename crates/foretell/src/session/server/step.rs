@@ -15,11 +15,17 @@ impl<W: World> Server<W> {
         }
         while self.next < end {
             self.gather_inputs();
+            if self.rules.is_exact() {
+                self.plan_canonical();
+            }
             self.step(world, self.next, None);
             self.next = self.next.next();
+            if self.rules.is_exact() {
+                self.keep_image(self.next);
+            }
             if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
                 for index in 0..self.peers.len() {
-                    self.send_snapshot(now, index, self.next, outbox);
+                    self.send_state(now, index, self.next, outbox);
                 }
             }
         }
@@ -83,7 +89,7 @@ impl<W: World> Server<W> {
         let said = core::mem::take(&mut self.said);
         let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs).saying(said);
         let step = step.with_players(&self.joined, &self.left).telling(&self.contacts_of_step);
-        let step = step.holding(self.holds.entities());
+        let step = step.holding(self.holds.entities()).on_canonical(self.exact.is_canonical(tick));
         world.step(&step);
         let said = step.into_said();
         self.said = said;
@@ -93,6 +99,9 @@ impl<W: World> Server<W> {
         world.publish(&mut self.published);
         self.spread_news(tick, stepped);
         self.published.settle();
+        if self.rules.is_exact() && !(self.joined.is_empty() && self.left.is_empty()) {
+            self.owe_all(tick.next());
+        }
         self.joined.clear();
         self.left.clear();
         self.frame.steps += 1;

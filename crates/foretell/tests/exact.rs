@@ -1,0 +1,294 @@
+//! Exact sessions: a world whose steps read more than is published, predicted whole by every client.
+
+mod common;
+
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell::netsim::{Conditions, Loss, SplitMix64};
+use foretell::session::client::{Causes, ClientStats, Corrected};
+use foretell::session::server::Server;
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, ServerFrame, State,
+    Step, Tick, World,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Push {
+    force: i8,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Ball {
+    #[state(position)]
+    at: [f64; 1],
+    #[state(velocity)]
+    speed: [f64; 1],
+}
+
+/// Balls on a string: each is drawn to the next ones, with a force that remembers what it was in the tick before, as the
+/// solver of a physics engine does. What it remembers is not published.
+#[derive(Clone, Default)]
+struct Balls {
+    balls: BTreeMap<Entity, Ball>,
+    warm: BTreeMap<Entity, f64>,
+}
+
+const BALLS: u8 = 20;
+
+impl Balls {
+    fn with_balls() -> Balls {
+        let mut balls = Balls::default();
+        for nth in 0..BALLS {
+            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
+            balls.balls.insert(Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth), ball);
+        }
+        balls
+    }
+}
+
+impl World for Balls {
+    type Input = Push;
+    type Saved = Balls;
+
+    fn step(&mut self, step: &Step<'_, Push>) {
+        if step.canonical() {
+            self.warm.clear();
+        }
+        for player in step.left() {
+            self.balls.retain(|entity, _| entity.player() != *player);
+            self.warm.retain(|entity, _| entity.player() != *player);
+        }
+        for player in step.joined() {
+            self.balls.insert(step.spawn(Kind(0), *player), Ball { at: [-3.0], speed: [0.0] });
+        }
+        let places: Vec<f64> = self.balls.values().map(|ball| ball.at[0]).collect();
+        for (nth, (entity, ball)) in self.balls.iter_mut().enumerate() {
+            let next = places.get(nth + 1).map_or(0.0, |next| next - ball.at[0] - 1.0);
+            let before = nth.checked_sub(1).map_or(0.0, |before| places[before] - ball.at[0] + 1.0);
+            let warm = self.warm.entry(*entity).or_default();
+            *warm = 0.7 * *warm + 0.3 * (next + before);
+            let force = step.input(entity.player()).map_or(0.0, |input| f64::from(input.input.force));
+            ball.speed[0] = (ball.speed[0] + *warm * 0.1 + force * 0.003) * 0.99;
+            ball.at[0] += ball.speed[0] * step.seconds();
+        }
+    }
+
+    fn save(&self, into: &mut Balls) {
+        into.clone_from(self);
+    }
+
+    fn load(&mut self, from: &Balls) {
+        self.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.retain(|entity| self.balls.contains_key(&entity));
+        self.balls.iter().for_each(|(entity, ball)| rows.set(*entity, ball));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.balls.retain(|entity, _| !rows.removed().contains(entity));
+        self.balls.extend(rows.states::<Ball>());
+    }
+}
+
+/// Plays by a seeded script.
+struct Play {
+    seed: u64,
+    /// Which players push.
+    active: Vec<usize>,
+    /// Before which ticks the server pushes a ball.
+    pushes: Vec<u32>,
+    truth: BTreeMap<Tick, Rows>,
+    corrections: Vec<Corrected>,
+    down_bytes: u64,
+}
+
+impl Play {
+    fn new(seed: u64, active: &[usize]) -> Play {
+        let (truth, corrections) = (BTreeMap::new(), Vec::new());
+        Play { seed, active: active.to_vec(), pushes: Vec::new(), truth, corrections, down_bytes: 0 }
+    }
+}
+
+impl Driver<Balls> for Play {
+    fn input(&mut self, player: usize, tick: Tick) -> Push {
+        if !self.active.contains(&player) {
+            return Push::default();
+        }
+        let part = u64::from(tick.get() / 20);
+        let drawn = SplitMix64::new(self.seed ^ part ^ (player as u64) << 32).next_u64();
+        Push { force: [-100, 0, 0, 100][(drawn & 3) as usize] }
+    }
+
+    fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Balls>) {
+        if self.pushes.contains(&server.server.tick().get()) {
+            server.world.balls.first_entry().expect("some").get_mut().speed[0] += 3.0;
+        }
+    }
+
+    fn after_server(&mut self, _now: Instant, server: &Server<Balls>, frame: &ServerFrame<'_>) {
+        self.truth.insert(frame.tick, server.rows().clone());
+    }
+
+    fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Balls>, frame: &Frame<'_>) {
+        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        self.corrections.extend(frame.corrections);
+    }
+
+    fn after_send(&mut self, sent: &foretell::harness::Sent<'_>) {
+        self.down_bytes += if sent.to_server { 0 } else { sent.datagram.len() as u64 };
+    }
+}
+
+fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
+    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(rules, config, Balls::with_balls(), seed);
+    for _ in 0..players {
+        let (host, world) = (HostOptions::at(60), Balls::default());
+        let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    simulation
+}
+
+fn bad(rtt_ms: u64, loss: f64) -> Conditions {
+    let latency = Duration::from_millis(rtt_ms / 2);
+    Conditions { latency, loss: Loss::Uniform(loss), ..Conditions::default() }
+}
+
+fn run(simulation: &mut Simulation<Balls>, play: &mut Play, seconds: u64) {
+    let until = simulation.now() + Duration::from_secs(seconds);
+    simulation.run_until(until, play);
+}
+
+fn stats(simulation: &Simulation<Balls>, player: usize) -> ClientStats {
+    simulation.players[player].client.stats()
+}
+
+#[test]
+fn a_single_player_is_never_corrected_nor_sent_a_state_after_the_first() {
+    for (rtt_ms, loss) in [(0, 0.0), (150, 0.0), (600, 0.0), (150, 0.02)] {
+        let mut simulation = session(1, true, bad(rtt_ms, loss), 7);
+        let mut play = Play::new(3, &[0]);
+        run(&mut simulation, &mut play, 3);
+        assert!(play.corrections.is_empty(), "{:?}", play.corrections);
+        play.down_bytes = 0;
+        run(&mut simulation, &mut play, 20);
+        let stats = stats(&simulation, 0);
+        assert!(stats.outcomes.agreed > 1000, "{rtt_ms} ms: {stats:?}");
+        assert_eq!(stats.outcomes.asked, 0, "{rtt_ms} ms");
+        assert!(play.corrections.is_empty() || stats.substituted > 0, "{rtt_ms} ms: {:?}", play.corrections);
+        assert!(play.down_bytes < 20 * 3_000, "{} bytes/s", play.down_bytes / 20);
+    }
+}
+
+/// How many of the states that a client last predicted and are settled by now are the truth, bit by bit; the truth of `ago` ticks
+/// ago and older.
+fn agrees_with_truth(simulation: &Simulation<Balls>, play: &Play, player: usize, ago: u32) -> bool {
+    let client = &simulation.players[player].client;
+    let tick = play.truth.keys().last().and_then(|newest| newest.back(ago)).expect("later than that");
+    let truth = &play.truth[&tick];
+    client.predicted(tick).is_some_and(|predicted| predicted.iter().eq(truth.iter()))
+}
+
+#[test]
+fn relayed_inputs_alone_lead_two_players_to_the_same_bits() {
+    let mut simulation = session(2, true, bad(150, 0.05), 11);
+    let mut play = Play::new(5, &[0, 1]);
+    run(&mut simulation, &mut play, 3);
+    let before = [0, 1].map(|player| stats(&simulation, player));
+    run(&mut simulation, &mut play, 30);
+    for player in [0, 1] {
+        let (stats, before) = (stats(&simulation, player), before[player]);
+        assert_eq!(stats.outcomes.asked, before.outcomes.asked, "player {player}: {stats:?}");
+        assert!(stats.corrections > before.corrections, "guesses were wrong");
+        assert!(agrees_with_truth(&simulation, &play, player, 30), "player {player}");
+    }
+    let unexplained = play.corrections.iter().filter(|correction| correction.causes.is_unexplained());
+    assert_eq!(unexplained.count(), 0);
+}
+
+#[test]
+fn without_relayed_inputs_states_are_asked_for_and_when_all_is_quiet_they_agree_again() {
+    let mut simulation = session(2, false, bad(150, 0.05), 12);
+    let mut play = Play::new(6, &[1]);
+    run(&mut simulation, &mut play, 10);
+    assert!(stats(&simulation, 0).outcomes.asked > 10, "{:?}", stats(&simulation, 0));
+    play.active.clear();
+    run(&mut simulation, &mut play, 3);
+    let asked = stats(&simulation, 0).outcomes.asked;
+    run(&mut simulation, &mut play, 5);
+    assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    assert!([0, 1].iter().all(|player| agrees_with_truth(&simulation, &play, *player, 30)));
+}
+
+#[test]
+fn what_the_server_changes_itself_comes_at_once_and_is_exact_within_a_second() {
+    for relays in [false, true] {
+        let mut simulation = session(2, relays, bad(100, 0.0), 13);
+        let mut play = Play::new(7, &[]);
+        play.pushes = vec![300];
+        run(&mut simulation, &mut play, 4);
+        assert!(play.corrections.is_empty(), "{:?}", play.corrections);
+        run(&mut simulation, &mut play, 3);
+        let first = play.corrections.first().expect("it was not foreseen");
+        assert!(first.tick <= Tick::new(302) && first.causes.contains(Causes::SERVER_EVENT), "{first:?}");
+        assert!([0, 1].iter().all(|player| agrees_with_truth(&simulation, &play, *player, 30)));
+        let asked = stats(&simulation, 0).outcomes.asked;
+        run(&mut simulation, &mut play, 2);
+        assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever happens: once the network is itself again and all keys are up, everybody has the truth, bit by bit, and
+    /// nothing more is asked for.
+    #[test]
+    fn after_any_trouble_everybody_comes_to_the_same_bits(
+        seed: u64,
+        rtt_ms in 0_u64..400,
+        loss in 0.0..0.4,
+        relays: bool,
+        pushes in proptest::collection::vec(200_u32..550, 0..4),
+        newcomers in 0_usize..3,
+        snapshot_interval in prop_oneof![Just(1_u32), Just(4), Just(7)],
+    ) {
+        let mut simulation = session(2, relays, bad(rtt_ms, loss), seed);
+        simulation.server.server.config_mut().snapshot_interval = snapshot_interval;
+        let mut play = Play::new(seed, &[0, 1, 2]);
+        play.pushes = pushes;
+        run(&mut simulation, &mut play, 6);
+        for _ in 0..newcomers {
+            let (host, world, client) = (HostOptions::at(60), Balls::default(), ClientConfig::default());
+            simulation.add_player(PlayerOptions { client, host, conditions: bad(rtt_ms, loss), world });
+            run(&mut simulation, &mut play, 3);
+        }
+        if newcomers > 1 {
+            simulation.remove_player(1, foretell::harness::Leaving::Politely);
+        }
+        run(&mut simulation, &mut play, 3);
+        for player in &mut simulation.players {
+            (player.up_conditions, player.down_conditions) = (bad(rtt_ms, 0.0), bad(rtt_ms, 0.0));
+        }
+        play.active.clear();
+        run(&mut simulation, &mut play, 5);
+        let here = |simulation: &Simulation<Balls>| -> Vec<usize> {
+            (0..simulation.players.len()).filter(|player| !simulation.players[*player].is_gone()).collect()
+        };
+        let asked: Vec<u64> =
+            here(&simulation).iter().map(|player| stats(&simulation, *player).outcomes.asked).collect();
+        run(&mut simulation, &mut play, 2);
+        for (player, asked) in here(&simulation).into_iter().zip(asked) {
+            prop_assert!(agrees_with_truth(&simulation, &play, player, 40), "player {}", player);
+            prop_assert_eq!(stats(&simulation, player).outcomes.asked, asked, "player {}", player);
+        }
+        let unexplained = play.corrections.iter().find(|correction| correction.causes.is_unexplained());
+        prop_assert_eq!(unexplained, None);
+    }
+}
