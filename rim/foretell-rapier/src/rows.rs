@@ -15,7 +15,9 @@ impl Physics {
         for (entity, _) in self.gone.iter().filter(|(entity, _)| !self.contains(*entity)) {
             rows.remove(*entity);
         }
-        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.changed != Changed::No) {
+        // The first time there are no rows yet.
+        let all = rows.len() < self.slots.len();
+        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| all || slot.changed != Changed::No) {
             rows.set(slot.entity, &state(slot.entity, self.state_at(at)));
         }
     }

@@ -41,7 +41,7 @@ fn field(cubes: u16) -> Physics {
 
 #[test]
 fn a_saved_world_takes_a_few_kilobytes_for_each_body() {
-    for (cubes, most) in [(100, 5_000), (901, 5_000)] {
+    for (cubes, most) in [(100, 7_000), (901, 7_000)] {
         let physics = field(cubes);
         let mut saved = Physics::default();
         let counted = allocation_counter::measure(|| saved.clone_from(&physics));

@@ -31,6 +31,8 @@ fn a_proxy_stays_where_its_row_says_and_has_its_velocity() {
         assert_eq!(body.body_type(), RigidBodyType::KinematicVelocityBased);
         assert_eq!(body.linvel().to_array(), [1.0, 2.0, 3.0], "no gravity, and what it meets sees how fast it is");
         assert!(world.physics.state(small).expect("it is there").same_bits(&told));
+        // In the step it moves on by its velocity, and is put back before the next one.
+        assert!((body.translation().x - (5.0 + 1.0 / 64.0)).abs() < 0.001, "{tick}: {}", body.translation());
         // Nor are those that it falls on or meets moved, which are proxies too.
         for other in crates(&world).into_iter().filter(|other| *other != small) {
             assert_eq!(world.rows().words(other), before.words(other), "{other}");
