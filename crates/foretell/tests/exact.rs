@@ -84,13 +84,11 @@ impl World for Balls {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.balls.contains_key(&entity));
-        self.balls.iter().for_each(|(entity, ball)| rows.set(*entity, ball));
+        rows.publish_all(&self.balls);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.balls.retain(|entity, _| !rows.removed().contains(entity));
-        self.balls.extend(rows.states::<Ball>());
+        rows.adopt_into(&mut self.balls);
     }
 }
 

@@ -98,13 +98,11 @@ impl World for Space {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.contains_key(&entity));
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.things.retain(|entity, _| !rows.removed().contains(entity));
-        self.things.extend(rows.states::<Thing>());
+        rows.adopt_into(&mut self.things);
     }
 }
 
@@ -231,6 +229,13 @@ fn documented_rules_hash() -> u64 {
     hash.column(("fire", 0, None, 1, 0));
     hash.column(("turn", 2, Some(8), 1, 0));
     hash.0
+}
+
+#[test]
+fn a_meaning_has_the_number_of_the_document() {
+    use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
+    let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
+    assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
 }
 
 // Section 4: the messages.

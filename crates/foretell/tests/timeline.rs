@@ -66,13 +66,11 @@ impl World for Masses {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.masses.contains_key(&entity));
-        self.masses.iter().for_each(|(entity, mass)| rows.set(*entity, mass));
+        rows.publish_all(&self.masses);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.masses.retain(|entity, _| !rows.removed().contains(entity));
-        self.masses.extend(rows.states::<Mass>());
+        rows.adopt_into(&mut self.masses);
     }
 }
 
