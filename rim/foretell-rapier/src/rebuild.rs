@@ -11,8 +11,7 @@ impl Physics {
     /// [`prepare`](Physics::prepare) does it in canonical ticks.
     ///
     /// Bodies stay as they are, in every bit (but a sleeping one that is found to touch one that is awake wakes); names of
-    /// entities, joints and what touches survive, Rapier's handles don't. It costs two to six
-    /// steps in which all is awake.
+    /// entities, joints and what touches survive, Rapier's handles don't. It costs two to six steps in which all is awake.
     pub fn rebuild(&mut self) {
         let states: Vec<_> = self.slots.iter().map(|slot| Body::of(&self.rapier.bodies[slot.handle])).collect();
         self.renew();

@@ -22,20 +22,27 @@ pub enum Thing {
         #[state(flatten)]
         body: Body,
     },
+    /// A small one that never sleeps.
+    Restless {
+        #[state(flatten)]
+        body: Body,
+    },
 }
 
 const DRIVER: Kind = Kind(0);
 const SMALL: Kind = Kind(1);
+const RESTLESS: Kind = Kind(2);
 
 impl Blueprint for Thing {
     fn body(&self) -> Option<Body> {
-        let (Thing::Driver { body } | Thing::Small { body }) = self;
+        let (Thing::Driver { body } | Thing::Small { body } | Thing::Restless { body }) = self;
         Some(*body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {
         let (half, damping) = if matches!(self, Thing::Driver { .. }) { (0.5, 1.0) } else { (0.2, 0.0) };
-        let body = RigidBodyBuilder::dynamic().linear_damping(damping);
+        let body =
+            RigidBodyBuilder::dynamic().linear_damping(damping).can_sleep(!matches!(self, Thing::Restless { .. }));
         Plan::new(body).with(ColliderBuilder::cuboid(half, half, half))
     }
 }
@@ -44,11 +51,13 @@ impl Blueprint for Thing {
 pub struct Pile {
     physics: Physics,
     cubes: u16,
+    awake: bool,
 }
 
 impl Pile {
-    /// A floor between walls, and on the server so many small cubes, each in touch with its neighbours, four high.
-    pub fn new(cubes: u16) -> Pile {
+    /// A room of 7 m by 7 m, and on the server so many small cubes, each in touch with its neighbours. They may fall asleep, or
+    /// may not.
+    pub fn new(cubes: u16, awake: bool) -> Pile {
         let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
         let wall = |x: f32, z: f32| {
             ColliderBuilder::cuboid(1.0 + 9.0 * z.abs(), 4.0, 1.0 + 9.0 * x.abs()).translation(Vector::new(
@@ -58,15 +67,18 @@ impl Pile {
             ))
         };
         let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
-        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), cubes }
+        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), cubes, awake }
     }
 
     fn scatter(&mut self, step: &Step<'_, Keys>) {
         for nth in 0..self.cubes {
-            let [x, y, z] = [nth % 5, nth / 25, nth / 5 % 5].map(f32::from);
-            let small = step.spawn(SMALL, PlayerId::SERVER);
-            let at = [(x - 2.0) * 0.4, 0.2 + y * 0.4, (z - 2.0) * 0.4];
-            self.physics.spawn(small, &Thing::Small { body: Body::at(at) });
+            let side = if self.cubes > 100 { 12 } else { 5 };
+            let [x, y, z] = [nth % side, nth / (side * side), nth / side % side].map(f32::from);
+            let small = step.spawn(if self.awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
+            let middle = f32::from(side / 2);
+            let body = Body::at([(x - middle) * 0.4, 0.2 + y * 0.4, (z - middle) * 0.4]);
+            let state = if self.awake { Thing::Restless { body } } else { Thing::Small { body } };
+            self.physics.spawn(small, &state);
         }
     }
 }
@@ -81,7 +93,7 @@ impl World for Pile {
             self.scatter(step);
         }
         for player in step.joined() {
-            let side = if player.get() % 2 == 0 { 4.0 } else { -4.0 };
+            let side = if player.get() % 2 == 0 { 2.9 } else { -2.9 };
             let at = [side, 0.5, f32::from(player.get() / 3)];
             self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
         }
@@ -110,6 +122,7 @@ impl World for Pile {
     fn publish(&self, rows: &mut Rows) {
         self.physics.publish(rows, |entity, body| match entity.kind() {
             DRIVER => Thing::Driver { body },
+            RESTLESS => Thing::Restless { body },
             _ => Thing::Small { body },
         });
     }
