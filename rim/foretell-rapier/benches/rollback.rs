@@ -1,5 +1,6 @@
 //! A rollback of 16 ticks through the timeline that clients use, which saves now and then and keeps rows of every tick,
 //! against 16 bare steps and one restored world. The tick that is gone back to is the worst: halfway between two saved ones.
+#![expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
 
 #[path = "../tests/session/pile.rs"]
 mod pile;

@@ -28,7 +28,7 @@ fn heap(players: u8, relay_inputs: bool) -> Scenario<Pile> {
 fn drive(player: usize, tick: foretell::Tick, random: &mut SplitMix64) -> Keys {
     let [ahead, aside] = [random.next_u64() % 4, random.next_u64() % 4];
     let back = tick.get() % 256 >= 160;
-    let right = (player % 2 == 0) != back;
+    let right = player.is_multiple_of(2) != back;
     Keys { d: ahead > 0 && right, a: ahead > 0 && !right, w: aside == 0, s: aside == 1 }
 }
 
