@@ -2,6 +2,7 @@
 
 mod anchor;
 mod appearances;
+mod baselines;
 mod config;
 mod connection;
 mod curves;
