@@ -71,7 +71,9 @@ impl Pile {
     }
 
     fn scatter(&mut self, step: &Step<'_, Keys>) {
-        for nth in 0..self.cubes {
+        // As many as one tick may name.
+        let first = u16::try_from(step.tick().get()).map_or(u16::MAX, |tick| tick.saturating_mul(250));
+        for nth in first..self.cubes.min(first.saturating_add(250)) {
             let side = if self.cubes > 100 { 12 } else { 5 };
             let [x, y, z] = [nth % side, nth / (side * side), nth / side % side].map(f32::from);
             let small = step.spawn(if self.awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
@@ -89,7 +91,7 @@ impl World for Pile {
 
     fn step(&mut self, step: &Step<'_, Keys>) {
         self.physics.prepare(step);
-        if step.is_authority() && step.tick() == Tick::ZERO {
+        if step.is_authority() {
             self.scatter(step);
         }
         for player in step.joined() {

@@ -41,6 +41,11 @@ impl<W: World> Server<W> {
         }
     }
 
+    /// Whether a state that is sent is not the present one: nothing else is told against it, nor it against anything.
+    fn is_image(&self, tick: Tick) -> bool {
+        self.rules.is_exact() && tick != self.next
+    }
+
     fn swap_image(&mut self) {
         core::mem::swap(&mut self.published, &mut self.exact.image);
     }
@@ -59,19 +64,20 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        self.select(index);
+        self.select(index, tick);
         if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
             self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
         }
     }
 
     /// Chooses what of the published rows is told.
-    fn select(&mut self, index: usize) {
+    fn select(&mut self, index: usize, tick: Tick) {
+        let is_image = self.is_image(tick);
         let Server { peers, selection, published, rules, changes, .. } = self;
         let (schema, player) = (&rules.schema, peers[index].player);
         if self.head.proof.is_some() {
             selection.choose_none();
-        } else if rules.is_exact() {
+        } else if is_image {
             selection.choose_all_of(published.places_seen_by(schema, player));
         } else {
             selection.choose(peers[index].sent.baseline(), (published, schema, player), changes);
@@ -101,7 +107,7 @@ impl<W: World> Server<W> {
             news.by_ref().for_each(drop);
         }
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
-        let is_exact = rules.is_exact();
+        let (is_exact, is_image) = (rules.is_exact(), rules.is_exact() && tick != self.next);
         let (receiver, widths) = (index, &**input_widths);
         let mut others = Others { peers, receiver, published, interval, of_others, is_exact, widths, line };
         for part in 0..PARTS_MAX {
@@ -139,7 +145,7 @@ impl<W: World> Server<W> {
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
-        if !is_exact {
+        if !is_image {
             peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));
         }
         peer.stats.snapshots += 1;
