@@ -62,6 +62,12 @@ impl World for Land {
             }
         }
         self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        // What changes has to be told.
+        for thing in self.things.iter_mut().filter(|_| step.is_authority()) {
+            if let (_, Thing::Rock { weight }) = thing {
+                weight[0] += 1;
+            }
+        }
         let drift = if self.forgetful { self.steps as f64 * 1e-6 } else { 0.0 };
         for (entity, thing) in &mut self.things {
             if let (Thing::Walker { position, velocity }, Some(input)) = (thing, step.input(entity.player())) {

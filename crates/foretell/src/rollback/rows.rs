@@ -88,6 +88,28 @@ impl Table {
         self.entities.clear();
         self.data.clear();
     }
+
+    fn push(&mut self, from: &Table, index: usize) {
+        self.entities.push(from.entities[index]);
+        self.data.extend_from_slice(from.row(index));
+    }
+
+    /// Becomes `before` without what is `gone`, and with the rows of `now` in the place of its own.
+    fn merge(&mut self, before: &Table, gone: &[Entity], now: &Table) {
+        self.clear();
+        let mut new = 0;
+        for (index, entity) in before.entities.iter().enumerate() {
+            while now.entities.get(new).is_some_and(|next| next < entity) {
+                self.push(now, new);
+                new += 1;
+            }
+            let is_told = now.entities.get(new) == Some(entity);
+            if !is_told && (gone.is_empty() || gone.binary_search(entity).is_err()) {
+                self.push(before, index);
+            }
+        }
+        (new..now.entities.len()).for_each(|index| self.push(now, index));
+    }
 }
 
 impl Rows {
@@ -235,18 +257,45 @@ impl Rows {
     }
 
     /// Every entity that `player` may see, with its words, ascending.
-    pub(crate) fn seen_by<'a>(
-        &'a self,
-        schema: &'a Schema,
-        player: PlayerId,
-    ) -> impl Iterator<Item = (Entity, &'a [u32])> {
+    pub(crate) fn seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = (Entity, &[u32])> {
+        self.places_seen_by(schema, player).map(|place| self.nth(place))
+    }
+
+    /// The places of the rows that `player` may see, ascending: each is the `nth` of all.
+    pub(crate) fn places_seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = usize> {
+        let mut first = 0;
         self.tables.iter().zip(schema.kinds()).flat_map(move |(table, kind)| {
             let range = match kind.audience() {
                 Audience::All => 0..table.entities.len(),
                 Audience::Owner => table.owned(player),
             };
-            range.map(|index| (table.entities[index], table.row(index)))
+            let before = first;
+            first += table.entities.len();
+            before + range.start..before + range.end
         })
+    }
+
+    /// The `nth` of all rows, ascending.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub(crate) fn nth(&self, nth: usize) -> (Entity, &[u32]) {
+        let mut index = nth;
+        for table in &self.tables {
+            if index < table.entities.len() {
+                return (table.entities[index], table.row(index));
+            }
+            index -= table.entities.len();
+        }
+        panic!("there is no row {nth}");
+    }
+
+    /// Becomes `before` without what is `gone` (ascending), and with the rows of `now` in the place of its own.
+    pub(crate) fn merge(&mut self, before: &Rows, gone: &[Entity], now: &Rows) {
+        for ((table, before), now) in self.tables.iter_mut().zip(&before.tables).zip(&now.tables) {
+            table.merge(before, gone, now);
+        }
+        self.settle();
     }
 
     /// Whether others may see an entity of `player`.

@@ -4,6 +4,7 @@
 //! ticks happen; `present` only reads. Every authoritative sample of a predicted entity ends in exactly one counted
 //! [`Outcome`](client::Outcomes).
 
+mod baseline;
 pub mod client;
 pub mod record;
 pub mod server;

@@ -300,6 +300,9 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// Datagrams that were malformed, or of another session.
     pub refused: u64,
+    /// Datagrams of snapshots that were told against one that the client does not have, and were dropped. The server tells
+    /// everything then.
+    pub baselines_lacking: u64,
     /// The largest distance between the authority and the stored predictions in the newest compared snapshot, in
     /// metres.
     pub misprediction_m: f64,

@@ -3,6 +3,7 @@
 mod allowance;
 mod anchor;
 mod appearances;
+mod baselines;
 mod config;
 mod connection;
 mod curves;

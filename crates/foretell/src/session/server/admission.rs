@@ -276,6 +276,8 @@ impl<W: World> Server<W> {
         if here {
             peer.unheard = 0;
         }
+        // Who asks may have nothing to tell anything against.
+        peer.sent.name(None);
         let next = self.next;
         self.peers[index].owe(next);
     }

@@ -291,7 +291,7 @@ impl<W: World> Server<W> {
         if !self.holds.adopting.is_empty() {
             world.adopt(&self.holds.adopting);
             world.publish(&mut self.published);
-            self.published.settle();
+            self.settle();
         }
     }
 

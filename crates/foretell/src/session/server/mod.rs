@@ -4,6 +4,8 @@ mod admission;
 mod asked;
 mod bounds;
 mod buffer;
+mod changes;
+mod delta;
 mod exact;
 mod frame;
 mod holds;
@@ -28,7 +30,9 @@ use super::{GapPolicy, Outbox, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
+use changes::Changes;
 use core::time::Duration;
+use delta::Selection;
 use exact::Exact;
 use frame::Served;
 use holds::Holds;
@@ -102,6 +106,10 @@ pub struct Server<W: World> {
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
     published: Rows,
+    /// When each row of it has last changed.
+    changes: Changes,
+    /// What of it the snapshot that is being written tells.
+    selection: Selection,
     /// What the last step has said.
     said: Said,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
@@ -154,6 +162,8 @@ impl<W: World> Server<W> {
             admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
+            changes: Changes::new(),
+            selection: Selection::new(),
             said: Said::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
@@ -262,6 +272,12 @@ impl<W: World> Server<W> {
         peers + heard + self.frame.events.len() + self.frame.late.len()
     }
 
+    /// Remembers of what has changed in the published rows in which state it has.
+    fn settle(&mut self) {
+        self.changes.note(&self.published, self.next.next());
+        self.published.settle();
+    }
+
     /// Marks what entities of other players have touched in the step of `tick`.
     fn note_contacts(&mut self, tick: Tick) {
         self.contacts_of_step.take(&mut self.met);
@@ -298,7 +314,7 @@ impl<W: World> Server<W> {
         if self.rules.is_exact() && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
             self.owe_all(tick.next());
         }
-        self.published.settle();
+        self.settle();
         if self.rules.stepping == Stepping::Clock {
             self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
         }

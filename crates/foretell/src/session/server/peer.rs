@@ -2,6 +2,7 @@
 
 use super::asked::Asked;
 use super::buffer::InputBuffer;
+use super::delta::Sent;
 use super::frame::PeerStats;
 use super::news::NewsLog;
 use crate::rollback::PlayerId;
@@ -39,6 +40,8 @@ pub(crate) struct Peer<I> {
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
     pub acknowledged: Option<Tick>,
+    /// What it was sent.
+    pub sent: Sent,
     /// Where the session's clock stood at admission.
     pub admitted: TickTime,
     /// Where arriving inputs step the world: the tick after the newest input that was received.
@@ -83,6 +86,7 @@ impl<I: Copy + Default> Peer<I> {
             news: NewsLog::new(),
             heard: None,
             acknowledged: None,
+            sent: Sent::new(),
             admitted,
             planned: start,
             steps: 0,
@@ -103,6 +107,7 @@ impl<I: Copy + Default> Peer<I> {
         self.ticket = self.offered.take().unwrap_or(self.ticket);
         // Who comes may have nothing of what was sent.
         self.acknowledged = None;
+        self.sent.forget();
         self.buffer.forget_waiting();
         self.asked.forget();
         self.forget_arrivals();

@@ -1,13 +1,16 @@
 //! Snapshots: the whole state that a player may see, as exact bits, in one to eight datagrams.
 //!
-//! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
+//! Every snapshot makes the whole state, by itself or with one that the client has said to have, so that a join, a resync
+//! and a correction need nothing but the newest one.
 
+use super::delta::{Base, Selection};
 use super::exact::Form;
 use super::peer::Peer;
 use super::relay::Others;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
+use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::session::rowcode::Ages;
 use crate::session::shared::write_holder;
@@ -56,22 +59,39 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
+        self.select(index);
         if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
             self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
         }
     }
 
+    /// Chooses what of the published rows is told.
+    fn select(&mut self, index: usize) {
+        let Server { peers, selection, published, rules, changes, .. } = self;
+        let (schema, player) = (&rules.schema, peers[index].player);
+        if self.head.proof.is_some() {
+            selection.choose_none();
+        } else if rules.is_exact() {
+            selection.choose_all_of(published.places_seen_by(schema, player));
+        } else {
+            selection.choose(peers[index].sent.baseline(), (published, schema, player), changes);
+        }
+    }
+
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, holds, .. } = self;
+        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, .. } = self;
         let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
         let relays = of_others || rules.is_exact();
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
-        let none = if head.proof.is_some() { 0 } else { usize::MAX };
-        let mut rows = published.seen_by(&rules.schema, player).take(none).peekable();
+        let Selection { baseline, check, told, gone } = &*selection;
+        let named = baseline.map(|base| Baseline { back: tick.since(base.tick), check: *check });
+        head.baseline = named;
+        let mut rows = told.iter().map(|at| published.nth(*at as usize)).peekable();
+        let mut gone = gone.iter().peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
         let mut holders = holds.seen_by(&rules.schema, player).peekable();
@@ -95,13 +115,17 @@ impl<W: World> Server<W> {
                     relay_from = others.write(&mut writer, tick);
                 }
                 // The bits that end the lists have to fit too.
+                if named.is_some() {
+                    write_list(&mut writer, &mut gone, 4, |writer, entity| code.write_name(writer, **entity));
+                }
                 write_list(&mut writer, &mut rows, 3, |writer, (entity, words)| {
                     code.write(writer, *entity, ages(*entity), words);
                 });
                 write_list(&mut writer, &mut news, 2, |writer, news| news.write(writer, code, tick));
                 write_list(&mut writer, &mut holders, 1, |writer, held| write_holder(writer, code, *held));
             }) as u64;
-            is_whole = rows.peek().is_none() && news.peek().is_none() && holders.peek().is_none();
+            is_whole = gone.peek().is_none() && rows.peek().is_none() && news.peek().is_none();
+            is_whole &= holders.peek().is_none();
             if is_whole {
                 break;
             }
@@ -115,6 +139,9 @@ impl<W: World> Server<W> {
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
+        if !is_exact {
+            peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));
+        }
         peer.stats.snapshots += 1;
         peer.stats.bytes += bytes;
         true
