@@ -256,6 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_flattened_has_no_meaning_of_its_own() {
+        let sentence = "what is flattened has the meanings of its own fields";
+        let placed = refusal(&parse_quote!(
+            struct Thing(#[state(flatten, position)] Placed);
+        ));
+        assert_eq!(placed, sentence);
+        let owned = refusal(&parse_quote!(
+            struct Thing(#[state(flatten, by_owner)] Placed);
+        ));
+        assert_eq!(owned, sentence);
+    }
+
+    #[test]
     fn two_kinds_may_have_a_field_of_the_same_meaning_each() {
         assert!(
             derive(&parse_quote!(
