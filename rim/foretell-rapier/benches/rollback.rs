@@ -1,6 +1,6 @@
 //! A rollback of 16 ticks through the timeline that clients use, which saves now and then and keeps rows of every tick,
-//! against 16 bare steps and one restored world, in CPU time. The tick that is gone back to is the worst: halfway between two saved ones.
-#![expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
+//! against 16 bare steps and one restored world, in CPU time. The tick that is gone back to is the worst: halfway between
+//! two saved ones.
 
 #[path = "../tests/session/pile.rs"]
 mod pile;
@@ -21,11 +21,12 @@ fn keys(tick: Tick) -> PlayerInput<Keys> {
     PlayerInput { player: ME, input, status: InputStatus::Received, presented: None }
 }
 
-fn step(world: &mut Pile, tick: Tick, side: Side) {
+/// As the server steps: everything moves.
+fn step(world: &mut Pile, tick: Tick) {
     let inputs = [keys(tick)];
     let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
-    let predicted = Step::new(tick, TickRate::default(), side, &inputs).with_players(joined, &[]);
-    world.step(&predicted);
+    let step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
+    world.step(&step);
 }
 
 /// A client in the heap.
@@ -38,7 +39,7 @@ struct Driven {
 impl Driven {
     fn new(cubes: u16, awake: bool, interval: u32) -> Driven {
         let mut world = Pile::new(cubes, awake);
-        (0..4).for_each(|tick| step(&mut world, Tick::new(tick), Side::Server));
+        (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
         let mut full = Rows::new(&Thing::schema());
         world.publish(&mut full);
         let mut predicted = Predicted::own(ME);
@@ -82,7 +83,7 @@ impl Driven {
         // The pipeline is as warm as in a game.
         let began = ThreadTime::now();
         self.world.load(saved);
-        start.until(start + DEPTH).for_each(|tick| step(&mut self.world, tick, Side::Client(ME)));
+        start.until(start + DEPTH).for_each(|tick| step(&mut self.world, tick));
         let took = began.elapsed();
         self.roll_back(start);
         took

@@ -1,6 +1,6 @@
 //! The game of these tests: each player drives a cube by forces into a heap of small ones.
 
-use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, World};
+use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
