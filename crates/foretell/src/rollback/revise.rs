@@ -122,7 +122,7 @@ impl<W: World> Timeline<W> {
         self.predicted.clone_from(predicted);
         let mut authority = full.clone();
         authority.copy_predicted(full, predicted);
-        self.rewrite_without(world, tick, &authority, &dropped);
+        self.rewrite_with(world, tick, &authority, Some(&dropped));
         let present = self.present;
         self.resimulate(world, present.since(tick))
     }
