@@ -37,7 +37,7 @@ struct Driven {
 impl Driven {
     /// Whose rollbacks go back to so many ticks after a saved one.
     fn new(cubes: u16, awake: bool, interval: u32, offset: u32) -> Driven {
-        let mut world = Pile::new(cubes, awake);
+        let mut world = Pile::heap(cubes, awake);
         (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
         let mut full = Rows::new(&Thing::schema());
         world.publish(&mut full);

@@ -44,6 +44,8 @@ pub struct Timeline<W: World> {
     pub(super) canonical: Vec<Tick>,
     /// How many ticks the last re-simulation was allowed.
     budget: u32,
+    /// Whether the re-simulation under way, or the last one, has saved a state: one is enough to begin the next from.
+    pub(super) has_saved_again: bool,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
     /// Those of the others.
@@ -83,6 +85,7 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
+            has_saved_again: false,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
@@ -209,6 +212,7 @@ impl<W: World> Timeline<W> {
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
+        self.has_saved_again = false;
         self.keep(world, tick, dropped.is_some());
         self.slots[slot].rewritten = true;
         self.again_from = (tick < self.present).then_some(tick);
@@ -367,8 +371,12 @@ impl<W: World> Timeline<W> {
         let index = self.index(tick);
         self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
         self.slots[index].rewritten = false;
-        if saved || self.checkpoints.is_due(tick) {
+        let is_again = tick <= self.present && !self.checkpoints.has_all();
+        if saved || self.checkpoints.is_due(tick) && !(is_again && self.has_saved_again) {
             world.save(self.checkpoints.place(tick));
+            self.has_saved_again |= is_again;
+        } else {
+            self.checkpoints.forget(tick);
         }
         self.world_at = tick;
         self.present = self.present.max(tick);
