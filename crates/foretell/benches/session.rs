@@ -69,16 +69,11 @@ impl World for Bodies {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        self.0.iter().for_each(|(entity, body)| rows.set(*entity, body));
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        for (entity, body) in rows.states::<Body>() {
-            match self.0.binary_search_by_key(&entity, |(entity, _)| *entity) {
-                Ok(index) => self.0[index].1 = body,
-                Err(index) => self.0.insert(index, (entity, body)),
-            }
-        }
+        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -235,7 +230,7 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
                     let inputs = [neutral];
                     let side = foretell::rollback::Side::Client(player);
                     world.step(&Step::new(Tick::new(tick), rate, side, &inputs));
-                    world.publish(&mut rows);
+                    world.publish(black_box(&mut rows));
                     rows.settle();
                     world.save(&mut saved);
                 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Buttons, lists};
+use common::Buttons;
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
 use foretell::{
@@ -117,12 +117,11 @@ impl World for Yard {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.binary_search_by_key(&entity, |(known, _)| *known).is_ok());
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        lists::adopt(&mut self.things, rows);
+        rows.adopt_into(&mut self.things);
     }
 }
 

@@ -86,14 +86,11 @@ impl World for Land {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.binary_search_by_key(&entity, |(known, _)| *known).is_ok());
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.things.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.things.extend(rows.states::<Thing>());
-        self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        rows.adopt_into(&mut self.things);
     }
 }
 

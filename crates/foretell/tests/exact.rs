@@ -3,7 +3,7 @@
 mod common;
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell::harness::{Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, ClientStats, Corrected};
 use foretell::session::server::Server;
@@ -37,17 +37,6 @@ struct Balls {
 
 const BALLS: u8 = 20;
 
-impl Balls {
-    fn with_balls() -> Balls {
-        let mut balls = Balls::default();
-        for nth in 0..BALLS {
-            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
-            balls.balls.insert(Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth), ball);
-        }
-        balls
-    }
-}
-
 impl World for Balls {
     type Input = Push;
     type Saved = Balls;
@@ -55,6 +44,10 @@ impl World for Balls {
     fn step(&mut self, step: &Step<'_, Push>) {
         if step.canonical() {
             self.warm.clear();
+        }
+        for nth in 0..BALLS * u8::from(step.is_authority() && step.tick() == Tick::ZERO) {
+            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
+            self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), ball);
         }
         for player in step.left() {
             self.balls.retain(|entity, _| entity.player() != *player);
@@ -84,13 +77,11 @@ impl World for Balls {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.balls.contains_key(&entity));
-        self.balls.iter().for_each(|(entity, ball)| rows.set(*entity, ball));
+        rows.publish_all(&self.balls);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.balls.retain(|entity, _| !rows.removed().contains(entity));
-        self.balls.extend(rows.states::<Ball>());
+        rows.adopt_into(&mut self.balls);
     }
 }
 
@@ -146,7 +137,7 @@ impl Driver<Balls> for Play {
 fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
     let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(rules, config, Balls::with_balls(), seed);
+    let mut simulation = Simulation::new(rules, config, Balls::default(), seed);
     for _ in 0..players {
         let (host, world) = (HostOptions::at(60), Balls::default());
         let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
@@ -241,6 +232,23 @@ fn what_the_server_changes_itself_comes_at_once_and_is_exact_within_a_second() {
         let asked = stats(&simulation, 0).outcomes.asked;
         run(&mut simulation, &mut play, 2);
         assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_every_check_holds() {
+    for relay_inputs in [false, true] {
+        let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+        let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
+        let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
+        let bot = |_, _, random: &mut SplitMix64| Push { force: [-100, 0, 0, 100][(random.next_u64() & 3) as usize] };
+        let event = |world: &mut Balls, _: &mut SplitMix64| {
+            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+        };
+        // Guesses about others are corrected in calm, too.
+        let scenario = Scenario::new(rules, Balls::default).players(3).server(server).client(client).without("calm");
+        let scenario = scenario.bot(bot).event(event).faults(FaultMix::default()).search(0);
+        scenario.seeds(0..20).expect("no check complains");
     }
 }
 

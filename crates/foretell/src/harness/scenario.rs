@@ -49,14 +49,8 @@ type Holds = dyn Fn(&Figures) -> bool;
 /// #     }
 /// #     fn save(&self, into: &mut Arena) { into.clone_from(self); }
 /// #     fn load(&mut self, from: &Arena) { self.clone_from(from); }
-/// #     fn publish(&self, rows: &mut Rows) {
-/// #         rows.retain(|entity| self.0.contains_key(&entity));
-/// #         self.0.iter().for_each(|(entity, cube)| rows.set(*entity, cube));
-/// #     }
-/// #     fn adopt(&mut self, rows: &Rows) {
-/// #         self.0.retain(|entity, _| !rows.removed().contains(entity));
-/// #         self.0.extend(rows.states::<Cube>());
-/// #     }
+/// #     fn publish(&self, rows: &mut Rows) { rows.publish_all(&self.0) }
+/// #     fn adopt(&mut self, rows: &Rows) { rows.adopt_into(&mut self.0) }
 /// # }
 /// use foretell::harness::{FaultMix, Scenario};
 ///

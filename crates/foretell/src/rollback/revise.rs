@@ -22,6 +22,11 @@ impl<W: World> Timeline<W> {
         }
     }
 
+    /// The canonical ticks that are known, ascending.
+    pub fn canonical(&self) -> &[Tick] {
+        &self.canonical
+    }
+
     /// Whether the authority's step of `tick` is known to be canonical.
     pub fn is_canonical(&self, tick: Tick) -> bool {
         self.canonical.binary_search(&tick).is_ok()

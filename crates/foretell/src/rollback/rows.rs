@@ -1,6 +1,6 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per kind.
 
-use super::{Audience, Entity, Kind, PlayerId, Predicted, Schema, State};
+use super::{Adopt, Audience, Entity, Kind, PlayerId, Predicted, Publish, Schema, State};
 use core::ops::Range;
 
 /// The rows of a set of entities: sorted by [`Entity`], one row each, and the names of those that were removed.
@@ -12,6 +12,8 @@ pub struct Rows {
     tables: Vec<Table>,
     removed: Vec<Entity>,
     changed: Vec<Entity>,
+    /// Empty but while [`publish_all`](Rows::publish_all) runs.
+    named: Vec<Entity>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,7 +37,8 @@ impl Clone for Table {
 
 impl Clone for Rows {
     fn clone(&self) -> Rows {
-        Rows { tables: self.tables.clone(), removed: self.removed.clone(), changed: self.changed.clone() }
+        let Rows { tables, removed, changed, named } = self;
+        Rows { tables: tables.clone(), removed: removed.clone(), changed: changed.clone(), named: named.clone() }
     }
 
     // By hand, as the derived one would allocate anew.
@@ -113,7 +116,7 @@ impl Rows {
     /// No rows yet, of the kinds in `schema`.
     pub fn new(schema: &Schema) -> Rows {
         let tables = schema.kinds().iter().map(|kind| Table { words: kind.words(), ..Table::default() }).collect();
-        Rows { tables, removed: Vec::new(), changed: Vec::new() }
+        Rows { tables, ..Rows::default() }
     }
 
     /// Sets the state of an entity, creating its row where there is none.
@@ -169,6 +172,51 @@ impl Rows {
                 }
             }
         }
+    }
+
+    /// Makes these the rows, and no others: sets each, and removes those of entities that are not named. All that a
+    /// world's [`publish`](super::World::publish) has to do that keeps its entities in a list or a map; or in something
+    /// else that it can walk through. Order means nothing; ascending is cheapest. Allocates only to grow.
+    ///
+    /// ```
+    /// # use foretell::{Entity, Rows, State};
+    /// # use std::collections::BTreeMap;
+    /// # #[derive(State, Clone, Copy)]
+    /// # struct Cube { #[state(position)] at: [f32; 3] }
+    /// # #[derive(Clone, Copy)]
+    /// # struct Body { entity: Entity, at: [f32; 3] }
+    /// # fn publish(map: BTreeMap<Entity, Cube>, list: Vec<(Entity, Cube)>, bodies: &[Body], rows: &mut Rows) {
+    /// rows.publish_all(&map);
+    /// rows.publish_all(&list);
+    /// rows.publish_all(bodies.iter().map(|body| (body.entity, Cube { at: body.at })));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`set`](Rows::set) does.
+    pub fn publish_all(&mut self, all: impl IntoIterator<Item: Publish>) {
+        let mut named = core::mem::take(&mut self.named);
+        named.extend(all.into_iter().map(|one| one.publish(self)));
+        if !named.is_sorted_by(|a, b| a < b) {
+            named.sort_unstable();
+            named.dedup();
+        }
+        // Each of them has a row by now.
+        if named.len() < self.len() {
+            self.retain(|entity| named.binary_search(&entity).is_ok());
+        }
+        named.clear();
+        self.named = named;
+    }
+
+    /// Removes from a list (`Vec<(Entity, S)>`) or map (`BTreeMap<Entity, S>`) of states what is
+    /// [`removed`](Rows::removed) here, and overwrites or creates in it what has a row; all others stay. All that the
+    /// [`adopt`](super::World::adopt) of a world has to do that consists of one. A list is ascending afterwards.
+    ///
+    /// # Panics
+    /// When its type of state lacks the kind of an entity.
+    pub fn adopt_into(&self, all: &mut impl Adopt) {
+        all.adopt(self);
     }
 
     /// Names an entity among the [`removed`](Rows::removed), whether it has a row or not.

@@ -182,7 +182,9 @@ impl<W: World> Timeline<W> {
     }
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
-    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present.
+    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that
+    /// before anything else, and with no smaller budget than before: where not every tick is saved, the present one is kept
+    /// only if that budget does not suffice.
     ///
     /// # Panics
     /// When `tick` is not remembered.

@@ -9,6 +9,7 @@ pub mod client;
 pub mod record;
 pub mod server;
 
+mod histogram;
 mod lateness;
 mod news;
 mod outbox;

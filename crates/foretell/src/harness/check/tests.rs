@@ -37,10 +37,10 @@ impl World for Carts {
         self.clone_from(from);
     }
     fn publish(&self, rows: &mut Rows) {
-        self.0.iter().for_each(|(entity, cart)| rows.set(*entity, cart));
+        rows.publish_all(&self.0);
     }
     fn adopt(&mut self, rows: &Rows) {
-        self.0 = rows.states().collect();
+        rows.adopt_into(&mut self.0);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
+mod allowance;
 mod anchor;
 mod appearances;
 mod baselines;
@@ -14,6 +15,7 @@ mod hold;
 mod holding;
 mod holds;
 mod join;
+mod near;
 mod news;
 mod others;
 mod pacing;
@@ -33,6 +35,7 @@ mod stage;
 mod telling;
 mod view;
 
+pub use allowance::Allowance;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
 pub use curves::Curve;
 pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
@@ -126,6 +129,8 @@ struct Session<W: World> {
     playout: Playout,
     /// Whose entities are to be predicted, by the newest compared snapshot.
     wanted: Predicted,
+    /// Where the own entities are, for [`Predict::Near`].
+    near: Vec<[f64; 3]>,
     reconciler: Reconciler,
     offsets: Offsets,
     appearances: Appearances,
@@ -349,6 +354,7 @@ impl<W: World> Session<W> {
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
             wanted: Predicted::own(player),
+            near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
             appearances: Appearances::new(),

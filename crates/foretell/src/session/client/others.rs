@@ -100,6 +100,7 @@ impl<W: World> Client<W> {
             let is_told_all = self.rules.is_exact();
             if !is_told_all && player == session.player
                 || !(is_told_all
+                    || matches!(self.config.predict, Predict::Near { .. })
                     || wants(player, self.config.predict, &self.wishes)
                     || wants_single(player, &self.singles))
                 || !session.has_seen(player)
@@ -185,6 +186,10 @@ impl<W: World> Turn<'_, W> {
                 session.wanted.insert(player);
             }
         }
+        if let Predict::Near { within_m, until_m } = self.config.predict {
+            session.choose_near(tick, (within_m, until_m), &self.rules.schema, self.wishes);
+        }
+        let Some(snapshot) = session.snapshots.get(tick) else { return };
         for (entity, yes) in self.singles {
             let player = entity.player();
             let is_told =

@@ -35,7 +35,7 @@ impl<W: World> Turn<'_, W> {
             snapshot.rows.copy_rows(predicted);
             self.stats.outcomes.agreed += snapshot.samples;
             session.anchor.note(tick, snapshot.came);
-            session.reconciler.agree(tick);
+            session.reconciler.agree(tick, session.timeline.canonical());
             session.asks = None;
         } else {
             self.stats.outcomes.asked += snapshot.samples;

@@ -74,8 +74,8 @@ impl<W: World> Turn<'_, W> {
         let is_canonical = session.timeline.is_canonical(tick);
         let tolerance = if is_canonical { Tolerance::default() } else { self.config.tolerance };
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
-        reconciler.note_whole(is_canonical);
         session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
+        reconciler.note_whole(tick, is_canonical);
         session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);

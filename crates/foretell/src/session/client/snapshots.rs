@@ -322,6 +322,11 @@ impl Snapshots {
         self.kept.iter_mut().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
     }
 
+    /// Those without an outcome, whether their rows are known or not.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Snapshot> {
+        self.kept.iter().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
+    }
+
     pub(crate) fn newest(&self) -> Option<&Snapshot> {
         self.complete().next_back()
     }

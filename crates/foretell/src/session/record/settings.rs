@@ -111,7 +111,7 @@ impl Config for ClientConfig {
         *correction = hides.then_some(how);
         stream.u32(resimulation_budget)?;
         stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
-        stream_one_of(stream, predict, &[Predict::Own, Predict::Everyone])?;
+        stream_predict(stream, predict)?;
         stream_one_of(stream, curve, &Curve::ALL)?;
         stream_input_delay(stream, input_delay)?;
         stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
@@ -157,6 +157,24 @@ pub(super) fn stream_one_of<T: Copy + PartialEq>(
     let at = of.iter().position(|known| known == value).expect("all alternatives are listed");
     let at = stream_choice(stream, at as u64, of.len() as u64)?;
     *value = usize::try_from(at).ok().and_then(|at| of.get(at).copied()).unwrap_or(*value);
+    Ok(())
+}
+
+fn stream_predict(stream: &mut impl Stream, predict: &mut Predict) -> Result<(), Malformed> {
+    let (number, mut radii) = match *predict {
+        Predict::Own => (0, [0.0; 2]),
+        Predict::Everyone => (1, [0.0; 2]),
+        Predict::Near { within_m, until_m } => (2, [within_m, until_m]),
+    };
+    let number = stream_choice(stream, number, 3)?;
+    if number == 2 {
+        radii.iter_mut().try_for_each(|radius| stream_float(stream, radius))?;
+    }
+    *predict = match number {
+        0 => Predict::Own,
+        1 => Predict::Everyone,
+        _ => Predict::Near { within_m: radii[0], until_m: radii[1] },
+    };
     Ok(())
 }
 
@@ -264,6 +282,7 @@ mod tests {
         let third = ClientConfig {
             redundancy: Redundancy::None,
             reconciliation: Reconciliation::Off,
+            predict: Predict::Near { within_m: 3.5, until_m: 4.25 },
             show: Show::Newest,
             correction,
             ..plain

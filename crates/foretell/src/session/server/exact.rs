@@ -114,12 +114,12 @@ impl<W: World> Server<W> {
         self.exact.digest = proof_of(&self.published);
     }
 
-    /// The canonical state that a client is to be sent besides the one of `tick`, which is newer.
+    /// The canonical state that a client is to be sent that joins; `tick` is newer.
     pub(super) fn image_for(&mut self, index: usize, tick: Tick) -> Option<Tick> {
         let image = self.exact.image_tick.filter(|image| *image < tick)?;
         let peer = &mut self.peers[index];
-        let is_owed = peer.owed.is_some_and(|since| since <= image);
-        if !is_owed || !peer.is_due(tick, self.rules.tick_rate) {
+        let waits = peer.acknowledged.is_none() && peer.owed.is_some_and(|since| since <= image);
+        if !waits || !peer.is_due(tick, self.rules.tick_rate) {
             return None;
         }
         peer.whole_sent = Some(tick);
@@ -130,9 +130,8 @@ impl<W: World> Server<W> {
     pub(super) fn form_for(&mut self, index: usize, tick: Tick) -> Option<Form> {
         let (image, rate) = (self.exact.image_tick, self.rules.tick_rate);
         let peer = &mut self.peers[index];
-        let waits = peer.owed.is_some_and(|since| image < Some(since) || image == Some(tick));
-        let is_whole = waits && (image == Some(tick) || peer.acknowledged.is_some() && peer.is_due(tick, rate));
-        if is_whole {
+        let is_useful = image == Some(tick) || peer.acknowledged.is_some() && peer.is_due(tick, rate);
+        if peer.owed.is_some() && is_useful {
             peer.whole_sent = Some(tick);
             return Some(Form::Whole);
         }

@@ -151,7 +151,7 @@ impl<W: World> Server<W> {
             rules_hash: rules.hash_with::<W::Input>(),
             shared: Shared::with_room(),
             shared_code: SharedCode::new(rules.schema.kinds(), &code),
-            holds: Holds::new(&rules.schema),
+            holds: Holds::new(&rules.schema, rules.tick_rate),
             exact: Exact::new(&rules.schema),
             code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
