@@ -6,6 +6,7 @@ mod common;
 use common::Buttons;
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
+use foretell::session::server::ServerEvent;
 use foretell::{
     Client, ClientConfig, Entity, Instant, Kind, Outbox, PeerId, PlayerId, Role, Rows, Rules, Server, ServerConfig,
     State, Step, Tick, World,
@@ -135,6 +136,12 @@ struct Player {
     looks: u32,
     /// How many were not what the server had.
     wrong: u32,
+    /// How many entities of others the server is to tell of, where there is a limit.
+    sees_at_most: Option<usize>,
+    /// Crates in the newest.
+    crates: Vec<Entity>,
+    /// How many have come into it since the start.
+    came: u32,
 }
 
 /// A session in steps of a millisecond, whose every snapshot is compared with what the server had.
@@ -151,6 +158,8 @@ struct Session {
     bytes: u64,
     /// Whether bits of rows are turned on the way to the clients.
     bends: bool,
+    /// How often the server has said so.
+    too_large: u32,
 }
 
 impl Session {
@@ -163,6 +172,9 @@ impl Session {
             looked_at: None,
             looks: 0,
             wrong: 0,
+            sees_at_most: config.nearest.map(usize::from),
+            crates: Vec::new(),
+            came: 0,
         };
         Session {
             server: Server::new(rules.clone(), config, 1, Instant::ZERO),
@@ -175,6 +187,7 @@ impl Session {
             outbox: Outbox::new(),
             bytes: 0,
             bends: false,
+            too_large: 0,
         }
     }
 
@@ -202,7 +215,14 @@ impl Session {
                 spin[1] += 1.0;
             }
         }
-        self.server.update(now, &mut self.world, &mut self.outbox);
+        let frame = self.server.update(now, &mut self.world, &mut self.outbox);
+        let is_too_large = |event: &&ServerEvent| matches!(event, ServerEvent::SnapshotTooLarge(_));
+        self.too_large += frame.events.iter().filter(is_too_large).count() as u32;
+        self.deliver(now);
+    }
+
+    /// What the server has sent goes its way, and what it has is remembered.
+    fn deliver(&mut self, now: Instant) {
         for (to, datagram) in self.outbox.iter() {
             self.bytes += datagram.len() as u64;
             let nth = usize::try_from(to.0).expect("few");
@@ -246,8 +266,47 @@ impl Player {
         }
         let me = self.client.player();
         let sent = truth[&tick].iter().filter(|(entity, _)| entity.kind() != PURSE || Some(entity.player()) == me);
-        self.wrong += u32::from(!rows.iter().eq(sent));
+        let sees_all = self.sees_at_most.is_none();
+        let told: Vec<_> = sent.filter(|(entity, _)| sees_all || rows.words(*entity).is_some()).collect();
+        self.wrong += u32::from(!rows.iter().eq(told.iter().copied()));
         self.looks += 1;
+        let crates: Vec<Entity> =
+            rows.iter().map(|(entity, _)| entity).filter(|entity| entity.kind() == CRATE).collect();
+        self.came += crates.iter().filter(|entity| self.crates.binary_search(entity).is_err()).count() as u32;
+        self.crates = crates;
+        if let Some(most) = self.sees_at_most {
+            let is_own = |entity: &Entity| Some(entity.player()) == me;
+            assert!(me.is_none() || rows.iter().filter(|(entity, _)| is_own(entity)).count() == 2, "its own always");
+            assert!(rows.iter().filter(|(entity, _)| !is_own(entity)).count() <= most);
+            self.check_nearest(&truth[&tick], rows);
+        }
+    }
+}
+
+fn place_of(entity: Entity, words: &[u32]) -> Option<[f32; 3]> {
+    match Thing::read(entity.kind(), words) {
+        Thing::Walker { place } | Thing::Crate { place, .. } => Some(place),
+        Thing::Purse(_) => None,
+    }
+}
+
+impl Player {
+    /// Nothing that is out of view is nearer by more than a fifth than something of others that is in view.
+    fn check_nearest(&self, truth: &Rows, rows: &Rows) {
+        let me = self.client.player();
+        let own = rows.iter().find(|(entity, _)| Some(entity.player()) == me && entity.kind() == WALKER);
+        let Some(own) = own.and_then(|(entity, words)| place_of(entity, words)) else { return };
+        let far = |place: [f32; 3]| (0..3).map(|axis| f64::from(own[axis] - place[axis]).powi(2)).sum::<f64>().sqrt();
+        let others = truth.iter().filter(|(entity, _)| Some(entity.player()) != me);
+        let (mut farthest_in, mut nearest_out) = (0.0_f64, f64::INFINITY);
+        for (entity, words) in others {
+            let Some(place) = place_of(entity, words) else { continue };
+            match rows.words(entity) {
+                Some(_) => farthest_in = farthest_in.max(far(place)),
+                None => nearest_out = nearest_out.min(far(place)),
+            }
+        }
+        assert!(nearest_out >= 0.8 * farthest_in - 1e-6, "{nearest_out} {farthest_in}");
     }
 }
 
@@ -286,6 +345,89 @@ fn over_any_link_what_a_client_has_as_the_state_of_a_tick_is_the_servers_bit_by_
         }
     }
     assert!(looks > 8000, "{looks}");
+}
+
+#[test]
+fn a_client_that_sees_the_nearest_alone_has_of_these_what_the_server_has_over_any_link() {
+    for seed in 100..108 {
+        let mut random = SplitMix64::new(seed);
+        let nearest = Some(5 + (random.next_u64() % 20) as u16);
+        let config = ServerConfig { nearest, ..ServerConfig::default() };
+        let mut session = Session::new(Yard::new(60, 3, true), config, bad_link(&mut random), (seed, 3));
+        session.run(8000);
+        session.conditions = bad_link(&mut random);
+        session.run(5000);
+        for player in &session.players {
+            assert!(player.looks > 20 && player.came > 5, "seed {seed}: {} {}", player.looks, player.came);
+            assert_eq!(player.wrong, 0, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_at_the_edge_of_the_view_does_not_come_and_go() {
+    let config = ServerConfig { nearest: Some(20), ..ServerConfig::default() };
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(200, 0, false), config, conditions, (3, 1));
+    // The player shuffles to and fro.
+    session.run(8000);
+    let player = &session.players[0];
+    let x = |world: &Yard| match world.things.iter().find(|(entity, _)| entity.kind() == WALKER) {
+        Some((_, Thing::Walker { place })) => place[0],
+        _ => panic!("a walker"),
+    };
+    assert!(x(&session.world) != 1.0 && player.crates.len() == 20);
+    assert!(player.came < 200, "{} have come into view", player.came);
+}
+
+/// Nine hundred crates and more, of which thirty move.
+#[test]
+fn a_field_of_901_bodies_comes_in_the_order_of_their_distance_and_costs_what_moves() {
+    let conditions = Conditions { latency: Duration::from_millis(50), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(901, 30, false), ServerConfig::default(), conditions, (4, 1));
+    // What does not fit is left out of view.
+    session.players[0].sees_at_most = Some(901);
+    session.run(500);
+    let first = session.players[0].crates.len();
+    assert!((100..600).contains(&first), "{first}");
+    session.run(2000);
+    assert_eq!(session.players[0].crates.len(), 901);
+    assert_eq!((session.players[0].came, session.players[0].wrong, session.too_large), (901, 0, 1));
+    session.players[0].sees_at_most = None;
+    session.bytes = 0;
+    session.run(1000);
+    assert_eq!((session.players[0].wrong, session.too_large), (0, 1));
+    let each = session.bytes / 64;
+    assert!((1500..1900).contains(&each), "{each} bytes for a snapshot of thirty that move");
+}
+
+#[test]
+fn a_view_allocates_nothing_in_a_steady_state() {
+    let config = ServerConfig { nearest: Some(30), ..ServerConfig::default() };
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(120, 40, false), config, conditions, (6, 2));
+    session.run(10_000);
+    let mut used = 0;
+    for _ in 0..2000 {
+        session.ms += 1;
+        let now = Instant::from_micros(session.ms * 1000);
+        for nth in 0..2 {
+            session.update_client(now, nth);
+        }
+        while let Some(delivery) = session.players[0].links[0].receive(now) {
+            session.server.receive(now, PeerId(0), delivery.bytes).expect("nothing is bent");
+        }
+        while let Some(delivery) = session.players[1].links[0].receive(now) {
+            session.server.receive(now, PeerId(1), delivery.bytes).expect("nothing is bent");
+        }
+        let Session { server, world, outbox, .. } = &mut session;
+        used += allocation_counter::measure(|| {
+            server.update(now, world, outbox);
+        })
+        .count_total;
+        session.deliver(now);
+    }
+    assert_eq!(used, 0, "in two seconds of a server");
 }
 
 #[test]

@@ -775,6 +775,16 @@ fn telling(
         };
     }
     writer.put(0, 1);
+    put_news(&mut writer, news);
+    for ([kind, player, tick, counter], [holder, owns, authority, ownership]) in holders {
+        let name = [player, tick, counter, holder].map(|number| u32::try_from(*number).expect("32 bits"));
+        writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]).small(name[3]);
+        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
+    }
+    writer.put(0, 1).bytes()
+}
+
+fn put_news(writer: &mut Writer, news: &[News]) {
     for (back, [kind, player, tick, counter], what) in news {
         let name = [back, player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).small(name[0]).put(*kind, 2).small(name[1]).small(name[2]).small(name[3]);
@@ -789,12 +799,6 @@ fn telling(
         }
     }
     writer.put(0, 1);
-    for ([kind, player, tick, counter], [holder, owns, authority, ownership]) in holders {
-        let name = [player, tick, counter, holder].map(|number| u32::try_from(*number).expect("32 bits"));
-        writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]).small(name[3]);
-        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
-    }
-    writer.put(0, 1).bytes()
 }
 
 fn ship_at(x: f64) -> Thing {

@@ -67,7 +67,6 @@ type Holds = dyn Fn(&Figures) -> bool;
 pub struct Scenario<W: World> {
     pub(super) make: Box<dyn Fn() -> W>,
     pub(super) setting: Setting,
-    pub(super) server: ServerConfig,
     pub(super) event: Option<Box<Event<W>>>,
     bot: Box<Bot<W>>,
     players: u8,
@@ -113,8 +112,7 @@ impl<W: World> Scenario<W> {
         assert!(rules.stepping == Stepping::Clock, "a scenario's world is stepped by the server's clock");
         Scenario {
             make: Box::new(make),
-            setting: Setting { rules, client: ClientConfig::default() },
-            server: ServerConfig::default(),
+            setting: Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() },
             event: None,
             bot: Box::new(|_, _, _| W::Input::default()),
             players: 1,
@@ -159,7 +157,7 @@ impl<W: World> Scenario<W> {
     /// With a server that decides like this.
     #[must_use]
     pub fn server(mut self, config: ServerConfig) -> Scenario<W> {
-        self.server = config;
+        self.setting.server = config;
         self
     }
 

@@ -275,10 +275,7 @@ impl Rows {
         })
     }
 
-    /// The `nth` of all rows, ascending.
-    ///
-    /// # Panics
-    /// When there are not so many.
+    /// The `nth` of all rows, ascending. Panics when there are not so many.
     pub(crate) fn nth(&self, nth: usize) -> (Entity, &[u32]) {
         let mut index = nth;
         for table in &self.tables {

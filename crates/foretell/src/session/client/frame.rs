@@ -178,7 +178,9 @@ pub enum ClientEvent {
         pose: Pose,
     },
     /// An entity is gone for good: the authority does not have it any more, and it is not shown. One that prediction
-    /// alone has removed is not shown either, but may come back.
+    /// alone has removed is not shown either, but may come back. Another player's that has left the view
+    /// ([`ServerConfig::nearest`](crate::session::server::ServerConfig::nearest)) is told as gone, too, and as spawned when it is
+    /// in view again: what is to happen when something ends is an effect.
     Despawned {
         /// Which.
         entity: Entity,

@@ -124,7 +124,8 @@ impl Config for ClientConfig {
 
 impl Config for ServerConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max } = self;
+        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
+            self;
         stream.u32(snapshot_interval)?;
         let (number, mut ticks) = match *gap {
             GapPolicy::Hold => (0, 0),
@@ -144,7 +145,8 @@ impl Config for ServerConfig {
         stream.u16(players_max)?;
         stream_duration(stream, timeout)?;
         stream_duration(stream, keep_lost)?;
-        stream.u16(held_max)
+        stream.u16(held_max)?;
+        stream.optional(nearest, |stream, most| stream.u16(most))
     }
 }
 
@@ -307,6 +309,7 @@ mod tests {
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),
             held_max: 3,
+            nearest: Some(300),
         };
         let policies =
             [GapPolicy::Hold, GapPolicy::Skip, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];

@@ -82,6 +82,11 @@ impl Changes {
         }
     }
 
+    /// The first state that has it; `None` where it is new.
+    pub(super) fn created(&self, entity: Entity) -> Option<Tick> {
+        self.find(entity).ok().map(|at| self.stamps[at].created)
+    }
+
     fn find(&self, entity: Entity) -> Result<usize, usize> {
         self.stamps.binary_search_by_key(&entity, |stamp| stamp.entity)
     }

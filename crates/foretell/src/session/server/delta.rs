@@ -1,6 +1,7 @@
 //! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
 
 use super::changes::Changes;
+use super::view::{Sight, View, is_placed};
 use crate::rollback::{Audience, Entity, PlayerId, Rows, Schema};
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -58,13 +59,24 @@ impl Sent {
     }
 }
 
+/// Who is told, and of what.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'a> {
+    pub rows: &'a Rows,
+    pub schema: &'a Schema,
+    pub player: PlayerId,
+    pub changes: &'a Changes,
+    /// What the client is told last and now, where it does not see everything.
+    pub sight: Option<(&'a View, &'a Sight)>,
+}
+
 /// What one snapshot tells of the published rows. Its memory is used again.
 pub(super) struct Selection {
     pub baseline: Option<Base>,
     /// The check of all rows that the client may see.
     pub check: u32,
     /// The places of the rows to tell.
-    pub told: Vec<u32>,
+    pub told: Vec<usize>,
     /// What the client has and is gone, ascending.
     pub gone: Vec<Entity>,
 }
@@ -74,50 +86,67 @@ impl Selection {
         Selection { baseline: None, check: 0, told: Vec::new(), gone: Vec::new() }
     }
 
-    /// Nothing: the rows are told otherwise.
-    pub(super) fn choose_none(&mut self) {
-        self.choose_all_of(core::iter::empty());
-    }
-
-    /// All rows that a client may see.
+    /// These, by themselves.
     pub(super) fn choose_all_of(&mut self, seen: impl Iterator<Item = usize>) {
         self.baseline = None;
         self.gone.clear();
         self.told.clear();
-        self.told.extend(seen.filter_map(|at| u32::try_from(at).ok()));
+        self.told.extend(seen);
     }
 
     /// What has changed since `base`; or all, where that is not longer.
-    pub(super) fn choose(
-        &mut self,
-        base: Option<Base>,
-        (rows, schema, player): (&Rows, &Schema, PlayerId),
-        changes: &Changes,
-    ) {
-        let seen = || rows.places_seen_by(schema, player);
-        let Some((base, removed)) = base.and_then(|base| Some((base, changes.removed_since(base.state)?))) else {
-            return self.choose_all_of(seen());
+    pub(super) fn choose(&mut self, base: Option<Base>, of: Of<'_>) {
+        let Some(base) = base.filter(|base| self.note_gone(base.state, of).is_some()) else {
+            return self.choose_all_of(of.seen().map(|(at, _)| at));
         };
-        let is_seen =
-            |entity: &Entity| entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All;
-        self.gone.clear();
-        self.gone.extend(removed.filter(is_seen).filter(|entity| rows.words(*entity).is_none()));
-        self.gone.sort_unstable();
         self.told.clear();
+        // In words, about: what it takes to name an entity is one.
         let (mut check, mut left_out) = (0_u32, 0);
-        for (at, number) in seen().filter_map(|at| Some((at, u32::try_from(at).ok()?))) {
-            let stamp = &changes.stamps()[at];
+        for (at, entered) in of.seen() {
+            let stamp = &of.changes.stamps()[at];
             check = check.wrapping_add(stamp.hash);
-            if stamp.changed > base.state {
-                self.told.push(number);
+            if stamp.changed > base.state || entered.is_some_and(|since| since.is_none_or(|since| since > base.state)) {
+                self.told.push(at);
             } else {
-                left_out += 1;
+                left_out += 1 + of.schema.kind(stamp.entity.kind()).words();
             }
         }
         if left_out == 0 || left_out < self.gone.len() {
-            return self.choose_all_of(seen());
+            return self.choose_all_of(of.seen().map(|(at, _)| at));
         }
         (self.baseline, self.check) = (Some(base), check);
+    }
+
+    /// `None` where it is not known any more.
+    fn note_gone(&mut self, state: Tick, of: Of<'_>) -> Option<()> {
+        let Of { rows, schema, player, changes, sight } = of;
+        self.gone.clear();
+        let removed = changes.removed_since(state)?.filter(|entity| match sight {
+            // Those come from there.
+            Some(_) if entity.player() != player && is_placed(schema, entity.kind()) => false,
+            _ => entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All,
+        });
+        self.gone.extend(removed.filter(|entity| rows.words(*entity).is_none()));
+        if let Some((view, sight)) = sight {
+            self.gone.extend(sight.gone_since(view, state)?);
+        }
+        self.gone.sort_unstable();
+        self.gone.dedup();
+        Some(())
+    }
+}
+
+impl Of<'_> {
+    /// The places of the rows that are seen, ascending; of those that might not be, since when they are, if they were
+    /// before.
+    fn seen(self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
+        let mut in_question = self.sight.into_iter().flat_map(|(_, sight)| sight.by_row()).peekable();
+        self.rows.places_seen_by(self.schema, self.player).filter_map(move |at| {
+            match in_question.next_if(|(row, _)| *row == at) {
+                Some((_, since)) => since.map(|since| (at, Some(since))),
+                None => Some((at, None)),
+            }
+        })
     }
 }
 

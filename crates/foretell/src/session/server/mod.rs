@@ -16,6 +16,7 @@ mod receive;
 mod relay;
 mod replicate;
 mod step;
+mod view;
 
 pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
@@ -37,6 +38,7 @@ use exact::Exact;
 use frame::Served;
 use holds::Holds;
 use peer::Peer;
+use view::{Places, Sight};
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,6 +65,13 @@ pub struct ServerConfig {
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
     /// the schema: [`Writer`](crate::rollback::Writer).
     pub held_max: u16,
+    /// How many entities of others a client is told of: those that are nearest to any of its own, by the first position of
+    /// their kind. Own ones, those that it has authority over, and kinds without a position come besides, always. What
+    /// is in view stays there until something else is nearer by a fifth; of what is equally near the first by name is told. Default
+    /// `None`: everything. Not in an exact session: there everybody needs everything.
+    ///
+    /// To the client, what leaves its view is gone, and it is spawned again when it comes back.
+    pub nearest: Option<u16>,
 }
 
 impl Default for ServerConfig {
@@ -75,6 +84,7 @@ impl Default for ServerConfig {
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
             held_max: 8,
+            nearest: None,
         }
     }
 }
@@ -110,6 +120,9 @@ pub struct Server<W: World> {
     changes: Changes,
     /// What of it the snapshot that is being written tells.
     selection: Selection,
+    /// Where its entities are, and which of them are in view of the client that it is written for.
+    places: Places,
+    sight: Sight,
     /// What the last step has said.
     said: Said,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
@@ -164,6 +177,8 @@ impl<W: World> Server<W> {
             published: Rows::new(&rules.schema),
             changes: Changes::new(),
             selection: Selection::new(),
+            places: Places::default(),
+            sight: Sight::default(),
             said: Said::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),

@@ -5,6 +5,7 @@ use super::buffer::InputBuffer;
 use super::delta::Sent;
 use super::frame::PeerStats;
 use super::news::NewsLog;
+use super::view::View;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
@@ -42,6 +43,10 @@ pub(crate) struct Peer<I> {
     pub acknowledged: Option<Tick>,
     /// What it was sent.
     pub sent: Sent,
+    /// What it sees, where that is not everything.
+    pub view: Option<View>,
+    /// Whether not all that it is to see fits into a snapshot.
+    pub is_crowded: bool,
     /// Where the session's clock stood at admission.
     pub admitted: TickTime,
     /// Where arriving inputs step the world: the tick after the newest input that was received.
@@ -87,6 +92,8 @@ impl<I: Copy + Default> Peer<I> {
             heard: None,
             acknowledged: None,
             sent: Sent::new(),
+            view: None,
+            is_crowded: false,
             admitted,
             planned: start,
             steps: 0,

@@ -3,10 +3,11 @@
 //! Every snapshot makes the whole state, by itself or with one that the client has said to have, so that a join, a resync
 //! and a correction need nothing but the newest one.
 
-use super::delta::{Base, Selection};
+use super::delta::{Base, Of, Selection};
 use super::exact::Form;
 use super::peer::Peer;
 use super::relay::Others;
+use super::view::View;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
@@ -64,29 +65,90 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        self.select(index, tick);
-        if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
-            self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
+        let told = if self.rules.is_exact() {
+            self.select_exactly(index, tick);
+            self.write_snapshot(index, (tick, true), outbox) || self.write_snapshot(index, (tick, false), outbox)
+        } else {
+            let is_limited = self.config.nearest.is_some() || self.peers[index].is_crowded;
+            self.look(index, is_limited);
+            self.send_what_fits(index, tick, outbox)
+        };
+        let peer = &mut self.peers[index];
+        let is_crowded = !told || !self.rules.is_exact() && self.sight.has_shed();
+        if is_crowded && !peer.is_crowded {
+            self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
+        }
+        peer.is_crowded = is_crowded;
+    }
+
+    /// Chooses what of the published rows is told in an exact session: nothing beside their digest; all of an image; else what
+    /// the client has not.
+    fn select_exactly(&mut self, index: usize, tick: Tick) {
+        if self.head.proof.is_some() {
+            self.selection.choose_all_of(core::iter::empty());
+        } else if self.is_image(tick) {
+            let seen = self.published.places_seen_by(&self.rules.schema, self.peers[index].player);
+            self.selection.choose_all_of(seen);
+        } else {
+            self.select(index);
         }
     }
 
-    /// Chooses what of the published rows is told.
-    fn select(&mut self, index: usize, tick: Tick) {
-        let is_image = self.is_image(tick);
-        let Server { peers, selection, published, rules, changes, .. } = self;
-        let (schema, player) = (&rules.schema, peers[index].player);
-        if self.head.proof.is_some() {
-            selection.choose_none();
-        } else if is_image {
-            selection.choose_all_of(published.places_seen_by(schema, player));
-        } else {
-            selection.choose(peers[index].sent.baseline(), (published, schema, player), changes);
+    /// Finds out what a client sees of the state, if that is limited, or was.
+    fn look(&mut self, index: usize, is_limited: bool) {
+        let Server { peers, published, rules, config, places, sight, holds, changes, .. } = self;
+        let Peer { view, player, .. } = &mut peers[index];
+        sight.clear();
+        if is_limited {
+            view.get_or_insert_with(|| View::of_all(changes, &rules.schema, *player));
         }
+        if let Some(view) = view {
+            places.update(published, &rules.schema, self.next);
+            sight.look(view, places, (*player, holds), config.nearest.map_or(usize::MAX, usize::from));
+        }
+    }
+
+    /// Writes all that a client sees; where that does not fit, without the farthest, and at last without news.
+    fn send_what_fits(&mut self, index: usize, tick: Tick, outbox: &mut Outbox) -> bool {
+        let parts = if self.peers[index].is_crowded { PARTS_MAX - 1 } else { PARTS_MAX };
+        for parts in (0..=parts).rev() {
+            if parts < PARTS_MAX {
+                self.shed(index, u64::from(parts) * 8 * DATAGRAM_MAX as u64);
+            }
+            self.select(index);
+            if self.write_snapshot(index, (tick, true), outbox) {
+                return true;
+            }
+        }
+        self.write_snapshot(index, (tick, false), outbox)
+    }
+
+    /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
+    fn shed(&mut self, index: usize, most: u64) {
+        if self.peers[index].view.is_none() {
+            self.look(index, true);
+        }
+        let base = self.peers[index].sent.baseline().map(|base| base.state);
+        let (code, stamps) = (&self.code, self.changes.stamps());
+        self.sight.shed(most, |entity, row, since| {
+            let is_known = since.is_some_and(|since| Some(since.max(stamps[row].changed)) <= base);
+            if is_known { 0 } else { code.bits_max(entity.kind()) }
+        });
+    }
+
+    /// Chooses what of the published rows is told.
+    fn select(&mut self, index: usize) {
+        let Server { peers, selection, published: rows, rules, changes, sight, .. } = self;
+        let Peer { player, view, sent, .. } = &peers[index];
+        let sight = view.as_ref().map(|view| (view, &*sight));
+        let of = Of { rows, schema: &rules.schema, player: *player, changes, sight };
+        selection.choose(sent.baseline(), of);
     }
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, .. } = self;
+        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, sight, .. } =
+            self;
         let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
         let relays = of_others || rules.is_exact();
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
@@ -96,11 +158,12 @@ impl<W: World> Server<W> {
         let Selection { baseline, check, told, gone } = &*selection;
         let named = baseline.map(|base| Baseline { back: tick.since(base.tick), check: *check });
         head.baseline = named;
-        let mut rows = told.iter().map(|at| published.nth(*at as usize)).peekable();
+        let mut rows = told.iter().map(|at| published.nth(*at)).peekable();
         let mut gone = gone.iter().peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
-        let mut holders = holds.seen_by(&rules.schema, player).peekable();
+        let holders = holds.seen_by(&rules.schema, player);
+        let mut holders = holders.filter(|(entity, _)| sight.is_in(*entity) != Some(false)).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
@@ -145,6 +208,9 @@ impl<W: World> Server<W> {
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
+        if !is_exact {
+            peer.note_seen(sight, self.next, config.nearest);
+        }
         if !is_image {
             peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));
         }
