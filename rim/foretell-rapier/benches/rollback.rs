@@ -1,12 +1,10 @@
 //! A rollback of 16 ticks through the timeline that clients use, which saves now and then and keeps rows of every tick,
-//! against 16 bare steps and one restored world, in CPU time. The tick that is gone back to is the worst: halfway between two saved ones.
-#![expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
+//! against 16 bare steps and one restored world, in CPU time.
 
 #[path = "../tests/session/pile.rs"]
 mod pile;
 
 use cpu_time::ThreadTime;
-use criterion::{Criterion, criterion_group, criterion_main};
 use foretell::rollback::{InputStatus, PlayerInput, Predicted, Side, Timeline};
 use foretell::{PlayerId, Rows, State, Step, Tick, TickRate, World};
 use foretell_rapier::Physics;
@@ -15,30 +13,32 @@ use std::time::Duration;
 
 const ME: PlayerId = PlayerId::new(1);
 const DEPTH: u32 = 16;
+const ROUNDS: usize = 25;
 
 fn keys(tick: Tick) -> PlayerInput<Keys> {
     let input = Keys { d: tick.get() % 128 < 96, a: tick.get() % 128 >= 96, ..Keys::default() };
     PlayerInput { player: ME, input, status: InputStatus::Received, presented: None }
 }
 
-fn step(world: &mut Pile, tick: Tick, side: Side) {
+/// As the server steps: everything moves.
+fn step(world: &mut Pile, tick: Tick) {
     let inputs = [keys(tick)];
     let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
-    let predicted = Step::new(tick, TickRate::default(), side, &inputs).with_players(joined, &[]);
-    world.step(&predicted);
+    let step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
+    world.step(&step);
 }
 
 /// A client in the heap.
 struct Driven {
     world: Pile,
     timeline: Timeline<Pile>,
-    interval: u32,
 }
 
 impl Driven {
-    fn new(cubes: u16, awake: bool, interval: u32) -> Driven {
-        let mut world = Pile::new(cubes, awake);
-        (0..4).for_each(|tick| step(&mut world, Tick::new(tick), Side::Server));
+    /// Whose rollbacks go back to so many ticks after a saved one.
+    fn new(cubes: u16, awake: bool, interval: u32, offset: u32) -> Driven {
+        let mut world = Pile::heap(cubes, awake);
+        (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
         let mut full = Rows::new(&Thing::schema());
         world.publish(&mut full);
         let mut predicted = Predicted::own(ME);
@@ -46,8 +46,8 @@ impl Driven {
         let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, interval);
         timeline.begin(&world, Tick::new(4));
         timeline.switch(&mut world, Tick::new(4), &predicted, &full);
-        let mut driven = Driven { world, timeline, interval };
-        driven.play_to(Tick::new(16 * 25 + interval / 2));
+        let mut driven = Driven { world, timeline };
+        driven.play_to(Tick::new(DEPTH * 25 + offset));
         driven
     }
 
@@ -58,9 +58,9 @@ impl Driven {
         }
     }
 
-    /// Plays until no state around the one to go back to was saved but by its number. Returns that one.
+    /// Plays on, and returns the tick to go back to.
     fn play_on(&mut self) -> Tick {
-        let until = self.timeline.present() + 2 * self.interval;
+        let until = self.timeline.present() + DEPTH;
         self.play_to(until);
         until.back(DEPTH).expect("later than that")
     }
@@ -82,48 +82,39 @@ impl Driven {
         // The pipeline is as warm as in a game.
         let began = ThreadTime::now();
         self.world.load(saved);
-        start.until(start + DEPTH).for_each(|tick| step(&mut self.world, tick, Side::Client(ME)));
+        start.until(start + DEPTH).for_each(|tick| step(&mut self.world, tick));
         let took = began.elapsed();
         self.roll_back(start);
         took
     }
 }
 
-fn bench(c: &mut Criterion) {
-    for (cubes, awake, interval, name) in [
-        (100, false, 8, "100 cubes, some asleep"),
-        (100, true, 8, "100 cubes, all awake"),
-        (901, false, 16, "901 cubes, some asleep"),
-        (901, true, 16, "901 cubes, all awake"),
-    ] {
-        let mut group = c.benchmark_group(name);
-        group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
-        let mut saved = Physics::default();
-        let mut driven = Driven::new(cubes, awake, interval);
-        group.bench_function("16 bare steps and one restore", |b| {
-            b.iter_custom(|times| {
-                (0..times)
-                    .map(|_| {
-                        let start = driven.play_on();
-                        driven.step_bare(start, &mut saved)
-                    })
-                    .sum()
-            });
-        });
-        let mut driven = Driven::new(cubes, awake, interval);
-        group.bench_function("rollback of 16 ticks", |b| {
-            b.iter_custom(|times| {
-                (0..times)
-                    .map(|_| {
-                        let start = driven.play_on();
-                        driven.roll_back(start)
-                    })
-                    .sum()
-            });
-        });
-        group.finish();
-    }
+/// The median, in milliseconds.
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_unstable_by(f64::total_cmp);
+    of[of.len() / 2]
 }
 
-criterion_group!(benches, bench);
-criterion_main!(benches);
+fn main() {
+    println!("16 ticks back, CPU time; medians of {ROUNDS} pairs that were measured in turns");
+    println!("| cubes | saved every | from | 16 bare steps and a restore | rollback | ratio |");
+    println!("|---|---|---|---:|---:|---:|");
+    for (cubes, awake, interval) in [(75, true, 4), (100, false, 4), (100, true, 4), (901, false, 8), (901, true, 4)] {
+        for (from, offset) in [("a saved tick", 0), ("halfway between two", interval / 2)] {
+            let mut driven = Driven::new(cubes, awake, interval, offset);
+            let mut saved = Physics::default();
+            let pairs: Vec<[f64; 2]> = (0..ROUNDS)
+                .map(|_| {
+                    let start = driven.play_on();
+                    let rolled = driven.roll_back(start);
+                    let start = driven.play_on();
+                    [driven.step_bare(start, &mut saved), rolled].map(|took| took.as_secs_f64() * 1000.0)
+                })
+                .collect();
+            let [bare, rolled] = [0, 1].map(|nth| median(pairs.iter().map(|pair| pair[nth]).collect()));
+            let ratio = median(pairs.iter().map(|[bare, rolled]| rolled / bare).collect());
+            let rest = if awake { "all awake" } else { "some asleep" };
+            println!("| {cubes}, {rest} | {interval} ticks | {from} | {bare:.2} ms | {rolled:.2} ms | {ratio:.2} |");
+        }
+    }
+}

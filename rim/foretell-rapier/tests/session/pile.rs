@@ -1,6 +1,6 @@
 //! The game of these tests: each player drives a cube by forces into a heap of small ones.
 
-use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, World};
+use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -50,36 +50,55 @@ impl Blueprint for Thing {
 #[derive(Clone)]
 pub struct Pile {
     physics: Physics,
+    /// Half of the room's width, in metres.
+    half: f32,
+    layout: Layout,
+}
+
+/// How the small cubes lie.
+#[derive(Clone, Copy)]
+struct Layout {
     cubes: u16,
     awake: bool,
+    /// How many in a row.
+    side: u16,
+    /// In metres.
+    apart: f32,
 }
 
 impl Pile {
-    /// A room of 7 m by 7 m, and on the server so many small cubes, each in touch with its neighbours. They may fall asleep, or
-    /// may not.
-    pub fn new(cubes: u16, awake: bool) -> Pile {
+    /// A room of 7 m by 7 m, and on the server so many small cubes in a heap, each in touch with its neighbours. They may
+    /// fall asleep, or may not.
+    pub fn heap(cubes: u16, awake: bool) -> Pile {
+        Pile::in_room(3.5, Layout { cubes, awake, side: if cubes > 100 { 12 } else { 5 }, apart: 0.4 })
+    }
+
+    /// A room of 20 m by 20 m with so many small cubes on its floor that may fall asleep.
+    pub fn field(cubes: u16) -> Pile {
+        Pile::in_room(10.0, Layout { cubes, awake: false, side: 31, apart: 0.5 })
+    }
+
+    fn in_room(half: f32, layout: Layout) -> Pile {
         let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
         let wall = |x: f32, z: f32| {
-            ColliderBuilder::cuboid(1.0 + 9.0 * z.abs(), 4.0, 1.0 + 9.0 * x.abs()).translation(Vector::new(
-                x * 10.0,
-                2.0,
-                z * 10.0,
-            ))
+            ColliderBuilder::cuboid(1.0 + half * z.abs(), 4.0, 1.0 + half * x.abs())
+                .translation(Vector::new(x, 0.0, z) * (half + 1.0) + Vector::new(0.0, 2.0, 0.0))
         };
         let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
-        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), cubes, awake }
+        let physics = Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls));
+        Pile { physics, half, layout }
     }
 
     fn scatter(&mut self, step: &Step<'_, Keys>) {
+        let Layout { cubes, awake, side, apart } = self.layout;
         // As many as one tick may name.
         let first = u16::try_from(step.tick().get()).map_or(u16::MAX, |tick| tick.saturating_mul(250));
-        for nth in first..self.cubes.min(first.saturating_add(250)) {
-            let side = if self.cubes > 100 { 12 } else { 5 };
+        for nth in first..cubes.min(first.saturating_add(250)) {
             let [x, y, z] = [nth % side, nth / (side * side), nth / side % side].map(f32::from);
-            let small = step.spawn(if self.awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
+            let small = step.spawn(if awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
             let middle = f32::from(side / 2);
-            let body = Body::at([(x - middle) * 0.4, 0.2 + y * 0.4, (z - middle) * 0.4]);
-            let state = if self.awake { Thing::Restless { body } } else { Thing::Small { body } };
+            let body = Body::at([(x - middle) * apart, 0.2 + y * 0.4, (z - middle) * apart]);
+            let state = if awake { Thing::Restless { body } } else { Thing::Small { body } };
             self.physics.spawn(small, &state);
         }
     }
@@ -95,7 +114,7 @@ impl World for Pile {
             self.scatter(step);
         }
         for player in step.joined() {
-            let side = if player.get() % 2 == 0 { 2.9 } else { -2.9 };
+            let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
             let at = [side, 0.5, f32::from(player.get() / 3)];
             self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
         }
