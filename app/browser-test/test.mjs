@@ -94,8 +94,30 @@ async function turnToPhysics(page) {
   });
 }
 
-/** A picture of the first lane, as bytes. */
+/** A picture of the first lane. */
 const pictureOf = async (page) => (await page.locator(".lane .view canvas").first().screenshot()).toString("base64");
+
+/** How many pixels of two pictures differ to the eye: a graphics card may round otherwise each time. */
+const differing = (page, ...pictures) => page.evaluate(async (pictures) => {
+  const [a, b] = await Promise.all(pictures.map(async (picture) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0))], { type: "image/png" }));
+    const c = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    c.drawImage(bitmap, 0, 0);
+    return c.getImageData(0, 0, bitmap.width, bitmap.height).data;
+  }));
+  let count = 0;
+  for (let i = 0; i < a.length; i += 4) count += [0, 1, 2].some((k) => Math.abs(a[i + k] - b[i + k]) > 24) ? 1 : 0;
+  return count;
+}, pictures);
+
+/** Whether that picture comes to differ from another, or not, within a few seconds. */
+async function pictureBecomes(page, other, different) {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    if ((await differing(page, await pictureOf(page), other) > 40) === different) return true;
+    await page.waitForTimeout(150);
+  }
+  return false;
+}
 
 /** How many pixels of a canvas are drawn, and a number that changes with them; `colour` counts only those of a variable of the style. */
 const inkOf = (page, selector, colour = null) => page.evaluate(([selector, colour]) => {
@@ -123,7 +145,9 @@ const inkOf = (page, selector, colour = null) => page.evaluate(([selector, colou
 const truthOf = (page) => page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes[0].cubes.find(({ role }) => role === "server").position);
 
 function watch(page) {
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(`${message.type()}: ${message.text()}`));
+  // Without a graphics card Chromium complains of its own way to get a 3D picture onto the screen.
+  const ofBrowser = (text) => text.includes("GPU stall due to ReadPixels");
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !ofBrowser(message.text()) && complaints.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
   page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
   page.on("response", (response) => response.status() >= 400 && complaints.push(`${response.status()}: ${response.url()}`));
@@ -158,7 +182,7 @@ async function takeOver(page) {
 before(async () => {
   mkdirSync(SHOTS, { recursive: true });
   await startProgram(await freePort());
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"] });
 });
 after(async () => {
   await browser?.close();
@@ -581,7 +605,7 @@ test("in 3D a key moves the own cube at once, and it pushes what is in its way",
     const from = (await waysOf(page))[1].at(-1);
     const pressed = await newestFrame(page);
     await page.keyboard.down(key);
-    await until(page, pressed + 40);
+    await until(page, pressed + 8);
     await page.keyboard.up(key);
     const held = (await frames(page)).find(({ frame, keys }) => frame > pressed && keys & bit).frame;
     const [frame] = (await waysOf(page))[1].find((to) => to[0] > pressed && sense(from, to) > 1);
@@ -606,17 +630,15 @@ test("in 3D what is drawn follows the legend and the controls", async () => {
   await page.waitForFunction(() => document.querySelectorAll(".lane").length === 2 && document.querySelectorAll(".who:not([hidden])").length === 4);
   await page.keyboard.press("1");
   await page.waitForFunction(() => window.foretell.frames.some(({ lanes }) => lanes?.lanes[0].bodies?.corrected.length));
-  assert.match(await page.locator(".said").first().innerText(), /own cube corrected by \d+ cm/);
+  assert.match(await page.locator(".said").first().innerText(), /corrected by \d+ cm/);
   await page.keyboard.press("p");
+  await page.waitForTimeout(800);
   const whole = await pictureOf(page);
   for (const role of ["client", "server", "ghost"]) {
     await page.locator(`.legend .${role}`).click();
-    await page.waitForFunction((role) => document.querySelector(`.legend .${role}`).getAttribute("aria-pressed") === "false", role);
-    await page.waitForTimeout(200);
-    assert.notEqual(await pictureOf(page), whole, `without ${role}`);
+    assert(await pictureBecomes(page, whole, true), `without ${role}`);
     await page.locator(`.legend .${role}`).click();
-    await page.waitForTimeout(200);
-    assert.equal(await pictureOf(page), whole, `with ${role} again`);
+    assert(await pictureBecomes(page, whole, false), `with ${role} again`);
   }
   await page.keyboard.press("p");
   await page.locator("#control-field").selectOption({ index: 0 });

@@ -5,7 +5,7 @@
 //! keys alone, so that the rows of the bodies are the whole state.
 
 use crate::arena::Buttons;
-use foretell::{Entity, Kind, PlayerId, Rows, State, Step, Tick, World};
+use foretell::{Entity, Kind, PlayerId, Rows, State, Step, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -26,6 +26,8 @@ const JUMP_BELOW_M: f32 = 0.75;
 const WALL_M: f32 = 10.0;
 /// Between the cubes of the field, from middle to middle.
 const APART_M: f32 = 0.62;
+/// An entity's name counts up to 256 in a tick.
+const SPAWNED_PER_TICK: u16 = 225;
 /// How far from the middle of the field the first two players start.
 const START_M: f32 = 5.5;
 
@@ -62,12 +64,12 @@ impl Blueprint for Thing {
 #[derive(Clone)]
 pub struct Pile {
     physics: Physics,
-    /// How many cubes the authority scatters in its first tick.
+    /// How many cubes the authority scatters.
     field: u16,
 }
 
 impl Pile {
-    /// An empty floor. On the server it gets this many small cubes, at most 255; a client's are told to it.
+    /// An empty floor. On the server it gets this many small cubes in its first ticks; a client's are told to it.
     pub fn new(field: u16) -> Pile {
         let floor = ColliderBuilder::cuboid(WALL_M + 1.0, 0.5, WALL_M + 1.0).translation(Vector::new(0.0, -0.5, 0.0));
         let wall = |x: f32, z: f32| {
@@ -76,7 +78,7 @@ impl Pile {
             ColliderBuilder::cuboid(half(x), 5.0, half(z)).translation(middle)
         };
         let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
-        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), field: field.min(255) }
+        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), field }
     }
 
     /// The driver of a player.
@@ -90,9 +92,12 @@ impl Pile {
     }
 
     fn scatter(&mut self, step: &Step<'_, Buttons>) {
+        let of_tick =
+            |tick: u32| u16::try_from(tick).unwrap_or(u16::MAX).saturating_mul(SPAWNED_PER_TICK).min(self.field);
+        let tick = step.tick().get();
         let columns = f32::from(self.field).sqrt().ceil().max(1.0);
         let rows = (f32::from(self.field) / columns).ceil();
-        for nth in (0..self.field).map(f32::from) {
+        for nth in (of_tick(tick)..of_tick(tick + 1)).map(f32::from) {
             let place = |nth: f32, of: f32| (nth - (of - 1.0) / 2.0) * APART_M;
             let at = [place(nth % columns, columns), HALF_M[1], place((nth / columns).floor(), rows)];
             let small = step.spawn(SMALL, PlayerId::SERVER);
@@ -127,7 +132,7 @@ impl World for Pile {
 
     fn step(&mut self, step: &Step<'_, Buttons>) {
         self.physics.prepare(step);
-        if step.is_authority() && step.tick() == Tick::ZERO {
+        if step.is_authority() {
             self.scatter(step);
         }
         for player in step.joined() {
@@ -167,8 +172,8 @@ impl World for Pile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foretell::Rules;
     use foretell::harness::sync_test;
+    use foretell::{Rules, Tick};
 
     #[test]
     fn every_save_load_rollback_and_row_of_a_pushed_pile_is_exact() {

@@ -370,4 +370,5 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     lane_controls::FIELD,
     lane_controls::SECOND,
     lane_controls::RELAY,
+    lane_controls::PREDICTED,
 ];

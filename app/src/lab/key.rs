@@ -47,10 +47,11 @@ pub enum Key {
     Field,
     Second,
     Relay,
+    Predicted,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 40;
+pub const CONTROLS_LEN: usize = 41;
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +122,7 @@ impl Key {
             }
             Key::SyncRate | Key::Believes | Key::Detect | Key::Clock | Key::Age => &[Scene::Qiita],
             Key::OwnerFrames => &[Scene::Shared],
-            Key::Field | Key::Second | Key::Relay => &[Scene::Physics],
+            Key::Field | Key::Second | Key::Relay | Key::Predicted => &[Scene::Physics],
             Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics],
             Key::SnapshotRate | Key::Redundancy | Key::RedundancyCap | Key::Gap | Key::Correction | Key::Decay => {
                 &Scene::OF_SESSIONS

@@ -100,7 +100,7 @@ pub const FIELD: Control = Control {
     group: Group::Methods,
     range: Range::Numbers(&[30, 100], ""),
     default: 1,
-    explain: "How many there are to be pushed; all are predicted, bit by bit. A change begins the session anew.",
+    explain: "How many there are to be pushed. A change begins the session anew.",
     source: "R4, R13",
 };
 
@@ -125,4 +125,16 @@ pub const RELAY: Control = Control {
     explain: "Whether the server passes on what the other player presses, or their cube is predicted without: it then moves \
               by states alone.",
     source: "R13, Q20",
+};
+
+pub const PREDICTED: Control = Control {
+    key: Key::Predicted,
+    name: "predicted",
+    label: "predicted",
+    group: Group::Methods,
+    range: Range::Words(&[("everything", "everything, bit by bit"), ("near", "what is near you")]),
+    default: 0,
+    explain: "The whole pile in an exact session, or what you may touch before the server's word comes; the rest is then \
+              shown between snapshots. A change begins the session anew.",
+    source: "R3, R13",
 };

@@ -66,6 +66,11 @@ impl Settings {
         self.number(Key::Field) as u16
     }
 
+    /// Whether all of them are predicted, bit by bit; else what is near.
+    pub fn is_exact(&self) -> bool {
+        self.code(Key::Predicted) == 0
+    }
+
     /// Whether a second player pushes them too.
     pub fn second_player(&self) -> bool {
         self.is_on(Key::Second)

@@ -21,7 +21,8 @@ const FARTHEST_M = { x: [-6.5, 6.5], z: [-4.5, 6.5] };
 /** Frames after which a trail is gone. */
 const TRAIL_FRAMES = 40;
 const UPRIGHT = [0, 0, 0, 1];
-const GHOSTS = { server: { dash: 2.5, wide: 1.3, alpha: 0.95 }, ghost: { dash: 5, wide: 1.0, alpha: 0.85 } };
+/** `small` is how much of it is left on small cubes, of which there are many. */
+const GHOSTS = { server: { dash: 2.5, wide: 1.3, alpha: 0.95, small: 0.62 }, ghost: { dash: 5, wide: 1.0, alpha: 0.85, small: 0.45 } };
 
 export class PilePicture {
   /** `legend` says which roles are drawn, `bodies` where they are. */
@@ -104,10 +105,10 @@ export class PilePicture {
   /** Outlines of those that are elsewhere than they are shown; of players' cubes always. */
   ghosts(role, lists, { camera }) {
     if (!this.legend.draws(role)) return;
-    const { dash, wide, alpha } = GHOSTS[role];
+    const { dash, wide, alpha, small } = GHOSTS[role];
     const colour = [...rgb(colours[role]), alpha];
     const rows = [...lists[role].entries()].filter(([number, row]) => isDriver(number) || !coincide(row, lists.client.get(number)));
-    const instances = rows.flatMap(([number, row]) => instance(row, isDriver(number) ? colour : [...colour.slice(0, 3), alpha * 0.75]));
+    const instances = rows.flatMap(([number, row]) => instance(row, isDriver(number) ? colour : [...colour.slice(0, 3), alpha * small]));
     this.solids.draw("outline", { camera, dash, wide: wide * this.size.ratio }, instances, true);
   }
 

@@ -72,7 +72,7 @@ void main() {
   float along = pixels.x < pixels.y ? p.y : p.x;
   float on = dash > 0.0 ? step(0.42, fract(along * dash)) : 1.0;
   float line = (1.0 - smoothstep(wide - 0.6, wide + 0.6, edge)) * on;
-  float alpha = max(line, 0.07) * colour.a;
+  float alpha = max(line, 0.06) * colour.a;
   pixel = vec4(colour.rgb, alpha);
 }`],
   contact: [`${PLACED}

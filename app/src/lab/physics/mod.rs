@@ -1,4 +1,6 @@
-//! The scene of the second article: cubes driven by forces push a field of small ones, in an exact session (R3, R4, R13).
+//! The scene of the second article: cubes driven by forces push a field of small ones (R3, R4, R13).
+//!
+//! In an exact session everything is predicted, bit by bit; in one that is not, what is near a player's own cube.
 //!
 //! A session of its own, on the harness as every other: a lane is the screen of one player. A function of seed, settings,
 //! keys and events by frame, but for the CPU time that is measured. When both ends have to agree anew it begins anew.
@@ -13,7 +15,7 @@ use super::settings::Settings;
 use crate::pile::{Pile, Thing};
 pub use bodies::Bodies;
 use foretell::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
-use foretell::session::client::{Reconciliation, Show};
+use foretell::session::client::{Predict, Reconciliation, Show};
 use foretell::{ClientConfig, Instant, PeerId, Rules, ServerConfig, State, TickRate, Tolerance};
 use screen::Screen;
 use stage::{Blow, Stage};
@@ -22,6 +24,9 @@ use stage::{Blow, Stage};
 const CHECKPOINT_INTERVAL: u32 = 8;
 /// What one frame simulates again at most; the rest waits for the next frames.
 const RESIMULATION_BUDGET: u32 = 64;
+
+/// What is near, where not all is predicted: as far as a cube gets in half a second, and some.
+const NEAR: Predict = Predict::Near { within_m: 3.0, until_m: 4.0 };
 
 /// What its charts ask.
 const QUESTIONS: [Question; 4] = [
@@ -34,7 +39,7 @@ const QUESTIONS: [Question; 4] = [
 const SCREENS: [(&str, &str); 2] = [
     (
         "your screen",
-        "The whole pile is predicted: your cube by your keys, the others by theirs as far as they are known (R4).",
+        "Your cube is predicted by your keys, another by theirs as far as they are known, and what they push with them (R4).",
     ),
     ("player 2", "The screen of the second player, at the other end of a link of its own."),
 ];
@@ -50,6 +55,7 @@ pub struct Physics {
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Agreed {
     field: u16,
+    exact: bool,
     rate: TickRate,
 }
 
@@ -69,7 +75,7 @@ impl Physics {
 
     /// The session that fits the settings: the one that runs, or a new one.
     fn session(&mut self, frame: u32, settings: &Settings) -> &mut Session {
-        let agreed = Agreed { field: settings.field(), rate: settings.tick_rate() };
+        let agreed = Agreed { field: settings.field(), exact: settings.is_exact(), rate: settings.tick_rate() };
         let session = self.session.take().filter(|session| session.agreed == agreed);
         self.session.insert(session.unwrap_or_else(|| Session::new(agreed, (self.seed, frame), settings)))
     }
@@ -77,7 +83,7 @@ impl Physics {
 
 impl Session {
     fn new(agreed: Agreed, (seed, began): (u64, u32), settings: &Settings) -> Session {
-        let rules = Rules { tick_rate: agreed.rate, exact: true, ..Rules::new(Thing::schema()) };
+        let rules = Rules { tick_rate: agreed.rate, exact: agreed.exact, ..Rules::new(Thing::schema()) };
         let simulation = Simulation::new(rules, server(settings), Pile::new(agreed.field), seed);
         let mut session = Session { agreed, simulation, stage: Stage::default(), began };
         session.add_player(settings);
@@ -85,7 +91,7 @@ impl Session {
     }
 
     fn add_player(&mut self, settings: &Settings) -> usize {
-        self.stage.screens.push(Screen::default());
+        self.stage.screens.push(Screen::new(self.agreed.exact));
         let (client, conditions) = (client(settings), settings.conditions());
         let (host, world) = (HostOptions::at(60), Pile::new(0));
         self.simulation.add_player(PlayerOptions { client, host, conditions, world })
@@ -123,13 +129,14 @@ impl Session {
     }
 }
 
-/// How both clients decide: all is predicted, and what differs is simulated again.
+/// How both clients decide: in an exact session all is predicted, else what is near; what differs is simulated again.
 fn client(settings: &Settings) -> ClientConfig {
     ClientConfig {
+        predict: if settings.is_exact() { Predict::Everyone } else { NEAR },
         checkpoint_interval: CHECKPOINT_INTERVAL,
         resimulation_budget: RESIMULATION_BUDGET,
         reconciliation: Reconciliation::Rollback,
-        tolerance: Tolerance::default(),
+        tolerance: Tolerance::of_contacts(),
         send_interval: 1,
         show: Show::default(),
         ..settings.client()

@@ -29,6 +29,7 @@ struct Counters {
 /// A player's screen.
 #[derive(Debug, Default)]
 pub struct Screen {
+    exact: bool,
     player: Option<PlayerId>,
     /// What is shown, and where the own cube is.
     shown: Vec<Told>,
@@ -55,6 +56,11 @@ pub struct Screen {
 }
 
 impl Screen {
+    /// Of a session that is exact, or not.
+    pub fn new(exact: bool) -> Screen {
+        Screen { exact, ..Screen::default() }
+    }
+
     /// Where the own cube is shown.
     pub fn own(&self) -> Option<[f64; 3]> {
         self.own
@@ -112,7 +118,7 @@ impl Screen {
                 1 => ", with 1 body".to_owned(),
                 others => format!(", with {others} bodies"),
             };
-            self.sentence = Some(format!("own cube corrected by {:.0} cm{others}: {causes}", mine.shown_m * 100.0));
+            self.sentence = Some(format!("corrected by {:.0} cm{others}: {causes}", mine.shown_m * 100.0));
         }
     }
 
@@ -205,7 +211,7 @@ impl Screen {
         vec![
             figure("own correction p99", self.own_correction_p99_m() * 100.0, "cm", 1),
             figure("bodies corrected", over(|counters| counters.corrected), "/s", 0),
-            figure("digests agreed", share * 100.0, "%", 1),
+            figure(if self.exact { "digests agreed" } else { "states agreed" }, share * 100.0, "%", 1),
             figure("states asked for", over(|counters| counters.asked), "/s", 1),
             figure("down", self.per_second(60, |counters| counters.down) / 1000.0, "kB/s", 1),
             figure("simulated again", over(|counters| counters.resimulated), "ticks/s", 0),

@@ -99,6 +99,23 @@ fn without_relayed_inputs_states_are_asked_for_and_with_them_hardly_any() {
 }
 
 #[test]
+fn where_not_all_is_predicted_it_is_what_is_near() {
+    let settings = settings(&[(Key::Latency, 75.0), (Key::Predicted, 1.0)]);
+    let mut physics = Physics::new(4);
+    let mut page = Page::default();
+    for frame in 0..240 {
+        page.take(&physics.frame(frame, if frame > 120 { UP } else { 0 }, &settings).lanes[0]);
+    }
+    let own = page.client[&1];
+    let far_m = |row: &Told| {
+        [1, 3].map(|lane| f64::from(row[lane] - own[lane]) / 1000.0).iter().fold(0.0, |far, d| far + d * d).sqrt()
+    };
+    let (near, far): (Vec<_>, Vec<_>) = page.client.values().partition(|row| row[7] == 0);
+    assert!(near.len() > 10 && far.len() > 10, "{} and {}", near.len(), far.len());
+    assert!(near.iter().all(|row| far_m(row) < 4.5) && far.iter().all(|row| far_m(row) > 2.5));
+}
+
+#[test]
 fn the_second_player_comes_and_goes_and_a_change_of_the_field_begins_anew() {
     let mut physics = Physics::new(1);
     let alone = settings(&[]);
