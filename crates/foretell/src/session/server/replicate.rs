@@ -6,7 +6,7 @@
 use super::delta::{Base, Of, Selection};
 use super::exact::Form;
 use super::peer::Peer;
-use super::relay::Others;
+use super::relay::{Others, RELAYED_BITS_MAX};
 use super::view::View;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
@@ -172,7 +172,8 @@ impl<W: World> Server<W> {
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
         let (is_exact, is_image) = (rules.is_exact(), rules.is_exact() && tick != self.next);
         let (receiver, widths) = (index, &**input_widths);
-        let mut others = Others { peers, receiver, published, interval, of_others, is_exact, widths, line };
+        let bits_max = RELAYED_BITS_MAX[usize::from(head.proof.is_some())];
+        let mut others = Others { peers, receiver, published, bits_max, interval, of_others, is_exact, widths, line };
         for part in 0..PARTS_MAX {
             head.part = part;
             bytes += outbox.push(address, |bytes| {
