@@ -6,7 +6,7 @@
 
 use crate::account::{Account, UnixTime};
 use crate::control::{Refused, Shown};
-use crate::ticket::{Resumption, Ticket, TicketKey};
+use crate::ticket::{ResumeTicket, Resumption, TicketKey};
 use crate::token;
 use foretell::PeerId;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub(crate) struct Pass {
     pub place: PeerId,
     /// Counts admissions: of two connections to a place the one with the higher number has it.
     pub connection: u64,
-    pub ticket: Ticket,
+    pub ticket: ResumeTicket,
 }
 
 /// All places, and what is remembered of tokens and sessions.
@@ -98,7 +98,7 @@ impl Admission {
                 let session = self.places.get(&account).map_or(fresh, |place| place.session);
                 (account, session)
             }
-            Shown::Ticket(ticket) => {
+            Shown::ResumeTicket(ticket) => {
                 let says = self.check_ticket(now, ticket)?;
                 (says.account, says.session)
             }
@@ -165,12 +165,12 @@ impl Admission {
     }
 
     /// A newer ticket for who has a place.
-    pub(crate) fn renew(&self, now: UnixTime, account: &Account) -> Option<Ticket> {
+    pub(crate) fn renew(&self, now: UnixTime, account: &Account) -> Option<ResumeTicket> {
         let place = self.places.get(account)?;
         Some(self.ticket(now, account, place.session))
     }
 
-    fn ticket(&self, now: UnixTime, account: &Account, session: u64) -> Ticket {
+    fn ticket(&self, now: UnixTime, account: &Account, session: u64) -> ResumeTicket {
         let (account, expires) = (account.clone(), now.after(self.access.ticket_lifetime));
         self.key.seal(&Resumption { account, session, expires, server_start: self.start })
     }
@@ -230,8 +230,8 @@ mod tests {
         to.admit(UnixTime(START.0 + after), Shown::Token(token.as_bytes()), fresh)
     }
 
-    fn come_back(to: &mut Admission, ticket: &Ticket, after: u64) -> Result<Pass, Refused> {
-        to.admit(UnixTime(START.0 + after), Shown::Ticket(ticket.as_bytes()), 1)
+    fn come_back(to: &mut Admission, ticket: &ResumeTicket, after: u64) -> Result<Pass, Refused> {
+        to.admit(UnixTime(START.0 + after), Shown::ResumeTicket(ticket.as_bytes()), 1)
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Refused {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown<'a> {
     Token(&'a [u8]),
-    Ticket(&'a [u8]),
+    ResumeTicket(&'a [u8]),
 }
 
 /// A message.
@@ -89,7 +89,7 @@ pub(crate) enum Control<'a> {
     /// Server to client: "no"; nothing follows.
     Refused(Refused),
     /// Server to client, every minute: a newer ticket.
-    Ticket(&'a [u8]),
+    ResumeTicket(&'a [u8]),
     /// Server to client: it takes nobody new any more, and ends after so many seconds at the latest.
     Draining { seconds: u32 },
     /// Either end: the connection ends now, and why. Browsers can't read the codes of QUIC.
@@ -105,7 +105,7 @@ impl<'a> Control<'a> {
                 bytes.extend_from_slice(&[1, version, 0]);
                 bytes.extend_from_slice(token);
             }
-            Control::Admit { version, shown: Shown::Ticket(ticket) } => {
+            Control::Admit { version, shown: Shown::ResumeTicket(ticket) } => {
                 bytes.extend_from_slice(&[1, version, 1]);
                 bytes.extend_from_slice(ticket);
             }
@@ -115,7 +115,7 @@ impl<'a> Control<'a> {
                 bytes.extend_from_slice(ticket);
             }
             Control::Refused(why) => bytes.extend_from_slice(&[3, why as u8]),
-            Control::Ticket(ticket) => {
+            Control::ResumeTicket(ticket) => {
                 bytes.push(4);
                 bytes.extend_from_slice(ticket);
             }
@@ -138,7 +138,7 @@ impl<'a> Control<'a> {
                 let (version, credential) = (reader.u8()?, reader.u8()?);
                 match credential {
                     0 => Control::Admit { version, shown: Shown::Token(reader.0) },
-                    1 => Control::Admit { version, shown: Shown::Ticket(reader.0) },
+                    1 => Control::Admit { version, shown: Shown::ResumeTicket(reader.0) },
                     _ => return None,
                 }
             }
@@ -147,7 +147,7 @@ impl<'a> Control<'a> {
                 let why = reader.u8()?;
                 Control::Refused(Refused::ALL.into_iter().find(|refused| *refused as u8 == why)?)
             }
-            4 => Control::Ticket(reader.0),
+            4 => Control::ResumeTicket(reader.0),
             5 => Control::Draining { seconds: reader.u32()? },
             6 => Control::Closing(Closed::from_code(u64::from(reader.u8()?))),
             _ => return None,
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn every_message_is_read_as_it_was_written() {
         round_trip(Control::Admit { version: VERSION, shown: Shown::Token(b"token") });
-        round_trip(Control::Admit { version: 9, shown: Shown::Ticket(b"") });
+        round_trip(Control::Admit { version: 9, shown: Shown::ResumeTicket(b"") });
         round_trip(Control::Admitted { session: u64::MAX - 1, ticket: b"ticket" });
         Refused::ALL.into_iter().for_each(|why| round_trip(Control::Refused(why)));
-        round_trip(Control::Ticket(b"ticket"));
+        round_trip(Control::ResumeTicket(b"ticket"));
         round_trip(Control::Draining { seconds: 30 });
         (0..=6).for_each(|code| round_trip(Control::Closing(Closed::from_code(code))));
     }

@@ -10,7 +10,8 @@ use crate::certificate::{CertificateHash, Certificates, Identities};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::crowd::{Crowd, Limits, Seat};
-use crate::door::{Door, Newcomer};
+use crate::door::{Counts, Door, Newcomer};
+use crate::socket::acceptor;
 use crate::transport::{Came, Closed, Transport, Unsent};
 use crate::window::transport_config;
 use foretell::session::server::ServerEvent;
@@ -19,10 +20,13 @@ use foretell::{Instant, Outbox, PeerId, PlayerId, Server, Tick, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio_rustls::TlsAcceptor;
 use tracing::{error, info, warn};
 use wtransport::endpoint::endpoint_side;
 use wtransport::{Endpoint, Identity, ServerConfig, VarInt};
@@ -49,6 +53,9 @@ pub struct GatewayConfig {
     pub origins: Vec<String>,
     /// After so long without a packet a connection is lost. Default 10 s, as for sessions.
     pub idle_timeout: Duration,
+    /// Whether WebSockets over TLS are taken as well, on the same number of a TCP port: for networks that let no UDP pass.
+    /// Default true.
+    pub sockets: bool,
     /// How much one client is sent at most, in bytes per second, when the path is good. Default 1,000,000.
     pub rate_max: u64,
 }
@@ -98,6 +105,14 @@ pub struct Traffic {
     pub received_bytes: u64,
     /// Hellos with the nonce of another place.
     pub strange_hellos: u64,
+    /// Connections that had to prove their address first.
+    pub retried: u64,
+    /// Connections that were one too many.
+    pub turned_away: u64,
+    /// Connections that showed no right to a place in time.
+    pub not_admitted: u64,
+    /// Connections that were admitted.
+    pub admitted: u64,
 }
 
 /// The connections of a server.
@@ -105,7 +120,9 @@ pub struct Gateway {
     door: Arc<Door>,
     newcomers: mpsc::UnboundedReceiver<Newcomer>,
     endpoint: Arc<Endpoint<endpoint_side::Server>>,
-    keeper: AbortHandle,
+    /// Of WebSockets.
+    tls: Arc<Mutex<TlsAcceptor>>,
+    keepers: Vec<AbortHandle>,
     identities: Identities,
     idle_timeout: Duration,
     rate_max: u64,
@@ -137,7 +154,8 @@ impl Gateway {
         }
         let (clock, started) = (Clock::start(), UnixTime::now());
         let identities = Identities::new(config.certificates, started)?;
-        let endpoint = Endpoint::server(quic_config(address, identities.current(), config.idle_timeout))?;
+        let quic = |at| Endpoint::server(quic_config(at, identities.current(), config.idle_timeout));
+        let (endpoint, listener) = listen(address, config.sockets, quic)?;
         let endpoint = Arc::new(endpoint);
         let (sender, newcomers) = mpsc::unbounded_channel();
         let door = Arc::new(Door {
@@ -146,14 +164,22 @@ impl Gateway {
             limits: config.limits,
             origins: config.origins,
             clock,
+            idle_timeout: config.idle_timeout,
+            counts: Counts::default(),
             newcomers: sender,
         });
-        let keeper = tokio::spawn(Arc::clone(&door).keep(Arc::clone(&endpoint))).abort_handle();
+        let mut keepers = vec![tokio::spawn(Arc::clone(&door).keep(Arc::clone(&endpoint))).abort_handle()];
+        let tls = Arc::new(Mutex::new(acceptor(&identities.current())));
+        if let Some(listener) = listener {
+            let keeper = Arc::clone(&door).keep_sockets(listener, Arc::clone(&tls));
+            keepers.push(tokio::spawn(keeper).abort_handle());
+        }
         Ok(Gateway {
             door,
             newcomers,
             endpoint,
-            keeper,
+            tls,
+            keepers,
             identities,
             idle_timeout: config.idle_timeout,
             rate_max: config.rate_max,
@@ -187,7 +213,14 @@ impl Gateway {
 
     /// What the network has done.
     pub fn traffic(&self) -> Traffic {
-        self.traffic
+        let counts = &self.door.counts;
+        Traffic {
+            retried: counts.retried.load(Relaxed),
+            turned_away: counts.turned_away.load(Relaxed),
+            not_admitted: counts.not_admitted.load(Relaxed),
+            admitted: counts.admitted.load(Relaxed),
+            ..self.traffic
+        }
     }
 
     /// How many connections are admitted, and how many wait for it.
@@ -263,7 +296,7 @@ impl Gateway {
         for link in self.links.values_mut().filter(|link| now.since(link.renewed) >= RENEWAL) {
             link.renewed = now;
             if let Some(ticket) = self.door.admission().renew(UnixTime::now(), &link.account) {
-                let _ = link.transport.tell(&Control::Ticket(ticket.as_bytes()).framed());
+                let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
             }
         }
         // Who shows a token and never plays holds a place that somebody else could have.
@@ -283,6 +316,7 @@ impl Gateway {
     fn change_certificate(&mut self) {
         info!("another certificate is used from now on");
         let config = self.local_addr().map(|at| quic_config(at, self.identities.current(), self.idle_timeout));
+        *self.tls.lock().unwrap_or_else(PoisonError::into_inner) = acceptor(&self.identities.current());
         if let Err(error) = config.and_then(|config| self.endpoint.reload_config(config, false)) {
             error!(%error, "the certificate could not be changed");
         }
@@ -365,7 +399,7 @@ impl Gateway {
 
     /// Tells everybody that the server ends, and waits for as long as that takes.
     pub async fn close(mut self) {
-        self.keeper.abort();
+        self.keepers.iter().for_each(AbortHandle::abort);
         for link in self.links.values_mut() {
             link.transport.close(Closed::ServerEnded);
         }
@@ -382,7 +416,31 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.keepers.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Ports of UDP and TCP with one number. Where the system chooses it, that of UDP may be taken for TCP: then another.
+fn listen(
+    address: SocketAddr,
+    sockets: bool,
+    quic: impl Fn(SocketAddr) -> io::Result<Endpoint<endpoint_side::Server>>,
+) -> io::Result<(Endpoint<endpoint_side::Server>, Option<TcpListener>)> {
+    let mut tries = if address.port() == 0 { 16 } else { 1 };
+    loop {
+        let endpoint = quic(address)?;
+        if !sockets {
+            return Ok((endpoint, None));
+        }
+        tries -= 1;
+        match std::net::TcpListener::bind(endpoint.local_addr()?) {
+            Ok(listener) => {
+                listener.set_nonblocking(true)?;
+                return Ok((endpoint, Some(TcpListener::from_std(listener)?)));
+            }
+            Err(error) if tries == 0 => return Err(error),
+            Err(_) => {}
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::brake::Brake;
 use crate::clock::Clock;
 use crate::control::{Control, Refused};
-use crate::join::{ConnectError, Credential, Joined, Target};
-use crate::ticket::Ticket;
-use crate::transport::{Came, Closed, PathFacts, Transport};
+use crate::join::{ConnectError, Credential, Joined, Target, Via};
+use crate::ticket::ResumeTicket;
+use crate::transport::{Came, Closed, PathFacts};
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -23,13 +23,20 @@ pub struct JoinConfig {
     pub idle_timeout: Duration,
     /// For so long it tries to come back after a loss. Default 5 minutes: a server that is started again.
     pub rejoin_for: Duration,
+    /// By which protocol it connects. Default WebTransport, and WebSocket where that does not get through.
+    pub via: Via,
 }
 
 impl JoinConfig {
     /// The defaults for a game with these rules.
     pub fn new(rules: Rules) -> JoinConfig {
-        let client = ClientConfig::default();
-        JoinConfig { rules, client, idle_timeout: Duration::from_secs(10), rejoin_for: Duration::from_secs(300) }
+        JoinConfig {
+            rules,
+            client: ClientConfig::default(),
+            idle_timeout: Duration::from_secs(10),
+            rejoin_for: Duration::from_secs(300),
+            via: Via::default(),
+        }
     }
 }
 
@@ -65,7 +72,7 @@ pub struct Player<W: World> {
     brake: Brake,
     target: Target,
     session: u64,
-    ticket: Ticket,
+    ticket: ResumeTicket,
     /// Since when the connection that there is was not enough, and a new one is wanted.
     opened: Instant,
     rejoin_for: Duration,
@@ -84,7 +91,7 @@ pub async fn connect<W: World>(
     config: JoinConfig,
 ) -> Result<Player<W>, ConnectError> {
     let clock = Clock::start();
-    let target = Target::new(url, config.idle_timeout)?;
+    let target = Target::new(url, config.idle_timeout, config.via)?;
     let joined = target.join(&credential.into(), clock).await?;
     let now = clock.now();
     Ok(Player {
@@ -159,7 +166,7 @@ impl<W: World> Player<W> {
     }
 
     /// What it may come back with for ten minutes, also as another process: [`connect`] takes it. A secret.
-    pub fn ticket(&self) -> &Ticket {
+    pub fn ticket(&self) -> &ResumeTicket {
         &self.ticket
     }
 
@@ -176,7 +183,7 @@ impl<W: World> Player<W> {
                 let _ = joined.transport.send(datagram);
             }
             joined.transport.close(Closed::Goodbye);
-            let _ = tokio::time::timeout(Duration::from_secs(1), joined.endpoint.wait_idle()).await;
+            joined.farewell().await;
         }
     }
 
@@ -206,7 +213,7 @@ impl<W: World> Player<W> {
         info!("connection lost; coming back by ticket");
         let (told, coming) = oneshot::channel();
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
-        let credential = Credential::Ticket(self.ticket.clone());
+        let credential = Credential::ResumeTicket(self.ticket.clone());
         self.runtime.spawn(async move {
             let _ = told.send(come_back(target, credential, (clock, rejoin_for)).await);
         });
@@ -232,8 +239,8 @@ impl<W: World> Player<W> {
             // What is malformed changes nothing.
             Came::Datagram(at, bytes) => drop(client.receive(at, bytes)),
             Came::Message(message) => match Control::read(message) {
-                Some(Control::Ticket(newer)) => {
-                    *ticket = Ticket::from_bytes(newer).unwrap_or_else(|| ticket.clone());
+                Some(Control::ResumeTicket(newer)) => {
+                    *ticket = ResumeTicket::from_bytes(newer).unwrap_or_else(|| ticket.clone());
                 }
                 Some(Control::Draining { seconds }) => *ends_within = Some(Duration::from_secs(seconds.into())),
                 _ => debug!("an odd message"),

@@ -116,9 +116,13 @@ async fn read_messages(connection: Connection, mut recv: RecvStream, inbox: Arc<
             return inbox.close(why);
         }
         if !inbox.message(message) {
-            inbox.close(Closed::Violation);
-            return connection.close(code(Closed::Violation), b"");
+            break;
         }
+    }
+    // The stream is as long as the connection. When it ends because that does, somebody else knows why.
+    if connection.quic_connection().close_reason().is_none() {
+        inbox.close(Closed::Violation);
+        connection.close(code(Closed::Violation), b"");
     }
 }
 

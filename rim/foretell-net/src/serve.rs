@@ -31,6 +31,9 @@ pub struct ServeConfig {
     pub origins: Vec<String>,
     /// After so long without a packet a connection is lost. Default 10 s.
     pub idle_timeout: Duration,
+    /// Whether WebSockets over TLS are taken as well, on the same number of a TCP port: for networks that let no UDP pass.
+    /// Default true.
+    pub sockets: bool,
 }
 
 impl ServeConfig {
@@ -45,6 +48,7 @@ impl ServeConfig {
             limits: Limits::default(),
             origins: Vec::new(),
             idle_timeout: Duration::from_secs(10),
+            sockets: true,
         }
     }
 }
@@ -101,6 +105,7 @@ where
             limits: config.limits,
             origins: config.origins,
             idle_timeout: config.idle_timeout,
+            sockets: config.sockets,
             rate_max: 1_000_000,
         },
     )?;

@@ -19,21 +19,21 @@ pub(crate) const TICKET_MAX: usize = NONCE_LEN + 1 + 65 + 3 * 8 + TAG;
 /// A sealed resume ticket. Whoever has it plays in the player's place until it expires: neither `Debug` nor anything else
 /// prints it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Ticket(Box<[u8]>);
+pub struct ResumeTicket(Box<[u8]>);
 
-impl Ticket {
+impl ResumeTicket {
     /// The ticket as text, for a file of the player's. Not for a log.
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(&self.0)
     }
 
     /// A ticket from its text; `None` when it can't be one.
-    pub fn parse(text: &str) -> Option<Ticket> {
-        Ticket::from_bytes(&URL_SAFE_NO_PAD.decode(text.trim()).ok()?)
+    pub fn parse(text: &str) -> Option<ResumeTicket> {
+        ResumeTicket::from_bytes(&URL_SAFE_NO_PAD.decode(text.trim()).ok()?)
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Ticket> {
-        (bytes.len() <= TICKET_MAX).then(|| Ticket(bytes.into()))
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ResumeTicket> {
+        (bytes.len() <= TICKET_MAX).then(|| ResumeTicket(bytes.into()))
     }
 
     /// Its bytes, as they travel.
@@ -42,9 +42,9 @@ impl Ticket {
     }
 }
 
-impl fmt::Debug for Ticket {
+impl fmt::Debug for ResumeTicket {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Ticket(..)")
+        out.write_str("ResumeTicket(..)")
     }
 }
 
@@ -71,7 +71,7 @@ impl TicketKey {
         TicketKey { key: LessSafeKey::new(key), audience: audience.into() }
     }
 
-    pub(crate) fn seal(&self, says: &Resumption) -> Ticket {
+    pub(crate) fn seal(&self, says: &Resumption) -> ResumeTicket {
         let mut sealed = vec![VERSION];
         put_text(&mut sealed, says.account.as_str());
         for number in [says.session, says.expires.0, says.server_start.0] {
@@ -82,7 +82,7 @@ impl TicketKey {
         self.key
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), self.bound(), &mut sealed)
             .expect("a short text is sealed");
-        Ticket([&nonce[..], &sealed].concat().into())
+        ResumeTicket([&nonce[..], &sealed].concat().into())
     }
 
     pub(crate) fn open(&self, ticket: &[u8]) -> Option<Resumption> {
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(TicketKey::new(&[1; 32], "arena").open(ticket.as_bytes()), Some(says()));
         assert_eq!(TicketKey::new(&[2; 32], "arena").open(ticket.as_bytes()), None);
         assert_eq!(TicketKey::new(&[1; 32], "other").open(ticket.as_bytes()), None);
-        assert_eq!(Ticket::parse(&ticket.reveal()), Some(ticket));
+        assert_eq!(ResumeTicket::parse(&ticket.reveal()), Some(ticket));
     }
 
     #[test]
@@ -139,6 +139,6 @@ mod tests {
     fn two_tickets_of_the_same_are_not_alike_and_neither_is_printed() {
         let key = TicketKey::new(&[1; 32], "arena");
         assert_ne!(key.seal(&says()), key.seal(&says()));
-        assert_eq!(format!("{:?}", key.seal(&says())), "Ticket(..)");
+        assert_eq!(format!("{:?}", key.seal(&says())), "ResumeTicket(..)");
     }
 }

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{SEED, account, all_agree, join, play, serve_config, start, token};
-use foretell_net::{ConnectError, Credential, Issuer, Limits, Refused, Running, ServeConfig, Ticket, Token, UnixTime};
+use foretell_net::{
+    ConnectError, Credential, Issuer, Limits, Refused, ResumeTicket, Running, ServeConfig, Token, UnixTime,
+};
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -30,7 +32,7 @@ async fn expired_forged_foreign_early_and_used_tokens_are_refused_and_told_why()
     assert_eq!(refusal(&server, issue(&SEED, "elsewhere", now)).await, Refused::Foreign);
     assert_eq!(refusal(&server, Token::insecure(&alice, now)).await, Refused::Forged);
     assert_eq!(refusal(&server, Token::parse("AAAA").expect("text")).await, Refused::Forged);
-    assert_eq!(refusal(&server, Ticket::parse("AAAA").expect("text")).await, Refused::Forged);
+    assert_eq!(refusal(&server, ResumeTicket::parse("AAAA").expect("text")).await, Refused::Forged);
     let once = token("alice");
     let mut guests = [join(&server.url("127.0.0.1"), once.clone()).await.expect("admitted once")];
     assert_eq!(refusal(&server, once).await, Refused::Used);

@@ -46,6 +46,8 @@ async fn addresses_that_have_to_be_proven_first_are_and_the_player_plays() {
     let server = start(ServeConfig { limits, ..serve_config() }).await;
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted after a retry")];
     play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
+    let traffic = server.status().traffic;
+    assert_eq!((traffic.retried, traffic.admitted), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,4 +132,40 @@ async fn a_player_who_is_removed_is_told_and_does_not_come_back() {
     assert_eq!(refused, "not admitted: the session of the ticket has ended");
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("a new token is another matter")];
     play(&mut guests, "it plays again", |guests| guests[0].frame() == ClientState::Playing).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_no_udp_passes_a_player_plays_over_a_websocket_with_the_same_token() {
+    let server = start(serve_config()).await;
+    // A port that carries TCP alone.
+    let gate = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let (port, to) = (gate.local_addr().expect("an address").port(), server.local_addr());
+    tokio::spawn(async move {
+        loop {
+            let Ok((mut near, _)) = gate.accept().await else { continue };
+            tokio::spawn(async move {
+                let mut far = tokio::net::TcpStream::connect(to).await.expect("a server");
+                let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+            });
+        }
+    });
+    let own = server.url("127.0.0.1");
+    let (_, hashes) = own.split_once('#').expect("hashes");
+    let url = format!("https://127.0.0.1:{port}/#{hashes}");
+    let mut guests = [join(&url, token("alice")).await.expect("admitted")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 50)).await;
+    // The round trip is measured four times a second.
+    play(&mut guests, "the path is known", |guests| {
+        guests[0].frame();
+        guests[0].player.path().is_some_and(|path| path.acks > 1 && !path.rtt.is_zero())
+    })
+    .await;
+    let [alice] = guests;
+    let ticket = alice.player.ticket().clone();
+    alice.player.leave().await;
+    let mut status = server.watch();
+    let gone = status.wait_for(|status| status.players == 0 && status.connections == 0);
+    tokio::time::timeout(Duration::from_secs(5), gone).await.expect("a good-bye needs no timeout").expect("it runs");
+    let error = join(&url, ticket).await.err().expect("refused").to_string();
+    assert_eq!(error, "not admitted: the session of the ticket has ended");
 }
