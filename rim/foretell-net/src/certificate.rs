@@ -45,6 +45,8 @@ pub(crate) struct Identities {
     source: Certificates,
     /// Oldest first: the one in use, and for self-signed ones the next. Each with when it was made.
     known: Vec<(UnixTime, Identity)>,
+    /// Of those, in their order.
+    hashes: Vec<CertificateHash>,
     /// What the files held, for what an authority signed.
     files: Option<(Vec<u8>, Vec<u8>)>,
 }
@@ -52,7 +54,7 @@ pub(crate) struct Identities {
 impl Identities {
     /// Reads or makes what is used from `now` on.
     pub(crate) fn new(source: Certificates, now: UnixTime) -> io::Result<Identities> {
-        let mut identities = Identities { source, known: Vec::new(), files: None };
+        let mut identities = Identities { source, known: Vec::new(), hashes: Vec::new(), files: None };
         if let Certificates::SelfSigned { kept_in: Some(folder), .. } = &identities.source {
             identities.known = read_kept(folder)?;
         }
@@ -66,20 +68,23 @@ impl Identities {
     }
 
     /// The hashes that clients may meet in the next days: the one in use first.
-    pub(crate) fn hashes(&self) -> Vec<CertificateHash> {
-        self.known.iter().map(|(_, identity)| *identity.certificate_chain().as_slice()[0].hash().as_ref()).collect()
+    pub(crate) fn hashes(&self) -> &[CertificateHash] {
+        &self.hashes
     }
 
     /// Whether another one is used from now on. With an error the old one is.
     pub(crate) fn advance(&mut self, now: UnixTime) -> io::Result<bool> {
+        let before = self.hashes.first().copied();
         match self.source.clone() {
-            Certificates::SelfSigned { names, kept_in } => self.rotate(now, &names, kept_in.as_deref()),
-            Certificates::Files { chain, key } => self.reload(now, &chain, &key),
+            Certificates::SelfSigned { names, kept_in } => self.rotate(now, &names, kept_in.as_deref())?,
+            Certificates::Files { chain, key } => self.reload(now, &chain, &key)?,
         }
+        let first = |(_, identity): &(_, Identity)| *identity.certificate_chain().as_slice()[0].hash().as_ref();
+        self.hashes = self.known.iter().map(first).collect();
+        Ok(self.hashes.first().copied() != before)
     }
 
-    fn rotate(&mut self, now: UnixTime, names: &[String], kept_in: Option<&Path>) -> io::Result<bool> {
-        let before = self.hashes().first().copied();
+    fn rotate(&mut self, now: UnixTime, names: &[String], kept_in: Option<&Path>) -> io::Result<()> {
         self.known.retain(|(made, _)| *made <= now && now.since(*made) < 2 * TURN);
         if self.known.len() > 1 && now.since(self.known[1].0) >= TURN {
             self.known.remove(0);
@@ -91,17 +96,17 @@ impl Identities {
             }
             self.known.push((now, identity));
         }
-        Ok(self.hashes().first().copied() != before)
+        Ok(())
     }
 
-    fn reload(&mut self, now: UnixTime, chain: &Path, key: &Path) -> io::Result<bool> {
+    fn reload(&mut self, now: UnixTime, chain: &Path, key: &Path) -> io::Result<()> {
         let files = (fs::read(chain)?, fs::read(key)?);
         if self.files.as_ref() == Some(&files) {
-            return Ok(false);
+            return Ok(());
         }
         let identity = identity(&files.0, &files.1)?;
         (self.known, self.files) = (vec![(now, identity)], Some(files));
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -190,7 +195,7 @@ mod tests {
     #[test]
     fn every_certificate_is_published_before_it_is_used_and_retired_before_it_expires() {
         let mut own = Identities::new(own(None), START).expect("made");
-        let mut published = own.hashes();
+        let mut published = own.hashes().to_vec();
         assert_eq!(published.len(), 2);
         let mut changes = 0;
         for hour in 1..60 * 24 {
@@ -199,7 +204,7 @@ mod tests {
                 changes += 1;
                 assert_eq!(own.hashes()[0], published[1], "what is used was published");
             }
-            published = own.hashes();
+            published = own.hashes().to_vec();
             assert!(own.known.iter().all(|(made, _)| now.since(*made) < 13 * DAY));
         }
         assert_eq!(changes, 9);
@@ -208,11 +213,11 @@ mod tests {
     #[test]
     fn kept_certificates_are_used_by_the_next_start_until_they_are_old() {
         let folder = folder("kept");
-        let first = Identities::new(own(Some(folder.clone())), START).expect("made").hashes();
+        let first = Identities::new(own(Some(folder.clone())), START).expect("made").hashes().to_vec();
         let later = START.after(5 * DAY);
         assert_eq!(Identities::new(own(Some(folder.clone())), later).expect("read").hashes(), first);
         let much_later = START.after(30 * DAY);
-        let fresh = Identities::new(own(Some(folder.clone())), much_later).expect("made").hashes();
+        let fresh = Identities::new(own(Some(folder.clone())), much_later).expect("made").hashes().to_vec();
         assert!(fresh.iter().all(|hash| !first.contains(hash)));
         fs::remove_dir_all(folder).expect("it was there");
     }
@@ -233,7 +238,7 @@ mod tests {
         write(&one, true);
         let source = Certificates::Files { chain: chain.clone(), key: key.clone() };
         let mut files = Identities::new(source, START).expect("read");
-        let first = files.hashes();
+        let first = files.hashes().to_vec();
         assert!(!files.advance(START).expect("unchanged"));
         write(&other, false);
         assert!(files.advance(START).is_err(), "key and certificate do not belong together");

@@ -4,16 +4,17 @@
 //! the outbox.
 
 use crate::account::{Account, UnixTime};
-use crate::admission::{Access, Admission};
+use crate::admission::Admission;
 use crate::brake::Brake;
-use crate::certificate::{CertificateHash, Certificates, Identities};
+use crate::certificate::{CertificateHash, Identities};
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::crowd::{Crowd, Limits, Seat};
+use crate::crowd::{Crowd, Seat};
 use crate::door::{Counts, Door, Newcomer};
+use crate::listen::{GatewayConfig, listen, quic_config};
 use crate::socket::acceptor;
+use crate::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Transport, Unsent};
-use crate::window::transport_config;
 use foretell::session::server::ServerEvent;
 use foretell::session::{Peek, peek};
 use foretell::{Instant, Outbox, PeerId, PlayerId, Server, Tick, World};
@@ -23,13 +24,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 use tracing::{error, info, warn};
 use wtransport::endpoint::endpoint_side;
-use wtransport::{Endpoint, Identity, ServerConfig, VarInt};
+use wtransport::{Endpoint, VarInt};
 
 /// How often tickets are renewed.
 const RENEWAL: Duration = Duration::from_secs(60);
@@ -37,28 +37,6 @@ const RENEWAL: Duration = Duration::from_secs(60);
 const UNUSED: Duration = Duration::from_secs(10);
 /// How often it is looked whether certificates have to change.
 const CERTIFICATES: Duration = Duration::from_secs(60);
-
-/// How a server is reached, and by whom.
-#[derive(Clone, PartialEq, Eq)]
-pub struct GatewayConfig {
-    /// Who may play.
-    pub access: Access,
-    /// What the server proves itself with.
-    pub certificates: Certificates,
-    /// How many players may have a place; as many as the session takes.
-    pub players_max: usize,
-    /// How many connections there may be.
-    pub limits: Limits,
-    /// From which pages browsers may connect, each as `https://host:port`. Programs that are no browsers do not say.
-    pub origins: Vec<String>,
-    /// After so long without a packet a connection is lost. Default 10 s, as for sessions.
-    pub idle_timeout: Duration,
-    /// Whether WebSockets over TLS are taken as well, on the same number of a TCP port: for networks that let no UDP pass.
-    /// Default true.
-    pub sockets: bool,
-    /// How much one client is sent at most, in bytes per second, when the path is good. Default 1,000,000.
-    pub rate_max: u64,
-}
 
 /// An admitted connection.
 struct Link {
@@ -72,47 +50,6 @@ struct Link {
     /// Since when it waits for that.
     since: Instant,
     _seat: Seat,
-}
-
-/// What has come for the session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arrival<'a> {
-    /// A datagram, for `Server::receive`.
-    Datagram {
-        /// When it came.
-        at: Instant,
-        /// From whom.
-        peer: PeerId,
-        /// What.
-        bytes: &'a [u8],
-    },
-    /// The player is gone for good, for `Server::leave`.
-    Left(PeerId),
-}
-
-/// What the network has carried, refused and lost, since the start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
-    /// Datagrams handed to the network.
-    pub sent: u64,
-    /// Bytes in them.
-    pub sent_bytes: u64,
-    /// Datagrams that the brake held back, or the path did not take.
-    pub held_back: u64,
-    /// Datagrams that have come.
-    pub received: u64,
-    /// Bytes in them.
-    pub received_bytes: u64,
-    /// Hellos with the nonce of another place.
-    pub strange_hellos: u64,
-    /// Connections that had to prove their address first.
-    pub retried: u64,
-    /// Connections that were one too many.
-    pub turned_away: u64,
-    /// Connections that showed no right to a place in time.
-    pub not_admitted: u64,
-    /// Connections that were admitted.
-    pub admitted: u64,
 }
 
 /// The connections of a server.
@@ -207,7 +144,7 @@ impl Gateway {
     }
 
     /// The hashes of the certificates that clients may meet in the next days, the one in use first.
-    pub fn certificate_hashes(&self) -> Vec<CertificateHash> {
+    pub fn certificate_hashes(&self) -> &[CertificateHash] {
         self.identities.hashes()
     }
 
@@ -418,35 +355,4 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         self.keepers.iter().for_each(AbortHandle::abort);
     }
-}
-
-/// Ports of UDP and TCP with one number. Where the system chooses it, that of UDP may be taken for TCP: then another.
-fn listen(
-    address: SocketAddr,
-    sockets: bool,
-    quic: impl Fn(SocketAddr) -> io::Result<Endpoint<endpoint_side::Server>>,
-) -> io::Result<(Endpoint<endpoint_side::Server>, Option<TcpListener>)> {
-    let mut tries = if address.port() == 0 { 16 } else { 1 };
-    loop {
-        let endpoint = quic(address)?;
-        if !sockets {
-            return Ok((endpoint, None));
-        }
-        tries -= 1;
-        match std::net::TcpListener::bind(endpoint.local_addr()?) {
-            Ok(listener) => {
-                listener.set_nonblocking(true)?;
-                return Ok((endpoint, Some(TcpListener::from_std(listener)?)));
-            }
-            Err(error) if tries == 0 => return Err(error),
-            Err(_) => {}
-        }
-    }
-}
-
-fn quic_config(address: SocketAddr, identity: Identity, idle_timeout: Duration) -> ServerConfig {
-    ServerConfig::builder()
-        .with_bind_address(address)
-        .with_custom_transport(identity, transport_config(idle_timeout))
-        .build()
 }

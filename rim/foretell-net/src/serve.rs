@@ -4,8 +4,10 @@ use crate::account::Account;
 use crate::admission::Access;
 use crate::certificate::{CertificateHash, Certificates};
 use crate::crowd::Limits;
-use crate::gateway::{Arrival, Gateway, GatewayConfig, Traffic};
+use crate::gateway::Gateway;
 use crate::join_url::join_url;
+use crate::listen::GatewayConfig;
+use crate::traffic::{Arrival, Traffic};
 use foretell::{Outbox, Rules, Server, Tick, World};
 use std::io;
 use std::net::SocketAddr;
@@ -114,7 +116,7 @@ where
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
     let epoch = (crate::UnixTime::now().0 / 1000) as u8;
     let server = Server::new(config.rules.clone(), config.session, epoch, gateway.clock().now());
-    let (hashes_in, hashes) = watch::channel(gateway.certificate_hashes());
+    let (hashes_in, hashes) = watch::channel(gateway.certificate_hashes().to_vec());
     let (status_in, status) = watch::channel(Status::default());
     let (orders, taken) = mpsc::unbounded_channel();
     let between = Duration::from_secs(1) / u32::from(config.rules.tick_rate.get());
@@ -235,8 +237,10 @@ impl<W: World> Loop<W> {
         self.status.send_replace(Status { tick, players, connections, handshakes, tick_time, malformed, traffic });
         self.hashes.send_if_modified(|told| {
             let hashes = self.gateway.certificate_hashes();
-            let changed = *told != hashes;
-            *told = hashes;
+            let changed = told != hashes;
+            if changed {
+                *told = hashes.to_vec();
+            }
             changed
         });
     }

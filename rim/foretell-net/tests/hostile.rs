@@ -7,10 +7,13 @@ use foretell::{Client, ClientConfig, Instant, Outbox};
 use foretell_net::{Running, ServeConfig, Token};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use wtransport::endpoint::ConnectOptions;
-use wtransport::tls::Sha256Digest;
+use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
+use wtransport::tls::{Sha256Digest, rustls};
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, RecvStream, SendStream};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -115,6 +118,32 @@ async fn browsers_come_from_allowed_pages_alone() {
     assert!(open(&server, Some("https://play.example.org.evil.example")).await.is_none());
     assert!(open(&server, Some("null")).await.is_none());
     assert!(open(&server, Some("https://play.example.org")).await.is_some());
+}
+
+/// The HTTP status with which a WebSocket from a page is answered.
+async fn socket_status(server: &Running, origin: &str) -> u16 {
+    let hashes = server.certificate_hashes().into_iter().map(Sha256Digest::new);
+    let verifier = ServerHashVerification::new(hashes);
+    let mut tls = build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)));
+    tls.alpn_protocols.clear();
+    let stream = tokio::net::TcpStream::connect(server.local_addr()).await.expect("a server");
+    let name = rustls::pki_types::ServerName::try_from("127.0.0.1").expect("a name");
+    let stream = tokio_rustls::TlsConnector::from(Arc::new(tls)).connect(name, stream).await.expect("trusted");
+    let mut request = "wss://127.0.0.1/".into_client_request().expect("an address");
+    request.headers_mut().insert("origin", origin.parse().expect("a header"));
+    match tokio_tungstenite::client_async(request, stream).await {
+        Ok((_, response)) => response.status().as_u16(),
+        Err(tokio_tungstenite::tungstenite::Error::Http(response)) => response.status().as_u16(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn websockets_of_browsers_come_from_allowed_pages_alone() {
+    let origins = vec!["https://play.example.org".to_owned()];
+    let server = start(ServeConfig { origins, ..serve_config() }).await;
+    assert_eq!(socket_status(&server, "https://evil.example.org").await, 403);
+    assert_eq!(socket_status(&server, "https://play.example.org").await, 101);
 }
 
 #[tokio::test(flavor = "multi_thread")]
