@@ -80,6 +80,31 @@ async fn a_client_that_comes_from_another_port_plays_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn into_a_path_that_is_gone_both_ends_send_keep_alives_and_no_more() {
+    let server = start(serve_config()).await;
+    let relay = Relay::to(server.local_addr()).await;
+    let mut guests = [join(&relay.through(&server.url("127.0.0.1")), token("alice")).await.expect("admitted")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
+    relay.conditions.cut.store(true, Relaxed);
+    // While it plays 128 packets come in a second, at 64 Hz each way. The client gives the connection up after five.
+    let (mut since, mut counted) = (std::time::Instant::now(), relay.conditions.come.load(Relaxed));
+    play(&mut guests, "few packets come", |_| {
+        if since.elapsed() < Duration::from_secs(1) {
+            return false;
+        }
+        let come = relay.conditions.come.load(Relaxed) - counted;
+        (since, counted) = (std::time::Instant::now(), counted + come);
+        come < 16
+    })
+    .await;
+    assert_eq!((server.status().connections, guests[0].player.connected()), (1, Connected::Yes));
+    relay.conditions.cut.store(false, Relaxed);
+    let agreed = guests[0].agreed();
+    play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 50)).await;
+    assert_eq!(server.status().traffic.admitted, 1, "over the same connection");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn after_a_broken_connection_a_player_rejoins_by_ticket_as_the_same_player() {
     let config = ServeConfig { idle_timeout: Duration::from_secs(1), ..serve_config() };
     let server = start(config).await;

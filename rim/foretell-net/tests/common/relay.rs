@@ -17,8 +17,8 @@ pub struct Conditions {
     pub delay_millis: AtomicU64,
     /// Whether nothing passes.
     pub cut: AtomicBool,
-    /// How many have passed.
-    pub passed: AtomicU64,
+    /// How many have come, to pass or not, both ways.
+    pub come: AtomicU64,
 }
 
 pub struct Relay {
@@ -108,7 +108,7 @@ fn passes(conditions: &Conditions, seed: &mut u64) -> bool {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let lost = (*seed >> 33) % 1000 < conditions.lost_per_thousand.load(Ordering::Relaxed);
     let passes = !lost && !conditions.cut.load(Ordering::Relaxed);
-    conditions.passed.fetch_add(u64::from(passes), Ordering::Relaxed);
+    conditions.come.fetch_add(1, Ordering::Relaxed);
     passes
 }
 
