@@ -1,12 +1,12 @@
-//! Which ticks a datagram is about, for who looks on from outside: a lab, a test, a tool.
+//! What a datagram is about, for who looks on from outside: a lab, a test, a tool, a transport that knows who may say hello.
 //!
 //! Reads heads alone; neither end of a session needs it.
 
-use super::packet::{InputHead, Message, SnapshotHead};
+use super::packet::{Hello, InputHead, Message, SnapshotHead};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 
-/// Which ticks a datagram is about.
+/// What a datagram is about: mostly ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Peek {
     /// Inputs of the ticks from `first` to `newest`.
@@ -21,7 +21,12 @@ pub enum Peek {
         /// The tick of its state.
         tick: Tick,
     },
-    /// None: it belongs to a handshake or a farewell.
+    /// None: a client asks to join, or to go on.
+    Hello {
+        /// Who it says it is: [`Client::new`](crate::Client::new).
+        nonce: u64,
+    },
+    /// None: it belongs to the rest of a handshake or a farewell.
     Other,
 }
 
@@ -43,6 +48,11 @@ pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
             let mut head = SnapshotHead::default();
             head.stream(&mut reader)?;
             Peek::Snapshot { tick: widen(head.tick) }
+        }
+        Message::Hello => {
+            let mut hello = Hello::default();
+            hello.stream(&mut reader)?;
+            Peek::Hello { nonce: hello.nonce }
         }
         _ => Peek::Other,
     })

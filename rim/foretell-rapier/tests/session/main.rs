@@ -16,7 +16,7 @@ fn heap(players: u8, relay_inputs: bool) -> Scenario<Pile> {
     let tolerance = Tolerance::of_contacts();
     let client = ClientConfig { checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
     let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
-    let seconds = Duration::from_secs(20);
+    let seconds = Duration::from_secs(12);
     Scenario::new(rules, || Pile::heap(100, true))
         .players(players)
         .client(client)
@@ -50,7 +50,7 @@ fn a_player_alone_in_a_heap_is_never_corrected() {
     for rtt_ms in [0, 150, 600] {
         let seen = figures(1, true, (rtt_ms, 0), 1);
         assert_eq!((seen.corrections, seen.asked, seen.input_miss_share), (0, 0, 0.0), "{rtt_ms} ms: {seen:?}");
-        assert!(seen.minutes > 0.25 && seen.down_bytes_per_s < 3000.0, "{seen:?}");
+        assert!(seen.minutes > 0.15 && seen.down_bytes_per_s < 3000.0, "{seen:?}");
     }
 }
 
@@ -73,8 +73,8 @@ fn two_players_in_one_heap_hardly_notice_each_others_latency() {
 #[test]
 fn whatever_goes_wrong_every_check_holds() {
     // Guesses about others are corrected in calm, too.
-    heap(3, true).without("calm").faults(FaultMix::default()).search(0).seeds(0..2).expect("no check complains");
-    heap(3, false).without("calm").faults(FaultMix::default()).search(0).seeds(2..4).expect("no check complains");
+    heap(3, true).without("calm").faults(FaultMix::default()).search(0).seeds(0..1).expect("no check complains");
+    heap(3, false).without("calm").faults(FaultMix::default()).search(0).seeds(2..3).expect("no check complains");
 }
 
 /// A field of cubes, of which every client predicts those that are near, and is told of the nearest.
@@ -85,15 +85,14 @@ fn field(players: u8, cubes: u16) -> Scenario<Pile> {
     let server = ServerConfig { relay_inputs: true, nearest: Some(96), ..ServerConfig::default() };
     let rules = Rules::new(Thing::schema());
     let scenario = Scenario::new(rules, move || Pile::field(cubes)).players(players).client(client).server(server);
-    scenario.length(Duration::from_secs(15)).bot(drive).without("calm")
+    scenario.length(Duration::from_secs(10)).bot(drive).without("calm")
 }
 
 #[test]
 fn of_nine_hundred_cubes_each_player_predicts_the_near_ones() {
     let seen = field(2, 901).schedule(&network(2, 150, 5)).search(0).run(0).expect("no check complains").figures;
-    println!("{seen:?}");
-    assert!(seen.correction_m.p99 < 0.3 && seen.step_excess_m.p99 < 0.02, "{seen:?}");
-    assert!(seen.down_bytes_per_s < 250_000.0, "{seen:?}");
+    assert!(seen.correction_m.p99 < 0.1 && seen.step_excess_m.p99 < 0.04, "{seen:?}");
+    assert!(seen.down_bytes_per_s < 150_000.0, "{seen:?}");
 }
 
 /// For docs/PHYSICS.md: `cargo test --release -p foretell-rapier --test session -- --ignored --nocapture`.

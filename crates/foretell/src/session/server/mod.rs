@@ -27,7 +27,7 @@ use super::record::{Made, Recorded, Recorder};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::shared::{Shared, SharedCode};
-use super::{GapPolicy, Outbox, Rules, Stepping};
+use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
@@ -270,6 +270,12 @@ impl<W: World> Server<W> {
     /// The players of the session, lost ones too, ascending.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
         self.peers.iter().map(|peer| peer.player)
+    }
+
+    /// The connection over which a player plays, or has played last.
+    pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
+        let index = self.peers.binary_search_by_key(&player, |peer| peer.player).ok()?;
+        Some(self.peers[index].address)
     }
 
     /// How many datagrams were refused because they were malformed or from nobody known.

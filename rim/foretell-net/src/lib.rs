@@ -1,0 +1,87 @@
+//! Foretell sessions over real networks: WebTransport over QUIC, WebSocket where no UDP passes, players with tokens.
+//!
+//! [`serve`] runs a world on a port, [`connect`] joins it. A [`Gateway`] is all of a server's network for who has a loop
+//! of their own, [`Transport`] what a session asks of a network.
+//!
+//! ```no_run
+//! use foretell::{Rules, World};
+//! use foretell_net::{Access, Account, Issuer, JoinConfig, ServeConfig, Token, UnixTime};
+//! use std::time::Duration;
+//!
+//! // Whoever knows the players gives them tokens: a login service, a matchmaker.
+//! fn token(seed: &[u8; 32]) -> Token {
+//!     let alice = Account::new("alice").expect("a name");
+//!     Issuer::new(seed, "my game").issue(&alice, UnixTime::now(), Duration::from_secs(60))
+//! }
+//!
+//! // The server knows the public key alone. It ends when it was told to drain, and is empty.
+//! async fn server<W>(world: W, rules: Rules, public_key: [u8; 32]) -> std::io::Result<()>
+//! where
+//!     W: World<Input: Send, Saved: Send> + Send + 'static,
+//! {
+//!     let config = ServeConfig::new(rules, Access::new("my game", public_key));
+//!     let server = foretell_net::serve("0.0.0.0:4433".parse().expect("an address"), world, config).await?;
+//!     println!("players join {}", server.url("127.0.0.1"));
+//!     server.ended().await;
+//!     Ok(())
+//! }
+//!
+//! // A player, with a frame each 16 ms.
+//! async fn player<W: World + Default>(url: &str, token: Token, rules: Rules) -> Result<(), foretell_net::ConnectError> {
+//!     let mut player = foretell_net::connect(url, token, JoinConfig::new(rules)).await?;
+//!     let mut world = W::default();
+//!     loop {
+//!         player.update(&mut world, &mut |_tick| W::Input::default());
+//!         player.present(|view| println!("draw {} at {:?}", view.entity, view.pose().position));
+//!         tokio::time::sleep(Duration::from_millis(16)).await;
+//!     }
+//! }
+//! ```
+//!
+//! **What a server trusts.** TLS proves the server to the client; a [`Token`] proves the player to the server, once, and a
+//! [`ResumeTicket`] again after a broken connection. With [`Access::insecure_development`] anybody is anybody.
+//!
+//! **What it costs.** One datagram of at most 1150 bytes per client and tick, mostly; more where a snapshot has parts. A rate
+//! limit is the only brake ([`Brake`]). What one connection can make a server keep is bounded.
+#![forbid(unsafe_code)]
+
+mod account;
+mod admission;
+mod brake;
+mod bytes;
+mod certificate;
+mod clock;
+mod control;
+mod crowd;
+mod development;
+mod door;
+mod gateway;
+mod join;
+mod join_url;
+mod listen;
+mod player;
+mod quic;
+mod serve;
+mod socket;
+mod ticket;
+mod token;
+mod traffic;
+mod transport;
+mod window;
+
+pub use account::{Account, NAME_MAX, UnixTime};
+pub use admission::Access;
+pub use brake::Brake;
+pub use certificate::{CertificateHash, Certificates};
+pub use clock::Clock;
+pub use control::Refused;
+pub use crowd::Limits;
+pub use gateway::Gateway;
+pub use join::{ConnectError, Credential, Via};
+pub use listen::GatewayConfig;
+pub use player::{Connected, JoinConfig, Player, connect};
+pub use serve::{Running, ServeConfig, Status, serve};
+pub use ticket::ResumeTicket;
+pub use token::{Issuer, Token};
+pub use traffic::{Arrival, Traffic};
+pub use transport::{Came, Closed, PathFacts, Transport, Unsent};

@@ -1,0 +1,287 @@
+//! A client that plays over a real network: a `foretell::Client`, its connection, and the way back when that breaks.
+
+use crate::brake::Brake;
+use crate::clock::Clock;
+use crate::control::{Control, Refused};
+use crate::join::{ConnectError, Credential, Joined, Target, Via};
+use crate::ticket::ResumeTicket;
+use crate::transport::{Came, Closed, PathFacts};
+use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tracing::{debug, info};
+
+/// How a client joins.
+#[derive(Clone)]
+pub struct JoinConfig {
+    /// What it has in common with the server.
+    pub rules: Rules,
+    /// What it decides by itself.
+    pub client: ClientConfig,
+    /// After so long without a packet the connection is lost. Default 10 s.
+    pub idle_timeout: Duration,
+    /// For so long it tries to come back after a loss. Default 5 minutes: a server that is started again.
+    pub rejoin_for: Duration,
+    /// By which protocol it connects. Default WebTransport, and WebSocket where that does not get through.
+    pub via: Via,
+}
+
+impl JoinConfig {
+    /// The defaults for a game with these rules.
+    pub fn new(rules: Rules) -> JoinConfig {
+        JoinConfig {
+            rules,
+            client: ClientConfig::default(),
+            idle_timeout: Duration::from_secs(10),
+            rejoin_for: Duration::from_secs(300),
+            via: Via::default(),
+        }
+    }
+}
+
+/// How the connection of a player is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connected {
+    /// There is one.
+    Yes,
+    /// There was one, and another is tried for.
+    Rejoining,
+    /// There is none, and there will be none, as one end wants it so.
+    Closed(Closed),
+    /// There is none, and there will be none: the server does not take this player back.
+    Refused(Refused),
+    /// There is none, and it has been tried for long enough.
+    GivenUp,
+}
+
+enum Way {
+    Open(Box<Joined>),
+    Rejoining(oneshot::Receiver<Result<Joined, ConnectError>>),
+    Over(Connected),
+}
+
+/// A player of a server. Call [`update`](Player::update) once per rendered frame, then [`present`](Player::present).
+///
+/// Dropping it cuts the connection, and the server keeps the place for a while: [`leave`](Player::leave) says good-bye.
+pub struct Player<W: World> {
+    client: Client<W>,
+    outbox: Outbox,
+    clock: Clock,
+    way: Way,
+    brake: Brake,
+    target: Target,
+    session: u64,
+    ticket: ResumeTicket,
+    /// Since when the connection that there is was not enough, and a new one is wanted.
+    opened: Instant,
+    rejoin_for: Duration,
+    ends_within: Option<Duration>,
+    runtime: Handle,
+}
+
+/// Connects to the server at `url`, of the form that [`Running::url`](crate::Running::url) gives, and asks for a place.
+/// Has to be called in a runtime of tokio, in which the connection is kept.
+///
+/// # Errors
+/// When the address is none, nobody answers there, or the server does not admit the player.
+pub async fn connect<W: World>(
+    url: &str,
+    credential: impl Into<Credential>,
+    config: JoinConfig,
+) -> Result<Player<W>, ConnectError> {
+    let clock = Clock::start();
+    let target = Target::new(url, config.idle_timeout, config.via)?;
+    let joined = target.join(&credential.into(), clock).await?;
+    let now = clock.now();
+    Ok(Player {
+        client: Client::new(config.rules, config.client, joined.session),
+        outbox: Outbox::new(),
+        clock,
+        brake: Brake::new(RATE_MAX, now),
+        target,
+        session: joined.session,
+        ticket: joined.ticket.clone(),
+        way: Way::Open(Box::new(joined)),
+        opened: now,
+        rejoin_for: config.rejoin_for,
+        ends_within: None,
+        runtime: Handle::current(),
+    })
+}
+
+/// What a client sends at most, in bytes per second: inputs, and in shared mode the rows of what it holds.
+const RATE_MAX: u64 = 250_000;
+/// A connection that is younger may not have carried a snapshot yet.
+const YOUNG: Duration = Duration::from_secs(6);
+
+impl<W: World> Player<W> {
+    /// Takes in what has come, runs the ticks that are due, and sends what there is to send. Give it a world without
+    /// entities; `input` is called once for each new tick.
+    pub fn update(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input) -> Frame<'_> {
+        let now = self.clock.now();
+        self.keep_connected(now);
+        self.take_in();
+        let now = self.clock.now();
+        self.client.update(now, world, input, &mut self.outbox);
+        self.send(now);
+        self.client.frame(now)
+    }
+
+    /// Shows each entity as it is to be drawn now.
+    pub fn present(&self, draw: impl FnMut(&View<'_>)) {
+        self.client.present(self.clock.now(), draw);
+    }
+
+    /// The client of the session, to read.
+    pub fn client(&self) -> &Client<W> {
+        &self.client
+    }
+
+    /// The client of the session, for its settings and requests.
+    pub fn client_mut(&mut self) -> &mut Client<W> {
+        &mut self.client
+    }
+
+    /// The clock that it runs by.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// How the connection is.
+    pub fn connected(&self) -> Connected {
+        match &self.way {
+            Way::Open(_) => Connected::Yes,
+            Way::Rejoining(_) => Connected::Rejoining,
+            Way::Over(how) => *how,
+        }
+    }
+
+    /// What is known of the path, while there is one.
+    pub fn path(&self) -> Option<PathFacts> {
+        match &self.way {
+            Way::Open(joined) => Some(joined.transport.path()),
+            _ => None,
+        }
+    }
+
+    /// What it may come back with for ten minutes, also as another process: [`connect`] takes it. A secret.
+    pub fn ticket(&self) -> &ResumeTicket {
+        &self.ticket
+    }
+
+    /// The server has said that it ends within so long.
+    pub fn ends_within(&self) -> Option<Duration> {
+        self.ends_within
+    }
+
+    /// Says good-bye: the player leaves the session at once.
+    pub async fn leave(mut self) {
+        if let Way::Open(joined) = &mut self.way {
+            self.client.leave(&mut self.outbox);
+            for (_, datagram) in self.outbox.iter() {
+                let _ = joined.transport.send(datagram);
+            }
+            joined.transport.close(Closed::Goodbye);
+            joined.farewell().await;
+        }
+    }
+
+    /// Notices that the connection is over, or not enough, and gets another.
+    fn keep_connected(&mut self, now: Instant) {
+        match &mut self.way {
+            Way::Open(joined) => {
+                let silent = self.client.state(now) == ClientState::Lost && now.since(self.opened) >= YOUNG;
+                match joined.transport.closed() {
+                    Some(Closed::Lost) => self.rejoin(),
+                    Some(why) => self.way = Way::Over(Connected::Closed(why)),
+                    None if silent => self.rejoin(),
+                    None => {}
+                }
+            }
+            Way::Rejoining(coming) => match coming.try_recv() {
+                Ok(Ok(joined)) => self.go_on(now, joined),
+                Ok(Err(ConnectError::Refused(why))) => self.way = Way::Over(Connected::Refused(why)),
+                Err(oneshot::error::TryRecvError::Empty) => {}
+                Ok(Err(_)) | Err(_) => self.way = Way::Over(Connected::GivenUp),
+            },
+            Way::Over(_) => {}
+        }
+    }
+
+    fn rejoin(&mut self) {
+        info!("connection lost; coming back by ticket");
+        let (told, coming) = oneshot::channel();
+        let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
+        let credential = Credential::ResumeTicket(self.ticket.clone());
+        self.runtime.spawn(async move {
+            let _ = told.send(come_back(target, credential, (clock, rejoin_for)).await);
+        });
+        self.way = Way::Rejoining(coming);
+    }
+
+    fn go_on(&mut self, now: Instant, joined: Joined) {
+        if joined.session != self.session {
+            // A ticket leads to its own session or to none.
+            self.way = Way::Over(Connected::Closed(Closed::Violation));
+            return;
+        }
+        info!("back");
+        self.ticket = joined.ticket.clone();
+        (self.brake, self.opened, self.ends_within) = (Brake::new(RATE_MAX, now), now, None);
+        self.way = Way::Open(Box::new(joined));
+    }
+
+    fn take_in(&mut self) {
+        let Way::Open(joined) = &mut self.way else { return };
+        let (client, ticket, ends_within) = (&mut self.client, &mut self.ticket, &mut self.ends_within);
+        joined.transport.drain(&mut |came| match came {
+            // What is malformed changes nothing.
+            Came::Datagram(at, bytes) => drop(client.receive(at, bytes)),
+            Came::Message(message) => match Control::read(message) {
+                Some(Control::ResumeTicket(newer)) => {
+                    *ticket = ResumeTicket::from_bytes(newer).unwrap_or_else(|| ticket.clone());
+                }
+                Some(Control::Draining { seconds }) => *ends_within = Some(Duration::from_secs(seconds.into())),
+                _ => debug!("an odd message"),
+            },
+        });
+    }
+
+    fn send(&mut self, now: Instant) {
+        if let Way::Open(joined) = &mut self.way {
+            self.brake.note(now, &joined.transport.path());
+            for (_, datagram) in self.outbox.iter() {
+                if self.brake.allows(now, datagram.len()) {
+                    // What the path does not take is lost, as anything may be.
+                    let _ = joined.transport.send(datagram);
+                }
+            }
+        }
+        self.outbox.clear();
+    }
+}
+
+/// Tries again and again: first at once, then less and less often, as long as the answer may change.
+async fn come_back(
+    target: Target,
+    credential: Credential,
+    (clock, rejoin_for): (Clock, Duration),
+) -> Result<Joined, ConnectError> {
+    let began = clock.now();
+    let mut pause = Duration::from_millis(250);
+    loop {
+        let tried = target.join(&credential, clock).await;
+        let may_change = match &tried {
+            Ok(_) => false,
+            Err(ConnectError::Refused(why)) => matches!(why, Refused::Full | Refused::Busy),
+            Err(ConnectError::Address) => false,
+            Err(ConnectError::Unreached(_) | ConnectError::Io(_)) => true,
+        };
+        if !may_change || clock.now().since(began) >= rejoin_for {
+            return tried;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
+    }
+}

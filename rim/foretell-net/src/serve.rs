@@ -1,0 +1,247 @@
+//! A running server in one call: the gateway, a `foretell::Server`, and the loop that drives both.
+
+use crate::account::Account;
+use crate::admission::Access;
+use crate::certificate::{CertificateHash, Certificates};
+use crate::crowd::Limits;
+use crate::gateway::Gateway;
+use crate::join_url::join_url;
+use crate::listen::GatewayConfig;
+use crate::traffic::{Arrival, Traffic};
+use foretell::{Outbox, Rules, Server, Tick, World};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+/// How a server runs.
+#[derive(Clone)]
+pub struct ServeConfig {
+    /// What its clients have in common with it.
+    pub rules: Rules,
+    /// What the session decides by itself; its `players_max` counts for the connections as well.
+    pub session: foretell::ServerConfig,
+    /// Who may play.
+    pub access: Access,
+    /// What the server proves itself with. Default: of its own, for `localhost`, `127.0.0.1` and `::1`.
+    pub certificates: Certificates,
+    /// How many connections there may be.
+    pub limits: Limits,
+    /// From which pages browsers may connect, each as `https://host:port`. Default none.
+    pub origins: Vec<String>,
+    /// After so long without a packet a connection is lost. Default 10 s.
+    pub idle_timeout: Duration,
+    /// Whether WebSockets over TLS are taken as well, on the same number of a TCP port: for networks that let no UDP pass.
+    /// Default true.
+    pub sockets: bool,
+}
+
+impl ServeConfig {
+    /// The defaults for a game with these rules.
+    pub fn new(rules: Rules, access: Access) -> ServeConfig {
+        let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        ServeConfig {
+            rules,
+            session: foretell::ServerConfig::default(),
+            access,
+            certificates: Certificates::SelfSigned { names, kept_in: None },
+            limits: Limits::default(),
+            origins: Vec::new(),
+            idle_timeout: Duration::from_secs(10),
+            sockets: true,
+        }
+    }
+}
+
+/// How a running server fares; of the last tick.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Status {
+    /// The next tick.
+    pub tick: Tick,
+    /// Players in the session, lost ones too.
+    pub players: usize,
+    /// Connections that are admitted.
+    pub connections: usize,
+    /// Connections that are not admitted yet.
+    pub handshakes: usize,
+    /// How long the last tick took: taking in, stepping, writing, sending.
+    pub tick_time: Duration,
+    /// Datagrams that were malformed.
+    pub malformed: u64,
+    /// What the network has carried.
+    pub traffic: Traffic,
+}
+
+enum Order {
+    Drain(Duration),
+    Remove(Account),
+}
+
+/// A server that runs. Dropping it ends the server at once; [`drain`](Running::drain) ends it gently.
+pub struct Running {
+    address: SocketAddr,
+    hashes: watch::Receiver<Vec<CertificateHash>>,
+    status: watch::Receiver<Status>,
+    orders: mpsc::UnboundedSender<Order>,
+    task: JoinHandle<()>,
+}
+
+/// Starts a server on `address` that runs `world`, in the runtime of tokio in which it is called.
+///
+/// # Errors
+/// When the address is taken, or there are no certificates.
+pub async fn serve<W>(address: SocketAddr, world: W, config: ServeConfig) -> io::Result<Running>
+where
+    W: World + Send + 'static,
+    W::Input: Send,
+    W::Saved: Send,
+{
+    let gateway = Gateway::bind(
+        address,
+        GatewayConfig {
+            access: config.access,
+            certificates: config.certificates,
+            players_max: usize::from(config.session.players_max),
+            limits: config.limits,
+            origins: config.origins,
+            idle_timeout: config.idle_timeout,
+            sockets: config.sockets,
+            rate_max: 1_000_000,
+        },
+    )?;
+    let address = gateway.local_addr()?;
+    // Another one than that of the server before, as long as they start at least a second and less than 256 s apart.
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
+    let epoch = (crate::UnixTime::now().0 / 1000) as u8;
+    let server = Server::new(config.rules.clone(), config.session, epoch, gateway.clock().now());
+    let (hashes_in, hashes) = watch::channel(gateway.certificate_hashes().to_vec());
+    let (status_in, status) = watch::channel(Status::default());
+    let (orders, taken) = mpsc::unbounded_channel();
+    let between = Duration::from_secs(1) / u32::from(config.rules.tick_rate.get());
+    let running = Loop { gateway, server, world, outbox: Outbox::new(), hashes: hashes_in, status: status_in };
+    let task = tokio::spawn(running.run(between, taken));
+    Ok(Running { address, hashes, status, orders, task })
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The hashes of its certificates, the one in use first; the second follows it.
+    pub fn certificate_hashes(&self) -> Vec<CertificateHash> {
+        self.hashes.borrow().clone()
+    }
+
+    /// The address for [`connect`](crate::connect), with the hashes of the certificates after the `#`. No secret.
+    pub fn url(&self, host: &str) -> String {
+        join_url(host, self.address.port(), &self.hashes.borrow())
+    }
+
+    /// How it fares.
+    pub fn status(&self) -> Status {
+        *self.status.borrow()
+    }
+
+    /// The same, for who waits for changes.
+    pub fn watch(&self) -> watch::Receiver<Status> {
+        self.status.clone()
+    }
+
+    /// Takes no new players from now on, tells those who are there, and ends when all have left, or after `limit`.
+    pub fn drain(&self, limit: Duration) {
+        let _ = self.orders.send(Order::Drain(limit));
+    }
+
+    /// Removes a player; who comes back needs a new token.
+    pub fn remove(&self, account: Account) {
+        let _ = self.orders.send(Order::Remove(account));
+    }
+
+    /// Waits until it has ended.
+    pub async fn ended(mut self) {
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Loop<W: World> {
+    gateway: Gateway,
+    server: Server<W>,
+    world: W,
+    outbox: Outbox,
+    hashes: watch::Sender<Vec<CertificateHash>>,
+    status: watch::Sender<Status>,
+}
+
+impl<W: World> Loop<W> {
+    async fn run(mut self, between: Duration, mut orders: mpsc::UnboundedReceiver<Order>) {
+        let mut ticks = tokio::time::interval(between);
+        // What a stall has cost is up to the session: it skips or catches up.
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        while !self.gateway.is_drained(self.gateway.clock().now()) {
+            ticks.tick().await;
+            while let Ok(order) = orders.try_recv() {
+                self.obey(order);
+            }
+            self.tick();
+        }
+        self.gateway.close().await;
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Drain(limit) => self.gateway.begin_to_drain(self.gateway.clock().now(), limit),
+            Order::Remove(account) => {
+                let player = self.gateway.players().find(|(_, known)| **known == account).map(|(player, _)| player);
+                if let Some(peer) = player.and_then(|player| self.server.peer_of(player)) {
+                    self.server.leave(peer);
+                }
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        let clock = self.gateway.clock();
+        let began = clock.now();
+        let server = &mut self.server;
+        self.gateway.drain(began, &mut |arrival| match arrival {
+            // What is malformed is counted there.
+            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Left(peer) => server.leave(peer),
+        });
+        let now = clock.now();
+        let (tick, steps) = {
+            let frame = self.server.update(now, &mut self.world, &mut self.outbox);
+            (frame.tick, frame.steps)
+        };
+        tracing::trace!(tick = tick.get(), steps, "tick");
+        self.gateway.note(&self.server, self.server.frame().events);
+        self.gateway.send(now, &self.outbox);
+        self.outbox.clear();
+        self.tell(tick, clock.now().since(began));
+    }
+
+    fn tell(&self, tick: Tick, tick_time: Duration) {
+        let (connections, handshakes) = self.gateway.connections();
+        let (players, malformed) = (self.server.players().count(), self.server.malformed());
+        let traffic = self.gateway.traffic();
+        self.status.send_replace(Status { tick, players, connections, handshakes, tick_time, malformed, traffic });
+        self.hashes.send_if_modified(|told| {
+            let hashes = self.gateway.certificate_hashes();
+            let changed = told != hashes;
+            if changed {
+                *told = hashes.to_vec();
+            }
+            changed
+        });
+    }
+}

@@ -1,0 +1,299 @@
+//! WebSocket over TLS as a [`Transport`]: the fallback for networks that let no UDP pass.
+//!
+//! Each binary message is a byte 0 and a datagram, or a byte 1 and a message of the reliable stream with its length. What
+//! is lost delays what comes after it, so only few messages may wait, and a datagram beyond them is not sent.
+
+use crate::clock::Clock;
+use crate::control::{Control, MESSAGE_MAX};
+use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use foretell::Instant;
+use foretell::session::DATAGRAM_MAX;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::StatusCode;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
+use url::Url;
+use wtransport::Identity;
+use wtransport::tls::rustls::ClientConfig;
+
+pub(crate) type Stream = WebSocketStream<TlsStream<TcpStream>>;
+
+const DATAGRAM: u8 = 0;
+const CONTROL: u8 = 1;
+/// Two ticks of the largest snapshots: what waits behind more than that comes too late.
+const ORDERS_MAX: usize = 16;
+/// How often the round trip is measured; an answer is the acknowledgement of all before it.
+const PING: Duration = Duration::from_millis(250);
+/// For so long a farewell may take.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+enum Order {
+    Datagram(Vec<u8>),
+    Tell(Vec<u8>),
+    Close(Closed),
+}
+
+/// What the tasks of a socket know of its path.
+#[derive(Debug, Default)]
+struct Measured {
+    pings: AtomicU64,
+    pongs: AtomicU64,
+    rtt_micros: AtomicU64,
+    /// When the ping under way was sent.
+    pinged: Mutex<Option<Instant>>,
+}
+
+/// A WebSocket that was admitted. Dropping it cuts the connection: to the other end it is lost.
+pub(crate) struct Socket {
+    inbox: Arc<Inbox>,
+    orders: mpsc::Sender<Order>,
+    measured: Arc<Measured>,
+    reader: AbortHandle,
+    writer: AbortHandle,
+    closing: bool,
+}
+
+impl Socket {
+    /// Takes over a WebSocket after what was said on it of admission.
+    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration) -> Socket {
+        let (inbox, measured) = (Arc::new(Inbox::default()), Arc::new(Measured::default()));
+        let (orders, taken) = mpsc::channel(ORDERS_MAX);
+        let (sink, stream) = stream.split();
+        let reading = read(stream, (Arc::clone(&inbox), Arc::clone(&measured)), clock, idle_timeout);
+        let reader = tokio::spawn(reading).abort_handle();
+        let writing = write(sink, taken, (Arc::clone(&inbox), Arc::clone(&measured)), clock);
+        let writer = tokio::spawn(writing).abort_handle();
+        Socket { inbox, orders, measured, reader, writer, closing: false }
+    }
+}
+
+impl Transport for Socket {
+    fn send(&mut self, datagram: &[u8]) -> Result<(), Unsent> {
+        if datagram.len() > DATAGRAM_MAX {
+            return Err(Unsent::TooLong);
+        }
+        self.orders.try_send(Order::Datagram(datagram.to_vec())).map_err(|_| Unsent::HeldBack)
+    }
+
+    fn tell(&mut self, message: &[u8]) -> Result<(), Unsent> {
+        self.orders.try_send(Order::Tell(message.to_vec())).map_err(|_| Unsent::HeldBack)
+    }
+
+    fn drain(&mut self, each: &mut dyn FnMut(Came<'_>)) {
+        self.inbox.drain(each);
+    }
+
+    fn path(&self) -> PathFacts {
+        PathFacts {
+            rtt: Duration::from_micros(self.measured.rtt_micros.load(Relaxed)),
+            datagram_max: DATAGRAM_MAX,
+            sent: self.measured.pings.load(Relaxed),
+            lost: 0,
+            acks: self.measured.pongs.load(Relaxed),
+        }
+    }
+
+    fn closed(&self) -> Option<Closed> {
+        self.inbox.closed()
+    }
+
+    fn close(&mut self, why: Closed) {
+        self.inbox.close(why);
+        self.reader.abort();
+        self.closing = self.orders.try_send(Order::Close(why)).is_ok();
+        if !self.closing {
+            self.writer.abort();
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.reader.abort();
+        if !self.closing {
+            self.writer.abort();
+        }
+    }
+}
+
+async fn read(
+    mut stream: SplitStream<Stream>,
+    (inbox, measured): (Arc<Inbox>, Arc<Measured>),
+    clock: Clock,
+    idle_timeout: Duration,
+) {
+    let why = loop {
+        match timeout(idle_timeout, stream.next()).await {
+            Ok(Some(Ok(Message::Binary(bytes)))) => match take(&inbox, clock.now(), &bytes) {
+                Ok(()) => {}
+                Err(why) => break why,
+            },
+            Ok(Some(Ok(Message::Pong(_)))) => measured.note_pong(clock.now()),
+            Ok(Some(Ok(Message::Ping(_)))) => {}
+            // Browsers close in this way when a page is left.
+            Ok(Some(Ok(Message::Close(_)))) => break Closed::Goodbye,
+            Ok(Some(Ok(_))) => break Closed::Violation,
+            Ok(Some(Err(_)) | None) | Err(_) => break Closed::Lost,
+        }
+    };
+    inbox.close(why);
+}
+
+/// Takes in one binary message.
+fn take(inbox: &Inbox, at: Instant, bytes: &[u8]) -> Result<(), Closed> {
+    match bytes.split_first() {
+        Some((&DATAGRAM, datagram)) => {
+            inbox.datagram(at, datagram);
+            Ok(())
+        }
+        Some((&CONTROL, framed)) => {
+            let message = unframed(framed).ok_or(Closed::Violation)?;
+            match Control::read(message) {
+                Some(Control::Closing(why)) => Err(why),
+                _ if inbox.message(message.to_vec()) => Ok(()),
+                _ => Err(Closed::Violation),
+            }
+        }
+        _ => Err(Closed::Violation),
+    }
+}
+
+/// The message after its length, when that is its length.
+fn unframed(framed: &[u8]) -> Option<&[u8]> {
+    let (length, message) = framed.split_first_chunk()?;
+    (usize::from(u16::from_le_bytes(*length)) == message.len()).then_some(message)
+}
+
+async fn write(
+    mut sink: SplitSink<Stream, Message>,
+    mut orders: mpsc::Receiver<Order>,
+    (inbox, measured): (Arc<Inbox>, Arc<Measured>),
+    clock: Clock,
+) {
+    let mut pings = tokio::time::interval(PING);
+    loop {
+        let message = tokio::select! {
+            order = orders.recv() => match order {
+                Some(Order::Datagram(datagram)) => tagged(DATAGRAM, &datagram),
+                Some(Order::Tell(message)) => tagged(CONTROL, &message),
+                Some(Order::Close(why)) => {
+                    let farewell = tagged(CONTROL, &Control::Closing(why).framed());
+                    let _ = timeout(FAREWELL, async { drop(sink.send(farewell).await); sink.close().await }).await;
+                    return;
+                }
+                None => return,
+            },
+            _ = pings.tick() => match measured.begin_ping(clock.now()) {
+                true => Message::Ping(Vec::new().into()),
+                false => continue,
+            },
+        };
+        if sink.send(message).await.is_err() {
+            return inbox.close(Closed::Lost);
+        }
+    }
+}
+
+fn tagged(tag: u8, bytes: &[u8]) -> Message {
+    Message::Binary([&[tag], bytes].concat().into())
+}
+
+impl Measured {
+    /// Whether a ping is to be sent: one is under way at a time.
+    fn begin_ping(&self, now: Instant) -> bool {
+        let mut pinged = self.pinged.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = pinged.is_none();
+        pinged.get_or_insert(now);
+        self.pings.fetch_add(u64::from(begins), Relaxed);
+        begins
+    }
+
+    fn note_pong(&self, now: Instant) {
+        let Some(pinged) = self.pinged.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let micros = u64::try_from(now.since(pinged).as_micros()).unwrap_or(u64::MAX);
+        self.rtt_micros.store(micros, Relaxed);
+        self.pongs.fetch_add(1, Relaxed);
+    }
+}
+
+/// No message of a session is longer, and what can't be sent for long is not kept.
+fn limits() -> WebSocketConfig {
+    let largest = 1 + DATAGRAM_MAX.max(2 + MESSAGE_MAX);
+    WebSocketConfig::default()
+        .max_message_size(Some(largest))
+        .max_frame_size(Some(largest))
+        .read_buffer_size(4 * 1024)
+        .write_buffer_size(0)
+        .max_write_buffer_size(64 * 1024)
+}
+
+/// What accepts TLS with the certificate that QUIC has.
+pub(crate) fn acceptor(identity: &Identity) -> TlsAcceptor {
+    let mut config = wtransport::tls::server::build_default_tls_config(identity.clone_identity());
+    config.alpn_protocols.clear();
+    TlsAcceptor::from(Arc::new(config))
+}
+
+/// Accepts a WebSocket, when its origin is welcome.
+pub(crate) async fn accept(
+    stream: TcpStream,
+    tls: &TlsAcceptor,
+    is_welcome: impl Fn(Option<&str>) -> bool + Unpin,
+) -> Option<Stream> {
+    stream.set_nodelay(true).ok()?;
+    let stream = TlsStream::from(tls.accept(stream).await.ok()?);
+    #[expect(clippy::result_large_err, reason = "the signature is the library's")]
+    let check = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
+        let origin = request.headers().get("origin").map(|origin| origin.to_str().unwrap_or(""));
+        if is_welcome(origin) {
+            return Ok(response);
+        }
+        let mut refusal = ErrorResponse::new(None);
+        *refusal.status_mut() = StatusCode::FORBIDDEN;
+        Err(refusal)
+    };
+    accept_hdr_async_with_config(stream, check, Some(limits())).await.ok()
+}
+
+/// Opens a WebSocket to a server.
+pub(crate) async fn open(address: SocketAddr, url: &Url, mut tls: ClientConfig) -> io::Result<Stream> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+    tls.alpn_protocols.clear();
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let stream = TlsStream::from(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?);
+    let url = url.as_str().replacen("https", "wss", 1);
+    let (socket, _) = client_async_with_config(url, stream, Some(limits())).await.map_err(io::Error::other)?;
+    Ok(socket)
+}
+
+/// The next control message, without its length; `None` when something else comes.
+pub(crate) async fn read_control(socket: &mut Stream) -> Option<Vec<u8>> {
+    match socket.next().await? {
+        Ok(Message::Binary(bytes)) => {
+            let framed = bytes.strip_prefix(&[CONTROL])?;
+            unframed(framed).map(<[u8]>::to_vec)
+        }
+        _ => None,
+    }
+}
+
+/// Sends a control message with its length. When it fails the next thing that is asked of the socket does too.
+pub(crate) async fn write_control(socket: &mut Stream, framed: &[u8]) {
+    let _ = socket.send(tagged(CONTROL, framed)).await;
+}

@@ -1,0 +1,44 @@
+//! What comes through a gateway, and how much of it.
+
+use foretell::{Instant, PeerId};
+
+/// What has come for the session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival<'a> {
+    /// A datagram, for `Server::receive`.
+    Datagram {
+        /// When it came.
+        at: Instant,
+        /// From whom.
+        peer: PeerId,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// The player is gone for good, for `Server::leave`.
+    Left(PeerId),
+}
+
+/// What the network has carried, refused and lost, since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// Datagrams handed to the network.
+    pub sent: u64,
+    /// Bytes in them.
+    pub sent_bytes: u64,
+    /// Datagrams that the brake held back, or the path did not take.
+    pub held_back: u64,
+    /// Datagrams that have come.
+    pub received: u64,
+    /// Bytes in them.
+    pub received_bytes: u64,
+    /// Hellos with the nonce of another place.
+    pub strange_hellos: u64,
+    /// Connections that had to prove their address first.
+    pub retried: u64,
+    /// Connections that were one too many.
+    pub turned_away: u64,
+    /// Connections that showed no right to a place in time.
+    pub not_admitted: u64,
+    /// Connections that were admitted.
+    pub admitted: u64,
+}

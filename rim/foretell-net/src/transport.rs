@@ -1,0 +1,215 @@
+//! What a session asks of a network: datagrams that may be lost, one reliable stream of messages, and facts of the path.
+//!
+//! Invariants: nothing here waits. What can't be sent now is not sent; what has come waits in an [`Inbox`] of bounded size.
+
+use foretell::Instant;
+use foretell::session::DATAGRAM_MAX;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One connection, whichever protocol carries it.
+pub trait Transport: Send {
+    /// Hands a datagram to the network. It may be lost.
+    ///
+    /// # Errors
+    /// [`Unsent`] when it was not handed over: another datagram is the better answer to it than a repetition.
+    fn send(&mut self, datagram: &[u8]) -> Result<(), Unsent>;
+
+    /// Appends a message to the reliable stream: it arrives, in order, or the connection ends.
+    ///
+    /// # Errors
+    /// [`Unsent`] when the other end takes nothing, and too much waits for it already.
+    fn tell(&mut self, message: &[u8]) -> Result<(), Unsent>;
+
+    /// Takes out what has come since the last call: each kind in its order.
+    fn drain(&mut self, each: &mut dyn FnMut(Came<'_>));
+
+    /// What is known of the path by now.
+    fn path(&self) -> PathFacts;
+
+    /// Why the connection is over, if it is.
+    fn closed(&self) -> Option<Closed>;
+
+    /// Ends the connection, and tells the other end why. Nothing is sent after it.
+    fn close(&mut self, why: Closed);
+}
+
+/// Something that has come over a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Came<'a> {
+    /// A datagram, and when it came.
+    Datagram(Instant, &'a [u8]),
+    /// The next message of the reliable stream.
+    Message(&'a [u8]),
+}
+
+/// What is known of the path to the other end. Counters begin with the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PathFacts {
+    /// The smoothed round-trip time.
+    pub rtt: Duration,
+    /// The longest datagram that fits, in bytes.
+    pub datagram_max: usize,
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Those of them that count as lost.
+    pub lost: u64,
+    /// Acknowledgements that have come.
+    pub acks: u64,
+}
+
+/// Why a datagram or message was not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unsent {
+    /// It is longer than the path takes.
+    #[error("longer than the path takes")]
+    TooLong,
+    /// Too much waits already, or the rate limit holds it back.
+    #[error("held back")]
+    HeldBack,
+    /// The connection is over.
+    #[error("the connection is over")]
+    Closed,
+}
+
+/// Why a connection is over. The numbers are the codes on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, thiserror::Error)]
+pub enum Closed {
+    /// One end has said good-bye. Browsers send the same when a page is closed.
+    #[error("good-bye")]
+    Goodbye = 0,
+    /// The same player plays over a newer connection.
+    #[error("the player has come over another connection")]
+    Replaced = 1,
+    /// The other end was not admitted; the reason was sent before.
+    #[error("not admitted")]
+    Refused = 2,
+    /// The server has ended.
+    #[error("the server has ended")]
+    ServerEnded = 3,
+    /// The server has removed the player.
+    #[error("removed by the server")]
+    Removed = 4,
+    /// The other end does not keep to the protocol.
+    #[error("protocol violated")]
+    Violation = 5,
+    /// Nobody has said so: the network is gone, or the other end's machine or program.
+    #[error("connection lost")]
+    Lost = 6,
+}
+
+impl Closed {
+    /// The reason that a code of the wire stands for; an unknown one is [`Closed::Lost`].
+    pub fn from_code(code: u64) -> Closed {
+        const ALL: [Closed; 6] = [
+            Closed::Goodbye,
+            Closed::Replaced,
+            Closed::Refused,
+            Closed::ServerEnded,
+            Closed::Removed,
+            Closed::Violation,
+        ];
+        ALL.into_iter().find(|why| why.code() == code).unwrap_or(Closed::Lost)
+    }
+
+    /// Its code on the wire.
+    pub fn code(self) -> u64 {
+        self as u64
+    }
+}
+
+/// How many datagrams wait at most: a tick of the fastest server is 8 of them, so this is more than a stall of 100 ms.
+const DATAGRAMS_MAX: usize = 64;
+/// How many messages wait at most; a second or two of them.
+const MESSAGES_MAX: usize = 16;
+
+/// What has come and was not taken yet. Shared by the task that reads and whoever drains.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Oldest first, `len <= DATAGRAMS_MAX`.
+    datagrams: VecDeque<(Instant, Vec<u8>)>,
+    /// Oldest first, `len <= MESSAGES_MAX`.
+    messages: VecDeque<Vec<u8>>,
+    closed: Option<Closed>,
+}
+
+impl Inbox {
+    /// A datagram that came at `at`. Of too many the oldest are dropped; one that is longer than any of a session is too.
+    pub(crate) fn datagram(&self, at: Instant, bytes: &[u8]) {
+        if bytes.len() > DATAGRAM_MAX {
+            return;
+        }
+        let mut waiting = self.lock();
+        if waiting.datagrams.len() == DATAGRAMS_MAX {
+            waiting.datagrams.pop_front();
+        }
+        waiting.datagrams.push_back((at, bytes.to_vec()));
+    }
+
+    /// A message. Whether there was room: a reliable stream with a hole is none.
+    pub(crate) fn message(&self, bytes: Vec<u8>) -> bool {
+        let mut waiting = self.lock();
+        let room = waiting.messages.len() < MESSAGES_MAX;
+        if room {
+            waiting.messages.push_back(bytes);
+        }
+        room
+    }
+
+    /// The connection is over. The first reason stands.
+    pub(crate) fn close(&self, why: Closed) {
+        self.lock().closed.get_or_insert(why);
+    }
+
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        self.lock().closed
+    }
+
+    pub(crate) fn drain(&self, each: &mut dyn FnMut(Came<'_>)) {
+        let (messages, datagrams) = {
+            let mut waiting = self.lock();
+            (std::mem::take(&mut waiting.messages), std::mem::take(&mut waiting.datagrams))
+        };
+        messages.iter().for_each(|message| each(Came::Message(message)));
+        datagrams.iter().for_each(|(at, datagram)| each(Came::Datagram(*at, datagram)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Whoever panicked has left whole entries.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inbox_keeps_the_newest_datagrams_and_refuses_surplus_messages() {
+        let inbox = Inbox::default();
+        for number in 0..100u8 {
+            inbox.datagram(Instant::from_micros(u64::from(number)), &[number]);
+            assert_eq!(inbox.message(vec![number]), usize::from(number) < MESSAGES_MAX);
+        }
+        inbox.datagram(Instant::ZERO, &[0; DATAGRAM_MAX + 1]);
+        let (mut datagrams, mut messages) = (Vec::new(), Vec::new());
+        inbox.drain(&mut |came| match came {
+            Came::Datagram(at, bytes) => datagrams.push((at.micros(), bytes[0])),
+            Came::Message(bytes) => messages.push(bytes[0]),
+        });
+        assert_eq!(datagrams, (36..100).map(|number| (u64::from(number), number)).collect::<Vec<_>>());
+        assert_eq!(messages, (0..16).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_code_means_the_reason_that_it_was_made_of() {
+        for code in 0..=6 {
+            assert_eq!(Closed::from_code(code).code(), code);
+        }
+        assert_eq!(Closed::from_code(1 << 40), Closed::Lost);
+    }
+}

@@ -1,0 +1,187 @@
+//! Clients that do not keep to the rules. What they say is written by hand, from PROTOCOL.md.
+
+mod common;
+
+use common::{Arena, all_agree, join, play, rules, serve_config, start, token};
+use foretell::{Client, ClientConfig, Instant, Outbox};
+use foretell_net::{Running, ServeConfig, Token};
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use wtransport::endpoint::ConnectOptions;
+use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
+use wtransport::tls::{Sha256Digest, rustls};
+use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, RecvStream, SendStream};
+
+const SOON: Duration = Duration::from_secs(20);
+
+struct Raw {
+    connection: Connection,
+    send: SendStream,
+    recv: RecvStream,
+}
+
+/// A connection with its stream, on which nothing was said yet; `None` when the server does not want it.
+async fn open(server: &Running, origin: Option<&str>) -> Option<Raw> {
+    let hashes = server.certificate_hashes().into_iter().map(Sha256Digest::new);
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let config = QuicConfig::builder().with_bind_address(any).with_server_certificate_hashes(hashes).build();
+    let mut options = ConnectOptions::builder(format!("https://127.0.0.1:{}/", server.local_addr().port()));
+    if let Some(origin) = origin {
+        options = options.add_header("origin", origin);
+    }
+    let connection = Endpoint::client(config).expect("a port").connect(options.build()).await.ok()?;
+    let (send, recv) = connection.open_bi().await.ok()?.await.ok()?;
+    Some(Raw { connection, send, recv })
+}
+
+impl Raw {
+    async fn say(&mut self, message: &[u8]) {
+        let length = u16::try_from(message.len()).expect("short").to_le_bytes();
+        self.send.write_all(&[&length[..], message].concat()).await.expect("sent");
+    }
+
+    async fn hear(&mut self) -> Vec<u8> {
+        let mut length = [0; 2];
+        self.recv.read_exact(&mut length).await.expect("a length");
+        let mut message = vec![0; usize::from(u16::from_le_bytes(length))];
+        self.recv.read_exact(&mut message).await.expect("a message");
+        message
+    }
+
+    /// Whether the server has closed the connection.
+    async fn is_closed(&self) -> bool {
+        timeout(SOON, self.connection.closed()).await.is_ok()
+    }
+}
+
+/// Admitted by token: the connection and the number of its session.
+async fn admitted(server: &Running, token: &Token) -> (Raw, u64) {
+    let mut raw = open(server, None).await.expect("a connection");
+    raw.say(&[&[1, 1, 0], token.as_bytes()].concat()).await;
+    let answer = raw.hear().await;
+    assert_eq!(answer[0], 2, "admitted");
+    (raw, u64::from_le_bytes(answer[1..9].try_into().expect("8 bytes")))
+}
+
+/// What a client with this nonce sends first.
+fn hello(nonce: u64) -> Vec<u8> {
+    let mut client = Client::<Arena>::new(rules(), ClientConfig::default(), nonce);
+    let mut outbox = Outbox::new();
+    client.update(Instant::ZERO, &mut Arena::default(), &mut |_| unreachable!("no tick yet"), &mut outbox);
+    outbox.iter().next().map(|(_, bytes)| bytes.to_vec()).expect("a hello")
+}
+
+async fn until(server: &Running, what: &str, done: impl FnMut(&foretell_net::Status) -> bool) {
+    let mut status = server.watch();
+    let seen = timeout(SOON, status.wait_for(done)).await;
+    seen.unwrap_or_else(|_| panic!("not in time: {what}")).expect("it runs");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_takes_the_place_of_another_by_their_nonce() {
+    let server = start(serve_config()).await;
+    let (alice, hers) = admitted(&server, &token("alice")).await;
+    let (mallory, _) = admitted(&server, &token("mallory")).await;
+    for _ in 0..10 {
+        mallory.connection.send_datagram(hello(hers)).expect("sent");
+    }
+    until(&server, "they have come", |status| status.traffic.strange_hellos >= 1).await;
+    assert_eq!(server.status().players, 0);
+    alice.connection.send_datagram(hello(hers)).expect("sent");
+    until(&server, "the own nonce is heard", |status| status.players == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_instead_of_an_admission_is_refused() {
+    let server = start(serve_config()).await;
+    for (message, answer) in [(&[1, 2, 0, 7][..], [3, 1]), (&[1, 1, 9], [3, 0]), (&[4], [3, 0]), (&[], [3, 0])] {
+        let mut raw = open(&server, None).await.expect("a connection");
+        raw.say(message).await;
+        assert_eq!(raw.hear().await, answer, "{message:?}");
+        assert!(raw.is_closed().await);
+    }
+    let mut raw = open(&server, None).await.expect("a connection");
+    raw.send.write_all(&[0xff, 0xff]).await.expect("sent");
+    assert!(raw.is_closed().await, "a length that no message has");
+    until(&server, "all are gone", |status| status.handshakes == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_come_from_allowed_pages_alone() {
+    let origins = vec!["https://play.example.org".to_owned()];
+    let server = start(ServeConfig { origins, ..serve_config() }).await;
+    assert!(open(&server, Some("https://evil.example.org")).await.is_none());
+    assert!(open(&server, Some("https://play.example.org.evil.example")).await.is_none());
+    assert!(open(&server, Some("null")).await.is_none());
+    assert!(open(&server, Some("https://play.example.org")).await.is_some());
+}
+
+/// The HTTP status with which a WebSocket from a page is answered.
+async fn socket_status(server: &Running, origin: &str) -> u16 {
+    let hashes = server.certificate_hashes().into_iter().map(Sha256Digest::new);
+    let verifier = ServerHashVerification::new(hashes);
+    let mut tls = build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)));
+    tls.alpn_protocols.clear();
+    let stream = tokio::net::TcpStream::connect(server.local_addr()).await.expect("a server");
+    let name = rustls::pki_types::ServerName::try_from("127.0.0.1").expect("a name");
+    let stream = tokio_rustls::TlsConnector::from(Arc::new(tls)).connect(name, stream).await.expect("trusted");
+    let mut request = "wss://127.0.0.1/".into_client_request().expect("an address");
+    request.headers_mut().insert("origin", origin.parse().expect("a header"));
+    match tokio_tungstenite::client_async(request, stream).await {
+        Ok((_, response)) => response.status().as_u16(),
+        Err(tokio_tungstenite::tungstenite::Error::Http(response)) => response.status().as_u16(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn websockets_of_browsers_come_from_allowed_pages_alone() {
+    let origins = vec!["https://play.example.org".to_owned()];
+    let server = start(ServeConfig { origins, ..serve_config() }).await;
+    assert_eq!(socket_status(&server, "https://evil.example.org").await, 403);
+    assert_eq!(socket_status(&server, "https://play.example.org").await, 101);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_of_strangers_and_of_an_admitted_player_does_not_disturb_the_others() {
+    let server = start(serve_config()).await;
+    let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
+    let (mut mallory, session) = admitted(&server, &token("mallory")).await;
+    mallory.connection.send_datagram(hello(session)).expect("sent");
+    let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]);
+    let stranger = tokio::net::UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    for round in 0..200 {
+        for _ in 0..10 {
+            let mut bytes = vec![0; 1 + (rng.next_u32() as usize) % 1150];
+            rng.fill_bytes(&mut bytes);
+            stranger.send_to(&bytes, server.local_addr()).await.expect("sent");
+            let _ = mallory.connection.send_datagram(&bytes);
+        }
+        let mut bent = hello(session);
+        let bit = rng.next_u32() as usize % (bent.len() * 8);
+        bent[bit / 8] ^= 1 << (bit % 8);
+        let _ = mallory.connection.send_datagram(&bent[..1 + rng.next_u32() as usize % bent.len()]);
+        if round % 20 == 0 {
+            guests[0].frame();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    until(&server, "it was heard", |status| status.malformed > 50).await;
+    let agreed = guests[0].agreed();
+    play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 50)).await;
+    // Messages of the stream that nobody has asked for: more than may wait.
+    for _ in 0..10_000 {
+        if mallory.send.write_all(&[1, 0, 9]).await.is_err() {
+            break;
+        }
+    }
+    mallory.send.write_all(&[0xff, 0xff, 1]).await.ok();
+    assert!(mallory.is_closed().await);
+    until(&server, "it is gone", |status| status.connections == 1).await;
+    play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 60)).await;
+}
