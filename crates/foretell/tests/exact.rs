@@ -252,6 +252,80 @@ fn whatever_goes_wrong_every_check_holds() {
     }
 }
 
+#[test]
+fn a_history_shorter_than_the_round_trip_asks_and_starts_again_instead_of_drifting() {
+    let mut simulation = session(2, true, bad(600, 0.0), 21);
+    for player in &mut simulation.players {
+        player.client.config_mut().horizon = Duration::from_millis(400);
+    }
+    let mut play = Play::new(8, &[0, 1]);
+    run(&mut simulation, &mut play, 10);
+    let resyncs = stats(&simulation, 0).resyncs;
+    assert!(resyncs > 3, "{:?}", stats(&simulation, 0));
+    let client = &simulation.players[0].client;
+    let newest = play.truth.values().last().expect("some");
+    for (entity, ball) in client.predicted(client.tick()).expect("the present").states::<Ball>() {
+        let truth = newest.state::<Ball>(entity).expect("it is there");
+        assert!((ball.at[0] - truth.at[0]).abs() < 30.0, "{entity}: {ball:?} {truth:?}");
+    }
+}
+
+#[test]
+fn whatever_the_reconciliation_nobody_asks_for_ever() {
+    use foretell::session::client::Reconciliation::{AlwaysRollback, Off, Resync, Rollback, Snap};
+    for reconciliation in [AlwaysRollback, Off, Resync, Rollback, Snap] {
+        let mut simulation = session(2, true, bad(100, 0.0), 22);
+        simulation.players[0].client.config_mut().reconciliation = reconciliation;
+        let mut play = Play::new(9, &[1]);
+        run(&mut simulation, &mut play, 5);
+        play.active.clear();
+        run(&mut simulation, &mut play, 5);
+        let asked = stats(&simulation, 0).outcomes.asked;
+        run(&mut simulation, &mut play, 10);
+        assert_eq!(stats(&simulation, 0).outcomes.asked, asked, "{reconciliation:?}");
+        assert!(reconciliation == Off || agrees_with_truth(&simulation, &play, 0, 30), "{reconciliation:?}");
+    }
+}
+
+#[test]
+fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own() {
+    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
+    let (mut world, mut outbox) = (Balls::default(), foretell::Outbox::new());
+    let mut clients: Vec<(Client<Balls>, Balls)> =
+        (0..2).map(|nonce| (Client::new(rules.clone(), ClientConfig::default(), nonce), Balls::default())).collect();
+    for frame in 0..64 * 40_u64 {
+        let now = Instant::from_micros(frame * 15_625);
+        if frame == 64 * 30 {
+            // The program is started again.
+            clients[1] = (Client::new(rules.clone(), ClientConfig::default(), 1), Balls::default());
+        }
+        if frame == 64 * 8 {
+            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+        }
+        for (nth, (client, world)) in clients.iter_mut().enumerate() {
+            // Nothing of the second one between 5 s and 30 s.
+            if nth == 1 && (64 * 5..64 * 30).contains(&frame) {
+                continue;
+            }
+            client.update(now, world, &mut |_| Push::default(), &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                server.receive(now, foretell::PeerId(nth as u64), datagram).expect("well-formed");
+            }
+            outbox.clear();
+        }
+        server.update(now, &mut world, &mut outbox);
+        for (peer, datagram) in outbox.iter() {
+            if peer.0 == 0 || !(64 * 5..64 * 30).contains(&frame) {
+                clients[peer.0 as usize].0.receive(now, datagram).expect("well-formed");
+            }
+        }
+        outbox.clear();
+    }
+    let now = Instant::from_micros(64 * 40 * 15_625);
+    assert_eq!(clients[1].0.state(now), foretell::ClientState::Playing);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -36,8 +36,7 @@ struct Driven {
 
 impl Driven {
     /// Whose rollbacks go back to so many ticks after a saved one.
-    fn new(cubes: u16, awake: bool, interval: u32, offset: u32) -> Driven {
-        let mut world = Pile::heap(cubes, awake);
+    fn new(mut world: Pile, interval: u32, offset: u32) -> Driven {
         (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
         let mut full = Rows::new(&Thing::schema());
         world.publish(&mut full);
@@ -99,9 +98,17 @@ fn main() {
     println!("16 ticks back, CPU time; medians of {ROUNDS} pairs that were measured in turns");
     println!("| cubes | saved every | from | 16 bare steps and a restore | rollback | ratio |");
     println!("|---|---|---|---:|---:|---:|");
-    for (cubes, awake, interval) in [(75, true, 4), (100, false, 4), (100, true, 4), (901, false, 8), (901, true, 4)] {
+    let cases: [(&str, Pile, u32); 6] = [
+        ("100 in a heap, some asleep", Pile::heap(100, false), 4),
+        ("100 in a heap, all awake", Pile::heap(100, true), 4),
+        ("901 in a heap, some asleep", Pile::heap(901, false), 8),
+        ("901 in a heap, all awake", Pile::heap(901, true), 4),
+        ("901 in a field, most asleep", Pile::field(901), 16),
+        ("the 96 of a field that a client is told of, most asleep", Pile::field(96), 16),
+    ];
+    for (name, world, interval) in cases {
         for (from, offset) in [("a saved tick", 0), ("halfway between two", interval / 2)] {
-            let mut driven = Driven::new(cubes, awake, interval, offset);
+            let mut driven = Driven::new(world.clone(), interval, offset);
             let mut saved = Physics::default();
             let pairs: Vec<[f64; 2]> = (0..ROUNDS)
                 .map(|_| {
@@ -113,8 +120,7 @@ fn main() {
                 .collect();
             let [bare, rolled] = [0, 1].map(|nth| median(pairs.iter().map(|pair| pair[nth]).collect()));
             let ratio = median(pairs.iter().map(|[bare, rolled]| rolled / bare).collect());
-            let rest = if awake { "all awake" } else { "some asleep" };
-            println!("| {cubes}, {rest} | {interval} ticks | {from} | {bare:.2} ms | {rolled:.2} ms | {ratio:.2} |");
+            println!("| {name} | {interval} ticks | {from} | {bare:.2} ms | {rolled:.2} ms | {ratio:.2} |");
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct Timeline<W: World> {
     pub(super) checkpoints: Checkpoints<W::Saved>,
     /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
     pub(super) canonical: Vec<Tick>,
-    /// How many ticks the last re-simulation was allowed.
+    /// How few ticks a re-simulation was ever allowed.
     budget: u32,
     /// Whether the re-simulation under way, or the last one, has saved a state: one is enough to begin the next from.
     pub(super) has_saved_again: bool,
@@ -220,7 +220,7 @@ impl<W: World> Timeline<W> {
 
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
     pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
-        self.budget = budget;
+        self.budget = self.budget.min(budget);
         let Some(from) = self.again_from else { return 0 };
         self.seek(world, from);
         let until = self.present.min(from + budget);

@@ -172,6 +172,9 @@ impl<W: World> Client<W> {
     /// started again, or comes over another connection, gets the player back that it had, as long as the
     /// [server keeps the place](super::server::ServerConfig::keep_lost). After a good-bye, or for another player, it has
     /// to be another one.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
         let mut client = Client::with(rules, config, Phase::Joining);
         client.nonce = Some(nonce);
@@ -199,6 +202,7 @@ impl<W: World> Client<W> {
     }
 
     fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
+        rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Client {
             clock: Steady::new(Instant::ZERO),

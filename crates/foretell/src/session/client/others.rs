@@ -168,7 +168,10 @@ impl<W: World> Turn<'_, W> {
     fn choose(&mut self, tick: Tick) {
         let session = &mut *self.session;
         if self.rules.is_exact() {
+            session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
             let Some(snapshot) = session.snapshots.get(tick) else { return };
+            session.wanted.clear();
+            session.wanted.insert_all();
             snapshot.rows.iter().for_each(|(entity, _)| session.wanted.insert(entity.player()));
             return;
         }

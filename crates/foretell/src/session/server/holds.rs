@@ -206,6 +206,7 @@ impl<W: World> Server<W> {
 
     /// Whether a player may have an entity.
     fn decide(&mut self, now: Instant, index: usize, (entity, claim): (Entity, Claim)) -> Result<(), HoldRefusal> {
+        let held_max = usize::from(self.held_max());
         let Peer { player, asked, stats, .. } = &mut self.peers[index];
         let player = *player;
         if !asked.may_ask(now) {
@@ -225,7 +226,7 @@ impl<W: World> Server<W> {
         }
         let holder = self.holds.holder(entity);
         let has_it = holder.is_some_and(|holder| holder.player == player);
-        if !has_it && self.holds.count(player) >= usize::from(self.config.held_max) {
+        if !has_it && self.holds.count(player) >= held_max {
             stats.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooMany);
         }

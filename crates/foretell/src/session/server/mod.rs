@@ -158,7 +158,11 @@ pub struct Server<W: World> {
 impl<W: World> Server<W> {
     /// A server whose tick 0 begins at `now`. `epoch` tells this server from an earlier one of the same address: give it
     /// another value at every start.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
+        rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Server {
             rules_hash: rules.hash_with::<W::Input>(),

@@ -59,6 +59,8 @@ pub(crate) struct Peer<I> {
     pub owed: Option<Tick>,
     /// When it was last sent a whole state.
     pub whole_sent: Option<Tick>,
+    /// How many canonical ticks in a row have not helped it.
+    pub canonical_waits: u32,
     /// What it has asked for in shared mode.
     pub asked: Asked,
     pub stats: PeerStats,
@@ -98,8 +100,9 @@ impl<I: Copy + Default> Peer<I> {
             planned: start,
             steps: 0,
             relay_from: PlayerId::SERVER,
-            owed: Some(start),
+            owed: Some(start.next()),
             whole_sent: None,
+            canonical_waits: 0,
             asked: Asked::new(),
             stats: PeerStats::default(),
             newest: None,

@@ -6,7 +6,7 @@
 use super::delta::{Base, Of, Selection};
 use super::exact::Form;
 use super::peer::Peer;
-use super::relay::Others;
+use super::relay::{Others, RELAYED_BITS_MAX};
 use super::view::View;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
@@ -90,7 +90,7 @@ impl<W: World> Server<W> {
             let seen = self.published.places_seen_by(&self.rules.schema, self.peers[index].player);
             self.selection.choose_all_of(seen);
         } else {
-            self.select(index);
+            self.select(index, tick);
         }
     }
 
@@ -115,7 +115,7 @@ impl<W: World> Server<W> {
             if parts < PARTS_MAX {
                 self.shed(index, u64::from(parts) * 8 * DATAGRAM_MAX as u64);
             }
-            self.select(index);
+            self.select(index, tick);
             if self.write_snapshot(index, (tick, true), outbox) {
                 return true;
             }
@@ -137,12 +137,14 @@ impl<W: World> Server<W> {
     }
 
     /// Chooses what of the published rows is told.
-    fn select(&mut self, index: usize) {
+    fn select(&mut self, index: usize, tick: Tick) {
         let Server { peers, selection, published: rows, rules, changes, sight, .. } = self;
         let Peer { player, view, sent, .. } = &peers[index];
         let sight = view.as_ref().map(|view| (view, &*sight));
         let of = Of { rows, schema: &rules.schema, player: *player, changes, sight };
-        selection.choose(sent.baseline(), of);
+        // A server that waits for inputs may tell a state twice.
+        let base = sent.baseline().filter(|base| base.tick < tick);
+        selection.choose(base, of);
     }
 
     /// Says whether it was not too large.
@@ -172,7 +174,8 @@ impl<W: World> Server<W> {
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
         let (is_exact, is_image) = (rules.is_exact(), rules.is_exact() && tick != self.next);
         let (receiver, widths) = (index, &**input_widths);
-        let mut others = Others { peers, receiver, published, interval, of_others, is_exact, widths, line };
+        let bits_max = RELAYED_BITS_MAX[usize::from(head.proof.is_some())];
+        let mut others = Others { peers, receiver, published, bits_max, interval, of_others, is_exact, widths, line };
         for part in 0..PARTS_MAX {
             head.part = part;
             bytes += outbox.push(address, |bytes| {
