@@ -16,8 +16,8 @@ const BACK = [0, 7.6, 9.6];
 const LOOK_M = 0.3;
 /** The camera comes nearer to its place by this share per second, to the power of e; it never goes further than so, and
  *  least far to where there is only wall. */
-const FOLLOW_PER_S = 3.2;
-const FARTHEST_M = { x: [-6.5, 6.5], z: [-4.5, 6.5] };
+const FOLLOW_PER_S = 5;
+const FARTHEST_M = { x: [-6.5, 6.5], z: [-4.5, 8.4] };
 /** Frames after which a trail is gone. */
 const TRAIL_FRAMES = 40;
 const UPRIGHT = [0, 0, 0, 1];
@@ -93,7 +93,7 @@ export class PilePicture {
     const { width, height } = this.size;
     // A narrow picture is looked at from further away.
     const far = Math.max(1, Math.min(1.9, 1.25 / (width / height)));
-    const at = [this.at[0], LOOK_M, this.at[1] - 1.5];
+    const at = [this.at[0], LOOK_M, this.at[1] - 1.1];
     const eye = at.map((lane, i) => lane + BACK[i] * far);
     return { eye, camera: product(perspective(ANGLE, width / height, 1, 90), lookingAt(eye, at)) };
   }
