@@ -605,7 +605,7 @@ test("in 3D a key moves the own cube at once, and it pushes what is in its way",
     const from = (await waysOf(page))[1].at(-1);
     const pressed = await newestFrame(page);
     await page.keyboard.down(key);
-    await until(page, pressed + 8);
+    await until(page, pressed + 16);
     await page.keyboard.up(key);
     const held = (await frames(page)).find(({ frame, keys }) => frame > pressed && keys & bit).frame;
     const [frame] = (await waysOf(page))[1].find((to) => to[0] > pressed && sense(from, to) > 1);
@@ -630,7 +630,7 @@ test("in 3D what is drawn follows the legend and the controls", async () => {
   await page.waitForFunction(() => document.querySelectorAll(".lane").length === 2 && document.querySelectorAll(".who:not([hidden])").length === 4);
   await page.keyboard.press("1");
   await page.waitForFunction(() => window.foretell.frames.some(({ lanes }) => lanes?.lanes[0].bodies?.corrected.length));
-  assert.match(await page.locator(".said").first().innerText(), /corrected by \d+ cm/);
+  await page.waitForFunction(() => /corrected by \d+ cm/.test(document.querySelector(".said").textContent));
   await page.keyboard.press("p");
   await page.waitForTimeout(800);
   const whole = await pictureOf(page);

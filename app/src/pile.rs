@@ -24,12 +24,12 @@ const JUMP_MPS: f32 = 4.5;
 const JUMP_BELOW_M: f32 = 0.75;
 /// Where the walls are, in metres; drawn low, they hold what is thrown up as well.
 const WALL_M: f32 = 10.0;
-/// Between the cubes of the field, from middle to middle.
-const APART_M: f32 = 0.62;
+/// Between the cubes of the field, from middle to middle: at most, and where they would not leave room for players.
+const APART_M: [f32; 2] = [0.62, 0.5];
 /// An entity's name counts up to 256 in a tick.
 const SPAWNED_PER_TICK: u16 = 225;
-/// How far from the middle of the field the first two players start.
-const START_M: f32 = 5.5;
+/// How far from the field the first two players start.
+const BEFORE_M: f32 = 2.4;
 
 /// What there is one row of.
 #[derive(State, Clone, Copy, Debug)]
@@ -60,17 +60,46 @@ impl Blueprint for Thing {
     }
 }
 
+/// How the small cubes lie when the authority has scattered them.
+#[derive(Clone, Copy)]
+struct Field {
+    cubes: u16,
+    columns: f32,
+    rows: f32,
+    apart_m: f32,
+}
+
+impl Field {
+    fn of(cubes: u16) -> Field {
+        let columns = f32::from(cubes).sqrt().ceil().max(1.0);
+        let apart_m = APART_M[usize::from(columns * APART_M[0] > WALL_M)];
+        Field { cubes, columns, rows: (f32::from(cubes) / columns).ceil(), apart_m }
+    }
+
+    /// Where the cube of this number lies.
+    fn place(&self, nth: f32) -> Body {
+        let place = |nth: f32, of: f32| (nth - (of - 1.0) / 2.0) * self.apart_m;
+        Body::at([place(nth % self.columns, self.columns), HALF_M[1], place((nth / self.columns).floor(), self.rows)])
+    }
+
+    /// Where a player starts: the first two face each other across it.
+    fn start(&self, player: PlayerId) -> Body {
+        let nth = player.get().saturating_sub(1);
+        let far = (self.rows * self.apart_m / 2.0 + BEFORE_M).min(WALL_M - 1.0);
+        Body::at([f32::from(nth / 2) * 2.0, HALF_M[0], if nth.is_multiple_of(2) { -far } else { far }])
+    }
+}
+
 /// The floor, its walls and what lies on it.
 #[derive(Clone)]
 pub struct Pile {
     physics: Physics,
-    /// How many cubes the authority scatters.
-    field: u16,
+    field: Field,
 }
 
 impl Pile {
     /// An empty floor. On the server it gets this many small cubes in its first ticks; a client's are told to it.
-    pub fn new(field: u16) -> Pile {
+    pub fn new(cubes: u16) -> Pile {
         let floor = ColliderBuilder::cuboid(WALL_M + 1.0, 0.5, WALL_M + 1.0).translation(Vector::new(0.0, -0.5, 0.0));
         let wall = |x: f32, z: f32| {
             let half = |along: f32| if along == 0.0 { WALL_M + 1.0 } else { 0.5 };
@@ -78,7 +107,7 @@ impl Pile {
             ColliderBuilder::cuboid(half(x), 5.0, half(z)).translation(middle)
         };
         let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
-        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), field }
+        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), field: Field::of(cubes) }
     }
 
     /// The driver of a player.
@@ -91,17 +120,13 @@ impl Pile {
         &mut self.physics
     }
 
+    /// As many as one tick may name.
     fn scatter(&mut self, step: &Step<'_, Buttons>) {
-        let of_tick =
-            |tick: u32| u16::try_from(tick).unwrap_or(u16::MAX).saturating_mul(SPAWNED_PER_TICK).min(self.field);
+        let until = |tick: u32| u16::try_from(tick).unwrap_or(u16::MAX).saturating_mul(SPAWNED_PER_TICK);
         let tick = step.tick().get();
-        let columns = f32::from(self.field).sqrt().ceil().max(1.0);
-        let rows = (f32::from(self.field) / columns).ceil();
-        for nth in (of_tick(tick)..of_tick(tick + 1)).map(f32::from) {
-            let place = |nth: f32, of: f32| (nth - (of - 1.0) / 2.0) * APART_M;
-            let at = [place(nth % columns, columns), HALF_M[1], place((nth / columns).floor(), rows)];
+        for nth in until(tick)..until(tick + 1).min(self.field.cubes) {
             let small = step.spawn(SMALL, PlayerId::SERVER);
-            self.physics.spawn(small, &Thing::Small { body: Body::at(at) });
+            self.physics.spawn(small, &Thing::Small { body: self.field.place(f32::from(nth)) });
         }
     }
 
@@ -119,13 +144,6 @@ impl Pile {
     }
 }
 
-/// Where a player's cube starts: the first two face each other across the field.
-fn start(player: PlayerId) -> Body {
-    let nth = player.get().saturating_sub(1);
-    let side = if nth.is_multiple_of(2) { -START_M } else { START_M };
-    Body::at([f32::from(nth / 2) * 2.0, HALF_M[0], side])
-}
-
 impl World for Pile {
     type Input = Buttons;
     type Saved = Physics;
@@ -136,7 +154,7 @@ impl World for Pile {
             self.scatter(step);
         }
         for player in step.joined() {
-            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: start(*player) });
+            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: self.field.start(*player) });
         }
         self.physics.retain(|entity| !step.left().contains(&entity.player()));
         let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
@@ -187,12 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn players_start_on_the_floor_beside_the_field_and_the_first_two_face_each_other() {
-        let starts: Vec<_> = (1..=8).map(|player| start(PlayerId::new(player)).position).collect();
-        assert_eq!((starts[0][0], starts[0][2]), (starts[1][0], -starts[1][2]));
-        for [x, _, z] in starts {
-            assert!(x.abs() < WALL_M - HALF_M[0] && z.abs() < WALL_M - HALF_M[0]);
-            assert!(z.abs() - HALF_M[0] > APART_M * 5.0, "in the field");
+    fn players_start_beside_the_field_and_the_first_two_face_each_other() {
+        for cubes in [30, 100, 901] {
+            let field = Field::of(cubes);
+            let far = (0..cubes)
+                .map(|nth| field.place(f32::from(nth)).position)
+                .fold(0.0, |far, [x, _, z]| x.abs().max(z.abs()).max(far));
+            let starts: Vec<_> = (1..=8).map(|player| field.start(PlayerId::new(player)).position).collect();
+            assert_eq!((starts[0][0], starts[0][2]), (starts[1][0], -starts[1][2]));
+            for [x, _, z] in starts {
+                assert!(x.abs() <= WALL_M - HALF_M[0] && z.abs() <= WALL_M - HALF_M[0]);
+                assert!(cubes == 30 || z.abs() - HALF_M[0] > far + HALF_M[1], "in the field of {cubes}");
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 /// For how long a missing input is replaced by the last one (D9).
 const REPEAT_LAST: Duration = Duration::from_millis(250);
+/// How many small cubes there may be at most where all are predicted: a state has to fit into eight datagrams.
+const EXACT_FIELD_MAX: u16 = 100;
 /// How long the queue of a rate limit may get.
 const QUEUE: Duration = Duration::from_millis(500);
 
@@ -30,9 +32,15 @@ impl Settings {
         self.0[key as usize]
     }
 
-    /// Sets a control to a code; a larger one than it has is the largest.
+    /// Sets a control to a code; a larger one than it has is the largest. What can't be with it gives way.
     pub fn set(&mut self, key: Key, code: u16) {
         self.0[key as usize] = code.min(key.control().code_max());
+        if self.is_exact() && self.field() > EXACT_FIELD_MAX {
+            match key {
+                Key::Predicted => self.0[Key::Field as usize] = Key::Field.control().default,
+                _ => self.0[Key::Predicted as usize] = 1,
+            }
+        }
     }
 
     /// The value of a control as a number.
@@ -252,6 +260,15 @@ mod tests {
                 assert_eq!(control.code(&control.value(code)), Ok(code), "{}", control.name);
             }
         }
+    }
+
+    #[test]
+    fn more_cubes_than_an_exact_state_holds_and_exactness_exclude_each_other() {
+        let mut settings = Settings::default();
+        settings.set(Key::Field, 2);
+        assert_eq!((settings.field(), settings.is_exact()), (901, false));
+        settings.set(Key::Predicted, 0);
+        assert_eq!((settings.field(), settings.is_exact()), (100, true));
     }
 
     #[test]

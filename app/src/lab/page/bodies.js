@@ -4,6 +4,8 @@
 /** Numbers in a row: number, place in mm, x, y and z of the rotation, and how it comes to be there. */
 const ROW = 8;
 const PER_ONE = 32767;
+/** How a body is that is gone. */
+const GONE = -1;
 /** Of so many frames one is kept whole. */
 const KEY_FRAMES = 60;
 const LISTS = ["client", "server", "ghost"];
@@ -20,7 +22,10 @@ function apply(lists, told) {
   if (told.whole) for (const name of LISTS) lists[name].clear();
   for (const name of LISTS) {
     const rows = told[name];
-    for (let i = 0; i < rows.length; i += ROW) lists[name].set(rows[i], rows.subarray(i, i + ROW));
+    for (let i = 0; i < rows.length; i += ROW) {
+      if (rows[i + 7] === GONE) lists[name].delete(rows[i]);
+      else lists[name].set(rows[i], rows.subarray(i, i + ROW));
+    }
   }
 }
 

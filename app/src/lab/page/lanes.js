@@ -66,7 +66,7 @@ export class Lanes {
     const { lanes, questions } = frame;
     if (lanes) this.bodies.take(frame);
     if (!lanes || !this.bench) return false;
-    const signature = JSON.stringify([lanes.lanes.map(({ name }) => name), questions]);
+    const signature = JSON.stringify([lanes.lanes.map(({ name, figures }) => [name, figures.map(({ label }) => label)]), questions]);
     if (signature === this.signature) return false;
     this.signature = signature;
     this.questions = questions;

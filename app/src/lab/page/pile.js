@@ -16,11 +16,12 @@ const BACK = [0, 7.6, 9.6];
 const LOOK_M = 0.3;
 /** The camera comes nearer to its place by this share per second, to the power of e; it never goes further than so, and
  *  least far to where there is only wall. */
-const FOLLOW_PER_S = 3.2;
-const FARTHEST_M = { x: [-6.5, 6.5], z: [-4.5, 6.5] };
+const FOLLOW_PER_S = 5;
+const FARTHEST_M = { x: [-6.5, 6.5], z: [-4.5, 8.4] };
 /** Frames after which a trail is gone. */
 const TRAIL_FRAMES = 40;
 const UPRIGHT = [0, 0, 0, 1];
+const MARK_M = 0.09;
 /** `small` is how much of it is left on small cubes, of which there are many. */
 const GHOSTS = { server: { dash: 2.5, wide: 1.3, alpha: 0.95, small: 0.62 }, ghost: { dash: 5, wide: 1.0, alpha: 0.85, small: 0.45 } };
 
@@ -57,7 +58,10 @@ export class PilePicture {
     const light = { camera: view.camera, sunlight, sun: SUN };
     this.solids.begin({ casters: solid, sunlight, background: rgb(colours.panel) });
     this.solids.floor({ ...light, half_m: ROOM_M, ground: rgb(colours.floor), grid: rgb(colours.grid), shade: isDark() ? 0.55 : 0.34 });
-    this.solids.flat("contact", { camera: view.camera, strength: isDark() ? 1.3 : 0.8 }, bodies);
+    this.solids.flat("contact", { camera: view.camera, strength: isDark() ? 1.3 : 0.8 }, bodies, true);
+    // What the client is not told of leaves a mark on the floor.
+    const untold = [...lists.server.entries()].filter(([number]) => !lists.client.has(number)).flatMap(([, row]) => mark(row));
+    this.solids.flat("contact", { camera: view.camera, strength: isDark() ? 1.6 : 0.8 }, untold, true);
     this.solids.draw("body", { ...light, eye: view.eye }, solid);
     for (const role of ["ghost", "server"]) this.ghosts(role, lists, view);
     this.trails(frames, at, name, view);
@@ -89,7 +93,7 @@ export class PilePicture {
     const { width, height } = this.size;
     // A narrow picture is looked at from further away.
     const far = Math.max(1, Math.min(1.9, 1.25 / (width / height)));
-    const at = [this.at[0], LOOK_M, this.at[1] - 1.5];
+    const at = [this.at[0], LOOK_M, this.at[1] - 1.1];
     const eye = at.map((lane, i) => lane + BACK[i] * far);
     return { eye, camera: product(perspective(ANGLE, width / height, 1, 90), lookingAt(eye, at)) };
   }
@@ -102,12 +106,13 @@ export class PilePicture {
     return [...wall(-1, 0), ...wall(1, 0), ...wall(0, -1), ...wall(0, 1)];
   }
 
-  /** Outlines of those that are elsewhere than they are shown; of players' cubes always. */
+  /** Outlines of those that are known here and are elsewhere than they are shown; of players' cubes always. */
   ghosts(role, lists, { camera }) {
     if (!this.legend.draws(role)) return;
     const { dash, wide, alpha, small } = GHOSTS[role];
     const colour = [...rgb(colours[role]), alpha];
-    const rows = [...lists[role].entries()].filter(([number, row]) => isDriver(number) || !coincide(row, lists.client.get(number)));
+    const known = ([number, row]) => lists.client.has(number) && !coincide(row, lists.client.get(number));
+    const rows = [...lists[role].entries()].filter((entry) => isDriver(entry[0]) || known(entry));
     const instances = rows.flatMap(([number, row]) => instance(row, isDriver(number) ? colour : [...colour.slice(0, 3), alpha * small]));
     this.solids.draw("outline", { camera, dash, wide: wide * this.size.ratio }, instances, true);
   }
@@ -157,6 +162,12 @@ export class PilePicture {
 function instance(row, colour) {
   const half = halfOf(row[0]);
   return [...place(row), ...rotation(row), half, half, half, ...colour];
+}
+
+/** A small spot on the floor below. */
+function mark(row) {
+  const [x, , z] = place(row);
+  return [x, MARK_M, z, ...UPRIGHT, MARK_M, MARK_M, MARK_M, 0, 0, 0, 1];
 }
 
 /** The own cube in the client's colour, another player's in the others', the rest tinted by how they come to be there. */

@@ -6,13 +6,16 @@ use base64::engine::general_purpose::STANDARD;
 use foretell::Entity;
 use foretell::motion::Pose;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The first number of a small cube; below it stand those of players.
 const FIRST_SMALL: u64 = 256;
 /// Units of a metre, and of a quaternion's component.
 const PER_M: f64 = 1000.0;
 const PER_ONE: f64 = 32_767.0;
+
+/// How a body is that is gone.
+pub const GONE: i16 = -1;
 
 /// A row: number, position in mm, the x, y and z of a rotation whose w is not negative, and how it comes to be there.
 pub type Told = [i16; 8];
@@ -23,7 +26,7 @@ pub type Told = [i16; 8];
 pub struct Bodies {
     /// The number of the screen's own cube.
     pub own: u16,
-    /// Whether the lists hold all bodies that there are, and others are gone.
+    /// Whether this is the first that is told: the lists hold all bodies that there are.
     pub whole: bool,
     /// As the screen shows them.
     pub client: String,
@@ -77,18 +80,13 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// Whether one of those that it was told is not there any more.
-    pub fn lacks(&self, rows: &[Told]) -> bool {
-        let here: BTreeSet<i16> = rows.iter().map(|row| row[0]).collect();
-        self.known.keys().any(|number| !here.contains(number))
-    }
-
-    /// What is to be told: all that differs, or everything.
-    pub fn tell(&mut self, rows: &[Told], whole: bool) -> String {
-        if whole {
-            self.known.clear();
-        }
-        let new: Vec<Told> = rows.iter().copied().filter(|row| self.known.insert(row[0], *row) != Some(*row)).collect();
-        text(&new)
+    /// What is to be told: all that differs, and with [`GONE`] what is not there any more.
+    pub fn tell(&mut self, rows: &[Told]) -> String {
+        let before = core::mem::take(&mut self.known);
+        self.known = rows.iter().map(|row| (row[0], *row)).collect();
+        let mut told: Vec<Told> = rows.iter().copied().filter(|row| before.get(&row[0]) != Some(row)).collect();
+        let gone = before.into_keys().filter(|number| !self.known.contains_key(number));
+        told.extend(gone.map(|number| [number, 0, 0, 0, 0, 0, 0, GONE]));
+        text(&told)
     }
 }

@@ -25,8 +25,11 @@ const CHECKPOINT_INTERVAL: u32 = 8;
 /// What one frame simulates again at most; the rest waits for the next frames.
 const RESIMULATION_BUDGET: u32 = 64;
 
-/// What is near, where not all is predicted: as far as a cube gets in half a second, and some.
-const NEAR: Predict = Predict::Near { within_m: 3.0, until_m: 4.0 };
+/// What is near, where not all is predicted.
+const NEAR: Predict = Predict::Near { within_m: 2.0, until_m: 2.5 };
+
+/// Of how many each is told then, the nearest first.
+const NEAREST: u16 = 96;
 
 /// What its charts ask.
 const QUESTIONS: [Question; 4] = [
@@ -93,7 +96,7 @@ impl Session {
     fn add_player(&mut self, settings: &Settings) -> usize {
         self.stage.screens.push(Screen::new(self.agreed.exact));
         let (client, conditions) = (client(settings), settings.conditions());
-        let (host, world) = (HostOptions::at(60), Pile::new(0));
+        let (host, world) = (HostOptions::at(60), Pile::new(self.agreed.field));
         self.simulation.add_player(PlayerOptions { client, host, conditions, world })
     }
 
@@ -144,7 +147,8 @@ fn client(settings: &Settings) -> ClientConfig {
 }
 
 fn server(settings: &Settings) -> ServerConfig {
-    ServerConfig { relay_inputs: settings.is_on(Key::Relay), ..settings.server() }
+    let nearest = (!settings.is_exact()).then_some(NEAREST);
+    ServerConfig { relay_inputs: settings.is_on(Key::Relay), nearest, ..settings.server() }
 }
 
 impl Bench for Physics {

@@ -7,7 +7,7 @@ use foretell::motion::Pose;
 use foretell::motion::vector::{length, sub};
 use foretell::session::client::{ClientStats, Corrected, Source};
 use foretell::{Client, Entity, Frame, Instant, PlayerId, Tick};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Over how many frames is measured.
 const WINDOW: usize = 300;
@@ -147,11 +147,13 @@ impl Screen {
         self.places = places;
     }
 
-    /// The newest snapshot that has come, out of what the server has stated.
+    /// The newest snapshot that has come, out of what the server has stated: of those bodies that are known here.
     pub fn take_ghost(&mut self, truth: &VecDeque<(Tick, Vec<Told>)>) {
         let stated = truth.iter().rev().find(|(tick, _)| Some(*tick) == self.newest);
         if let Some((_, rows)) = stated {
-            self.ghost.clone_from(rows);
+            let known: BTreeSet<i16> = self.shown.iter().map(|row| row[0]).collect();
+            self.ghost.clear();
+            self.ghost.extend(rows.iter().filter(|row| known.contains(&row[0])));
         }
     }
 
@@ -194,12 +196,9 @@ impl Screen {
     }
 
     fn bodies(&mut self, server: &[Told]) -> Bodies {
-        let lists = [&self.shown[..], server, &self.ghost];
-        let whole = self.frames == 1 || lists.iter().zip(&self.tellers).any(|(rows, teller)| teller.lacks(rows));
-        let [client, server, ghost] = {
-            let [a, b, c] = &mut self.tellers;
-            [a.tell(lists[0], whole), b.tell(lists[1], whole), c.tell(lists[2], whole)]
-        };
+        let [shown, truth, snapshot] = &mut self.tellers;
+        let (client, server, ghost) = (shown.tell(&self.shown), truth.tell(server), snapshot.tell(&self.ghost));
+        let whole = self.frames == 1;
         let own = self.player.map_or(0, PlayerId::get);
         Bodies { own, whole, client, server, ghost, corrected: bodies::text(&self.corrected) }
     }

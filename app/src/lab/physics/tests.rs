@@ -1,6 +1,6 @@
 //! What must hold of the scene *Physics*.
 
-use super::bodies::Told;
+use super::bodies::{GONE, Told};
 use super::*;
 use crate::lab::lanes::Lane;
 use base64::Engine;
@@ -42,6 +42,7 @@ impl Page {
                 known.clear();
             }
             known.extend(rows(told).into_iter().map(|row| (row[0], row)));
+            known.retain(|_, row| row[7] != GONE);
         }
     }
 }
@@ -112,7 +113,21 @@ fn where_not_all_is_predicted_it_is_what_is_near() {
     };
     let (near, far): (Vec<_>, Vec<_>) = page.client.values().partition(|row| row[7] == 0);
     assert!(near.len() > 10 && far.len() > 10, "{} and {}", near.len(), far.len());
-    assert!(near.iter().all(|row| far_m(row) < 4.5) && far.iter().all(|row| far_m(row) > 2.5));
+    assert!(near.iter().all(|row| far_m(row) < 3.0) && far.iter().all(|row| far_m(row) > 1.5));
+}
+
+#[test]
+fn of_nine_hundred_cubes_who_is_near_is_told_and_predicted() {
+    let settings = settings(&[(Key::Latency, 75.0), (Key::Field, 2.0)]);
+    let mut physics = Physics::new(4);
+    let mut page = Page::default();
+    for frame in 0..200 {
+        page.take(&physics.frame(frame, if frame > 90 { UP } else { 0 }, &settings).lanes[0]);
+    }
+    assert_eq!(page.server.len(), 902);
+    let predicted = page.client.values().filter(|row| row[7] == 0).count();
+    assert!((10..page.client.len()).contains(&predicted), "{predicted} of {}", page.client.len());
+    assert!(page.client.len() <= 2 * usize::from(NEAREST), "{}", page.client.len());
 }
 
 #[test]
