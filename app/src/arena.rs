@@ -142,21 +142,11 @@ impl World for Arena {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.cubes.iter().any(|(known, _)| *known == entity));
-        for (entity, cube) in &self.cubes {
-            rows.set(*entity, cube);
-        }
+        rows.publish_all(&self.cubes);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.cubes.retain(|(entity, _)| !rows.removed().contains(entity));
-        for (entity, cube) in rows.states::<Cube>() {
-            match self.cubes.iter_mut().find(|(known, _)| *known == entity) {
-                Some((_, known)) => *known = cube,
-                None => self.cubes.push((entity, cube)),
-            }
-        }
-        self.cubes.sort_unstable_by_key(|(entity, _)| *entity);
+        rows.adopt_into(&mut self.cubes);
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod arena;
 mod cli;
 mod lab;
+mod pile;
 mod plan;
 mod replay;
 mod sweep;

@@ -135,3 +135,47 @@ fn broken_plans_exit_with_2_and_a_sentence_each() {
     assert!(lines[1].starts_with("error: b.toml, line 2: latency is unknown; accepted are name, explain, "), "{told}");
     assert!(lines[2].starts_with("error: nowhere.toml is neither a plan file nor one of perfect, lan, "), "{told}");
 }
+
+/// Of each table of Markdown below a heading of the third degree: the heading, and the first two cells of its rows.
+fn rows_of_tables(text: &str) -> Vec<(String, String)> {
+    let mut heading = String::new();
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('#') {
+            heading = line.to_owned();
+        } else if line.starts_with("| ") && heading.starts_with("### ") {
+            let cells: Vec<_> = line.split('|').skip(1).take(2).map(str::trim).collect();
+            rows.push((heading.clone(), cells.join(", ")));
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_quick_run_of_the_curves_writes_every_row_of_the_tables_in_the_documentation() {
+    let directory = scratch("curves");
+    let output = sweep(&directory, &["--quick", "--curves", "curves.md"]);
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+    let written = std::fs::read_to_string(directory.join("curves.md")).expect("it was written");
+    let rows = rows_of_tables(&written);
+    // Three motions, two shares of losses; the head, five rates and fourteen methods.
+    assert_eq!(rows.len(), 3 * 2 * (1 + 5 * 14));
+    assert_eq!(rows, rows_of_tables(include_str!("../../docs/CURVES.md")));
+    for figures in written.lines().filter(|line| line.contains("| Hermite |")) {
+        let figures: Vec<f64> = figures.split('|').skip(3).filter_map(|cell| cell.trim().parse().ok()).collect();
+        assert!(figures.len() == 6 && figures.iter().all(|figure| *figure < 2000.0), "{figures:?}");
+    }
+}
+
+#[test]
+fn where_the_curves_can_not_be_written_none_is_run() {
+    let directory = scratch("curves-nowhere");
+    let begun = std::time::Instant::now();
+    for file in ["nowhere/curves.md", "."] {
+        let output = sweep(&directory, &["--curves", file]);
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert_eq!((output.status.code(), output.stdout.len(), told.lines().count()), (Some(2), 0, 1), "{told}");
+        assert!(told.starts_with(&format!("error: {file} can't be written: ")), "{told}");
+    }
+    assert!(begun.elapsed().as_secs() < 10, "all of them take most of a minute");
+}

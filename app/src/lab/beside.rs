@@ -4,6 +4,7 @@
 
 use super::controls::Scene;
 use super::lanes::{Bench, Lanes, Question};
+use super::physics::Physics;
 use super::qiita::Qiita;
 use super::settings::Settings;
 use super::shared::Shared;
@@ -68,5 +69,6 @@ fn bench(scene: Scene, seed: u64) -> Option<Box<dyn Bench>> {
         Scene::Styles => Some(Box::new(Styles::new(seed))),
         Scene::Qiita => Some(Box::new(Qiita::new(seed))),
         Scene::Shared => Some(Box::new(Shared::new(seed))),
+        Scene::Physics => Some(Box::new(Physics::new(seed))),
     }
 }

@@ -266,10 +266,12 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
             ("styles", "Styles"),
             ("qiita", "Architectures"),
             ("shared", "Shared"),
+            ("physics", "Physics"),
         ]),
         default: 0,
-        explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, or shared mode.",
-        source: "Q2, Q20, F5",
+        explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, shared \
+                  mode, or rigid bodies.",
+        source: "Q2, Q20, F5, R4",
     },
     Control {
         key: Key::Others,
@@ -365,4 +367,8 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     lane_controls::AGE,
     lane_controls::OWNER_FRAMES,
     lane_controls::CURVE,
+    lane_controls::FIELD,
+    lane_controls::SECOND,
+    lane_controls::RELAY,
+    lane_controls::PREDICTED,
 ];

@@ -44,10 +44,14 @@ pub enum Key {
     Age,
     OwnerFrames,
     Curve,
+    Field,
+    Second,
+    Relay,
+    Predicted,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 37;
+pub const CONTROLS_LEN: usize = 41;
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,13 +66,18 @@ pub enum Scene {
     Qiita,
     /// Beside it: an owner that moves by frame, by every strategy.
     Shared,
+    /// Beside it: rigid bodies in an exact session, in 3D.
+    Physics,
 }
 
 impl Scene {
     /// All, in the order of their codes.
-    pub const ALL: [Scene; 5] = [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Shared];
+    pub const ALL: [Scene; 6] =
+        [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Shared, Scene::Physics];
     /// Those of the session.
     const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
+    /// Those of a session with a person in it, whichever engine runs it.
+    const OF_SESSIONS: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Physics];
 
     /// Its name in messages.
     pub fn name(self) -> &'static str {
@@ -78,6 +87,7 @@ impl Scene {
             Scene::Styles => "styles",
             Scene::Qiita => "qiita",
             Scene::Shared => "shared",
+            Scene::Physics => "physics",
         }
     }
 }
@@ -112,7 +122,11 @@ impl Key {
             }
             Key::SyncRate | Key::Believes | Key::Detect | Key::Clock | Key::Age => &[Scene::Qiita],
             Key::OwnerFrames => &[Scene::Shared],
-            Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared],
+            Key::Field | Key::Second | Key::Relay | Key::Predicted => &[Scene::Physics],
+            Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics],
+            Key::SnapshotRate | Key::Redundancy | Key::RedundancyCap | Key::Gap | Key::Correction | Key::Decay => {
+                &Scene::OF_SESSIONS
+            }
             Key::Scene => &Scene::ALL,
             key if key.is_network() => &Scene::ALL,
             _ => &Scene::OF_SESSION,

@@ -1,4 +1,4 @@
-//! The controls of the scenes *Qiita* and *Shared*, and by which curve others are shown.
+//! The controls of the scenes *Qiita*, *Shared* and *Physics*, and by which curve others are shown.
 
 use super::control::{Control, Group, Range};
 use super::key::Key;
@@ -91,4 +91,50 @@ pub const CURVE: Control = Control {
     explain: "How others are shown between and beyond the snapshots: late by the first five, by the last three where they \
               would be by now.",
     source: "P1-P10, D18, D29",
+};
+
+pub const FIELD: Control = Control {
+    key: Key::Field,
+    name: "field",
+    label: "small cubes",
+    group: Group::Methods,
+    range: Range::Numbers(&[30, 100], ""),
+    default: 1,
+    explain: "How many there are to be pushed. A change begins the session anew.",
+    source: "R4, R13",
+};
+
+pub const SECOND: Control = Control {
+    key: Key::Second,
+    name: "second_player",
+    label: "second player",
+    group: Group::Methods,
+    range: Range::Toggle,
+    default: 0,
+    explain: "A bot that pushes the same pile from a machine and over a link of its own; its screen is beside yours.",
+    source: "R4, R11",
+};
+
+pub const RELAY: Control = Control {
+    key: Key::Relay,
+    name: "relay_inputs",
+    label: "relay inputs",
+    group: Group::Methods,
+    range: Range::Toggle,
+    default: 1,
+    explain: "Whether the server passes on what the other player presses, or their cube is predicted without: it then moves \
+              by states alone.",
+    source: "R13, Q20",
+};
+
+pub const PREDICTED: Control = Control {
+    key: Key::Predicted,
+    name: "predicted",
+    label: "predicted",
+    group: Group::Methods,
+    range: Range::Words(&[("everything", "everything, bit by bit"), ("near", "what is near you")]),
+    default: 0,
+    explain: "The whole pile in an exact session, or what you may touch before the server's word comes; the rest is then \
+              shown between snapshots. A change begins the session anew.",
+    source: "R3, R13",
 };

@@ -1,6 +1,7 @@
 //! What a scene of lanes shows in one frame: methods side by side, on the same input over the same network.
 
 use super::frame::Shown;
+use super::physics::Bodies;
 use serde::Serialize;
 
 /// All lanes of one frame.
@@ -25,6 +26,9 @@ pub struct Lane {
     pub figures: Vec<Figure>,
     /// The newest point of its curve in each chart, in the order of the scene's charts; `None` where there is none.
     pub chart: Vec<Option<f64>>,
+    /// What is drawn of rigid bodies; `None` where the cubes are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bodies: Option<Bodies>,
 }
 
 /// A number under the picture of a lane.

@@ -3,7 +3,7 @@
 //! Pure parts, functions of what they are given: [`control`], [`controls`], [`presets`] and [`settings`] (what can be
 //! chosen), [`recording`] (what was done, as a link), [`run`] (the engine: settings and keys in, frames out) with its
 //! helpers, [`lanes`] and [`beside`] (methods side by side, in engines of their own: [`styles`],
-//! [`qiita`], [`shared`]), [`dialogue`]
+//! [`qiita`], [`shared`], [`physics`]), [`dialogue`]
 //! (messages in, messages out). The only part that does I/O is [`server`].
 
 mod beside;
@@ -27,6 +27,7 @@ mod numbers;
 mod others;
 mod packets;
 mod page;
+mod physics;
 mod presets;
 mod qiita;
 mod rates;

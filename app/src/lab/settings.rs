@@ -56,8 +56,24 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
             // Nobody looks at the session.
-            Scene::Styles | Scene::Qiita | Scene::Shared => 0,
+            Scene::Styles | Scene::Qiita | Scene::Shared | Scene::Physics => 0,
         }
+    }
+
+    /// How many small cubes there are to be pushed.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
+    pub fn field(&self) -> u16 {
+        self.number(Key::Field) as u16
+    }
+
+    /// Whether all of them are predicted, bit by bit; else what is near.
+    pub fn is_exact(&self) -> bool {
+        self.code(Key::Predicted) == 0
+    }
+
+    /// Whether a second player pushes them too.
+    pub fn second_player(&self) -> bool {
+        self.is_on(Key::Second)
     }
 
     /// Whether others are predicted, where they are what is looked at.

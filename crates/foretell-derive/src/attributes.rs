@@ -11,15 +11,17 @@ pub enum Meaning {
     Rotation,
     Velocity,
     AngularVelocity,
+    Blended,
 }
 
 impl Meaning {
     /// The keyword of each meaning that has one.
-    const KEYS: [(&str, Meaning); 4] = [
+    const KEYS: [(&str, Meaning); 5] = [
         ("position", Meaning::Position),
         ("rotation", Meaning::Rotation),
         ("velocity", Meaning::Velocity),
         ("angular_velocity", Meaning::AngularVelocity),
+        ("blended", Meaning::Blended),
     ];
 
     /// Its variant in `foretell::Meaning`.
@@ -30,6 +32,7 @@ impl Meaning {
             Meaning::Rotation => "Rotation",
             Meaning::Velocity => "Velocity",
             Meaning::AngularVelocity => "AngularVelocity",
+            Meaning::Blended => "Blended",
         }
     }
 
@@ -39,7 +42,13 @@ impl Meaning {
             Meaning::Plain => None,
             Meaning::Rotation => Some((4, 4)),
             Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity => Some((1, 3)),
+            Meaning::Blended => Some((1, 64)),
         }
+    }
+
+    /// Whether a kind has one field of it at most.
+    pub fn is_single(self) -> bool {
+        !matches!(self, Meaning::Plain | Meaning::Blended)
     }
 }
 
@@ -71,7 +80,7 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
             return Ok(());
         }
         let Some((_, found)) = Meaning::KEYS.into_iter().find(|(name, _)| key.is_ident(name)) else {
-            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity`, `by_owner` or `flatten`";
+            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `by_owner` or `flatten`";
             return Err(unknown(key, &format!("a field takes {accepted}")));
         };
         if meaning != Meaning::Plain {

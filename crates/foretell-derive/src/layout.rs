@@ -53,9 +53,7 @@ impl Layout {
         for (index, field) in fields.iter().enumerate() {
             let FieldSays { meaning, by_owner, flat } = says(field)?;
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
-            if let Some(first) =
-                layout.fields.iter().find(|first| first.meaning == meaning && meaning != Meaning::Plain)
-            {
+            if let Some(first) = layout.fields.iter().find(|first| first.meaning == meaning && meaning.is_single()) {
                 let (meaning, of, first) = (meaning.variant(), &layout.name, &first.name);
                 let message = format!("`{first}` of `{of}` is its {meaning} already: a kind has one at most");
                 return Err(Error::new_spanned(field, message));

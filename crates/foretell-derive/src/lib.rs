@@ -73,12 +73,13 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// | `#[state(rotation)]` | a field, 4 lanes of `f32` or `f64` | how it is turned: a unit quaternion x, y, z, w |
 /// | `#[state(velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in metres per second |
 /// | `#[state(angular_velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in radians per second |
+/// | `#[state(blended)]` | a field, any lanes of `f32` or `f64` | a quantity without steps, such as fuel or a colour: shown between snapshots |
 /// | `#[state(by_owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
 /// | `#[state(flatten)]` | a field whose type is a struct with this derive | its fields stand here, with their meanings |
 /// | `#[state(owner)]` | the struct or a variant | its rows go to the player who owns it, and to nobody else |
 ///
 /// A field without an attribute is plain: compared by its bits, held between snapshots. A kind has one field of each
-/// other meaning at most, and 64 words at most; the type has no parameters.
+/// other meaning at most (of those that are blended any number), and 64 words at most; the type has no parameters.
 ///
 /// ```
 /// use foretell::{Audience, Kind, State};
@@ -88,7 +89,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 ///     Ship {
 ///         #[state(position)]
 ///         place: [f64; 2],
-///         fuel: u16,
+///         lives: u16,
 ///     },
 ///     #[state(owner)]
 ///     Purse(u32),
@@ -100,7 +101,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// assert_eq!(schema.kind(Kind(1)).audience(), Audience::Owner);
 /// assert_eq!(Thing::Flag.kind(), Kind(2));
 ///
-/// let ship = Thing::Ship { place: [3.0, 4.0], fuel: 7 };
+/// let ship = Thing::Ship { place: [3.0, 4.0], lives: 7 };
 /// let mut words = [0; 5];
 /// ship.write(&mut words);
 /// assert_eq!(Thing::read(Kind(0), &words), ship);

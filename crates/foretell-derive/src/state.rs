@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
         let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
-                        `by_owner` or `flatten`";
+                        `blended`, `by_owner` or `flatten`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]
@@ -243,6 +243,29 @@ mod tests {
             struct Thing(#[state(velocity)] f32, bool, #[state(velocity)] f32);
         ));
         assert_eq!(twice, "`0` of `Thing` is its Velocity already: a kind has one at most");
+    }
+
+    #[test]
+    fn a_kind_has_as_many_blended_fields_as_it_likes() {
+        assert!(
+            derive(&parse_quote!(
+                struct Thing(#[state(blended)] f32, #[state(blended, by_owner)] [f64; 9]);
+            ))
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn what_is_flattened_has_no_meaning_of_its_own() {
+        let sentence = "what is flattened has the meanings of its own fields";
+        let placed = refusal(&parse_quote!(
+            struct Thing(#[state(flatten, position)] Placed);
+        ));
+        assert_eq!(placed, sentence);
+        let owned = refusal(&parse_quote!(
+            struct Thing(#[state(flatten, by_owner)] Placed);
+        ));
+        assert_eq!(owned, sentence);
     }
 
     #[test]

@@ -69,16 +69,64 @@ impl World for Bodies {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        self.0.iter().for_each(|(entity, body)| rows.set(*entity, body));
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        for (entity, body) in rows.states::<Body>() {
-            match self.0.binary_search_by_key(&entity, |(entity, _)| *entity) {
-                Ok(index) => self.0[index].1 = body,
-                Err(index) => self.0.insert(index, (entity, body)),
-            }
+        rows.adopt_into(&mut self.0);
+    }
+}
+
+/// 24 bytes, seen by everybody.
+#[derive(State, Clone, Copy, Default)]
+struct Mote {
+    #[state(position)]
+    position: [f32; 3],
+    #[state(velocity)]
+    velocity: [f32; 3],
+}
+
+/// A thousand motes on a square of a kilometre; those of the players move, and as many others.
+#[derive(Clone, Default)]
+struct Field(Vec<(Entity, Mote)>);
+
+impl World for Field {
+    type Input = Buttons;
+    type Saved = Vec<(Entity, Mote)>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        let scattered = |nth: u32| {
+            let bits = nth.wrapping_mul(0x9e37_79b9);
+            let lane = |bits: u32| f32::from((bits & 0x3ff) as u16);
+            Mote { position: [lane(bits), 0.0, lane(bits >> 10)], ..Mote::default() }
+        };
+        for player in step.joined() {
+            self.0.push((step.spawn(Kind(0), *player), scattered(u32::from(player.get()) + 5000)));
         }
+        while step.is_authority() && self.0.len() < 1000 {
+            let nth = self.0.len() as u32;
+            self.0.push((Entity::new(Kind(0), PlayerId::SERVER, Tick::new(nth), 0), scattered(nth)));
+        }
+        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+        for (_, mote) in self.0.iter_mut().rev().take(128) {
+            mote.position[0] += if step.tick().get() & 64 == 0 { 0.1 } else { -0.1 };
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.0);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.0.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.0.iter().for_each(|(entity, mote)| rows.set(*entity, mote));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -93,8 +141,11 @@ struct Loop<W: World> {
 
 impl<W: World + Default> Loop<W> {
     fn new(clients: u16) -> Loop<W> {
-        let rules = Rules::new(Body::schema());
-        let config = ServerConfig { players_max: clients, ..ServerConfig::default() };
+        Loop::with(clients, Rules::new(Body::schema()), None)
+    }
+
+    fn with(clients: u16, rules: Rules, nearest: Option<u16>) -> Loop<W> {
+        let config = ServerConfig { players_max: clients, nearest, ..ServerConfig::default() };
         let mut server = Server::new(rules.clone(), config, 0, Instant::ZERO);
         let client = |number: u16| {
             let player = server.join(PeerId(u64::from(number)));
@@ -152,7 +203,10 @@ impl<I: Input> IntoInput<I> for Buttons {
 
 /// The server's part of a tick: inputs received, one step, snapshots written; the clients' parts are outside.
 fn server_tick<W: World + Default>(c: &mut Criterion, name: &str, clients: u16) {
-    let mut all = Loop::<W>::new(clients);
+    measure(c, name, (Loop::<W>::new(clients), clients));
+}
+
+fn measure<W: World + Default>(c: &mut Criterion, name: &str, (mut all, clients): (Loop<W>, u16)) {
     let mut group = c.benchmark_group("server");
     group.throughput(Throughput::Elements(u64::from(clients)));
     group.bench_function(name, |bencher| {
@@ -235,7 +289,7 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
                     let inputs = [neutral];
                     let side = foretell::rollback::Side::Client(player);
                     world.step(&Step::new(Tick::new(tick), rate, side, &inputs));
-                    world.publish(&mut rows);
+                    world.publish(black_box(&mut rows));
                     rows.settle();
                     world.save(&mut saved);
                 }
@@ -251,6 +305,11 @@ fn all(c: &mut Criterion) {
     server_tick::<Nothing>(c, "a tick, empty world, 1 client", 1);
     server_tick::<Nothing>(c, "a tick, empty world, 100 clients", 100);
     server_tick::<Bodies>(c, "a tick, 1000 clients that each see one entity", 1000);
+    let field = || Rules::new(Mote::schema());
+    let near = "a tick, 1000 entities, 64 clients that each see the nearest 100";
+    measure(c, near, (Loop::<Field>::with(64, field(), Some(100)), 64));
+    let all = "a tick, 1000 entities, 64 clients that see all";
+    measure(c, all, (Loop::<Field>::with(64, field(), None), 64));
     resimulation(c, "16 ticks, empty world", Nothing, &Rows::new(&Body::schema()));
     let entity = Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0);
     let mut authority = Rows::new(&Body::schema());

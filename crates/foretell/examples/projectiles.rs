@@ -109,13 +109,11 @@ impl World for Duel {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.contains_key(&entity));
-        self.0.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|entity, _| !rows.removed().contains(entity));
-        self.0.extend(rows.states::<Thing>());
+        rows.adopt_into(&mut self.0);
     }
 }
 

@@ -14,13 +14,16 @@ use std::{collections::BTreeMap, time::Duration};
 #[derive(Input, Clone, Copy, PartialEq, Default)]
 struct Nothing(bool);
 
-/// Its holder writes where it is; what it is worth is the server's alone.
+/// Its holder writes where it is; how worn it is, and what it is worth, are the server's alone. Others see it wear off
+/// evenly, and its worth step.
 #[derive(State, Clone, Copy, Default)]
 struct Crate {
     #[state(position, by_owner)]
     x: [f32; 1],
     #[state(velocity, by_owner)]
     speed: [f32; 1],
+    #[state(blended)]
+    wear: f32,
     worth: u32,
 }
 
@@ -34,6 +37,9 @@ impl World for Store {
     type Saved = Store;
 
     fn step(&mut self, step: &Step<'_, Nothing>) {
+        if step.is_authority() {
+            self.0.values_mut().for_each(|it| it.wear += 0.01 * step.seconds() as f32);
+        }
         // What a client carries, or this machine does not simulate, is a proxy: its row is there already.
         for (_, it) in self.0.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
             it.speed[0] *= 0.95;
@@ -50,13 +56,11 @@ impl World for Store {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.contains_key(&entity));
-        self.0.iter().for_each(|(entity, it)| rows.set(*entity, it));
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|entity, _| !rows.removed().contains(entity));
-        self.0.extend(rows.states::<Crate>());
+        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -119,7 +123,12 @@ pub fn main() {
     for second in 1..=10 {
         session.run_until(Instant::from_micros(second * 1_000_000), &mut game);
         let it: Crate = session.server.server.rows().state(CRATE).expect("it is there");
-        println!("{second} s: the server has it at {:.2} m, worth {}", it.x[0], it.worth);
+        println!(
+            "{second} s: the server has it at {:.2} m, {:.0} % worn, worth {}",
+            it.x[0],
+            it.wear * 100.0,
+            it.worth
+        );
     }
     assert!(session.server.server.holder(CRATE).is_some(), "the second player carries it again in the tenth second");
 }

@@ -4,7 +4,6 @@ mod common;
 
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
-use common::lists;
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};
@@ -107,11 +106,11 @@ impl World for Lamps {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        lists::publish(&self.0, rows);
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        lists::adopt(&mut self.0, rows);
+        rows.adopt_into(&mut self.0);
     }
 }
 

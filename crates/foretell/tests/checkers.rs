@@ -128,18 +128,11 @@ impl World for Carts {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.carts.iter().any(|(known, _)| *known == entity));
-        self.carts.iter().for_each(|(entity, cart)| rows.set(*entity, cart));
+        rows.publish_all(&self.carts);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.carts.retain(|(entity, _)| !rows.removed().contains(entity));
-        for (entity, cart) in rows.states::<Cart>() {
-            match self.carts.iter_mut().find(|(known, _)| *known == entity) {
-                Some((_, known)) => *known = cart,
-                None => self.carts.push((entity, cart)),
-            }
-        }
+        rows.adopt_into(&mut self.carts);
     }
 }
 

@@ -69,13 +69,11 @@ impl World for Brawl {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.bodies.contains_key(&entity));
-        self.bodies.iter().for_each(|(entity, body)| rows.set(*entity, body));
+        rows.publish_all(&self.bodies);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.bodies.retain(|entity, _| !rows.removed().contains(entity));
-        self.bodies.extend(rows.states::<Body>());
+        rows.adopt_into(&mut self.bodies);
     }
 }
 

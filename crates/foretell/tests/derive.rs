@@ -1,6 +1,6 @@
 //! The derives: what they describe, and that what is written is what is read, bit for bit.
 
-use foretell::{Audience, Column, Input, Kind, Meaning, State};
+use foretell::{Audience, Column, Input, Kind, Meaning, State, Writer};
 use proptest::prelude::*;
 
 /// Every type of field.
@@ -216,6 +216,23 @@ fn a_struct_is_one_kind_and_its_fields_mean_what_they_say() {
         ("other", 1, Meaning::Plain),
     ];
     assert_eq!(described(&body.columns().cloned().collect::<Vec<_>>()), expected);
+}
+
+#[derive(State, PartialEq, Debug)]
+struct Lantern {
+    #[state(blended)]
+    glow: f32,
+    #[state(by_owner, blended)]
+    colours: [f64; 5],
+    lit: bool,
+}
+
+#[test]
+fn a_kind_has_any_number_of_blended_fields() {
+    let columns: Vec<_> = Lantern::schema().kind(Kind(0)).columns().cloned().collect();
+    let expected = [("glow", 1, Meaning::Blended), ("colours", 10, Meaning::Blended), ("lit", 1, Meaning::Plain)];
+    assert_eq!(described(&columns), expected);
+    assert_eq!(columns.iter().map(|column| column.writer == Writer::Owner).collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[test]

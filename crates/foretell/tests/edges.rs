@@ -62,6 +62,12 @@ impl World for Land {
             }
         }
         self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        // What changes has to be told.
+        for thing in self.things.iter_mut().filter(|_| step.is_authority()) {
+            if let (_, Thing::Rock { weight }) = thing {
+                weight[0] += 1;
+            }
+        }
         let drift = if self.forgetful { self.steps as f64 * 1e-6 } else { 0.0 };
         for (entity, thing) in &mut self.things {
             if let (Thing::Walker { position, velocity }, Some(input)) = (thing, step.input(entity.player())) {
@@ -80,14 +86,11 @@ impl World for Land {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.binary_search_by_key(&entity, |(known, _)| *known).is_ok());
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.things.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.things.extend(rows.states::<Thing>());
-        self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        rows.adopt_into(&mut self.things);
     }
 }
 

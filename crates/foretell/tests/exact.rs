@@ -3,7 +3,7 @@
 mod common;
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell::harness::{Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, ClientStats, Corrected};
 use foretell::session::server::Server;
@@ -37,17 +37,6 @@ struct Balls {
 
 const BALLS: u8 = 20;
 
-impl Balls {
-    fn with_balls() -> Balls {
-        let mut balls = Balls::default();
-        for nth in 0..BALLS {
-            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
-            balls.balls.insert(Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth), ball);
-        }
-        balls
-    }
-}
-
 impl World for Balls {
     type Input = Push;
     type Saved = Balls;
@@ -55,6 +44,10 @@ impl World for Balls {
     fn step(&mut self, step: &Step<'_, Push>) {
         if step.canonical() {
             self.warm.clear();
+        }
+        for nth in 0..BALLS * u8::from(step.is_authority() && step.tick() == Tick::ZERO) {
+            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
+            self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), ball);
         }
         for player in step.left() {
             self.balls.retain(|entity, _| entity.player() != *player);
@@ -84,13 +77,11 @@ impl World for Balls {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.balls.contains_key(&entity));
-        self.balls.iter().for_each(|(entity, ball)| rows.set(*entity, ball));
+        rows.publish_all(&self.balls);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.balls.retain(|entity, _| !rows.removed().contains(entity));
-        self.balls.extend(rows.states::<Ball>());
+        rows.adopt_into(&mut self.balls);
     }
 }
 
@@ -146,7 +137,7 @@ impl Driver<Balls> for Play {
 fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
     let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(rules, config, Balls::with_balls(), seed);
+    let mut simulation = Simulation::new(rules, config, Balls::default(), seed);
     for _ in 0..players {
         let (host, world) = (HostOptions::at(60), Balls::default());
         let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
@@ -242,6 +233,97 @@ fn what_the_server_changes_itself_comes_at_once_and_is_exact_within_a_second() {
         run(&mut simulation, &mut play, 2);
         assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
     }
+}
+
+#[test]
+fn whatever_goes_wrong_every_check_holds() {
+    for relay_inputs in [false, true] {
+        let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+        let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
+        let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
+        let bot = |_, _, random: &mut SplitMix64| Push { force: [-100, 0, 0, 100][(random.next_u64() & 3) as usize] };
+        let event = |world: &mut Balls, _: &mut SplitMix64| {
+            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+        };
+        // Guesses about others are corrected in calm, too.
+        let scenario = Scenario::new(rules, Balls::default).players(3).server(server).client(client).without("calm");
+        let scenario = scenario.bot(bot).event(event).faults(FaultMix::default()).search(0);
+        scenario.seeds(0..20).expect("no check complains");
+    }
+}
+
+#[test]
+fn a_history_shorter_than_the_round_trip_asks_and_starts_again_instead_of_drifting() {
+    let mut simulation = session(2, true, bad(600, 0.0), 21);
+    for player in &mut simulation.players {
+        player.client.config_mut().horizon = Duration::from_millis(400);
+    }
+    let mut play = Play::new(8, &[0, 1]);
+    run(&mut simulation, &mut play, 10);
+    let resyncs = stats(&simulation, 0).resyncs;
+    assert!(resyncs > 3, "{:?}", stats(&simulation, 0));
+    let client = &simulation.players[0].client;
+    let newest = play.truth.values().last().expect("some");
+    for (entity, ball) in client.predicted(client.tick()).expect("the present").states::<Ball>() {
+        let truth = newest.state::<Ball>(entity).expect("it is there");
+        assert!((ball.at[0] - truth.at[0]).abs() < 30.0, "{entity}: {ball:?} {truth:?}");
+    }
+}
+
+#[test]
+fn whatever_the_reconciliation_nobody_asks_for_ever() {
+    use foretell::session::client::Reconciliation::{AlwaysRollback, Off, Resync, Rollback, Snap};
+    for reconciliation in [AlwaysRollback, Off, Resync, Rollback, Snap] {
+        let mut simulation = session(2, true, bad(100, 0.0), 22);
+        simulation.players[0].client.config_mut().reconciliation = reconciliation;
+        let mut play = Play::new(9, &[1]);
+        run(&mut simulation, &mut play, 5);
+        play.active.clear();
+        run(&mut simulation, &mut play, 5);
+        let asked = stats(&simulation, 0).outcomes.asked;
+        run(&mut simulation, &mut play, 10);
+        assert_eq!(stats(&simulation, 0).outcomes.asked, asked, "{reconciliation:?}");
+        assert!(reconciliation == Off || agrees_with_truth(&simulation, &play, 0, 30), "{reconciliation:?}");
+    }
+}
+
+#[test]
+fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own() {
+    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
+    let (mut world, mut outbox) = (Balls::default(), foretell::Outbox::new());
+    let mut clients: Vec<(Client<Balls>, Balls)> =
+        (0..2).map(|nonce| (Client::new(rules.clone(), ClientConfig::default(), nonce), Balls::default())).collect();
+    for frame in 0..64 * 40_u64 {
+        let now = Instant::from_micros(frame * 15_625);
+        if frame == 64 * 30 {
+            // The program is started again.
+            clients[1] = (Client::new(rules.clone(), ClientConfig::default(), 1), Balls::default());
+        }
+        if frame == 64 * 8 {
+            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+        }
+        for (nth, (client, world)) in clients.iter_mut().enumerate() {
+            // Nothing of the second one between 5 s and 30 s.
+            if nth == 1 && (64 * 5..64 * 30).contains(&frame) {
+                continue;
+            }
+            client.update(now, world, &mut |_| Push::default(), &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                server.receive(now, foretell::PeerId(nth as u64), datagram).expect("well-formed");
+            }
+            outbox.clear();
+        }
+        server.update(now, &mut world, &mut outbox);
+        for (peer, datagram) in outbox.iter() {
+            if peer.0 == 0 || !(64 * 5..64 * 30).contains(&frame) {
+                clients[peer.0 as usize].0.receive(now, datagram).expect("well-formed");
+            }
+        }
+        outbox.clear();
+    }
+    let now = Instant::from_micros(64 * 40 * 15_625);
+    assert_eq!(clients[1].0.state(now), foretell::ClientState::Playing);
 }
 
 proptest! {

@@ -62,14 +62,11 @@ impl World for Range {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.shooters.iter().any(|(known, _)| *known == entity));
-        self.shooters.iter().for_each(|(entity, shooter)| rows.set(*entity, shooter));
+        rows.publish_all(&self.shooters);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.shooters.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.shooters.extend(rows.states::<Shooter>());
-        self.shooters.sort_unstable_by_key(|(entity, _)| *entity);
+        rows.adopt_into(&mut self.shooters);
     }
 }
 

@@ -98,13 +98,11 @@ impl World for Space {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.contains_key(&entity));
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.things.retain(|entity, _| !rows.removed().contains(entity));
-        self.things.extend(rows.states::<Thing>());
+        rows.adopt_into(&mut self.things);
     }
 }
 
@@ -231,6 +229,13 @@ fn documented_rules_hash() -> u64 {
     hash.column(("fire", 0, None, 1, 0));
     hash.column(("turn", 2, Some(8), 1, 0));
     hash.0
+}
+
+#[test]
+fn a_meaning_has_the_number_of_the_document() {
+    use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
+    let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
+    assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
 }
 
 // Section 4: the messages.
@@ -390,7 +395,10 @@ struct Snapshot {
     answers: Vec<(u64, u64)>,
     canonical: Vec<u64>,
     proof: Option<u64>,
+    /// How many ticks before, and the check of all rows.
+    baseline: Option<(u64, u64)>,
     relayed: Vec<Line>,
+    gone: Vec<[u64; 4]>,
     rows: Vec<Row>,
     /// Kind, player, age.
     contacts: Vec<(u64, u64, u64)>,
@@ -558,8 +566,9 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     let answers = (0..answers).map(|_| (reader.take(16), reader.take(3))).collect();
     let canonical = if reader.take(1) == 1 { (0..reader.small()).map(|_| reader.take(16)).collect() } else { vec![] };
     let proof = reader.optional([32]).map(|[digest]| digest);
+    let baseline = (reader.take(1) == 1).then(|| (reader.small(), reader.take(32)));
     let relayed = if reader.take(1) == 1 { read_relayed(reader) } else { Vec::new() };
-    let (rows, contacts, news, holders) = Default::default();
+    let (gone, rows, contacts, news, holders) = Default::default();
     Snapshot {
         parts: (part, last_part),
         heard,
@@ -572,7 +581,9 @@ fn read_head(reader: &mut Reader) -> Snapshot {
         answers,
         canonical,
         proof,
+        baseline,
         relayed,
+        gone,
         rows,
         contacts,
         news,
@@ -583,6 +594,10 @@ fn read_head(reader: &mut Reader) -> Snapshot {
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
+    let mut gone = Vec::new();
+    while head.baseline.is_some() && reader.take(1) == 1 {
+        gone.push(read_name(&mut reader));
+    }
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
         let (row, contact) = read_row(&mut reader);
@@ -599,7 +614,48 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
     }
     reader.finish();
-    Snapshot { rows, contacts, news, holders, ..head }
+    Snapshot { gone, rows, contacts, news, holders, ..head }
+}
+
+/// The rows of snapshots, by tick.
+type Kept = BTreeMap<u64, Vec<Row>>;
+
+/// A snapshot of one part with all of its rows; those before are in `kept`.
+fn read_against(datagram: &[u8], kept: &mut Kept) -> Snapshot {
+    let mut snapshot = read_snapshot(datagram);
+    if let Some((back, check)) = snapshot.baseline {
+        let name = |row: &Row| [row.0, row.1, row.2, row.3];
+        let is_told = |name: &[u64; 4]| snapshot.rows.iter().any(|row| [row.0, row.1, row.2, row.3] == *name);
+        let mut rows = kept[&(snapshot.tick - back)].clone();
+        rows.retain(|row| !snapshot.gone.contains(&name(row)) && !is_told(&name(row)));
+        // What happened to them was told then.
+        rows.iter_mut().for_each(|row| row.4 = None);
+        rows.append(&mut snapshot.rows);
+        rows.sort_by_key(name);
+        assert_eq!(check, rows.iter().map(row_hash).sum::<u64>() & 0xffff_ffff, "tick {}", snapshot.tick);
+        snapshot.rows = rows;
+    }
+    kept.insert(snapshot.tick, snapshot.rows.clone());
+    snapshot
+}
+
+fn row_hash((kind, player, tick, counter, _, thing): &Row) -> u64 {
+    let mut words = halves(kind << 56 | player << 40 | tick << 8 | counter).to_vec();
+    match thing {
+        Thing::Ship { place, heading, lamps, serial } => {
+            words.extend(place.iter().flat_map(|lane| halves(lane.to_bits())));
+            words.push(u64::from(heading.cast_unsigned()));
+            words.extend(lamps.map(u64::from));
+            words.extend(halves(*serial));
+        }
+        Thing::Purse(coins) => words.push(u64::from(*coins)),
+        Thing::Rock => {}
+    }
+    words.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| (hash ^ word).wrapping_mul(1_099_511_628_211)) >> 32
+}
+
+fn halves(of: u64) -> [u64; 2] {
+    [of & 0xffff_ffff, of >> 32]
 }
 
 /// A snapshot from a server that follows the document: one part of it. It tells of two datagrams: the newest brought the
@@ -644,18 +700,21 @@ struct Telling<'a> {
     news: (Option<u32>, &'a [News]),
     answers: &'a [(u64, u64)],
     canonical: &'a [u64],
+    /// How many ticks before, the check, and what is gone.
+    baseline: Option<(u32, u64, &'a [[u64; 4]])>,
     holders: &'a [([u64; 4], [u64; 4])],
 }
 
 impl Default for Telling<'_> {
     fn default() -> Self {
         let arrivals = &[(1, 64), (3, -160)];
-        Telling { arrivals, ranges: &[], relayed: &[], news: (None, &[]), answers: &[], canonical: &[], holders: &[] }
+        let (ranges, relayed, news, answers) = (&[], &[], (None, &[][..]), &[]);
+        Telling { arrivals, ranges, relayed, news, answers, canonical: &[], baseline: None, holders: &[] }
     }
 }
 
 fn telling(
-    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, holders }: Telling<'_>,
+    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, baseline, holders }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
@@ -689,8 +748,18 @@ fn telling(
             writer.put(*tick, 16);
         });
     }
-    writer.put(0, 1);
+    writer.put(0, 1).put(u64::from(baseline.is_some()), 1);
+    if let Some((back, check, _)) = baseline {
+        writer.small(back).put(check, 32);
+    }
     put_relayed(&mut writer, relayed);
+    if let Some((_, _, gone)) = baseline {
+        for [kind, player, tick, counter] in gone {
+            let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
+            writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
+        }
+        writer.put(0, 1);
+    }
     for (kind, player, tick, counter, age, state) in rows {
         let name = [player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]);
@@ -706,6 +775,16 @@ fn telling(
         };
     }
     writer.put(0, 1);
+    put_news(&mut writer, news);
+    for ([kind, player, tick, counter], [holder, owns, authority, ownership]) in holders {
+        let name = [player, tick, counter, holder].map(|number| u32::try_from(*number).expect("32 bits"));
+        writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]).small(name[3]);
+        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
+    }
+    writer.put(0, 1).bytes()
+}
+
+fn put_news(writer: &mut Writer, news: &[News]) {
     for (back, [kind, player, tick, counter], what) in news {
         let name = [back, player, tick, counter].map(|number| u32::try_from(*number).expect("32 bits"));
         writer.put(1, 1).small(name[0]).put(*kind, 2).small(name[1]).small(name[2]).small(name[3]);
@@ -720,12 +799,6 @@ fn telling(
         }
     }
     writer.put(0, 1);
-    for ([kind, player, tick, counter], [holder, owns, authority, ownership]) in holders {
-        let name = [player, tick, counter, holder].map(|number| u32::try_from(*number).expect("32 bits"));
-        writer.put(1, 1).put(*kind, 2).small(name[0]).small(name[1]).small(name[2]).small(name[3]);
-        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
-    }
-    writer.put(0, 1).bytes()
 }
 
 fn ship_at(x: f64) -> Thing {
@@ -769,7 +842,8 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
-    let first = read_snapshot(first);
+    let mut kept = Kept::new();
+    let first = read_against(first, &mut kept);
     assert_eq!((first.parts, first.tick, first.fraction), ((0, 0), 2, 65));
     assert_eq!((first.heard, first.newest_input, &first.arrivals[..]), (None, None, &[][..]));
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
@@ -783,8 +857,9 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     served.receive(came, &inputs(65_535, 2, 6, &list));
     for tick in 2..=7 {
         let sent = served.update(at(tick));
-        let seen = read_snapshot(&sent[0]);
+        let seen = read_against(&sent[0], &mut kept);
         assert_eq!((seen.tick, seen.newest_input), (tick + 1, Some([6])));
+        assert_eq!(seen.baseline.map(|(back, _)| back), Some(tick - 1), "all are told against that of tick 2");
         assert_eq!(seen.heard, Some([65_535, (at(tick) - came) / 64]));
         // Of the input for tick 6, the newest of its datagram, and told once.
         let margin = (6 * TICK_MICROS - came) * 64 / TICK_MICROS;
@@ -811,16 +886,25 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         Thing::Purse(5);
     for age in 1..=2 {
         let sent = served.update(at(7 + age));
-        let robbed = &read_snapshot(&sent[0]).rows[1];
+        let robbed = &read_against(&sent[0], &mut kept).rows[1];
         assert_eq!((robbed.4, &robbed.5), (Some([age]), &Thing::Purse(5)));
     }
     served.world.things.remove(&Entity::new(Kind(1), PlayerId::new(1), Tick::new(1), 0));
     let sent = served.update(at(10));
-    let news = read_snapshot(&sent[0]).news;
+    let last = read_against(&sent[0], &mut kept);
+    assert_eq!(last.rows.len(), 2, "the ship and the rock are left");
+    let news = last.news;
     let [.., pebble, _, _, purse, _, _] = &news[..] else { panic!("{news:?}") };
     assert_eq!(*pebble, (2, [2, 1, 8, 0], What::Other(1)), "it ended in tick 9");
     assert_eq!(*purse, (1, [1, 1, 1, 0], What::Other(3)), "it was removed before tick 10");
-    served.receive(at(10), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
+    // Nobody fires any more, and the ship is gone.
+    served.receive(at(10), &inputs(0, 11, 13, &[(Command::default(), None); 3]));
+    assert!(read_against(&served.update(at(11))[0], &mut kept).gone.is_empty());
+    served.receive(at(11), &inputs(1, 12, 13, &[(Command::default(), None); 2]));
+    served.world.things.retain(|entity, _| *entity == ROCK);
+    let last = read_against(&served.update(at(12))[0], &mut kept);
+    assert_eq!((last.gone, last.rows.len()), (vec![[0, 1, 1, 0]], 1), "the rock is as it was");
+    served.receive(at(12), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
 
@@ -908,6 +992,39 @@ fn a_server_that_follows_the_document_alone_tells_the_inputs_of_others() {
     };
     // Where an input is not known it is the last known one.
     assert_eq!([4, 5, 6, 7].map(place), [1.0, 1.5, 1.75, 2.0]);
+}
+
+#[test]
+fn a_server_that_follows_the_document_alone_tells_what_differs_from_what_the_client_has() {
+    let me = (PlayerId::new(5), TICKET);
+    let rules = Rules::new(Thing::schema());
+    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, Instant::ZERO, &Space::default());
+    let (mut world, mut outbox) = (Space::default(), Outbox::new());
+    // Returns which snapshot is acknowledged, and what the newest one has.
+    let mut tell = |tick: u64, baseline: Option<(u32, u64, &[[u64; 4]])>, rows: &[Row]| {
+        let now = Instant::from_micros(tick * TICK_MICROS);
+        let datagram = telling(Telling { baseline, ..Telling::default() }, ((0, 0), tick, None), rows);
+        client.receive(now, &datagram).expect("well-formed");
+        outbox.clear();
+        client.update(now, &mut world, &mut |_| Command::default(), &mut outbox);
+        let said = outbox.iter().last().map(|(_, datagram)| read_inputs(datagram)).expect("one each tick");
+        let (newest, rows) = client.newest_snapshot().expect("complete");
+        (said.snapshot, newest.get(), rows.iter().map(|(entity, _)| u64::from(entity.kind().0)).collect::<Vec<_>>())
+    };
+    let ship = |x| (0, 5, 17, 0, None, ship_at(x));
+    let rock = |tick| (2, 0, tick, 3, None, Thing::Rock);
+    let purse = (1, 5, 17, 0, None, Thing::Purse(9));
+    let sum = |rows: &[Row]| rows.iter().map(row_hash).sum::<u64>() & 0xffff_ffff;
+    assert_eq!(tell(1, None, &[ship(1.0), purse.clone(), rock(0)]), (Some([1]), 1, vec![0, 1, 2]));
+    let check = sum(&[ship(2.0), rock(0), rock(1)]);
+    let gone = [[1, 5, 17, 0], [2, 0, 7, 0]];
+    assert_eq!(tell(2, Some((1, check, &gone)), &[ship(2.0), rock(1)]), (Some([2]), 2, vec![0, 2, 2]));
+    // The sum of something else, and a baseline that never was.
+    assert_eq!(tell(4, Some((2, check + 1, &[])), &[]), (None, 2, vec![0, 2, 2]));
+    assert_eq!(tell(5, Some((2, check, &[])), &[]), (None, 2, vec![0, 2, 2]));
+    assert_eq!(tell(6, Some((4, check, &[])), &[]), (Some([6]), 6, vec![0, 2, 2]));
+    assert_eq!(tell(7, None, &[purse]), (Some([7]), 7, vec![1]));
+    assert_eq!(client.stats().baselines_lacking, 2);
 }
 
 #[test]
@@ -1114,6 +1231,10 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (telling(Telling { answers: &[(1, 0); 33], ..Telling::default() }, ((0, 0), 6, None), &[]), "33 answers"),
         (telling(Telling { answers: &[(1, 5)], ..Telling::default() }, ((0, 0), 6, None), &[]), "an unknown answer"),
         (telling(Telling { canonical: &[7; 9], ..Telling::default() }, ((0, 0), 6, None), &[]), "9 canonical ticks"),
+        (
+            telling(Telling { baseline: Some((0, 0, &[])), ..Telling::default() }, ((0, 0), 6, None), &[]),
+            "no ticks back",
+        ),
     ] {
         assert!(client.receive(now, &datagram).is_err(), "{what}");
     }
@@ -1163,14 +1284,15 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
     served.receive(at(1), &hello(4, 42, documented_rules_hash(), (0, None)));
-    served.update(at(1));
+    let mut kept = Kept::new();
+    read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
     let mut send = |requests: &[Request], rows: &[HeldRow]| {
         // Of the tick that comes next, a little before its time.
         served.receive(at(tick) - 6000, &sharing(tick, (tick, tick), requests, rows));
         let sent = served.update(at(tick));
         tick += 1;
-        read_snapshot(&sent[0])
+        read_against(&sent[0], &mut kept)
     };
     let asked = send(&[(7, 1, SHIP)], &[(SHIP, 7, 0, 0, 900)]);
     assert_eq!(asked.answers, [(7, 0)]);
@@ -1357,7 +1479,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     assert_eq!((wholes[0].0, wholes[0].2), (10, Some(116)), "125 ms after the one before");
     let canonical = wholes.iter().position(|(tick, canonical, _)| canonical.contains(tick)).expect("it was owed");
     assert!(wholes.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 8 || pair[1].1.contains(&pair[1].0)), "{wholes:?}");
-    assert!(wholes[canonical..].iter().all(|(tick, ..)| *tick == wholes[canonical].0), "again and again: {wholes:?}");
+    assert!(wholes.len() > canonical + 1, "it was not acknowledged: {wholes:?}");
     tell(&mut server, 60, wholes[canonical].0, None);
     let (proven, none) = read_tally(&update(&mut server, 60)[0]);
     // One of the ticks since state 10 was canonical.

@@ -2,7 +2,6 @@
 
 mod common;
 
-use common::lists;
 use common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
@@ -169,11 +168,11 @@ impl World for Crates {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        lists::publish(&self.0, rows);
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        lists::adopt(&mut self.0, rows);
+        rows.adopt_into(&mut self.0);
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod common;
 
-use common::lists;
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, SplitMix64};
 use foretell::validation::{Offence, clamped_direction};
@@ -64,11 +63,11 @@ impl World for Walkers {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        lists::publish(&self.0, rows);
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        lists::adopt(&mut self.0, rows);
+        rows.adopt_into(&mut self.0);
     }
 }
 

@@ -66,13 +66,11 @@ impl World for Masses {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.masses.contains_key(&entity));
-        self.masses.iter().for_each(|(entity, mass)| rows.set(*entity, mass));
+        rows.publish_all(&self.masses);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.masses.retain(|entity, _| !rows.removed().contains(entity));
-        self.masses.extend(rows.states::<Mass>());
+        rows.adopt_into(&mut self.masses);
     }
 }
 
@@ -275,6 +273,7 @@ enum Turn {
     /// An input of theirs of so many ticks before the settled one was another.
     Tell(u32, i16),
     Canonical(u32),
+    /// From now on at most so many ticks are simulated again at once.
     Resimulate(u32),
 }
 
@@ -306,6 +305,7 @@ fn gone_through(turns: &[Turn], checkpoint_every: u32) -> (Timeline<Masses>, Mas
     (0..40).for_each(|tick| play(&mut timeline, &mut world, tick));
     // What is confirmed is not asked for again.
     let mut confirmed = Tick::ZERO;
+    let mut budget = 100;
     for turn in turns {
         let settled = timeline.settled();
         let back = |ticks| settled.back(ticks).unwrap_or(confirmed).max(confirmed);
@@ -331,10 +331,10 @@ fn gone_through(turns: &[Turn], checkpoint_every: u32) -> (Timeline<Masses>, Mas
                     timeline.revisit(tick);
                 }
             }
-            Turn::Resimulate(budget) => {
-                timeline.resimulate(&mut world, budget);
-            }
+            Turn::Resimulate(ticks) => budget = ticks,
         }
+        // As every update does.
+        timeline.resimulate(&mut world, budget);
     }
     timeline.seek_present(&mut world);
     (timeline, world)

@@ -119,15 +119,38 @@ fn a_session_by_the_document_alone_walks_is_pushed_and_begins_anew() {
     assert_eq!((nothing.take(3), nothing.take(8), nothing.is_over()), (3, 8, true));
     let finish = Bits::default().put(2, 3).put(8, 8).put(310_000, 64).bytes();
     assert!(serve(&mut server, 330, &finish).is_none());
-    let mut state = serve(&mut server, 400, &inputs(8, 350_000, 3, &[(40_000, Some(EAST))])).expect("a state");
+    // Inputs count from 0 again.
+    let mut state = serve(&mut server, 400, &inputs(8, 350_000, 0, &[(40_000, Some(EAST))])).expect("a state");
     assert_eq!((state.take(3), state.take(8), state.take(64)), (4, 8, 350_000));
     assert!(is_near(state.take_point(), [0.7, 0.0, 0.5]));
     let nothing = Bits::default().put(3, 3).put(8, 8).bytes();
     let _ = serve(&mut server, 410, &nothing);
     assert_eq!((server.stats().nothing, server.stats().malformed, server.ledger().total()), (1, 0, 0));
     // Farther ahead than what has passed and 100 ms.
-    let _ = serve(&mut server, 420, &inputs(8, 700_000, 4, &[]));
+    let _ = serve(&mut server, 420, &inputs(8, 700_000, 1, &[]));
     assert_eq!((server.epoch(), server.stats().rejected), (9, 1));
+    // More than 1024 inputs are missing; then as many as may be.
+    let finish = |epoch| Bits::default().put(2, 3).put(epoch, 8).put(450_000, 64).bytes();
+    let _ = serve(&mut server, 460, &finish(9));
+    let _ = serve(&mut server, 500, &inputs(9, 480_000, 1025, &[]));
+    assert_eq!((server.epoch(), server.stats().rejected), (10, 2));
+    let _ = serve(&mut server, 510, &finish(10));
+    let _ = serve(&mut server, 520, &inputs(10, 480_000, 1024, &[]));
+    assert_eq!((server.epoch(), server.stats().rejected), (10, 2));
+    // Who is of another epoch for a second is asked to begin anew from there.
+    for now in (600..1600).step_by(100) {
+        let _ = serve(&mut server, now, &inputs(77, now * 1000, 0, &[]));
+    }
+    assert_eq!(server.epoch(), 10);
+    let mut resync = serve(&mut server, 1600, &inputs(77, 1_600_000, 0, &[])).expect("a resync");
+    assert_eq!((resync.take(3), resync.take(8), server.epoch()), (5, 78, 78));
+    // A second of silence is made up for, and no more than that and 100 ms.
+    let finish = Bits::default().put(2, 3).put(78, 8).put(1_600_000, 64).bytes();
+    let _ = serve(&mut server, 1650, &finish);
+    let _ = serve(&mut server, 9000, &inputs(78, 2_700_000, 0, &[]));
+    assert_eq!((server.epoch(), server.stats().rejected), (78, 2));
+    let _ = serve(&mut server, 20_000, &inputs(78, 3_800_001, 0, &[]));
+    assert_eq!((server.epoch(), server.stats().rejected), (79, 3));
 }
 
 #[test]
@@ -167,16 +190,24 @@ fn a_server_by_the_document_alone_is_believed_and_obeyed() {
         assert!(finish.is_over());
         client.receive(ms(now), &resync).expect("again, as it may not have heard");
     }
-    // What was held is pressed anew.
+    // What was held is pressed anew, as number 0.
     let mut told = play(&mut client, 170, NORTH).remove(1);
     assert_eq!((told.take(3), told.take(8), told.take(64), told.take(1)), (0, 1, 170_000, 1));
     assert!(is_near(told.take_point(), [3.0, 0.0, 0.3]));
-    assert_eq!((told.take_small(), told.take_small(), told.take_small()), (2, 1, 60_000));
+    assert_eq!((told.take_small(), told.take_small(), told.take_small()), (0, 1, 60_000));
+    // It says when it has begun with all inputs, until a state of the epoch comes; one of a time to come is ignored.
+    let told = play(&mut client, 225, NORTH);
+    assert_eq!(told.iter().map(|bits| bits.clone().take(11)).collect::<Vec<_>>(), [2 | 1 << 3, 1 << 3]);
+    let state = Bits::default().put(4, 3).put(1, 8).put(900_000, 64).put_point([9.0; 3]).bytes();
+    client.receive(ms(226), &state).expect("as the document says");
+    assert_eq!(client.confirmed().map(|(at, _)| *at), Some(ms(110)));
+    let told = play(&mut client, 275, NORTH);
+    assert_eq!(told.iter().map(|bits| bits.clone().take(11)).collect::<Vec<_>>(), [1 << 3]);
 
     client.request_resync();
-    let told = play(&mut client, 180, NORTH);
+    let told = play(&mut client, 280, NORTH);
     assert_eq!(told.iter().map(|bits| bits.clone().take(11)).collect::<Vec<_>>(), [1 | 1 << 3]);
-    let told = play(&mut client, 230, NORTH);
+    let told = play(&mut client, 330, NORTH);
     assert_eq!(told.iter().map(|bits| bits.clone().take(11)).collect::<Vec<_>>(), [3 | 1 << 3], "nothing, said");
     assert!(client.round_trip() < Duration::from_millis(300));
 }

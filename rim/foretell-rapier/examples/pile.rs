@@ -112,8 +112,11 @@ impl World for Pile {
 
 /// Whether it can be predicted: every save, load, rollback and adopted row, bit by bit.
 fn main() {
-    let input =
-        |_: PlayerId, tick: Tick| Keys { w: tick.get() % 128 < 96, space: tick.get() % 64 == 0, ..Keys::default() };
+    let input = |_: PlayerId, tick: Tick| Keys {
+        w: tick.get() % 128 < 96,
+        space: tick.get().is_multiple_of(64),
+        ..Keys::default()
+    };
     match sync_test(&Rules::new(Thing::schema()), Pile::new, input, 240) {
         Ok(()) => println!("every client can predict it"),
         Err(found) => println!("no client can predict it: {found}"),

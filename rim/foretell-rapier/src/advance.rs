@@ -21,6 +21,10 @@ impl Physics {
         }
         self.gone.retain(|(_, changed)| *changed == Changed::Outside);
         self.gone.iter_mut().for_each(|(_, changed)| *changed = Changed::InStep);
+        #[expect(clippy::cast_possible_truncation, reason = "Rapier counts in f32")]
+        {
+            self.parameters.dt = step.seconds() as f32;
+        }
         if step.canonical() {
             self.rebuild();
         }
@@ -63,17 +67,12 @@ impl Physics {
     /// When this tick has not been prepared.
     pub fn advance<I>(&mut self, step: &Step<'_, I>) {
         assert!(self.prepared.take() == Some(step.tick()), "prepare comes before advance, in every tick");
-        #[expect(clippy::cast_possible_truncation, reason = "Rapier counts in f32")]
-        {
-            self.parameters.dt = step.seconds() as f32;
-        }
         self.mark_awake();
-        let idle = self.fresh.then(|| self.idle_times());
+        let idle = core::mem::take(&mut self.fresh).then(|| self.idle_times());
         self.run_pipeline();
         if let Some(idle) = idle {
             self.put_idle_times(&idle);
         }
-        self.fresh = false;
         self.end_forces();
         self.mark_awake();
         self.note_touches();
@@ -111,12 +110,24 @@ impl Physics {
         }
     }
 
-    /// Who is awake changes.
+    /// Who is in Rapier's active set changes. Its flag alone does not tell: what rows have put to sleep is in it until all
+    /// that it touches sleeps too.
     fn mark_awake(&mut self) {
+        let mut awake = core::mem::take(&mut self.awake);
+        awake.clear();
+        for handle in self.rapier.islands.active_bodies() {
+            let at = handle.into_raw_parts().0 as usize;
+            if awake.len() <= at {
+                awake.resize(at + 1, false);
+            }
+            awake[at] = true;
+        }
         for slot in self.slots.iter_mut().filter(|slot| slot.changed == Changed::No) {
-            if !self.rapier.bodies[slot.handle].is_sleeping() {
+            let at = slot.handle.into_raw_parts().0 as usize;
+            if awake.get(at) == Some(&true) {
                 slot.changed = Changed::InStep;
             }
         }
+        self.awake = awake;
     }
 }

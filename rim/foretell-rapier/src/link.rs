@@ -44,9 +44,10 @@ impl Physics {
     /// Joins `link.of` to `link.to`, in place of a joint of that name. Wakes both. The first frame of the joint is in the
     /// space of `link.of`.
     ///
-    /// A joint that a step makes has to be in a column of the game's own too, from which its `adopt` calls this and
-    /// [`unlink`](Physics::unlink): a client that hears of the entity late knows of no other. One of a
-    /// [`Plan`](crate::Plan) needs none.
+    /// A joint that a step makes has to be in a column of the game's own too, from which its `adopt` calls this (where
+    /// [`joint`](Physics::joint) has none: a joint that is made again has forgotten its impulses) and
+    /// [`unlink`](Physics::unlink). A client that hears of the entity late knows of it by nothing else. One of a
+    /// [`Plan`](crate::Plan) needs no column.
     pub fn link(&mut self, link: Link, joint: impl Into<GenericJoint>) {
         let at = self.declare(link, joint.into());
         self.attach(at, true);

@@ -44,9 +44,9 @@ impl Clone for Pipeline {
 pub(crate) enum Changed {
     /// It has been at rest since the last step.
     No,
-    /// By the last step, or in it.
+    /// By the last step.
     InStep,
-    /// Since the last step, from outside: named after the next one too.
+    /// By the game or by rows, maybe since the last step: named after the next one too.
     Outside,
 }
 
@@ -62,6 +62,8 @@ pub(crate) struct Slot {
     pub changed: Changed,
     /// Whether one of its colliders reports touches.
     pub listens: bool,
+    /// Whether rows have brought it since the last step: what it touches then has begun before.
+    pub stranger: bool,
 }
 
 /// A world of rigid bodies: everything that Rapier's next step reads, with entities in place of handles.
@@ -82,7 +84,7 @@ pub struct Physics {
     pub(crate) scenery: Vec<ColliderHandle>,
     /// Ascending by entity.
     pub(crate) slots: Vec<Slot>,
-    /// Gone since the last step, and before it.
+    /// Bodies that are gone, and when.
     pub(crate) gone: Vec<(Entity, Changed)>,
     /// Ascending by link.
     pub(crate) joints: Vec<Joint>,
@@ -92,8 +94,10 @@ pub struct Physics {
     pub(crate) touches: Vec<Touch>,
     /// The tick that has been prepared.
     pub(crate) prepared: Option<Tick>,
-    /// Bodies have been rebuilt since the last step.
+    /// The next step is the first one of rebuilt bodies.
     pub(crate) fresh: bool,
+    /// Memory of [`advance`](Physics::advance): who is in the active set, by the index of the handle.
+    pub(crate) awake: Vec<bool>,
 }
 
 impl Physics {
@@ -103,10 +107,11 @@ impl Physics {
         let mut physics = Physics { gravity: Vector::from_array(gravity), ..Physics::default() };
         physics.anchor = physics.rapier.bodies.insert(RigidBodyBuilder::fixed());
         physics.scenery = scenery.into_iter().map(|collider| physics.rapier.colliders.insert(collider)).collect();
+        physics.found_islands();
         physics
     }
 
-    /// Rapier's parameters, to set once and the same on both ends. `dt` is set by [`advance`](Physics::advance).
+    /// Rapier's parameters, to set once and the same on both ends. `dt` is set by [`prepare`](Physics::prepare).
     pub fn parameters_mut(&mut self) -> &mut IntegrationParameters {
         &mut self.parameters
     }
@@ -117,13 +122,13 @@ impl Physics {
     /// When the entity has a body already, or `state` has none.
     pub fn spawn<S: Blueprint>(&mut self, entity: Entity, state: &S) {
         let body = state.body().expect("a state that is spawned has a body");
-        self.insert(entity, body, state.plan(entity));
+        self.insert(entity, body, state.plan(entity), false);
     }
 
     /// Removes an entity's body with its colliders, and the joints that belong to it, and wakes what it touched; `false`
     /// where there is none.
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        self.take_out(entity, Changed::InStep)
+        self.take_out(entity)
     }
 
     /// Removes all bodies but those that `keep` names.
@@ -187,8 +192,8 @@ impl Physics {
         slot.proxy.unwrap_or_else(|| Body::of(&self.rapier.bodies[slot.handle]))
     }
 
-    /// A new body.
-    pub(crate) fn insert(&mut self, entity: Entity, state: Body, plan: Plan) {
+    /// A new body; whether rows have brought it.
+    pub(crate) fn insert(&mut self, entity: Entity, state: Body, plan: Plan, stranger: bool) {
         let Plan { body, colliders, links } = plan;
         let at = self.find(entity).expect_err("an entity has one body");
         let kind = body.body_type;
@@ -196,20 +201,21 @@ impl Physics {
         state.put(&mut body);
         let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
         let listens = self.rapier.listens(handle);
-        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed: Changed::Outside, listens });
+        let changed = Changed::Outside;
+        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, listens, stranger });
         for (link, joint) in links {
             self.declare(link, joint);
         }
         (0..self.joints.len()).for_each(|at| self.attach(at, false));
     }
 
-    pub(crate) fn take_out(&mut self, entity: Entity, changed: Changed) -> bool {
+    pub(crate) fn take_out(&mut self, entity: Entity) -> bool {
         let Ok(at) = self.find(entity) else { return false };
         let slot = self.slots.remove(at);
         self.detach_from(entity);
         let Rapier { islands, bodies, colliders, impulse_joints, multibody_joints, soft_bodies, .. } = &mut self.rapier;
         bodies.remove(slot.handle, islands, colliders, impulse_joints, multibody_joints, soft_bodies, true);
-        self.gone.push((entity, changed));
+        self.gone.push((entity, Changed::Outside));
         true
     }
 }

@@ -1,42 +1,76 @@
 //! Canonicalisation: a world that is a function of its bodies alone.
 
-use crate::Physics;
 use crate::physics::Pipeline;
+use crate::{Body, Physics};
 use rapier3d::dynamics::{RigidBody, RigidBodyActivation, RigidBodyAdditionalMassProps, RigidBodyBuilder};
 
 impl Physics {
     /// Throws away all that Rapier has derived (impulses to start from, contacts, islands, its trees) and builds it anew
     /// from the bodies, in the order of their entities: what follows depends on nothing else any more. Two ends that do
     /// this in the same tick with bodies of equal bits go on with equal bits, whatever their histories.
+    /// [`prepare`](Physics::prepare) does it in canonical ticks.
     ///
-    /// Names of entities, joints and what touches survive it; Rapier's handles don't. The next step is slower.
+    /// Bodies stay as they are, in every bit (but a sleeping one that is found to touch one that is awake wakes); names of
+    /// entities, joints and what touches survive, Rapier's handles don't. It costs two to six steps in which all is awake.
     pub fn rebuild(&mut self) {
+        let states: Vec<_> = self.slots.iter().map(|slot| Body::of(&self.rapier.bodies[slot.handle])).collect();
+        self.renew();
+        // Contacts that begin wake what they hold, and at first all of them do: no time passes while they begin.
+        let dt = core::mem::replace(&mut self.parameters.dt, 0.0);
+        self.run_pipeline();
+        self.parameters.dt = dt;
+        self.put_back(&states);
+        // Rapier's islands fall asleep in a step, before anything moves. It does not count: what is awake is put back.
+        if states.iter().any(|state| state.sleeping) {
+            self.run_pipeline();
+            self.put_back(&states);
+            self.wake_stranded();
+        }
+        self.fresh = true;
+    }
+
+    /// The same bodies, colliders and joints in sets that know nothing else.
+    fn renew(&mut self) {
         let old = core::mem::take(&mut self.rapier);
         self.pipeline = Pipeline::default();
-        let new = &mut self.rapier;
-        self.anchor = new.bodies.insert(RigidBodyBuilder::fixed());
+        self.anchor = self.rapier.bodies.insert(RigidBodyBuilder::fixed());
         for handle in &mut self.scenery {
-            *handle = new.colliders.insert(old.colliders[*handle].clone());
+            *handle = self.rapier.colliders.insert(old.colliders[*handle].clone());
         }
+        self.found_islands();
         for slot in &mut self.slots {
             let body = &old.bodies[slot.handle];
             let colliders = body.colliders().iter().map(|handle| old.colliders[*handle].clone());
-            slot.handle = new.insert(renewed(body), colliders);
+            slot.handle = self.rapier.insert(renewed(body), colliders);
         }
         for joint in &mut self.joints {
             joint.settle(&old.impulse_joints);
             joint.handle = None;
         }
         (0..self.joints.len()).for_each(|at| self.attach(at, false));
-        self.collide();
-        self.fresh = true;
     }
 
-    /// Finds contacts and fills the trees without time passing, so that queries work before the next step.
-    fn collide(&mut self) {
-        let dt = core::mem::replace(&mut self.parameters.dt, 0.0);
+    /// A step without bodies: in the first of all Rapier numbers its islands anew, and mixes up which of them may sleep
+    /// when there are bodies already.
+    pub(crate) fn found_islands(&mut self) {
         self.run_pipeline();
-        self.parameters.dt = dt;
+    }
+
+    fn put_back(&mut self, states: &[Body]) {
+        for (at, state) in states.iter().enumerate() {
+            self.put(at, state);
+        }
+    }
+
+    /// Wakes what is flagged as sleeping and is not asleep, as not all that it touches is: it would move in its sleep, and
+    /// stay in the air.
+    fn wake_stranded(&mut self) {
+        let active: Vec<_> = self.rapier.islands.active_bodies().collect();
+        for handle in active {
+            if self.rapier.bodies[handle].is_sleeping() {
+                self.rapier.bodies[handle].wake_up(true);
+            }
+        }
     }
 
     /// For how long each body has been still that is awake, in the order of entities.
@@ -45,23 +79,24 @@ impl Physics {
         activations.map(|activation| (!activation.sleeping).then_some(activation.time_since_can_sleep)).collect()
     }
 
-    /// Rapier remembers where a body was one step ago, in a place that nobody can write, and takes it to have moved far in
-    /// the first step of its life: what was still before and is still now goes on being so.
+    /// After the first step of rebuilt bodies. Rapier begins to count anew for what has been put somewhere, and remembers
+    /// where a body was a step before in a place that nobody can write: what was still before and is still now goes on
+    /// being so.
     pub(crate) fn put_idle_times(&mut self, before: &[Option<f32>]) {
         for (slot, before) in self.slots.iter().zip(before).filter_map(|(slot, before)| Some((slot, (*before)?))) {
             let body = &self.rapier.bodies[slot.handle];
             let activation = body.activation();
             let still = 0.5 * body.linvel().length() < activation.normalized_linear_threshold
                 && body.angvel().length() < activation.angular_threshold;
-            if still && !body.is_sleeping() && body.is_dynamic() && activation.time_since_can_sleep == 0.0 {
-                let idle = before + self.parameters.dt;
+            let idle = before + self.parameters.dt;
+            if still && body.is_dynamic() && !activation.sleeping && activation.time_since_can_sleep < idle {
                 self.rapier.bodies[slot.handle].activation_mut().time_since_can_sleep = idle;
             }
         }
     }
 }
 
-/// A body with the settings and the state of another, and nothing of what Rapier has derived for it.
+/// A body with the settings, the pose and the velocities of another, awake, and nothing of what Rapier has derived for it.
 fn renewed(body: &RigidBody) -> RigidBody {
     let mut new = RigidBodyBuilder::new(body.body_type())
         .pose(*body.position())
@@ -93,8 +128,6 @@ fn renewed(body: &RigidBody) -> RigidBody {
     activation.normalized_linear_threshold = old.normalized_linear_threshold;
     activation.angular_threshold = old.angular_threshold;
     activation.time_until_sleep = old.time_until_sleep;
-    activation.time_since_can_sleep = old.time_since_can_sleep;
-    activation.sleeping = old.sleeping;
     *new.activation_mut() = activation;
     new.add_force(body.user_force(), false);
     new.add_torque(body.user_torque(), false);

@@ -15,7 +15,9 @@ impl Physics {
         for (entity, _) in self.gone.iter().filter(|(entity, _)| !self.contains(*entity)) {
             rows.remove(*entity);
         }
-        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.changed != Changed::No) {
+        // The first time there are no rows yet.
+        let all = rows.len() < self.slots.len();
+        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| all || slot.changed != Changed::No) {
             rows.set(slot.entity, &state(slot.entity, self.state_at(at)));
         }
     }
@@ -24,12 +26,12 @@ impl Physics {
     /// and its contacts stay warm; one that there is not yet is made by its plan; those that are removed go.
     pub fn adopt<S: Blueprint>(&mut self, rows: &Rows) {
         for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-            self.take_out(*entity, Changed::Outside);
+            self.take_out(*entity);
         }
         for (entity, state) in rows.states::<S>() {
             let Some(body) = state.body() else { continue };
             let Ok(at) = self.find(entity) else {
-                self.insert(entity, body, state.plan(entity));
+                self.insert(entity, body, state.plan(entity), true);
                 continue;
             };
             self.slots[at].changed = Changed::Outside;

@@ -33,8 +33,12 @@ pub struct Touch {
 pub(crate) type Pair = (Entity, Party, bool);
 
 impl Physics {
-    /// What has begun or ended in the last step, ascending. It is a difference between what touched in one step and in the
-    /// next, and knows nothing of rebuilds.
+    /// What has begun or ended in the last step, ascending: for effects. It is the difference between what touched in one
+    /// step and in the next, and knows nothing of rebuilds. What an entity touches in the first step after rows have
+    /// brought it is taken to have begun before.
+    ///
+    /// No row tells what touched before: a state that counts beginnings can't be continued from rows. Let it depend on
+    /// [`touching`](Physics::touching), and on a column of its own for what was.
     pub fn touches(&self) -> &[Touch] {
         &self.touches
     }
@@ -58,8 +62,7 @@ impl Physics {
 
     /// What touches now, and how it differs from before.
     pub(crate) fn note_touches(&mut self) {
-        let mut now = core::mem::take(&mut self.touching);
-        let before = core::mem::take(&mut now);
+        let (before, mut now) = (core::mem::take(&mut self.touching), Vec::new());
         let listening = self.slots.iter().filter(|slot| slot.listens);
         let of_entities = listening.flat_map(|slot| self.rapier.bodies[slot.handle].colliders());
         for collider in of_entities.chain(&self.scenery).copied() {
@@ -69,13 +72,19 @@ impl Physics {
         }
         now.sort_unstable();
         now.dedup();
-        self.touches.clear();
         let told = |(a, b, sensor): Pair, began| Touch { a, b, sensor, began };
         let ended = before.iter().filter(|pair| now.binary_search(pair).is_err()).map(|pair| told(*pair, false));
-        let began = now.iter().filter(|pair| before.binary_search(pair).is_err()).map(|pair| told(*pair, true));
-        self.touches.extend(ended.chain(began));
-        self.touches.sort_unstable();
-        self.touching = now;
+        let began = now.iter().filter(|pair| before.binary_search(pair).is_err() && !self.is_strange(pair));
+        let began = began.map(|pair| told(*pair, true));
+        let mut touches: Vec<_> = ended.chain(began).collect();
+        touches.sort_unstable();
+        (self.touches, self.touching) = (touches, now);
+        self.slots.iter_mut().for_each(|slot| slot.stranger = false);
+    }
+
+    fn is_strange(&self, (a, b, _): &Pair) -> bool {
+        let strange = |entity: Entity| self.find(entity).is_ok_and(|at| self.slots[at].stranger);
+        strange(*a) || matches!(b, Party::Entity(b) if strange(*b))
     }
 
     fn note_touches_of(&self, collider: ColliderHandle, pairs: &mut Vec<Pair>) {

@@ -5,6 +5,7 @@ import { Card } from "./card.js";
 import { ALL_CAUSES, causeIcon } from "./causes.js";
 import { Changes } from "./changes.js";
 import { Charts } from "./charts.js";
+import { Conditions } from "./conditions.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Events } from "./events.js";
@@ -65,6 +66,7 @@ const watch = (button, of) => controls.watch(button, of);
 const happen = (name) => connection.send({ type: "event", name });
 const events = new Events($("events"), { shortcuts, watch, run: happen });
 const lanes = new Lanes($("lanes"), { legend, watch: (card, lane) => watch(card, () => lane), changed: askOfLanes });
+const conditions = new Conditions($("conditions"), $("conditions").querySelector(".buttons"), { watch, set: (key, value) => changes.put(key, value) });
 const scripts = new Scripts($("scripts"), {
   shortcuts,
   watch: (button, script) => watch(button, () => script),
@@ -117,6 +119,7 @@ function clear() {
   foretell.frames.length = 0;
   foretell.corrections = history.corrections;
   foretell.marks = history.marks;
+  lanes.clear();
 }
 
 function ready(message) {
@@ -138,6 +141,7 @@ function turnTo(scene) {
   legend.show(scene);
   controls.turnTo(scene);
   events.show(scene);
+  conditions.show(scene);
   const ofLanes = lanes.turnTo(scene);
   document.body.classList.toggle("of-lanes", ofLanes);
   scripts.show(ofLanes);

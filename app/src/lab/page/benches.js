@@ -52,4 +52,19 @@ export const BENCHES = {
       "input delay": "how long ago the owner was where its own screen shows it, on average",
     },
   },
+  physics: {
+    /** Its lanes show rigid bodies, in 3D. */
+    bodies: true,
+    picture: "your cube and the field in 3D, with the server's bodies and the last snapshot's as outlines",
+    figures: {
+      "own correction p99": "how far the own cube was from what the server confirmed: 99 % of the corrections of the last 20 s were not more",
+      "bodies corrected": "how many bodies were corrected, each correction of each counted; as the following, of the last 5 s",
+      "digests agreed": "how many of the states that came as a digest were predicted to the bit",
+      "states agreed": "how many states of what was predicted were as predicted, within 3 mm and 1 cm/s",
+      "states asked for": "how often the digests differed for long enough that the whole state was asked for",
+      down: "server to client in the last second, without headers of IP and UDP",
+      "simulated again": "ticks that were simulated again, because an input was not the one that was guessed, or a state came",
+      "its CPU time": "what they cost on this machine, in real time",
+    },
+  },
 };

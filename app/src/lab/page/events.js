@@ -1,11 +1,12 @@
 // The events: a button for each that there is in the scene, with a key.
 
 const SESSION = ["prediction", "remote"];
+const SESSIONS = [...SESSION, "physics"];
 
 /** `in` says what an event does in which scene. */
 const EVENTS = [
-  { name: "impulse", label: "Impulse", key: "1", in: { ...of(SESSION, "The server pushes your cube by 3 m/s."), styles: "The owner is pushed by 3 m/s." } },
-  { name: "teleport", label: "Teleport", key: "2", in: { ...of(SESSION, "The server moves your cube by 4 m."), styles: "The owner is moved by 4 m at once.", qiita: "The server moves you by 2 m: the client has to find out." } },
+  { name: "impulse", label: "Impulse", key: "1", in: { ...of(SESSIONS, "The server pushes your cube by 3 m/s."), styles: "The owner is pushed by 3 m/s." } },
+  { name: "teleport", label: "Teleport", key: "2", in: { ...of(SESSIONS, "The server moves your cube by 4 m."), styles: "The owner is moved by 4 m at once.", qiita: "The server moves you by 2 m: the client has to find out." } },
   { name: "stall", label: "Stall", key: "3", in: { ...of(SESSION, "Your machine runs nothing for 2 s."), styles: "The owner's machine runs and sends nothing for 2 s." } },
   { name: "realign", label: "Realign", key: "4", in: of([...SESSION, "qiita", "shared"], "The local cube starts again from where the client is.") },
   { name: "double_clock", label: "Double clock", key: "1", in: { qiita: "A cheat: the client's clock runs twice as fast for 5 s." } },

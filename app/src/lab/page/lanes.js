@@ -2,8 +2,10 @@
 // alone or switched off; the charts get a curve for each lane that is on.
 
 import { BENCHES } from "./benches.js";
+import { Bodies } from "./bodies.js";
 import { element } from "./element.js";
 import { Picture } from "./picture.js";
+import { PilePicture } from "./pile.js";
 import { format } from "./readout.js";
 import { colours, fitCanvas } from "./theme.js";
 import { dashOf, sample, toneOf } from "./tones.js";
@@ -19,7 +21,7 @@ const SAID_FRAMES = 300;
 export class Lanes {
   /** `watch(element, lane)` explains what is pointed at; `changed()` is called when another lane is shown or charted. */
   constructor(root, { legend, watch, changed }) {
-    Object.assign(this, { root, legend, watch, changed, bench: null, cards: [], signature: "" });
+    Object.assign(this, { root, legend, watch, changed, bench: null, cards: [], signature: "", bodies: new Bodies() });
     this.grid = element("div", "grid");
     this.rest = element("p", "rest");
     this.steps = element("ol");
@@ -40,7 +42,7 @@ export class Lanes {
     this.alone = null;
     this.pointed = null;
     this.off.clear();
-    this.cards = [];
+    this.empty();
     this.grid.replaceChildren();
     this.rest.replaceChildren();
     this.root.hidden = !this.bench;
@@ -48,13 +50,27 @@ export class Lanes {
     return this.bench !== null;
   }
 
+  /** Lets go of all cards. */
+  empty() {
+    for (const { picture } of this.cards) picture.dispose?.();
+    this.cards = [];
+  }
+
+  /** Forgets the run that was: another one begins. */
+  clear() {
+    this.bodies.clear();
+  }
+
   /** Takes over which lanes and questions a frame has; whether they are others than before. */
-  take({ lanes, questions }) {
+  take(frame) {
+    const { lanes, questions } = frame;
+    if (lanes) this.bodies.take(frame);
     if (!lanes || !this.bench) return false;
     const signature = JSON.stringify([lanes.lanes.map(({ name }) => name), questions]);
     if (signature === this.signature) return false;
     this.signature = signature;
     this.questions = questions;
+    this.empty();
     this.cards = lanes.lanes.map((lane, index) => this.card(lane, index));
     const known = (name) => this.cards.some((card) => card.name === name);
     if (!known(this.alone)) this.alone = null;
@@ -83,7 +99,12 @@ export class Lanes {
     root.addEventListener("pointerleave", () => this.point(null));
     canvas.addEventListener("click", () => this.show(this.alone === name ? null : name));
     this.watch(root, { label: name, explain, source: "" });
-    return { name, index, root, swatch, enlarge, said, picture: new Picture(canvas, this.bench, this.legend), values: this.values(figures, lane.figures) };
+    return { name, index, root, swatch, enlarge, said, picture: this.picture(canvas), values: this.values(figures, lane.figures) };
+  }
+
+  picture(canvas) {
+    const { bench, legend, bodies } = this;
+    return bench.bodies ? new PilePicture(canvas, { legend, bodies }) : new Picture(canvas, bench, legend);
   }
 
   values(list, figures) {
@@ -134,7 +155,7 @@ export class Lanes {
     this.rest.replaceChildren(...hidden.map(chip));
     this.rest.hidden = hidden.length === 0;
     const shown = this.cards.length - hidden.length + (this.bench.steps && !COMPACT.matches ? 1 : 0);
-    this.grid.style.setProperty("--columns", String(COMPACT.matches ? Math.min(shown, 2) || 1 : this.columns(shown)));
+    this.grid.style.setProperty("--columns", String(COMPACT.matches ? Math.min(shown, this.bench.bodies ? 1 : 2) || 1 : this.columns(shown)));
     this.paintSamples();
   }
 

@@ -7,6 +7,7 @@ export const ROLES = [
   { role: "client", name: "client", dash: [], fill: 0.9, label: [1.2, -1.15] },
   { role: "local", name: "local", dash: [], fill: 0.1, label: [-1.2, -1.15] },
   { role: "server", name: "server", dash: [6, 4], fill: 0.1, label: [1.25, 0.75] },
+  { role: "correction", name: "corrections", line: true },
 ];
 
 /** What is drawn in a scene, in the order of its legend, with what each one means there. `hidden` is so until asked for. */
@@ -40,6 +41,12 @@ const LEGENDS = {
     { role: "client", name: "own view", explain: "the owner's screen" },
     { role: "other", name: "others' view", explain: "another's screen" },
   ],
+  physics: [
+    { role: "client", name: "shown", explain: "what the screen shows: all predicted" },
+    { role: "server", explain: "the truth, not yet here" },
+    { role: "ghost", explain: "the newest received" },
+    { role: "correction", explain: "from where a body was shown to where it is" },
+  ],
 };
 
 /** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
@@ -52,10 +59,16 @@ export const SOURCES = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function swatch({ dash, fill, crossed, ringed }) {
+function swatch({ dash, fill, crossed, ringed, line }) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
+  if (line) {
+    const way = document.createElementNS(SVG, "path");
+    way.setAttribute("d", "M1 13L15 3");
+    svg.append(way);
+    return svg;
+  }
   const box = document.createElementNS(SVG, "rect");
   for (const [name, value] of Object.entries({ x: 2, y: 2, width: 12, height: 12, "fill-opacity": fill, "stroke-dasharray": dash.length ? dash.map((d) => d * 0.7).join(" ") : "none" })) {
     box.setAttribute(name, value);

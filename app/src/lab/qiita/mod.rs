@@ -203,6 +203,7 @@ impl Measured {
                 figure("others see", self.way.sum(), "m/s", 1),
             ],
             chart: vec![Some(off(seen.client)), Some(off(seen.server)), seen.other.map(|_| self.way.sum())],
+            bodies: None,
         }
     }
 }

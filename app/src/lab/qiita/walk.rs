@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use foretell::timestamped::{Direction, Mover, Time, Walker};
-use foretell::validation::{Offence, clamped_direction};
+use foretell::validation::{Offence, limit_direction};
 use foretell::{Input, Instant, State};
 
 /// In m/s (Q15).
@@ -52,9 +52,7 @@ impl Mover for Walk {
     }
 
     fn limit(&self, input: &mut Direction) -> Option<Offence> {
-        let (vector, offence) = clamped_direction(input.vector);
-        input.vector = vector;
-        offence.then_some(Offence::Direction)
+        limit_direction(&mut input.vector)
     }
 }
 
@@ -114,9 +112,7 @@ impl Mover for SingleWalk {
     }
 
     fn limit(&self, input: &mut SingleDirection) -> Option<Offence> {
-        let (vector, offence) = clamped_direction(input.vector);
-        input.vector = vector;
-        offence.then_some(Offence::Direction)
+        limit_direction(&mut input.vector)
     }
 }
 

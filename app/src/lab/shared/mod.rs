@@ -183,6 +183,7 @@ fn report(owner: &Owner, (_, name, explain): (AntiAliasing, &'static str, &'stat
             figure("input delay", delay_ms, "ms"),
         ],
         chart: vec![owner.step_m.map(|step| step * 100.0), seen, Some(off * 100.0)],
+        bodies: None,
     }
 }
 

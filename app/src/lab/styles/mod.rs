@@ -160,6 +160,7 @@ impl Bench for Styles {
                 cubes: cubes(truth, seen, self.newest.as_ref()),
                 figures: shower.measure.figures(),
                 chart: shower.measure.chart(),
+                bodies: None,
             });
         }
         lanes

@@ -136,14 +136,11 @@ impl World for Parade {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.iter().any(|(known, _)| *known == entity));
-        self.0.iter().for_each(|(entity, body)| rows.set(*entity, body));
+        rows.publish_all(&self.0);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|(entity, _)| !rows.removed().contains(entity) && rows.words(*entity).is_none());
-        self.0.extend(rows.states::<Body>());
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
+        rows.adopt_into(&mut self.0);
     }
 }
 

@@ -36,6 +36,10 @@ pub struct Figures {
     pub input_miss_share: f64,
     /// The share of frames in which a client was starved, behind, resyncing or lost.
     pub not_playing_share: f64,
+    /// The most bytes per second that one player was sent, on average over a run.
+    pub down_bytes_per_s: f64,
+    /// How often a whole state was asked for ([exact](crate::session::Rules::exact) sessions).
+    pub asked: u64,
 }
 
 /// Percentiles by nearest rank, always of a sample; 0 where there are none.
@@ -97,6 +101,8 @@ impl Figures {
             lead_ms: self.lead_ms.worst(other.lead_ms),
             input_miss_share: self.input_miss_share.max(other.input_miss_share),
             not_playing_share: self.not_playing_share.max(other.not_playing_share),
+            down_bytes_per_s: self.down_bytes_per_s.max(other.down_bytes_per_s),
+            asked: self.asked + other.asked,
         }
     }
 }
@@ -128,6 +134,9 @@ struct Watched {
     began: Option<Instant>,
     last: Option<Instant>,
     resyncs: u64,
+    /// When measuring began, and the bytes and the questions up to then, and up to now.
+    from: Option<(Instant, [u64; 2])>,
+    until: [u64; 2],
     /// Its entities in the frame before: where each was shown, and where between two states that was.
     own: BTreeMap<Entity, ([f64; 3], (Tick, f64))>,
     /// Others: where each was shown in the frame before, where it was in truth, and since when it has been frozen.
@@ -162,13 +171,17 @@ impl Gauge {
         if seen.now.since(began) < SETTLING {
             return;
         }
+        watched.until = [seen.stats.bytes_received, seen.stats.outcomes.asked];
+        watched.from.get_or_insert((seen.now, watched.until));
+        let own = seen.client.player();
+        let corrections = seen.frame.corrections.iter().filter(|corrected| Some(corrected.entity.player()) == own);
         let rate = f64::from(seen.setting.rules.tick_rate.get());
         self.resyncs += seen.stats.resyncs - resyncs;
         self.measured += seen.now.since(last);
         self.frames += 1;
         self.not_playing += u64::from(seen.frame.state != ClientState::Playing);
-        self.correction_m.extend(seen.frame.corrections.iter().map(|corrected| corrected.misprediction_m));
-        self.teleports += seen.frame.corrections.iter().filter(|corrected| corrected.teleport).count() as u64;
+        self.correction_m.extend(corrections.clone().map(|corrected| corrected.misprediction_m));
+        self.teleports += corrections.filter(|corrected| corrected.teleport).count() as u64;
         self.playout_delay_ms.push(seen.stats.playout_delay_ticks / rate * 1000.0);
         self.lead_ms.push(seen.stats.lead_ticks / rate * 1000.0);
         self.look(seen, seen.now.since(last));
@@ -213,6 +226,12 @@ impl Gauge {
         let missed = self.peers.values().map(|peer| peer.inputs_missed).sum();
         let applied = self.peers.values().map(|peer| peer.inputs_applied).sum::<u64>();
         let corrections = self.correction_m.len() as u64;
+        let measured = self.machines.iter().filter_map(|watched| Some((watched.from?, watched)));
+        let per_s = measured.clone().map(|((from, [bytes, _]), watched)| {
+            let last = watched.last.unwrap_or(from);
+            as_f64(watched.until[0] - bytes) / last.since(from).as_secs_f64().max(1.0)
+        });
+        let asked = measured.map(|((_, [_, asked]), watched)| watched.until[1] - asked);
         Figures {
             minutes,
             corrections,
@@ -226,6 +245,8 @@ impl Gauge {
             lead_ms: Spread::of(self.lead_ms),
             input_miss_share: share(missed, missed + applied),
             not_playing_share: share(self.not_playing, self.frames),
+            down_bytes_per_s: per_s.fold(0.0, f64::max),
+            asked: asked.sum(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let truth = Truth::new(&scenario.setting.rules.schema);
     let (world, notes) = Spied::new((scenario.make)(), Some(truth));
     let rules = scenario.setting.rules.clone();
-    let mut simulation = Simulation::new(rules, scenario.server, world, plan.seed);
+    let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
     let mut watch = Watch {
         scenario,
         plan,

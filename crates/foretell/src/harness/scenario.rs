@@ -49,14 +49,8 @@ type Holds = dyn Fn(&Figures) -> bool;
 /// #     }
 /// #     fn save(&self, into: &mut Arena) { into.clone_from(self); }
 /// #     fn load(&mut self, from: &Arena) { self.clone_from(from); }
-/// #     fn publish(&self, rows: &mut Rows) {
-/// #         rows.retain(|entity| self.0.contains_key(&entity));
-/// #         self.0.iter().for_each(|(entity, cube)| rows.set(*entity, cube));
-/// #     }
-/// #     fn adopt(&mut self, rows: &Rows) {
-/// #         self.0.retain(|entity, _| !rows.removed().contains(entity));
-/// #         self.0.extend(rows.states::<Cube>());
-/// #     }
+/// #     fn publish(&self, rows: &mut Rows) { rows.publish_all(&self.0) }
+/// #     fn adopt(&mut self, rows: &Rows) { rows.adopt_into(&mut self.0) }
 /// # }
 /// use foretell::harness::{FaultMix, Scenario};
 ///
@@ -73,7 +67,6 @@ type Holds = dyn Fn(&Figures) -> bool;
 pub struct Scenario<W: World> {
     pub(super) make: Box<dyn Fn() -> W>,
     pub(super) setting: Setting,
-    pub(super) server: ServerConfig,
     pub(super) event: Option<Box<Event<W>>>,
     bot: Box<Bot<W>>,
     players: u8,
@@ -119,8 +112,7 @@ impl<W: World> Scenario<W> {
         assert!(rules.stepping == Stepping::Clock, "a scenario's world is stepped by the server's clock");
         Scenario {
             make: Box::new(make),
-            setting: Setting { rules, client: ClientConfig::default() },
-            server: ServerConfig::default(),
+            setting: Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() },
             event: None,
             bot: Box::new(|_, _, _| W::Input::default()),
             players: 1,
@@ -165,7 +157,7 @@ impl<W: World> Scenario<W> {
     /// With a server that decides like this.
     #[must_use]
     pub fn server(mut self, config: ServerConfig) -> Scenario<W> {
-        self.server = config;
+        self.setting.server = config;
         self
     }
 

@@ -42,6 +42,14 @@ impl<S: Default> Checkpoints<S> {
         &mut self.ring[at].1
     }
 
+    /// Forgets the state of `tick`: it is another one now.
+    pub(super) fn forget(&mut self, tick: Tick) {
+        let at = self.at(tick);
+        if self.ring[at].0 == Some(tick) {
+            self.ring[at].0 = None;
+        }
+    }
+
     /// A place on the side for the state of `tick`; that of `present` stays.
     pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> &mut S {
         let [first, second] = &mut self.aside;

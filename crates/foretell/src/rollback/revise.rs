@@ -22,6 +22,11 @@ impl<W: World> Timeline<W> {
         }
     }
 
+    /// The canonical ticks that are known, ascending.
+    pub fn canonical(&self) -> &[Tick] {
+        &self.canonical
+    }
+
     /// Whether the authority's step of `tick` is known to be canonical.
     pub fn is_canonical(&self, tick: Tick) -> bool {
         self.canonical.binary_search(&tick).is_ok()
@@ -100,6 +105,7 @@ impl<W: World> Timeline<W> {
     pub fn revisit(&mut self, tick: Tick) {
         assert!(self.oldest <= tick && tick < self.present, "only a remembered tick can be simulated again");
         self.checkpoints.forget_aside(Some(self.present));
+        self.has_saved_again = false;
         self.again_from = Some(self.again_from.map_or(tick, |from| from.min(tick)));
     }
 
@@ -117,7 +123,7 @@ impl<W: World> Timeline<W> {
         self.predicted.clone_from(predicted);
         let mut authority = full.clone();
         authority.copy_predicted(full, predicted);
-        self.rewrite_without(world, tick, &authority, &dropped);
+        self.rewrite_with(world, tick, &authority, Some(&dropped));
         let present = self.present;
         self.resimulate(world, present.since(tick))
     }

@@ -1,6 +1,6 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per kind.
 
-use super::{Audience, Entity, Kind, PlayerId, Predicted, Schema, State};
+use super::{Adopt, Audience, Entity, Kind, PlayerId, Predicted, Publish, Schema, State};
 use core::ops::Range;
 
 /// The rows of a set of entities: sorted by [`Entity`], one row each, and the names of those that were removed.
@@ -12,6 +12,8 @@ pub struct Rows {
     tables: Vec<Table>,
     removed: Vec<Entity>,
     changed: Vec<Entity>,
+    /// Empty but while [`publish_all`](Rows::publish_all) runs.
+    named: Vec<Entity>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,7 +37,8 @@ impl Clone for Table {
 
 impl Clone for Rows {
     fn clone(&self) -> Rows {
-        Rows { tables: self.tables.clone(), removed: self.removed.clone(), changed: self.changed.clone() }
+        let Rows { tables, removed, changed, named } = self;
+        Rows { tables: tables.clone(), removed: removed.clone(), changed: changed.clone(), named: named.clone() }
     }
 
     // By hand, as the derived one would allocate anew.
@@ -85,13 +88,35 @@ impl Table {
         self.entities.clear();
         self.data.clear();
     }
+
+    fn push(&mut self, from: &Table, index: usize) {
+        self.entities.push(from.entities[index]);
+        self.data.extend_from_slice(from.row(index));
+    }
+
+    /// Becomes `before` without what is `gone`, and with the rows of `now` in the place of its own.
+    fn merge(&mut self, before: &Table, gone: &[Entity], now: &Table) {
+        self.clear();
+        let mut new = 0;
+        for (index, entity) in before.entities.iter().enumerate() {
+            while now.entities.get(new).is_some_and(|next| next < entity) {
+                self.push(now, new);
+                new += 1;
+            }
+            let is_told = now.entities.get(new) == Some(entity);
+            if !is_told && (gone.is_empty() || gone.binary_search(entity).is_err()) {
+                self.push(before, index);
+            }
+        }
+        (new..now.entities.len()).for_each(|index| self.push(now, index));
+    }
 }
 
 impl Rows {
     /// No rows yet, of the kinds in `schema`.
     pub fn new(schema: &Schema) -> Rows {
         let tables = schema.kinds().iter().map(|kind| Table { words: kind.words(), ..Table::default() }).collect();
-        Rows { tables, removed: Vec::new(), changed: Vec::new() }
+        Rows { tables, ..Rows::default() }
     }
 
     /// Sets the state of an entity, creating its row where there is none.
@@ -149,6 +174,51 @@ impl Rows {
         }
     }
 
+    /// Makes these the rows, and no others: sets each, and removes those of entities that are not named. All that a
+    /// world's [`publish`](super::World::publish) has to do that keeps its entities in a list or a map; or in something
+    /// else that it can walk through. Order means nothing; ascending is cheapest. Allocates only to grow.
+    ///
+    /// ```
+    /// # use foretell::{Entity, Rows, State};
+    /// # use std::collections::BTreeMap;
+    /// # #[derive(State, Clone, Copy)]
+    /// # struct Cube { #[state(position)] at: [f32; 3] }
+    /// # #[derive(Clone, Copy)]
+    /// # struct Body { entity: Entity, at: [f32; 3] }
+    /// # fn publish(map: BTreeMap<Entity, Cube>, list: Vec<(Entity, Cube)>, bodies: &[Body], rows: &mut Rows) {
+    /// rows.publish_all(&map);
+    /// rows.publish_all(&list);
+    /// rows.publish_all(bodies.iter().map(|body| (body.entity, Cube { at: body.at })));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`set`](Rows::set) does.
+    pub fn publish_all(&mut self, all: impl IntoIterator<Item: Publish>) {
+        let mut named = core::mem::take(&mut self.named);
+        named.extend(all.into_iter().map(|one| one.publish(self)));
+        if !named.is_sorted_by(|a, b| a < b) {
+            named.sort_unstable();
+            named.dedup();
+        }
+        // Each of them has a row by now.
+        if named.len() < self.len() {
+            self.retain(|entity| named.binary_search(&entity).is_ok());
+        }
+        named.clear();
+        self.named = named;
+    }
+
+    /// Removes from a list (`Vec<(Entity, S)>`) or map (`BTreeMap<Entity, S>`) of states what is
+    /// [`removed`](Rows::removed) here, and overwrites or creates in it what has a row; all others stay. All that the
+    /// [`adopt`](super::World::adopt) of a world has to do that consists of one. A list is ascending afterwards.
+    ///
+    /// # Panics
+    /// When its type of state lacks the kind of an entity.
+    pub fn adopt_into(&self, all: &mut impl Adopt) {
+        all.adopt(self);
+    }
+
     /// Names an entity among the [`removed`](Rows::removed), whether it has a row or not.
     pub(crate) fn name_removed(&mut self, entity: Entity) {
         self.remove(entity);
@@ -187,18 +257,42 @@ impl Rows {
     }
 
     /// Every entity that `player` may see, with its words, ascending.
-    pub(crate) fn seen_by<'a>(
-        &'a self,
-        schema: &'a Schema,
-        player: PlayerId,
-    ) -> impl Iterator<Item = (Entity, &'a [u32])> {
+    pub(crate) fn seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = (Entity, &[u32])> {
+        self.places_seen_by(schema, player).map(|place| self.nth(place))
+    }
+
+    /// The places of the rows that `player` may see, ascending: each is the `nth` of all.
+    pub(crate) fn places_seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = usize> {
+        let mut first = 0;
         self.tables.iter().zip(schema.kinds()).flat_map(move |(table, kind)| {
             let range = match kind.audience() {
                 Audience::All => 0..table.entities.len(),
                 Audience::Owner => table.owned(player),
             };
-            range.map(|index| (table.entities[index], table.row(index)))
+            let before = first;
+            first += table.entities.len();
+            before + range.start..before + range.end
         })
+    }
+
+    /// The `nth` of all rows, ascending. Panics when there are not so many.
+    pub(crate) fn nth(&self, nth: usize) -> (Entity, &[u32]) {
+        let mut index = nth;
+        for table in &self.tables {
+            if index < table.entities.len() {
+                return (table.entities[index], table.row(index));
+            }
+            index -= table.entities.len();
+        }
+        panic!("there is no row {nth}");
+    }
+
+    /// Becomes `before` without what is `gone` (ascending), and with the rows of `now` in the place of its own.
+    pub(crate) fn merge(&mut self, before: &Rows, gone: &[Entity], now: &Rows) {
+        for ((table, before), now) in self.tables.iter_mut().zip(&before.tables).zip(&now.tables) {
+            table.merge(before, gone, now);
+        }
+        self.settle();
     }
 
     /// Whether others may see an entity of `player`.

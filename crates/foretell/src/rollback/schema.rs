@@ -20,6 +20,11 @@ pub enum Meaning {
     Velocity,
     /// The angular velocity in radians per second.
     AngularVelocity,
+    /// Any other quantity that goes from value to value without steps, such as fuel, a charge or a colour: lanes of f32 or
+    /// f64. Compared as a plain one, and shown on the straight line between two snapshots, so that it never leaves what
+    /// was told; beyond the newest it is held, and so it is where the curve holds the whole entity. An angle that wraps has
+    /// to be told as its sine and cosine.
+    Blended,
 }
 
 /// Who gets an entity's rows.
@@ -115,10 +120,15 @@ impl Column {
     fn check(&self) {
         let fits = match self.meaning {
             Meaning::Plain => true,
+            Meaning::Blended => self.scalar.is_float(),
             Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
             _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
         };
-        assert!(fits, "column {}: a {:?} has 1 to 3 lanes (a rotation 4) of f32 or f64", self.name, self.meaning);
+        assert!(
+            fits,
+            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64",
+            self.name, self.meaning
+        );
     }
 }
 

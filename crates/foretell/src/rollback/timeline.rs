@@ -23,6 +23,8 @@ pub(super) struct Slot<W: World> {
     pub(super) inputs: Vec<PlayerInput<W::Input>>,
     /// Whether the step was [canonical](Step::canonical).
     pub(super) canonical: bool,
+    /// Whether this state was put in the place of the one that the step before had made.
+    rewritten: bool,
     /// The entities that those of other players touched in the step, ascending.
     pub(super) touched: Vec<Entity>,
     /// What the step said.
@@ -40,8 +42,10 @@ pub struct Timeline<W: World> {
     pub(super) checkpoints: Checkpoints<W::Saved>,
     /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
     pub(super) canonical: Vec<Tick>,
-    /// How many ticks the last re-simulation was allowed.
+    /// How few ticks a re-simulation was ever allowed.
     budget: u32,
+    /// Whether the re-simulation under way, or the last one, has saved a state: one is enough to begin the next from.
+    pub(super) has_saved_again: bool,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
     /// Those of the others.
@@ -70,6 +74,7 @@ impl<W: World> Timeline<W> {
             proxies: Rows::new(schema),
             inputs: Vec::with_capacity(1),
             canonical: false,
+            rewritten: false,
             touched: Vec::new(),
             said: Said::with_room(),
         };
@@ -80,6 +85,7 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
+            has_saved_again: false,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
@@ -182,16 +188,19 @@ impl<W: World> Timeline<W> {
     }
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
-    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present.
+    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that
+    /// before anything else, and with no smaller budget than before: where not every tick is saved, the present one is kept
+    /// only if that budget does not suffice.
     ///
     /// # Panics
     /// When `tick` is not remembered.
     pub fn rewrite(&mut self, world: &mut W, tick: Tick, authority: &Rows) {
-        self.rewrite_without(world, tick, authority, &[]);
+        self.rewrite_with(world, tick, authority, None);
     }
 
-    /// The same, and the world is told that these are gone too.
-    pub(super) fn rewrite_without(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: &[Entity]) {
+    /// The same. If others are predicted than in the ticks before, the state is saved, and the world is told that some are
+    /// gone too.
+    pub(super) fn rewrite_with(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: Option<&[Entity]>) {
         assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
         self.seek(world, tick);
         let slot = self.index(tick);
@@ -199,17 +208,19 @@ impl<W: World> Timeline<W> {
         for (entity, _) in self.slots[slot].rows.iter().filter(|(entity, _)| authority.words(*entity).is_none()) {
             self.adopting.name_removed(entity);
         }
-        dropped.iter().for_each(|entity| self.adopting.name_removed(*entity));
+        dropped.into_iter().flatten().for_each(|entity| self.adopting.name_removed(*entity));
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
-        self.keep(world, tick, true);
+        self.has_saved_again = false;
+        self.keep(world, tick, dropped.is_some());
+        self.slots[slot].rewritten = true;
         self.again_from = (tick < self.present).then_some(tick);
     }
 
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
     pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
-        self.budget = budget;
+        self.budget = self.budget.min(budget);
         let Some(from) = self.again_from else { return 0 };
         self.seek(world, from);
         let until = self.present.min(from + budget);
@@ -279,6 +290,23 @@ impl<W: World> Timeline<W> {
         world.publish(&mut self.published);
         self.published.settle();
         self.world_at = tick.next();
+        if self.slots[self.index(tick.next())].rewritten {
+            self.rewrite_again(world, tick.next());
+        }
+    }
+
+    /// Puts the rows of a state that was rewritten in the place of those that the step before has made, once more.
+    fn rewrite_again(&mut self, world: &mut W, tick: Tick) {
+        let rows = &self.slots[self.index(tick)].rows;
+        self.adopting.copy_rows(rows);
+        let predicted = self.published.iter().filter(|(entity, _)| self.predicted.contains(*entity));
+        for (entity, _) in predicted.filter(|(entity, _)| rows.words(*entity).is_none()) {
+            self.adopting.name_removed(entity);
+        }
+        world.adopt(&self.adopting);
+        self.published.copy_rows(rows);
+        world.publish(&mut self.published);
+        self.published.settle();
     }
 
     /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
@@ -342,8 +370,13 @@ impl<W: World> Timeline<W> {
         self.published.settle();
         let index = self.index(tick);
         self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
-        if saved || self.checkpoints.is_due(tick) {
+        self.slots[index].rewritten = false;
+        let is_again = tick <= self.present && !self.checkpoints.has_all();
+        if saved || self.checkpoints.is_due(tick) && !(is_again && self.has_saved_again) {
             world.save(self.checkpoints.place(tick));
+            self.has_saved_again |= is_again;
+        } else {
+            self.checkpoints.forget(tick);
         }
         self.world_at = tick;
         self.present = self.present.max(tick);

@@ -4,17 +4,10 @@
 //! earliest setting of a clock at which a thing would have been in time, in microseconds on an axis whose origin means
 //! nothing; so a loss (it comes with the next datagram), jitter and a slow frame are one measurement.
 
-use crate::math::f64::exp;
+use super::histogram::{BIN_MICROS, Histogram};
 use crate::time::Instant;
-use core::f64::consts::LN_2;
 use core::time::Duration;
 
-/// The width of a bin.
-const BIN_MICROS: i64 = 2_000;
-/// How many bins there are: a second.
-const BINS: usize = 512;
-/// What comes below the lowest bin moves it to here.
-const LOW_BIN: i64 = 64;
 /// Raises quickly.
 const FAST_HALF_LIFE_S: f64 = 2.0;
 /// Alone may lower.
@@ -36,79 +29,6 @@ const OUTAGE: i64 = 4;
 const JITTER_MIN: i64 = 50_000;
 /// So many values are needed to know the worst of an ordinary second.
 const TRUSTED_AFTER: u32 = 64;
-
-/// A histogram whose weights halve with time.
-#[derive(Clone, Debug)]
-struct Histogram {
-    half_life_s: f64,
-    /// The lower edge of the lowest bin, in bins.
-    origin: i64,
-    weights: Vec<f64>,
-    total: f64,
-    /// The weight of a value that comes at `since`; what is older weighs the same as then, and so less in comparison.
-    weight: f64,
-    since: Instant,
-}
-
-impl Histogram {
-    fn new(half_life_s: f64) -> Histogram {
-        Histogram { half_life_s, origin: 0, weights: vec![0.0; BINS], total: 0.0, weight: 1.0, since: Instant::ZERO }
-    }
-
-    fn clear(&mut self) {
-        self.weights.fill(0.0);
-        (self.total, self.weight) = (0.0, 1.0);
-    }
-
-    fn add(&mut self, now: Instant, value: i64) {
-        let passed_s = now.since(self.since).as_secs_f64();
-        self.since = self.since.max(now);
-        self.weight *= exp((LN_2 * passed_s / self.half_life_s).min(60.0));
-        if self.weight > 1e12 {
-            self.weights.iter_mut().for_each(|weight| *weight /= self.weight);
-            (self.total, self.weight) = (self.total / self.weight, 1.0);
-        }
-        let bin = self.make_room(value.div_euclid(BIN_MICROS));
-        self.weights[bin] += self.weight;
-        self.total += self.weight;
-    }
-
-    /// The index of a bin, after moving the range of all so that it has one.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "in range")]
-    fn make_room(&mut self, bin: i64) -> usize {
-        let index = bin.saturating_sub(self.origin);
-        if self.total <= 0.0 {
-            self.origin = bin - LOW_BIN;
-        } else if index < 0 {
-            let up = ((LOW_BIN - index) as u64).min(BINS as u64) as usize;
-            let over: f64 = self.weights[BINS - up..].iter().sum();
-            self.weights.copy_within(..BINS - up, up);
-            self.weights[..up].fill(0.0);
-            self.weights[BINS - 1] += over;
-            self.origin = bin - LOW_BIN;
-        } else if index >= BINS as i64 {
-            let down = ((index - BINS as i64 + 1 + LOW_BIN) as u64).min(BINS as u64) as usize;
-            let under: f64 = self.weights[..down].iter().sum();
-            self.weights.copy_within(down.., 0);
-            self.weights[BINS - down..].fill(0.0);
-            self.weights[0] += under;
-            self.origin = bin - (BINS as i64 - 1 - LOW_BIN);
-        }
-        (bin - self.origin) as usize
-    }
-
-    /// The smallest edge of a bin above which at most `share` of the weight lies; `None` while it is empty.
-    #[expect(clippy::cast_possible_wrap, reason = "an index is small")]
-    fn quantile(&self, share: f64) -> Option<i64> {
-        let mut above = 0.0;
-        let most = share * self.total;
-        let top = self.weights.iter().rposition(|weight| {
-            above += weight;
-            *weight > 0.0 && above > most
-        })?;
-        Some((self.origin + top as i64 + 1) * BIN_MICROS)
-    }
-}
 
 /// The lateness on one way. Lives as long as the session.
 #[derive(Clone, Debug)]
@@ -209,10 +129,10 @@ impl Lateness {
     }
 
     /// The value that a clock has to be set to, so that at most `late` of what comes is late. `None` before the first.
-    pub(crate) fn wanted(&self, late: f64) -> Option<i64> {
+    pub(crate) fn wanted(&mut self, late: f64) -> Option<i64> {
         let of_late = |second: u64| self.second.saturating_sub(second) < PEAKS_KEPT as u64;
         let peak = self.peaks.iter().filter(|(second, _)| of_late(*second)).map(|(_, value)| *value).max();
-        let told = (FAST_VALUES * self.fast.weight / self.fast.total).min(FAST_SHARE_MAX);
+        let told = (FAST_VALUES * self.fast.share_of_one()).min(FAST_SHARE_MAX);
         let fast = self.fast.quantile(late.max(told))?;
         let slow = self.slow.quantile(late)?.min(peak.unwrap_or(i64::MAX).saturating_add(BIN_MICROS));
         Some(fast.max(slow))
@@ -289,7 +209,7 @@ mod tests {
     fn values_may_drift_for_ever_in_either_direction() {
         for drift in [-300, 300] {
             let last = 40_000 * drift;
-            let lateness = fed((0..=40_000).map(|nth| nth * drift));
+            let mut lateness = fed((0..=40_000).map(|nth| nth * drift));
             let wanted = lateness.wanted(0.01).expect("fed") - last;
             // Ten seconds' worth of drift behind, at most.
             assert!((0..=240_000).contains(&wanted), "{wanted}");

@@ -4,10 +4,12 @@
 //! ticks happen; `present` only reads. Every authoritative sample of a predicted entity ends in exactly one counted
 //! [`Outcome`](client::Outcomes).
 
+mod baseline;
 pub mod client;
 pub mod record;
 pub mod server;
 
+mod histogram;
 mod lateness;
 mod news;
 mod outbox;

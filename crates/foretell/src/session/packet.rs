@@ -2,6 +2,7 @@
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
+use super::baseline::Baseline;
 use super::news::NEWS_TICKS_BACK;
 use super::shared::{ANSWERS_MAX, Answer};
 use crate::rollback::PlayerId;
@@ -263,6 +264,8 @@ pub(crate) struct SnapshotHead {
     pub canonical: Vec<u16>,
     /// A digest of the rows, in their place.
     pub proof: Option<u32>,
+    /// The rows are told as they differ from those of an earlier snapshot.
+    pub baseline: Option<Baseline>,
     /// Which part of the snapshot this is, from 0.
     pub part: u8,
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
@@ -306,7 +309,8 @@ impl SnapshotHead {
         self.answers.resize(count as usize, Answer::default());
         self.answers.iter_mut().try_for_each(|answer| answer.stream(stream))?;
         self.stream_canonical(stream)?;
-        stream.optional(&mut self.proof, |stream, digest| stream.u32(digest))
+        stream.optional(&mut self.proof, |stream, digest| stream.u32(digest))?;
+        stream.optional(&mut self.baseline, |stream, baseline| baseline.stream(stream))
     }
 
     fn stream_canonical(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -96,6 +96,13 @@ impl RowCode {
         }
     }
 
+    /// How many bits one row takes at most.
+    pub(crate) fn bits_max(&self, kind: Kind) -> u64 {
+        let words: u64 = self.widths[usize::from(kind.0)].iter().map(|width| u64::from(*width)).sum();
+        // A bit before it; the name is of 16, 32 and 8 bits at most, with one more for each group of four.
+        1 + u64::from(self.kind_bits) + 21 + 41 + 11 + 2 * u64::from(1 + AGE_BITS) + words
+    }
+
     /// Reads one row into `rows`.
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
     pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Ages), Malformed> {

@@ -50,8 +50,8 @@ pub struct Rules {
     /// Whether clients predict everything, bit by bit: other players' entities by their relayed inputs, and the server's.
     /// Snapshots then hold a digest of the state instead of the state, as long as the client comes to the same; where it
     /// does not it is sent whole, and both ends make what is not published anew in a [canonical](crate::Step::canonical)
-    /// tick. For worlds that are the same on every machine and fit into eight datagrams: some hundred bodies. Needs the
-    /// server's own clock, and kinds that everybody may see. Default false.
+    /// tick. For worlds that are the same on every machine and fit into eight datagrams: about 120 rigid bodies. Needs the
+    /// server's own clock and kinds that everybody may see; clients can't hold entities. Default false.
     pub exact: bool,
     /// The kinds of entity.
     pub schema: Schema,
@@ -63,10 +63,16 @@ impl Rules {
         Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), exact: false, schema }
     }
 
-    /// Whether the session [is exact](Rules::exact), and can be.
+    /// Whether the session [is exact](Rules::exact).
     pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Panics when they can't be kept.
+    pub(super) fn assert_possible(&self) {
         let seen = self.schema.kinds().iter().all(|kind| kind.audience() == Audience::All);
-        self.exact && self.stepping == Stepping::Clock && seen
+        assert!(!self.exact || self.stepping == Stepping::Clock, "an exact session is stepped by the server's clock");
+        assert!(!self.exact || seen, "in an exact session everybody sees every kind");
     }
 
     /// The beginning of a recording of a session with these rules.

@@ -62,7 +62,7 @@ pub struct Client<M: Mover, T: Time = Instant> {
     held: M::Input,
     /// Inputs that the server may not have; ascending by time.
     inputs: VecDeque<Stamped<T, M::Input>>,
-    /// The number of the first of them.
+    /// The number of the first of them in this epoch.
     first: u32,
     acks: AckQueue<T, Sent<M::State>>,
     confirmed: Option<(T, M::State)>,
@@ -71,6 +71,8 @@ pub struct Client<M: Mover, T: Time = Instant> {
     /// The time at which this epoch began, once it was taken over by a resync.
     finished: Option<T>,
     finish_due: bool,
+    /// Whether a state of this epoch has come, so that the server knows when it began.
+    is_known: bool,
     schedule: Schedule,
     retry: Retry,
     offset: VisualOffset,
@@ -112,6 +114,7 @@ impl<M: Mover, T: Time> Client<M, T> {
             asked: None,
             finished: None,
             finish_due: false,
+            is_known: true,
             schedule: Schedule::new(now),
             retry: Retry::new(),
             offset: VisualOffset::NONE,
@@ -160,6 +163,12 @@ impl<M: Mover, T: Time> Client<M, T> {
             self.stats.other_epoch += 1;
             return;
         }
+        self.is_known = true;
+        if at > self.time {
+            // Nobody can know of it yet.
+            self.acks.stats.missing_ack += 1;
+            return;
+        }
         if self.confirmed.is_none_or(|(newest, _)| newest <= at) {
             self.confirmed = Some((at, state));
         }
@@ -187,7 +196,8 @@ impl<M: Mover, T: Time> Client<M, T> {
         }
     }
 
-    /// Adopts the server's state, once per epoch; says again that it has, as often as it is told (D5).
+    /// Adopts the server's state, once per epoch; says that it has until a state of that epoch comes, and as often as it
+    /// is told (D5).
     fn take_resync(&mut self, epoch: u8, state: M::State) {
         // A server begins no second resync before the first is finished, so that there is only the next one.
         let newer = epoch.wrapping_sub(self.epoch);
@@ -204,7 +214,7 @@ impl<M: Mover, T: Time> Client<M, T> {
         self.finished = Some(self.time);
         // What is held is pressed anew, at the new time (D6).
         self.held = M::Input::default();
-        self.first = self.first.saturating_add(u32::try_from(self.inputs.len()).unwrap_or(u32::MAX));
+        (self.first, self.is_known) = (0, false);
         self.inputs.clear();
         self.acks.clear();
         self.confirmed = Some((self.time, state));
@@ -245,7 +255,9 @@ impl<M: Mover, T: Time> Client<M, T> {
     }
 
     fn send(&mut self, now: Instant, send: &mut impl FnMut(&[u8])) {
-        if core::mem::take(&mut self.finish_due)
+        let is_due = self.schedule.is_due(now, self.config.send_interval);
+        let says_again = is_due && !self.is_known && !self.need_resync;
+        if (core::mem::take(&mut self.finish_due) || says_again)
             && let Some(mut at) = self.finished
         {
             self.write(Message::Finish, send, |stream, _| at.stream(stream));
@@ -254,7 +266,7 @@ impl<M: Mover, T: Time> Client<M, T> {
             self.asked = Some(now);
             self.write(Message::Request, send, |_, _| Ok(()));
         }
-        if !self.schedule.is_due(now, self.config.send_interval) {
+        if !is_due {
             return;
         }
         if self.need_resync {

@@ -30,6 +30,7 @@
 //! ```
 
 mod acks;
+mod astray;
 mod client;
 mod clock;
 mod config;

@@ -1,7 +1,7 @@
 //! How a game's characters move: the contract, and the article's own mover.
 
 use crate::rollback::{Input, State};
-use crate::validation::{Offence, clamped_direction};
+use crate::validation::{Offence, limit_direction};
 
 /// A game's own movement, written once and run on both ends (Q4, Q6).
 ///
@@ -70,8 +70,6 @@ impl Mover for Walk {
     }
 
     fn limit(&self, input: &mut Direction) -> Option<Offence> {
-        let (vector, offence) = clamped_direction(input.vector);
-        input.vector = vector;
-        offence.then_some(Offence::Direction)
+        limit_direction(&mut input.vector)
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Invariants, where nothing is believed ([`Trust::Bounded`]): the path never goes backwards in time; it is followed for at
 //! most as long as the server's clock has run, and the budget; between the begin of a resync and its end the state does
-//! not move.
+//! not move. Whatever was believed, a client that goes on to be of no use is asked to begin anew, and nothing that was
+//! believed before counts then but the state.
 
+use super::astray::Astray;
 use super::packet::{Code, Inputs, Message};
 use super::schedule::{Retry, Schedule};
-use super::{Detect, Mover, Path, ServerConfig, Since, Time, Trust};
+use super::{Detect, Mover, Path, Refused, ServerConfig, Since, Time, Trust};
 use crate::motion::vector::squared_distance;
 use crate::time::Instant;
 use crate::validation::{Ledger, Offence, RateLimit, TimeBudget, TimeSpent};
@@ -55,6 +57,8 @@ struct Resync {
 
 /// At most so many requests of a resync are answered in a second.
 const REQUESTS_PER_SECOND: usize = 4;
+/// So many inputs may be missing between two datagrams: more than are pressed in a minute in which none gets through.
+const MISSING_MAX: u32 = 1024;
 
 /// The server's end of one player in timestamped mode: one for each connection. `T` is the client's clock: leave it out.
 ///
@@ -67,10 +71,11 @@ pub struct Server<M: Mover, T: Time = Instant> {
     code: Code<M, T>,
     epoch: u8,
     path: Path<M, T>,
-    /// The number of the next input that it does not have.
+    /// The number of the next input of this epoch that it does not have.
     next_input: u32,
     resync: Option<Resync>,
     spent: TimeSpent,
+    astray: Astray,
     requests: RateLimit,
     schedule: Schedule,
     retry: Retry,
@@ -86,6 +91,10 @@ impl<M: Mover, T: Time> Server<M, T> {
     /// # Panics
     /// When the state is an enum of several kinds.
     pub fn new(mover: M, state: M::State, config: ServerConfig, epoch: u8, now: Instant) -> Server<M, T> {
+        let budget = match config.trust {
+            Trust::Bounded { budget, .. } => budget,
+            Trust::Blind => TimeBudget::default(),
+        };
         Server {
             config,
             mover,
@@ -94,7 +103,8 @@ impl<M: Mover, T: Time> Server<M, T> {
             path: Path { at: T::default(), state, held: M::Input::default() },
             next_input: 0,
             resync: None,
-            spent: TimeSpent::new(now),
+            spent: TimeSpent::new(now, budget),
+            astray: Astray::default(),
             requests: RateLimit::new(REQUESTS_PER_SECOND),
             schedule: Schedule::new(now),
             retry: Retry::new(),
@@ -130,6 +140,9 @@ impl<M: Mover, T: Time> Server<M, T> {
             at.stream(&mut reader)?;
         }
         reader.finish()?;
+        if matches!(message, Message::Request | Message::Finish | Message::Nothing) {
+            self.look_for(now, epoch);
+        }
         match message {
             Message::Request => self.take_request(now, epoch),
             Message::Finish => self.take_finish(now, epoch, at),
@@ -143,15 +156,12 @@ impl<M: Mover, T: Time> Server<M, T> {
         self.stats.packets += 1;
         if self.resync.is_some() {
             self.stats.discarded += 1;
+            self.look_for(now, self.incoming.epoch);
             return;
         }
         if self.incoming.epoch != self.epoch {
             self.stats.stale += 1;
-            // It has begun anew, but not by this server's word.
-            if self.incoming.epoch == self.epoch.wrapping_add(1) {
-                self.epoch = self.incoming.epoch;
-                self.begin_resync(now);
-            }
+            self.look_for(now, self.incoming.epoch);
             return;
         }
         // What was sent again and is here already.
@@ -164,14 +174,13 @@ impl<M: Mover, T: Time> Server<M, T> {
                 self.incoming.inputs[index].input = M::Input::default();
             }
         }
-        if let Trust::Bounded { budget, .. } = self.config.trust
-            && !self.is_allowed(now, &budget)
-        {
+        if matches!(self.config.trust, Trust::Bounded { .. }) && !self.is_allowed(now) {
             return;
         }
+        self.astray.end();
         let (before, target) = (self.path.at, self.incoming.target);
         self.path.follow(&self.mover, &self.incoming.inputs, target);
-        self.spent.spend(target.duration_since(before));
+        self.spent.spend(now, target.duration_since(before));
         self.stats.inputs += self.incoming.inputs.len() as u64;
         let followed = u32::try_from(known + self.incoming.inputs.len()).unwrap_or(u32::MAX);
         self.next_input = self.next_input.max(self.incoming.first.saturating_add(followed));
@@ -179,9 +188,10 @@ impl<M: Mover, T: Time> Server<M, T> {
     }
 
     /// Holds the inputs to what is allowed. Whether the path may be followed; if not, what follows from that is done.
-    fn is_allowed(&mut self, now: Instant, budget: &TimeBudget) -> bool {
+    fn is_allowed(&mut self, now: Instant) -> bool {
         if self.incoming.target < self.path.at {
             self.stats.stale += 1;
+            self.is_of_no_use(now, self.incoming.epoch);
             return false;
         }
         for stamped in &mut self.incoming.inputs {
@@ -189,14 +199,16 @@ impl<M: Mover, T: Time> Server<M, T> {
                 self.ledger.note(offence);
             }
         }
-        let limit = self.path.at.later(self.spent.left(now, budget));
+        let limit = self.path.at.later(self.spent.left(now));
+        let missing = self.incoming.first.saturating_sub(self.next_input);
         let checked = self.path.check(&self.incoming.inputs, self.incoming.target, Some(limit));
-        if let Err(refused) = checked {
+        let offence = checked.err().map(Refused::offence).or((missing > MISSING_MAX).then_some(Offence::Time));
+        if let Some(offence) = offence {
             self.stats.rejected += 1;
-            self.ledger.note(refused.offence());
+            self.ledger.note(offence);
             self.begin_resync(now);
         }
-        checked.is_ok()
+        offence.is_none()
     }
 
     /// Where the server finds out: the client's own state against what was made of its inputs (Q13).
@@ -206,6 +218,27 @@ impl<M: Mover, T: Time> Server<M, T> {
         let agrees = squared < self.config.sqr_tolerance;
         if !agrees {
             self.stats.mismatched += 1;
+            self.begin_resync(now);
+        }
+    }
+
+    /// Something of this epoch has come. In a resync the client may have taken the new one over or not; else there is one,
+    /// in which only inputs that are followed say that all is well.
+    fn look_for(&mut self, now: Instant, epoch: u8) {
+        let is_before = epoch.wrapping_add(1) == self.epoch;
+        match self.resync {
+            Some(_) if epoch == self.epoch || is_before => self.astray.end(),
+            None if epoch == self.epoch => {}
+            _ => self.is_of_no_use(now, epoch),
+        }
+    }
+
+    /// Something of this epoch has come that can't be followed. If that goes on, the client is there and somebody else has
+    /// spoken in its name, or in the server's: all begins anew from the client's own epoch.
+    fn is_of_no_use(&mut self, now: Instant, epoch: u8) {
+        if self.astray.goes_on(now, epoch) {
+            self.astray.end();
+            (self.epoch, self.resync) = (epoch, None);
             self.begin_resync(now);
         }
     }
@@ -243,7 +276,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         };
         self.resync = None;
         self.stats.finished += 1;
-        (self.path.at, self.path.held) = (at, M::Input::default());
+        (self.path.at, self.path.held, self.next_input) = (at, M::Input::default(), 0);
         let from_begin = matches!(self.config.trust, Trust::Bounded { since: Since::Resync, .. });
         self.spent.restart(if from_begin { resync.begun } else { now });
         if let Some(sent) = resync.sent.filter(|_| !resync.repeated) {

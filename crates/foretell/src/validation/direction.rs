@@ -1,5 +1,6 @@
 //! Directions that a client sends: no longer than one.
 
+use super::Offence;
 use crate::motion::{Real, vector};
 
 /// A direction of length one has rounding in it; so much longer is no offence.
@@ -19,6 +20,14 @@ pub fn clamped_direction<R: Real, const N: usize>(direction: [R; N]) -> ([R; N],
     if finite { (shortened, length > R::from_f64(1.0 + ROUNDING)) } else { ([R::ZERO; N], true) }
 }
 
+/// Makes a direction that of [`clamped_direction`], and says whether that was an offence: what a mover does with its
+/// input ([`Mover::limit`](crate::timestamped::Mover::limit)).
+pub fn limit_direction<R: Real, const N: usize>(direction: &mut [R; N]) -> Option<Offence> {
+    let (clamped, offence) = clamped_direction(*direction);
+    *direction = clamped;
+    offence.then_some(Offence::Direction)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +40,14 @@ mod tests {
         assert_eq!(clamped_direction([f32::NAN, 0.0]), ([0.0; 2], true));
         assert_eq!(clamped_direction([f32::MAX, f32::MAX]), ([0.0; 2], true));
         assert_eq!(clamped_direction([f64::NEG_INFINITY, 0.0]), ([0.0; 2], true));
+    }
+
+    #[test]
+    fn limiting_a_direction_writes_it_and_names_the_offence() {
+        for (mut sent, limited, offence) in
+            [([0.6, 0.8], [0.6, 0.8], None), ([0.0, 2.0], [0.0, 1.0], Some(Offence::Direction))]
+        {
+            assert_eq!((limit_direction(&mut sent), sent), (offence, limited));
+        }
     }
 }

@@ -9,7 +9,7 @@ mod ledger;
 mod rate;
 
 pub use budget::{TimeBudget, TimeSpent};
-pub use direction::clamped_direction;
+pub use direction::{clamped_direction, limit_direction};
 pub use distance::{Checked, DistanceCheck, DistanceGuard};
 pub use ledger::{Ledger, Offence};
 pub use rate::RateLimit;

@@ -4,7 +4,6 @@
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 pub mod hostile;
-pub mod lists;
 pub mod projectiles;
 pub mod qiita;
 pub mod scenario;
@@ -133,21 +132,11 @@ macro_rules! point_mass {
                 }
 
                 fn publish(&self, rows: &mut Rows) {
-                    rows.retain(|entity| self.bodies.iter().any(|(known, _)| *known == entity));
-                    for (entity, body) in &self.bodies {
-                        rows.set(*entity, body);
-                    }
+                    rows.publish_all(&self.bodies);
                 }
 
                 fn adopt(&mut self, rows: &Rows) {
-                    self.bodies.retain(|(entity, _)| !rows.removed().contains(entity));
-                    for (entity, body) in rows.states::<Body>() {
-                        match self.bodies.iter_mut().find(|(known, _)| *known == entity) {
-                            Some((_, known)) => *known = body,
-                            None => self.bodies.push((entity, body)),
-                        }
-                    }
-                    self.bodies.sort_unstable_by_key(|(entity, _)| *entity);
+                    rows.adopt_into(&mut self.bodies);
                 }
             }
         }

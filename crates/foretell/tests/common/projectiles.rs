@@ -214,12 +214,10 @@ impl World for Range {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.things.contains_key(&entity));
-        self.things.iter().for_each(|(entity, thing)| rows.set(*entity, thing));
+        rows.publish_all(&self.things);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.things.retain(|entity, _| !rows.removed().contains(entity));
-        self.things.extend(rows.states::<Thing>());
+        rows.adopt_into(&mut self.things);
     }
 }

@@ -115,9 +115,7 @@ impl Mover for Walk32 {
     }
 
     fn limit(&self, input: &mut Direction32) -> Option<foretell::validation::Offence> {
-        let (vector, offence) = foretell::validation::clamped_direction(input.vector);
-        input.vector = vector;
-        offence.then_some(foretell::validation::Offence::Direction)
+        foretell::validation::limit_direction(&mut input.vector)
     }
 }
 

@@ -141,13 +141,11 @@ impl World for Toys {
     }
 
     fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.all.contains_key(&entity));
-        self.all.iter().for_each(|(entity, toy)| rows.set(*entity, toy));
+        rows.publish_all(&self.all);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        self.all.retain(|entity, _| !rows.removed().contains(entity));
-        self.all.extend(rows.states::<Toy>());
+        rows.adopt_into(&mut self.all);
     }
 }
 

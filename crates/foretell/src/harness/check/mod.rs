@@ -39,7 +39,7 @@ use super::{Spied, Truth};
 use crate::rollback::{Difference, Entity, PlayerInput, Schema, Tolerance, World, compare_row};
 use crate::session::Rules;
 use crate::session::client::{Client, ClientConfig, ClientStats, Frame};
-use crate::session::server::{Server, ServerFrame};
+use crate::session::server::{Server, ServerConfig, ServerFrame};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
 
@@ -74,6 +74,8 @@ pub struct Setting {
     pub rules: Rules,
     /// How every client decides.
     pub client: ClientConfig,
+    /// How the server does.
+    pub server: ServerConfig,
 }
 
 /// What a check sees of a client.

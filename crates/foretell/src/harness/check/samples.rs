@@ -1,7 +1,7 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
 use super::{Check, ClientSeen, Each, describe, difference};
-use crate::rollback::{Tolerance, World};
+use crate::rollback::{Entity, Tolerance, World};
 use crate::session::client::{Causes, ClientState};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
@@ -22,7 +22,7 @@ impl<W: World> Check<W> for Outcomes {
 }
 
 /// What a client has as the server's state of a tick is the server's state of that tick, in every bit that the player
-/// may see.
+/// may see; where the server tells of the nearest alone, of these.
 #[derive(Clone, Debug, Default)]
 pub struct Digests {
     /// By machine: the newest snapshot that was looked at.
@@ -42,7 +42,9 @@ impl<W: World> Check<W> for Digests {
             return Ok(());
         }
         let schema = &seen.setting.rules.schema;
-        let mut sent = truth.seen_by(schema, player);
+        let is_limited = seen.setting.server.nearest.is_some();
+        let is_told = |row: &(Entity, &[u32])| !is_limited || rows.words(row.0).is_some();
+        let mut sent = truth.seen_by(schema, player).filter(is_told);
         let named = rows.iter().find(|row| sent.next() != Some(*row)).map(|(entity, _)| entity);
         let Some(entity) = named.or_else(|| sent.next().map(|(entity, _)| entity)) else { return Ok(()) };
         let sides = (("arrived as", rows.words(entity)), ("the server's is", truth.words(entity)));

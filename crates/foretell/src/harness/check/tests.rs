@@ -37,10 +37,10 @@ impl World for Carts {
         self.clone_from(from);
     }
     fn publish(&self, rows: &mut Rows) {
-        self.0.iter().for_each(|(entity, cart)| rows.set(*entity, cart));
+        rows.publish_all(&self.0);
     }
     fn adopt(&mut self, rows: &Rows) {
-        self.0 = rows.states().collect();
+        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -78,7 +78,7 @@ impl Session {
         let world = Spied::new(Carts::default(), None).0;
         simulation.add_player(PlayerOptions { client, host, conditions, world });
         simulation.run_until(Instant::from_micros(seconds * 1_000_000), &mut Idle);
-        Session { simulation, notes, setting: Setting { rules, client } }
+        Session { simulation, notes, setting: Setting { rules, client, server: ServerConfig::default() } }
     }
 
     /// Shows the client to a check, and what is told of it.

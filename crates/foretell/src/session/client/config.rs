@@ -138,7 +138,7 @@ impl Redundancy {
 }
 
 /// Whose entities a client predicts; those of the others are interpolated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Predict {
     /// Those of the own player. The default.
     #[default]
@@ -148,6 +148,17 @@ pub enum Predict {
     /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
     /// corrected.
     Everyone,
+    /// Those of the own player, and of what `Everyone` would predict the entities that are near one of them, by the first
+    /// position of their kinds: what it may touch before the server's word comes. What is farther off is a proxy
+    /// ([`Role::Proxy`](crate::rollback::Role::Proxy)). So a client can play in the middle of more bodies than it could
+    /// simulate. With [`Tolerance::of_contacts`](crate::rollback::Tolerance::of_contacts), as what is near is pushed by what
+    /// is not.
+    Near {
+        /// What comes as near as this is predicted, in metres.
+        within_m: f64,
+        /// Until it is farther off than this, in metres: more than `within_m`, so that nothing goes back and forth.
+        until_m: f64,
+    },
 }
 
 /// For how many ticks an input waits before it counts, on both ends. The player feels the delay, and so many ticks less

@@ -15,13 +15,16 @@ use crate::session::record::EntityCall;
 /// [`PlayerInput::presented`](crate::PlayerInput::presented) judges by the cursor.
 ///
 /// Where a velocity is needed, it is the column of the schema that means it, and where there is none, that of finite
-/// differences (D19). Which one is best for which motion, and what each costs, is measured in `docs/CURVES.md`.
+/// differences (D19). Fields that are no motion are held, or, where the schema says
+/// [`Blended`](crate::Meaning::Blended), shown at the cursor on the line between two states by all but `Hold`; those who are
+/// shown ahead of the cursor have them as they were told last. Which one is best for which motion, and what each costs, is measured in `docs/CURVES.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Curve {
     /// The last state that the cursor has passed: choppy wherever snapshots are rarer than frames (P1).
     Hold,
-    /// Straight from state to state; beyond the newest it stands (P2). Steps towards the next state, as long as they take
-    /// until it, are the same.
+    /// Straight from state to state; beyond the newest it stands (P2). The article's other way, steps towards the newest
+    /// state at a speed, is the same where the speed is such that it comes there in time; with any other it is late, or
+    /// waits. [`Avatar`](crate::motion::curve::Avatar) has it as it is.
     Linear,
     /// Straight from state to state, and beyond the newest along its velocity (P4).
     Extrapolated,

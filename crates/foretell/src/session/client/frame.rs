@@ -178,7 +178,9 @@ pub enum ClientEvent {
         pose: Pose,
     },
     /// An entity is gone for good: the authority does not have it any more, and it is not shown. One that prediction
-    /// alone has removed is not shown either, but may come back.
+    /// alone has removed is not shown either, but may come back. Another player's that has left the view
+    /// ([`ServerConfig::nearest`](crate::session::server::ServerConfig::nearest)) is told as gone, too, and as spawned when it is
+    /// in view again: what is to happen when something ends is an effect.
     Despawned {
         /// Which.
         entity: Entity,
@@ -300,6 +302,9 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// Datagrams that were malformed, or of another session.
     pub refused: u64,
+    /// Datagrams of snapshots that were told against one that the client does not have, and were dropped. The server tells
+    /// everything then.
+    pub baselines_lacking: u64,
     /// The largest distance between the authority and the stored predictions in the newest compared snapshot, in
     /// metres.
     pub misprediction_m: f64,

@@ -1,7 +1,9 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
+mod allowance;
 mod anchor;
 mod appearances;
+mod baselines;
 mod config;
 mod connection;
 mod curves;
@@ -13,6 +15,7 @@ mod hold;
 mod holding;
 mod holds;
 mod join;
+mod near;
 mod news;
 mod others;
 mod pacing;
@@ -32,6 +35,7 @@ mod stage;
 mod telling;
 mod view;
 
+pub use allowance::Allowance;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
 pub use curves::Curve;
 pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
@@ -125,6 +129,8 @@ struct Session<W: World> {
     playout: Playout,
     /// Whose entities are to be predicted, by the newest compared snapshot.
     wanted: Predicted,
+    /// Where the own entities are, for [`Predict::Near`].
+    near: Vec<[f64; 3]>,
     reconciler: Reconciler,
     offsets: Offsets,
     appearances: Appearances,
@@ -166,6 +172,9 @@ impl<W: World> Client<W> {
     /// started again, or comes over another connection, gets the player back that it had, as long as the
     /// [server keeps the place](super::server::ServerConfig::keep_lost). After a good-bye, or for another player, it has
     /// to be another one.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
         let mut client = Client::with(rules, config, Phase::Joining);
         client.nonce = Some(nonce);
@@ -193,6 +202,7 @@ impl<W: World> Client<W> {
     }
 
     fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
+        rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Client {
             clock: Steady::new(Instant::ZERO),
@@ -348,6 +358,7 @@ impl<W: World> Session<W> {
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
             wanted: Predicted::own(player),
+            near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
             appearances: Appearances::new(),

@@ -100,6 +100,7 @@ impl<W: World> Client<W> {
             let is_told_all = self.rules.is_exact();
             if !is_told_all && player == session.player
                 || !(is_told_all
+                    || matches!(self.config.predict, Predict::Near { .. })
                     || wants(player, self.config.predict, &self.wishes)
                     || wants_single(player, &self.singles))
                 || !session.has_seen(player)
@@ -167,7 +168,10 @@ impl<W: World> Turn<'_, W> {
     fn choose(&mut self, tick: Tick) {
         let session = &mut *self.session;
         if self.rules.is_exact() {
+            session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
             let Some(snapshot) = session.snapshots.get(tick) else { return };
+            session.wanted.clear();
+            session.wanted.insert_all();
             snapshot.rows.iter().for_each(|(entity, _)| session.wanted.insert(entity.player()));
             return;
         }
@@ -185,6 +189,10 @@ impl<W: World> Turn<'_, W> {
                 session.wanted.insert(player);
             }
         }
+        if let Predict::Near { within_m, until_m } = self.config.predict {
+            session.choose_near(tick, (within_m, until_m), &self.rules.schema, self.wishes);
+        }
+        let Some(snapshot) = session.snapshots.get(tick) else { return };
         for (entity, yes) in self.singles {
             let player = entity.player();
             let is_told =

@@ -107,7 +107,7 @@ impl<W: World> Session<W> {
 
     /// How many samples wait for their tick.
     pub(super) fn waiting(&self) -> u64 {
-        let open = self.snapshots.complete().filter(|snapshot| !snapshot.settled);
+        let open = self.snapshots.waiting();
         open.map(|snapshot| snapshot.samples).sum()
     }
 }

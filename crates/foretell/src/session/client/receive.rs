@@ -110,6 +110,10 @@ impl<W: World> Client<W> {
         match stored {
             Stored::Known => return Ok(()),
             Stored::Partial(pushed_out) => outcomes.superseded += pushed_out,
+            Stored::Lacking(pushed_out) => {
+                outcomes.superseded += pushed_out;
+                self.stats.baselines_lacking += 1;
+            }
             Stored::Complete(tick, pushed_out) => {
                 outcomes.superseded += pushed_out;
                 let snapshot = session.snapshots.completed(tick).expect("it has just been stored");

@@ -58,8 +58,8 @@ pub(crate) struct Reconciler {
     pub again: Option<(Tick, Causes)>,
     /// Whether everything is predicted, and anything may follow from anything.
     is_exact: bool,
-    /// In such a session: whether the last whole state that was taken over was not a canonical one.
-    is_derived: bool,
+    /// In such a session: the last whole state that was compared and was not a canonical one, until there is a canonical one.
+    derived: Option<Tick>,
 }
 
 impl Reconciler {
@@ -80,7 +80,7 @@ impl Reconciler {
             pending: Vec::with_capacity(super::FEW),
             again: None,
             is_exact: false,
-            is_derived: false,
+            derived: None,
         }
     }
 
@@ -234,14 +234,15 @@ impl Reconciler {
     }
 
     /// The state of `tick` is the predicted one, in every bit.
-    pub(crate) fn agree(&mut self, tick: Tick) {
+    pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.advance_to(tick);
-        (self.stayed, self.is_derived) = (Causes::default(), false);
+        self.stayed = Causes::default();
+        self.derived = self.derived.filter(|from| !canonical.iter().any(|at| (*from..=tick).contains(at)));
     }
 
     /// A whole state has been compared, and taken over where it differed.
-    pub(crate) fn note_whole(&mut self, is_canonical: bool) {
-        self.is_derived = self.is_exact && !is_canonical;
+    pub(crate) fn note_whole(&mut self, tick: Tick, is_canonical: bool) {
+        self.derived = Some(tick).filter(|_| self.is_exact && !is_canonical);
     }
 
     pub(crate) fn advance_to(&mut self, tick: Tick) {
@@ -317,7 +318,7 @@ impl Reconciler {
             (own && window.start < self.blind_until, Causes::RESYNC),
             (self.misguessed.contains(&player), Causes::RELAYED_INPUT),
             (self.is_exact && !self.misguessed.is_empty(), Causes::RELAYED_INPUT),
-            (self.is_derived, Causes::DERIVED),
+            (self.derived.is_some(), Causes::DERIVED),
             (met, Causes::OTHERS),
             (!on_both_sides, Causes::EXISTENCE),
         ]

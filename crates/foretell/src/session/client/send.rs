@@ -80,7 +80,7 @@ impl<W: World> Session<W> {
         let mut head = InputHead {
             ticket: self.connection.ticket,
             sequence,
-            snapshot: self.snapshots.newest().map(|snapshot| snapshot.tick.low16()),
+            snapshot: self.snapshots.acknowledged().map(Tick::low16),
             newest: newest.low16(),
             count,
             asks: self.asks.map(Tick::low16),

@@ -180,7 +180,8 @@ pub(crate) fn shown_row<W: World>(
     }
 }
 
-/// A row between two: motion is blended, rotations turn the shorter way, everything else is as in the first.
+/// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
+/// the first.
 pub(crate) fn blend(kind: &KindSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
     if t >= 1.0 || from == to {
@@ -191,6 +192,15 @@ pub(crate) fn blend(kind: &KindSchema, from: &[u32], to: &[u32], t: f64, into: &
         let (a, b) = (&from[range.clone()], &to[range.clone()]);
         let values: [f64; 4] = match column.meaning {
             Meaning::Plain => continue,
+            // What is infinite and stays it has no line.
+            Meaning::Blended if a == b => continue,
+            Meaning::Blended => {
+                for lane in 0..usize::from(column.lanes) {
+                    let [value] = vector::lerp([column.lane(a, lane)], [column.lane(b, lane)], t);
+                    column.set_lane(&mut into[range.clone()], lane, value);
+                }
+                continue;
+            }
             Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(a), column.lanes(b), t),
             _ => vector::lerp(column.lanes(a), column.lanes(b), t),
         };

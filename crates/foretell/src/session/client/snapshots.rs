@@ -1,6 +1,10 @@
 //! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
+//!
+//! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
+use super::baselines::Baselines;
 use crate::rollback::{Entity, Predicted, Rows, Schema};
+use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::news::{NEWS_MAX, News};
 use crate::session::packet::SnapshotHead;
 use crate::session::rowcode::RowCode;
@@ -39,6 +43,9 @@ pub(crate) struct Snapshot {
     pub samples: u64,
     /// Whether its samples have their outcome.
     pub settled: bool,
+    /// What it is told against, and what of that is gone.
+    baseline: Option<Baseline>,
+    gone: Vec<Entity>,
     parts: u8,
     last_part: u8,
 }
@@ -56,7 +63,11 @@ pub(crate) struct Snapshots {
     /// Ascending by tick.
     kept: Vec<Snapshot>,
     spare: Vec<Snapshot>,
+    baselines: Baselines,
+    /// The newest that was told against a snapshot that is not there: what is named as the newest does not help the server.
+    lacking: Option<Tick>,
     reading: Rows,
+    gone: Vec<Entity>,
     touched: Vec<(Entity, Tick)>,
     contacts: Vec<(Entity, Tick)>,
     news: Vec<News>,
@@ -72,6 +83,8 @@ pub(crate) enum Stored {
     Partial(u64),
     /// It was there already, or is older than everything that is kept.
     Known,
+    /// It is told against a snapshot that is not there, and was dropped; so many samples were pushed out.
+    Lacking(u64),
 }
 
 impl Snapshots {
@@ -92,6 +105,8 @@ impl Snapshots {
             answers: Vec::with_capacity(ANSWERS_MAX),
             samples: 0,
             settled: false,
+            baseline: None,
+            gone: Vec::with_capacity(super::FEW),
             parts: 0,
             last_part: 0,
         };
@@ -99,7 +114,10 @@ impl Snapshots {
             most,
             kept: Vec::with_capacity(most + 1),
             spare: (0..=most).map(empty).collect(),
+            baselines: Baselines::new(schema, baselines_max(rate).saturating_sub(most)),
+            lacking: None,
             reading: Rows::new(schema),
+            gone: Vec::with_capacity(super::FEW),
             touched: Vec::new(),
             contacts: Vec::new(),
             news: Vec::with_capacity(4 * super::FEW),
@@ -110,6 +128,8 @@ impl Snapshots {
     /// Forgets all, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.spare.append(&mut self.kept);
+        self.baselines.clear();
+        self.lacking = None;
     }
 
     /// Takes in the rows of a datagram whose head says that it belongs to `tick`. A malformed one changes nothing.
@@ -123,8 +143,21 @@ impl Snapshots {
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
         }
-        self.read(tick, reader, code)?;
-        let (at, pushed_out) = match self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick) {
+        let base = head.baseline.and_then(|baseline| tick.back(baseline.back));
+        if head.baseline.is_some() && (base.is_none() || head.proof.is_some()) {
+            return Err(Malformed::OutOfRange("baseline"));
+        }
+        self.read((tick, base.is_some()), reader, code)?;
+        let found = self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick);
+        let is_known = found.is_ok_and(|at| self.kept[at].is_complete() && self.kept[at].proof.is_none());
+        if is_known || found == Err(0) && self.kept.len() == self.most {
+            return Ok(Stored::Known);
+        }
+        if base.is_some_and(|base| self.baseline(base).is_none()) {
+            self.lacking = self.lacking.max(Some(tick));
+            return Ok(Stored::Lacking(0));
+        }
+        let (at, pushed_out) = match found {
             // The whole state that a digest stood for.
             Ok(at) if self.kept[at].proof.is_some() && head.proof.is_none() => {
                 let proof = self.kept.remove(at);
@@ -134,12 +167,12 @@ impl Snapshots {
                 (at, pushed_out + lost)
             }
             Ok(at) => (at, 0),
-            Err(0) if self.kept.len() == self.most => return Ok(Stored::Known),
             Err(at) => self.make_room(at, now, tick, head),
         };
         let snapshot = &mut self.kept[at];
         let part = 1 << head.part;
-        if snapshot.parts & part != 0 || snapshot.last_part != head.last_part {
+        let is_of_it = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
+        if snapshot.parts & part != 0 || !is_of_it {
             return Ok(Stored::Known);
         }
         snapshot.parts |= part;
@@ -149,6 +182,7 @@ impl Snapshots {
             self.reading.iter().for_each(|(entity, words)| snapshot.rows.set_words(entity, words));
         }
         snapshot.rows.settle();
+        snapshot.gone.append(&mut self.gone);
         snapshot.touched.append(&mut self.touched);
         snapshot.contacts.append(&mut self.contacts);
         snapshot.news.append(&mut self.news);
@@ -156,12 +190,55 @@ impl Snapshots {
         if !snapshot.is_complete() {
             return Ok(Stored::Partial(pushed_out));
         }
+        if !self.fill_up(at, base) {
+            let dropped = self.kept.remove(at);
+            self.spare.push(dropped);
+            self.lacking = self.lacking.max(Some(tick));
+            return Ok(Stored::Lacking(pushed_out));
+        }
+        let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         Ok(Stored::Complete(tick, pushed_out))
     }
 
+    /// The rows of the complete snapshot of `tick`.
+    fn baseline(&self, tick: Tick) -> Option<&Rows> {
+        self.get(tick).map(|snapshot| &snapshot.rows).or_else(|| self.baselines.get(tick))
+    }
+
+    /// Adds to what was told what the snapshot of `base` has; says whether that is what the server has, too.
+    fn fill_up(&mut self, at: usize, base: Option<Tick>) -> bool {
+        let (Some(Baseline { check, .. }), Some(base)) = (self.kept[at].baseline, base) else {
+            self.lacking = None;
+            return true;
+        };
+        let mut merged = core::mem::take(&mut self.reading);
+        self.kept[at].gone.sort_unstable();
+        let snapshot = &self.kept[at];
+        let before = self.baseline(base);
+        let is_right = before.is_some_and(|before| {
+            merged.merge(before, &snapshot.gone, &snapshot.rows);
+            check_of(&merged) == check
+        });
+        if is_right {
+            core::mem::swap(&mut self.kept[at].rows, &mut merged);
+            self.baselines.note_named(base);
+        }
+        self.reading = merged;
+        is_right
+    }
+
     /// Reads the lists of a datagram.
-    fn read(&mut self, tick: Tick, mut reader: BitReader<'_>, code: &RowCode) -> Result<(), Malformed> {
+    fn read(
+        &mut self,
+        (tick, is_against): (Tick, bool),
+        mut reader: BitReader<'_>,
+        code: &RowCode,
+    ) -> Result<(), Malformed> {
+        self.gone.clear();
+        while is_against && reader.take(1)? == 1 {
+            self.gone.push(code.read_name(&mut reader)?);
+        }
         self.reading.clear();
         self.touched.clear();
         self.contacts.clear();
@@ -194,6 +271,8 @@ impl Snapshots {
         snapshot.contacts.clear();
         snapshot.news.clear();
         snapshot.holders.clear();
+        snapshot.gone.clear();
+        snapshot.baseline = head.baseline;
         snapshot.answers.clone_from(&head.answers);
         snapshot.proof = head.proof;
         snapshot.canonical.clear();
@@ -208,7 +287,10 @@ impl Snapshots {
         if self.kept.len() <= self.most {
             return (at, 0);
         }
-        let oldest = self.kept.remove(0);
+        let mut oldest = self.kept.remove(0);
+        if oldest.is_complete() && oldest.proof.is_none() {
+            self.baselines.keep(oldest.tick, &mut oldest.rows);
+        }
         let lost = if oldest.settled || !oldest.is_complete() { 0 } else { oldest.samples };
         self.spare.push(oldest);
         (at - 1, lost)
@@ -240,8 +322,18 @@ impl Snapshots {
         self.kept.iter_mut().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
     }
 
+    /// Those without an outcome, whether their rows are known or not.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Snapshot> {
+        self.kept.iter().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
+    }
+
     pub(crate) fn newest(&self) -> Option<&Snapshot> {
         self.complete().next_back()
+    }
+
+    /// What the server is told to be the newest: nothing, where that is not what it takes it for.
+    pub(crate) fn acknowledged(&self) -> Option<Tick> {
+        self.newest().map(|snapshot| snapshot.tick).filter(|newest| self.lacking < Some(*newest))
     }
 
     pub(crate) fn get(&self, tick: Tick) -> Option<&Snapshot> {

@@ -111,7 +111,7 @@ impl Config for ClientConfig {
         *correction = hides.then_some(how);
         stream.u32(resimulation_budget)?;
         stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
-        stream_one_of(stream, predict, &[Predict::Own, Predict::Everyone])?;
+        stream_predict(stream, predict)?;
         stream_one_of(stream, curve, &Curve::ALL)?;
         stream_input_delay(stream, input_delay)?;
         stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
@@ -124,7 +124,8 @@ impl Config for ClientConfig {
 
 impl Config for ServerConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max } = self;
+        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
+            self;
         stream.u32(snapshot_interval)?;
         let (number, mut ticks) = match *gap {
             GapPolicy::Hold => (0, 0),
@@ -144,7 +145,8 @@ impl Config for ServerConfig {
         stream.u16(players_max)?;
         stream_duration(stream, timeout)?;
         stream_duration(stream, keep_lost)?;
-        stream.u16(held_max)
+        stream.u16(held_max)?;
+        stream.optional(nearest, |stream, most| stream.u16(most))
     }
 }
 
@@ -157,6 +159,24 @@ pub(super) fn stream_one_of<T: Copy + PartialEq>(
     let at = of.iter().position(|known| known == value).expect("all alternatives are listed");
     let at = stream_choice(stream, at as u64, of.len() as u64)?;
     *value = usize::try_from(at).ok().and_then(|at| of.get(at).copied()).unwrap_or(*value);
+    Ok(())
+}
+
+fn stream_predict(stream: &mut impl Stream, predict: &mut Predict) -> Result<(), Malformed> {
+    let (number, mut radii) = match *predict {
+        Predict::Own => (0, [0.0; 2]),
+        Predict::Everyone => (1, [0.0; 2]),
+        Predict::Near { within_m, until_m } => (2, [within_m, until_m]),
+    };
+    let number = stream_choice(stream, number, 3)?;
+    if number == 2 {
+        radii.iter_mut().try_for_each(|radius| stream_float(stream, radius))?;
+    }
+    *predict = match number {
+        0 => Predict::Own,
+        1 => Predict::Everyone,
+        _ => Predict::Near { within_m: radii[0], until_m: radii[1] },
+    };
     Ok(())
 }
 
@@ -264,6 +284,7 @@ mod tests {
         let third = ClientConfig {
             redundancy: Redundancy::None,
             reconciliation: Reconciliation::Off,
+            predict: Predict::Near { within_m: 3.5, until_m: 4.25 },
             show: Show::Newest,
             correction,
             ..plain
@@ -288,6 +309,7 @@ mod tests {
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),
             held_max: 3,
+            nearest: Some(300),
         };
         let policies =
             [GapPolicy::Hold, GapPolicy::Skip, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];

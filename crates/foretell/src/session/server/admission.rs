@@ -24,6 +24,8 @@ const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const GONE_KEPT: usize = 64;
 /// How many refusals one update sends.
 const REFUSALS_MAX: usize = 64;
+/// Over one connection nonces follow each other so slowly: every join costs everybody something.
+const ATTEMPTS_APART: Duration = Duration::from_secs(1);
 /// For so long after a place was taken over, what comes from the connection before may have been under way.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 
@@ -251,9 +253,13 @@ impl<W: World> Server<W> {
         Ok(())
     }
 
-    /// One attempt for each connection and step; more of them wait for nothing but their repetition.
+    /// One attempt for each connection in a second, until an input has come; more of them wait for their repetition.
     fn is_joining(&self, address: PeerId) -> bool {
-        self.admission.addresses.get(&address).is_some_and(|player| self.joined.contains(player))
+        self.find(address).is_some_and(|index| {
+            let peer = &self.peers[index];
+            !peer.has_played && self.admission.awake - peer.heard_at < ATTEMPTS_APART
+                || self.joined.contains(&peer.player)
+        })
     }
 
     /// A hello of a player who has a place. It is answered; and where it shows the ticket that it was offered, the place
@@ -276,8 +282,10 @@ impl<W: World> Server<W> {
         if here {
             peer.unheard = 0;
         }
+        // Who asks may have nothing to tell anything against.
+        peer.sent.name(None);
         let next = self.next;
-        self.peers[index].owe(next);
+        self.peers[index].owed.get_or_insert(next);
     }
 
     /// The place of a player moves to another connection, or begins anew on the same one.
@@ -297,6 +305,7 @@ impl<W: World> Server<W> {
         }
         let returned = peer.lost.take().is_some() || moved;
         peer.take_over(address, self.admission.awake);
+        (peer.owed, peer.whole_sent) = (Some(self.next), None);
         self.holds.end_all_of(player);
         self.admission.addresses.insert(address, player);
         if returned {

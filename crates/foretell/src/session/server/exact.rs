@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 
 /// Canonical ticks are so far apart at least: each costs both ends the time to make derived state anew.
 const APART: Duration = Duration::from_millis(500);
+/// Whom a canonical tick has not helped waits twice as long for the next, so often.
+const WAITS_MAX: u32 = 2;
+/// Round trips count of those who were heard of so lately.
+const HEARD_OF_LATE: Duration = Duration::from_secs(1);
 /// Whole states go to one client so far apart at least.
 const WHOLE_APART: Duration = Duration::from_millis(125);
 /// A canonical tick is announced so many ticks ahead at most.
@@ -55,9 +59,11 @@ impl Exact {
 }
 
 impl<I: Copy + Default> Peer<I> {
-    /// What this client has cannot be right from the state `since` on, or is not known: it is owed a canonical one.
-    pub(super) fn owe(&mut self, since: Tick) {
-        self.owed.get_or_insert(since);
+    /// What this client has cannot be right from the state `since` on: it is owed a canonical one. The last was of `image`.
+    fn owe(&mut self, since: Tick, image: Option<Tick>) {
+        if self.owed.is_none_or(|before| image >= Some(before)) {
+            self.owed = Some(since);
+        }
     }
 
     /// The client has told which state it has, and from which on it does not agree.
@@ -66,8 +72,10 @@ impl<I: Copy + Default> Peer<I> {
         if self.owed.is_some_and(|since| image >= Some(since) && known >= image) {
             self.owed = None;
         }
-        if let Some(tick) = asks.filter(|tick| Some(*tick) > known) {
-            self.owe(tick);
+        match asks.filter(|tick| Some(*tick) > known) {
+            Some(tick) => self.owe(tick, image),
+            None if self.owed.is_none() => self.canonical_waits = 0,
+            None => {}
         }
     }
 
@@ -78,24 +86,36 @@ impl<I: Copy + Default> Peer<I> {
 }
 
 impl<W: World> Server<W> {
+    /// How many entities one client may hold.
+    pub(super) fn held_max(&self) -> u16 {
+        if self.rules.is_exact() { 0 } else { self.config.held_max }
+    }
+
     /// Everybody is owed a canonical state from `tick` on: something has happened that no client can foresee.
     pub(super) fn owe_all(&mut self, tick: Tick) {
-        self.peers.iter_mut().for_each(|peer| peer.owe(tick));
+        let image = self.exact.image_tick;
+        self.peers.iter_mut().for_each(|peer| peer.owe(tick, image));
     }
 
     /// Announces a canonical tick when somebody waits for one: a round trip and their lead ahead of everybody who plays, so
-    /// that nobody has simulated it by the time that they hear of it.
+    /// that nobody has simulated it by the time that they hear of it. Whom the last ones have not helped waits longer and
+    /// longer, so that one client that never agrees costs the others little.
     pub(super) fn plan_canonical(&mut self) {
-        let (next, image) = (self.next, self.exact.image_tick);
-        let last = self.exact.canonical.back().copied();
-        let waits =
-            self.peers.iter().any(|peer| peer.lost.is_none() && peer.owed.is_some_and(|since| image < Some(since)));
-        let is_early = last.is_some_and(|last| next.since(last) < self.rules.tick_rate.ticks_in(APART) || last > next);
-        if !waits || is_early {
+        let (next, image, awake) = (self.next, self.exact.image_tick, self.admission.awake);
+        let apart = self.rules.tick_rate.ticks_in(APART);
+        let since_last = self.exact.canonical.back().map_or(u32::MAX, |last| next.since(*last));
+        let is_pending = self.exact.canonical.back().is_some_and(|last| *last > next);
+        let waits = |peer: &Peer<W::Input>| {
+            let is_owed = peer.lost.is_none() && peer.owed.is_some_and(|since| image < Some(since));
+            is_owed && since_last >= apart << peer.canonical_waits
+        };
+        if is_pending || !self.peers.iter().any(waits) {
             return;
         }
-        let playing = self.peers.iter().filter(|peer| peer.lost.is_none());
-        let ahead = playing.filter_map(|peer| {
+        let waiting = self.peers.iter_mut().filter(|peer| waits(peer));
+        waiting.for_each(|peer| peer.canonical_waits = (peer.canonical_waits + 1).min(WAITS_MAX));
+        let heard = |peer: &&Peer<W::Input>| peer.lost.is_none() && awake - peer.heard_at < HEARD_OF_LATE;
+        let ahead = self.peers.iter().filter(heard).filter_map(|peer| {
             let round_trip = next.since(peer.acknowledged?);
             Some(round_trip + peer.buffer.newest().map_or(0, |newest| newest.since(next)))
         });
@@ -111,15 +131,17 @@ impl<W: World> Server<W> {
             self.exact.image.copy_rows(&self.published);
             self.exact.image_tick = Some(tick);
         }
-        self.exact.digest = proof_of(&self.published);
+        if tick.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
+            self.exact.digest = proof_of(&self.published);
+        }
     }
 
-    /// The canonical state that a client is to be sent besides the one of `tick`, which is newer.
+    /// The canonical state that a client is to be sent that joins; `tick` is newer.
     pub(super) fn image_for(&mut self, index: usize, tick: Tick) -> Option<Tick> {
         let image = self.exact.image_tick.filter(|image| *image < tick)?;
         let peer = &mut self.peers[index];
-        let is_owed = peer.owed.is_some_and(|since| since <= image);
-        if !is_owed || !peer.is_due(tick, self.rules.tick_rate) {
+        let waits = peer.acknowledged.is_none() && peer.owed.is_some_and(|since| since <= image);
+        if !waits || !peer.is_due(tick, self.rules.tick_rate) {
             return None;
         }
         peer.whole_sent = Some(tick);
@@ -130,9 +152,8 @@ impl<W: World> Server<W> {
     pub(super) fn form_for(&mut self, index: usize, tick: Tick) -> Option<Form> {
         let (image, rate) = (self.exact.image_tick, self.rules.tick_rate);
         let peer = &mut self.peers[index];
-        let waits = peer.owed.is_some_and(|since| image < Some(since) || image == Some(tick));
-        let is_whole = waits && (image == Some(tick) || peer.acknowledged.is_some() && peer.is_due(tick, rate));
-        if is_whole {
+        let is_useful = image == Some(tick) || peer.acknowledged.is_some() && peer.is_due(tick, rate);
+        if peer.owed.is_some() && is_useful {
             peer.whole_sent = Some(tick);
             return Some(Form::Whole);
         }

@@ -18,7 +18,9 @@ pub enum ServerEvent {
     Left(PlayerId),
     /// The server stood still, and was too far behind: it skipped so many ticks, which are never simulated.
     SkippedTicks(u32),
-    /// A player's snapshot needs more datagrams than a snapshot may have, and was not sent: too many entities.
+    /// What has changed for a player needs more datagrams than a snapshot may have: the farthest entities of others are left
+    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent. Told
+    /// once when it begins.
     SnapshotTooLarge(PlayerId),
     /// A player's client has authority over an entity, or another right to it than before.
     Held {

@@ -4,12 +4,12 @@
 //! which its sender holds the entity now; nothing but what the schema lets an owner write is taken over.
 
 use super::asked::Asked;
-use super::bounds::{CATCH_UP_S, SLACK_M, hold_back, offence_of};
+use super::bounds::{Reaches, Slacks, offence_of};
 use super::peer::Peer;
 use super::{Server, ServerEvent, Stepping};
-use crate::rollback::{Audience, Entity, PlayerId, ROW_WORDS_MAX, Rows, Schema, World};
+use crate::rollback::{Audience, Entity, KindSchema, PlayerId, ROW_WORDS_MAX, Rows, Schema, World};
 use crate::session::shared::{Claim, HeldRow, HoldRefusal, Holder, Request};
-use crate::time::{Instant, Tick};
+use crate::time::{Instant, Tick, TickRate};
 use crate::validation::Offence;
 use std::collections::VecDeque;
 
@@ -30,10 +30,8 @@ struct Held {
     rows: VecDeque<(Tick, HeldRow)>,
     /// When the newest row that was taken over was captured.
     adopted: Option<Tick>,
-    /// How far it may go now, in metres.
-    allowed_m: f64,
-    /// Where the holder said last that it is.
-    claimed: Option<[f64; 3]>,
+    /// How far it may go now.
+    reaches: Reaches,
     /// What it was held back from, and goes on towards.
     ahead: Option<HeldRow>,
     /// It goes back to the server with the next step, and its newest row with it.
@@ -57,18 +55,21 @@ pub(super) struct Holds {
     authority: u16,
     ownership: u16,
     adopting: Rows,
+    /// Of those that were in it.
+    slacks: Slacks,
     /// Memory of holds that have ended.
-    spare: Vec<VecDeque<(Tick, HeldRow)>>,
+    spare: Vec<(VecDeque<(Tick, HeldRow)>, Reaches)>,
 }
 
 impl Holds {
-    pub(super) fn new(schema: &Schema) -> Holds {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> Holds {
         Holds {
             held: Vec::new(),
             entities: Vec::new(),
             authority: 0,
             ownership: 0,
             adopting: Rows::new(schema),
+            slacks: Slacks::new(rate),
             spare: Vec::new(),
         }
     }
@@ -103,13 +104,19 @@ impl Holds {
     }
 
     /// Gives an entity to a player who may have it. Returns who has lost it.
-    fn grant(&mut self, entity: Entity, player: PlayerId, request: u16, claim: Claim) -> Option<PlayerId> {
+    fn grant(
+        &mut self,
+        (entity, kind): (Entity, &KindSchema),
+        (player, request, claim): (PlayerId, u16, Claim),
+        tick: Tick,
+    ) -> Option<PlayerId> {
         let at = self.find(entity).unwrap_or_else(|at| {
-            let rows = self.spare.pop().unwrap_or_else(|| VecDeque::with_capacity(ROWS_WAITING_MAX));
+            let empty = || (VecDeque::with_capacity(ROWS_WAITING_MAX), Reaches::default());
+            let (rows, mut reaches) = self.spare.pop().unwrap_or_else(empty);
+            reaches.begin(kind, self.slacks.of(entity, tick));
             let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
-            let (latest, adopted, allowed_m, claimed) = (request, None, SLACK_M, None);
-            let (ahead, ends) = (None, false);
-            let held = Held { entity, holder, request, latest, rows, adopted, allowed_m, claimed, ahead, ends };
+            let (latest, adopted, ahead, ends) = (request, None, None, false);
+            let held = Held { entity, holder, request, latest, rows, adopted, reaches, ahead, ends };
             self.held.insert(at, held);
             self.entities.insert(at, entity);
             at
@@ -121,8 +128,8 @@ impl Holds {
             self.authority = self.authority.wrapping_add(1);
             held.holder.authority = self.authority;
             held.rows.clear();
-            (held.adopted, held.allowed_m, held.claimed, held.request) = (None, SLACK_M, None, request);
-            held.ahead = None;
+            (held.adopted, held.ahead, held.request) = (None, None, request);
+            held.reaches.begin(kind, held.reaches.slack_m());
         }
         if claim == Claim::Ownership && (is_new || held.holder.claim < claim) {
             self.ownership = self.ownership.wrapping_add(1);
@@ -137,12 +144,13 @@ impl Holds {
         self.held.iter_mut().filter(|held| held.holder.player == player).for_each(|held| held.ends = true);
     }
 
-    fn remove(&mut self, at: usize) -> Held {
+    fn remove(&mut self, at: usize, tick: Tick) -> Held {
         self.entities.remove(at);
         let mut held = self.held.remove(at);
-        let mut rows = core::mem::take(&mut held.rows);
-        rows.clear();
-        self.spare.push(rows);
+        self.slacks.keep(held.entity, tick, held.reaches.slack_m());
+        let mut memory = (core::mem::take(&mut held.rows), core::mem::take(&mut held.reaches));
+        memory.0.clear();
+        self.spare.push(memory);
         held
     }
 }
@@ -185,7 +193,8 @@ impl<W: World> Server<W> {
         match (request.claim, refused) {
             (_, Some(why)) => self.frame.note(ServerEvent::HoldRefused { entity, player, why }),
             (Some(claim), None) => {
-                let loser = self.holds.grant(entity, player, number, claim);
+                let kind = self.rules.schema.kind(entity.kind());
+                let loser = self.holds.grant((entity, kind), (player, number, claim), tick);
                 if let Some(loser) = loser {
                     Asked::end_of(&mut self.peers, loser, entity, tick);
                 }
@@ -197,6 +206,7 @@ impl<W: World> Server<W> {
 
     /// Whether a player may have an entity.
     fn decide(&mut self, now: Instant, index: usize, (entity, claim): (Entity, Claim)) -> Result<(), HoldRefusal> {
+        let held_max = usize::from(self.held_max());
         let Peer { player, asked, stats, .. } = &mut self.peers[index];
         let player = *player;
         if !asked.may_ask(now) {
@@ -216,7 +226,7 @@ impl<W: World> Server<W> {
         }
         let holder = self.holds.holder(entity);
         let has_it = holder.is_some_and(|holder| holder.player == player);
-        if !has_it && self.holds.count(player) >= usize::from(self.config.held_max) {
+        if !has_it && self.holds.count(player) >= held_max {
             stats.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooMany);
         }
@@ -282,7 +292,7 @@ impl<W: World> Server<W> {
         if !self.holds.adopting.is_empty() {
             world.adopt(&self.holds.adopting);
             world.publish(&mut self.published);
-            self.published.settle();
+            self.settle();
         }
     }
 
@@ -296,10 +306,7 @@ impl<W: World> Server<W> {
             return;
         };
         let kind = self.rules.schema.kind(entity.kind());
-        if let Some(speed) = kind.speed_max() {
-            let seconds = self.rules.tick_rate.seconds();
-            held.allowed_m = (held.allowed_m + speed * seconds).min(speed * CATCH_UP_S.max(seconds) + SLACK_M);
-        }
+        held.reaches.earn(kind, self.rules.tick_rate.seconds());
         let mut newest = None;
         while held.rows.front().is_some_and(|(captured, _)| *captured <= tick || held.ends) {
             newest = held.rows.pop_front();
@@ -312,7 +319,7 @@ impl<W: World> Server<W> {
             let into = &mut into[..words.len()];
             into.copy_from_slice(words);
             kind.copy_owned(&row.words[..words.len()], into);
-            if let Some(offence) = hold_back(kind, words, into, (&mut held.allowed_m, &mut held.claimed)) {
+            if let Some(offence) = held.reaches.hold_back(kind, words, into) {
                 if newest.is_some() {
                     peer.stats.ledger.note(offence);
                 }
@@ -328,7 +335,7 @@ impl<W: World> Server<W> {
 
     /// The entity is the server's again.
     fn end_hold(&mut self, at: usize, tick: Tick) {
-        let held = self.holds.remove(at);
+        let held = self.holds.remove(at, tick);
         Asked::end_of(&mut self.peers, held.holder.player, held.entity, tick);
         self.frame.note(ServerEvent::Returned { entity: held.entity, player: held.holder.player });
     }

@@ -4,6 +4,8 @@ mod admission;
 mod asked;
 mod bounds;
 mod buffer;
+mod changes;
+mod delta;
 mod exact;
 mod frame;
 mod holds;
@@ -14,6 +16,7 @@ mod receive;
 mod relay;
 mod replicate;
 mod step;
+mod view;
 
 pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
@@ -28,11 +31,14 @@ use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
 use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
 use admission::Admission;
+use changes::Changes;
 use core::time::Duration;
+use delta::Selection;
 use exact::Exact;
 use frame::Served;
 use holds::Holds;
 use peer::Peer;
+use view::{Places, Sight};
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,6 +65,13 @@ pub struct ServerConfig {
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
     /// the schema: [`Writer`](crate::rollback::Writer).
     pub held_max: u16,
+    /// How many entities of others a client is told of: those that are nearest to any of its own, by the first position of
+    /// their kind. Own ones, those that it has authority over, and kinds without a position come besides, always. What
+    /// is in view stays there until something else is nearer by a fifth; of what is equally near the first by name is told. Default
+    /// `None`: everything. Not in an exact session: there everybody needs everything.
+    ///
+    /// To the client, what leaves its view is gone, and it is spawned again when it comes back.
+    pub nearest: Option<u16>,
 }
 
 impl Default for ServerConfig {
@@ -71,6 +84,7 @@ impl Default for ServerConfig {
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
             held_max: 8,
+            nearest: None,
         }
     }
 }
@@ -102,6 +116,13 @@ pub struct Server<W: World> {
     peers: Vec<Peer<W::Input>>,
     /// What the world has published.
     published: Rows,
+    /// When each row of it has last changed.
+    changes: Changes,
+    /// What of it the snapshot that is being written tells.
+    selection: Selection,
+    /// Where its entities are, and which of them are in view of the client that it is written for.
+    places: Places,
+    sight: Sight,
     /// What the last step has said.
     said: Said,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
@@ -137,13 +158,17 @@ pub struct Server<W: World> {
 impl<W: World> Server<W> {
     /// A server whose tick 0 begins at `now`. `epoch` tells this server from an earlier one of the same address: give it
     /// another value at every start.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
+        rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Server {
             rules_hash: rules.hash_with::<W::Input>(),
             shared: Shared::with_room(),
             shared_code: SharedCode::new(rules.schema.kinds(), &code),
-            holds: Holds::new(&rules.schema),
+            holds: Holds::new(&rules.schema, rules.tick_rate),
             exact: Exact::new(&rules.schema),
             code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
@@ -154,6 +179,10 @@ impl<W: World> Server<W> {
             admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
+            changes: Changes::new(),
+            selection: Selection::new(),
+            places: Places::default(),
+            sight: Sight::default(),
             said: Said::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
@@ -268,6 +297,12 @@ impl<W: World> Server<W> {
         peers + heard + self.frame.events.len() + self.frame.late.len()
     }
 
+    /// Remembers of what has changed in the published rows in which state it has.
+    fn settle(&mut self) {
+        self.changes.note(&self.published, self.next.next());
+        self.published.settle();
+    }
+
     /// Marks what entities of other players have touched in the step of `tick`.
     fn note_contacts(&mut self, tick: Tick) {
         self.contacts_of_step.take(&mut self.met);
@@ -304,7 +339,7 @@ impl<W: World> Server<W> {
         if self.rules.is_exact() && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
             self.owe_all(tick.next());
         }
-        self.published.settle();
+        self.settle();
         if self.rules.stepping == Stepping::Clock {
             self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
         }

@@ -1,5 +1,6 @@
 //! What one client has to be told besides states: effects, ends of entities and touches of those (see `session/news.rs`).
 
+use super::view::{View, is_placed};
 use super::{Server, Stepping};
 use crate::rollback::{Audience, Entity, PlayerId, World};
 use crate::session::news::{NEWS_MAX, NEWS_TICKS_BACK, News, What};
@@ -60,9 +61,13 @@ impl<W: World> Server<W> {
                 Stepping::Arrivals if stepped != Some(peer.player) => peer.buffer.next(),
                 _ => tick,
             };
+            let schema = &self.rules.schema;
+            let (player, view) = (peer.player, peer.view.as_ref());
             let seen = |entity: Entity| {
-                let audience = self.rules.schema.kind(entity.kind()).audience();
-                audience == Audience::All || entity.player() == peer.player
+                let is_hidden =
+                    |view: &View| is_placed(schema, entity.kind()) && view.hides(entity, self.changes.created(entity));
+                let is_for_all = schema.kind(entity.kind()).audience() == Audience::All;
+                entity.player() == player || is_for_all && !view.is_some_and(is_hidden)
             };
             for entity in self.published.removed() {
                 if seen(*entity) && peer.acknowledged.is_none_or(|known| known <= entity.tick()) {

@@ -2,8 +2,10 @@
 
 use super::asked::Asked;
 use super::buffer::InputBuffer;
+use super::delta::Sent;
 use super::frame::PeerStats;
 use super::news::NewsLog;
+use super::view::View;
 use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
@@ -39,6 +41,12 @@ pub(crate) struct Peer<I> {
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
     pub acknowledged: Option<Tick>,
+    /// What it was sent.
+    pub sent: Sent,
+    /// What it sees, where that is not everything.
+    pub view: Option<View>,
+    /// Whether not all that it is to see fits into a snapshot.
+    pub is_crowded: bool,
     /// Where the session's clock stood at admission.
     pub admitted: TickTime,
     /// Where arriving inputs step the world: the tick after the newest input that was received.
@@ -51,6 +59,8 @@ pub(crate) struct Peer<I> {
     pub owed: Option<Tick>,
     /// When it was last sent a whole state.
     pub whole_sent: Option<Tick>,
+    /// How many canonical ticks in a row have not helped it.
+    pub canonical_waits: u32,
     /// What it has asked for in shared mode.
     pub asked: Asked,
     pub stats: PeerStats,
@@ -83,12 +93,16 @@ impl<I: Copy + Default> Peer<I> {
             news: NewsLog::new(),
             heard: None,
             acknowledged: None,
+            sent: Sent::new(),
+            view: None,
+            is_crowded: false,
             admitted,
             planned: start,
             steps: 0,
             relay_from: PlayerId::SERVER,
-            owed: Some(start),
+            owed: Some(start.next()),
             whole_sent: None,
+            canonical_waits: 0,
             asked: Asked::new(),
             stats: PeerStats::default(),
             newest: None,
@@ -103,6 +117,7 @@ impl<I: Copy + Default> Peer<I> {
         self.ticket = self.offered.take().unwrap_or(self.ticket);
         // Who comes may have nothing of what was sent.
         self.acknowledged = None;
+        self.sent.forget();
         self.buffer.forget_waiting();
         self.asked.forget();
         self.forget_arrivals();

@@ -132,6 +132,7 @@ impl<W: World> Server<W> {
         let newer = peer.heard.is_none_or(|(sequence, _)| head.sequence.wrapping_sub(sequence).cast_signed() > 0);
         if newer {
             peer.heard = Some((head.sequence, now));
+            peer.sent.name(newest_snapshot);
         }
         peer.has_played = true;
         // A late copy does not bring back who is lost.

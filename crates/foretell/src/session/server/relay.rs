@@ -5,14 +5,15 @@
 //! snapshot or two were lost. Whatever it misses after that comes with the states.
 
 use super::peer::Peer;
-use crate::rollback::{Input, InputStatus, PlayerId, Rows, Schema};
+use crate::rollback::{Input, InputStatus, PlayerId, Rows, Schema, Told};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::relay::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
 use crate::wire::BitWriter;
 
-/// Relayed inputs take at most half of a datagram. Where they don't fit, other players are told of in the next snapshot.
-const RELAYED_BITS_MAX: usize = DATAGRAM_MAX * 8 / 2;
+/// Relayed inputs take at most half of a datagram beside rows, and almost all of it beside a digest. Where they don't fit,
+/// other players are told of in the next snapshot.
+pub(super) const RELAYED_BITS_MAX: [usize; 2] = [DATAGRAM_MAX * 8 / 2, (DATAGRAM_MAX - 150) * 8];
 /// The inputs of so many snapshots are told, as far as they are not acknowledged: with one of twenty lost, 1 in 8000 is
 /// never told.
 const SNAPSHOTS_COVERED: u32 = 3;
@@ -24,6 +25,8 @@ pub(super) struct Others<'a, I> {
     /// Which of them gets the snapshot.
     pub(super) receiver: usize,
     pub(super) published: (&'a Rows, &'a Schema),
+    /// How much of the datagram they may take.
+    pub(super) bits_max: usize,
     /// Ticks between snapshots.
     pub(super) interval: u32,
     /// Whether the inputs of others are told.
@@ -52,9 +55,13 @@ impl<I: Input> Others<'_, I> {
             }
             self.gather(index, tick, since);
             let before = writer.bit_len();
-            writer.put(1, 1);
-            self.line.stream(writer, self.widths).expect("a gathered line is in range");
-            if writer.bit_len() - start > RELAYED_BITS_MAX {
+            self.put_line(writer);
+            // One that is too long by itself is cut; others wait for their turn.
+            while writer.bit_len() - start > self.bits_max && before == start && self.shorten() {
+                writer.truncate(before);
+                self.put_line(writer);
+            }
+            if writer.bit_len() - start > self.bits_max {
                 writer.truncate(before);
                 begin = self.peers[index].player;
                 break;
@@ -62,6 +69,24 @@ impl<I: Input> Others<'_, I> {
         }
         writer.put(0, 1);
         begin
+    }
+
+    fn put_line(&mut self, writer: &mut BitWriter<'_>) {
+        writer.put(1, 1);
+        self.line.stream(writer, self.widths).expect("a gathered line is in range");
+    }
+
+    /// Leaves out some of the line: what is far ahead first, then what is oldest. Whether there was any.
+    fn shorten(&mut self) -> bool {
+        let line = &mut *self.line;
+        let (applied, all) = (line.back as usize, line.told.len());
+        if all > applied {
+            line.told.truncate(applied + (all - applied) / 2);
+        } else {
+            line.told.drain(..all.div_ceil(4));
+            line.back = u32::try_from(line.told.len()).expect("at most 64 ticks");
+        }
+        all > 0
     }
 
     fn is_to_be_told(&self, index: usize, since: Tick, tick: Tick) -> bool {
@@ -80,7 +105,9 @@ impl<I: Input> Others<'_, I> {
         line.told.clear();
         let oldest = since.max(tick.back(RELAYED_TICKS_MAX).unwrap_or(Tick::ZERO));
         let applied = oldest.until(tick).skip_while(|tick| buffer.told(*tick).is_none());
-        line.told.extend(applied.map(|tick| buffer.told(tick)));
+        // Nothing was applied in ticks that were skipped.
+        let none = Told { input: None, status: InputStatus::Repeated };
+        line.told.extend(applied.map(|tick| buffer.told(tick).or(Some(none))));
         line.back = u32::try_from(line.told.len()).expect("at most 64 ticks");
         // Its own it knows.
         let newest = buffer.newest().filter(|_| index != self.receiver);
@@ -139,6 +166,7 @@ mod tests {
                 peers: &peers,
                 receiver: 0,
                 published,
+                bits_max: RELAYED_BITS_MAX[0],
                 interval: 1,
                 of_others: true,
                 is_exact: false,
@@ -157,5 +185,46 @@ mod tests {
         }
         let everybody_else: BTreeSet<u16> = (2..100).collect();
         assert_eq!(heard, everybody_else);
+    }
+
+    /// One who is far ahead, and presses something else in every tick.
+    #[test]
+    fn a_line_that_is_too_long_by_itself_is_cut_and_the_others_are_told() {
+        let kind = KindSchema::new("ship", vec![Column::of::<u8>("it", Meaning::Plain)], Audience::All);
+        let schema = Schema::new(vec![kind]);
+        let mut published = Rows::new(&schema);
+        let admitted = TickTime::default();
+        let mut peers: Vec<Peer<Aim>> =
+            (1..=3).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, (Tick::ZERO, 64), admitted)).collect();
+        for peer in &mut peers {
+            published.set_words(Entity::new(Kind(0), peer.player, Tick::ZERO, 0), &[0]);
+            for tick in Tick::ZERO.until(Tick::new(63)) {
+                peer.buffer.offer(tick, Aim([tick.get(), 1, tick.get() * 7, 7]), None);
+            }
+        }
+        let mut heard = BTreeSet::new();
+        for _ in 0..4 {
+            let (mut line, mut bytes) = (RelayLine::with_room(), Vec::new());
+            let mut others = Others {
+                peers: &peers,
+                receiver: 0,
+                published: (&published, &schema),
+                bits_max: RELAYED_BITS_MAX[0],
+                interval: 1,
+                of_others: true,
+                is_exact: false,
+                widths: &[32; 4],
+                line: &mut line,
+            };
+            peers[0].relay_from = others.write(&mut BitWriter::new(&mut bytes), Tick::ZERO);
+            assert!(bytes.len() <= DATAGRAM_MAX / 2 + 1, "{}", bytes.len());
+            let mut reader = BitReader::new(&bytes);
+            while reader.take(1) == Ok(1) {
+                line.stream(&mut reader, &[32; 4]).expect("well-formed");
+                assert!(!line.told.is_empty());
+                heard.insert(line.player.get());
+            }
+        }
+        assert_eq!(heard, BTreeSet::from([2, 3]));
     }
 }

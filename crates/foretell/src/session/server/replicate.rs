@@ -1,13 +1,17 @@
 //! Snapshots: the whole state that a player may see, as exact bits, in one to eight datagrams.
 //!
-//! Every snapshot is complete, so that a join, a resync and a correction need nothing but the newest one.
+//! Every snapshot makes the whole state, by itself or with one that the client has said to have, so that a join, a resync
+//! and a correction need nothing but the newest one.
 
+use super::delta::{Base, Of, Selection};
 use super::exact::Form;
 use super::peer::Peer;
-use super::relay::Others;
+use super::relay::{Others, RELAYED_BITS_MAX};
+use super::view::View;
 use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
+use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
 use crate::session::rowcode::Ages;
 use crate::session::shared::write_holder;
@@ -38,6 +42,11 @@ impl<W: World> Server<W> {
         }
     }
 
+    /// Whether a state that is sent is not the present one: nothing else is told against it, nor it against anything.
+    fn is_image(&self, tick: Tick) -> bool {
+        self.rules.is_exact() && tick != self.next
+    }
+
     fn swap_image(&mut self) {
         core::mem::swap(&mut self.published, &mut self.exact.image);
     }
@@ -56,34 +65,115 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        if !self.write_snapshot(index, (tick, true), outbox) && !self.write_snapshot(index, (tick, false), outbox) {
-            self.frame.events.push(ServerEvent::SnapshotTooLarge(self.peers[index].player));
+        let told = if self.rules.is_exact() {
+            self.select_exactly(index, tick);
+            self.write_snapshot(index, (tick, true), outbox) || self.write_snapshot(index, (tick, false), outbox)
+        } else {
+            let is_limited = self.config.nearest.is_some() || self.peers[index].is_crowded;
+            self.look(index, is_limited);
+            self.send_what_fits(index, tick, outbox)
+        };
+        let peer = &mut self.peers[index];
+        let is_crowded = !told || !self.rules.is_exact() && self.sight.has_shed();
+        if is_crowded && !peer.is_crowded {
+            self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
         }
+        peer.is_crowded = is_crowded;
+    }
+
+    /// Chooses what of the published rows is told in an exact session: nothing beside their digest; all of an image; else what
+    /// the client has not.
+    fn select_exactly(&mut self, index: usize, tick: Tick) {
+        if self.head.proof.is_some() {
+            self.selection.choose_all_of(core::iter::empty());
+        } else if self.is_image(tick) {
+            let seen = self.published.places_seen_by(&self.rules.schema, self.peers[index].player);
+            self.selection.choose_all_of(seen);
+        } else {
+            self.select(index);
+        }
+    }
+
+    /// Finds out what a client sees of the state, if that is limited, or was.
+    fn look(&mut self, index: usize, is_limited: bool) {
+        let Server { peers, published, rules, config, places, sight, holds, changes, .. } = self;
+        let Peer { view, player, .. } = &mut peers[index];
+        sight.clear();
+        if is_limited {
+            view.get_or_insert_with(|| View::of_all(changes, &rules.schema, *player));
+        }
+        if let Some(view) = view {
+            places.update(published, &rules.schema, self.next);
+            sight.look(view, places, (*player, holds), config.nearest.map_or(usize::MAX, usize::from));
+        }
+    }
+
+    /// Writes all that a client sees; where that does not fit, without the farthest, and at last without news.
+    fn send_what_fits(&mut self, index: usize, tick: Tick, outbox: &mut Outbox) -> bool {
+        let parts = if self.peers[index].is_crowded { PARTS_MAX - 1 } else { PARTS_MAX };
+        for parts in (0..=parts).rev() {
+            if parts < PARTS_MAX {
+                self.shed(index, u64::from(parts) * 8 * DATAGRAM_MAX as u64);
+            }
+            self.select(index);
+            if self.write_snapshot(index, (tick, true), outbox) {
+                return true;
+            }
+        }
+        self.write_snapshot(index, (tick, false), outbox)
+    }
+
+    /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
+    fn shed(&mut self, index: usize, most: u64) {
+        if self.peers[index].view.is_none() {
+            self.look(index, true);
+        }
+        let base = self.peers[index].sent.baseline().map(|base| base.state);
+        let (code, stamps) = (&self.code, self.changes.stamps());
+        self.sight.shed(most, |entity, row, since| {
+            let is_known = since.is_some_and(|since| Some(since.max(stamps[row].changed)) <= base);
+            if is_known { 0 } else { code.bits_max(entity.kind()) }
+        });
+    }
+
+    /// Chooses what of the published rows is told.
+    fn select(&mut self, index: usize) {
+        let Server { peers, selection, published: rows, rules, changes, sight, .. } = self;
+        let Peer { player, view, sent, .. } = &peers[index];
+        let sight = view.as_ref().map(|view| (view, &*sight));
+        let of = Of { rows, schema: &rules.schema, player: *player, changes, sight };
+        selection.choose(sent.baseline(), of);
     }
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, holds, .. } = self;
+        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, sight, .. } =
+            self;
         let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
         let relays = of_others || rules.is_exact();
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
-        let none = if head.proof.is_some() { 0 } else { usize::MAX };
-        let mut rows = published.seen_by(&rules.schema, player).take(none).peekable();
+        let Selection { baseline, check, told, gone } = &*selection;
+        let named = baseline.map(|base| Baseline { back: tick.since(base.tick), check: *check });
+        head.baseline = named;
+        let mut rows = told.iter().map(|at| published.nth(*at)).peekable();
+        let mut gone = gone.iter().peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
-        let mut holders = holds.seen_by(&rules.schema, player).peekable();
+        let holders = holds.seen_by(&rules.schema, player);
+        let mut holders = holders.filter(|(entity, _)| sight.is_in(*entity) != Some(false)).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
             news.by_ref().for_each(drop);
         }
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
-        let is_exact = rules.is_exact();
+        let (is_exact, is_image) = (rules.is_exact(), rules.is_exact() && tick != self.next);
         let (receiver, widths) = (index, &**input_widths);
-        let mut others = Others { peers, receiver, published, interval, of_others, is_exact, widths, line };
+        let bits_max = RELAYED_BITS_MAX[usize::from(head.proof.is_some())];
+        let mut others = Others { peers, receiver, published, bits_max, interval, of_others, is_exact, widths, line };
         for part in 0..PARTS_MAX {
             head.part = part;
             bytes += outbox.push(address, |bytes| {
@@ -95,13 +185,17 @@ impl<W: World> Server<W> {
                     relay_from = others.write(&mut writer, tick);
                 }
                 // The bits that end the lists have to fit too.
+                if named.is_some() {
+                    write_list(&mut writer, &mut gone, 4, |writer, entity| code.write_name(writer, **entity));
+                }
                 write_list(&mut writer, &mut rows, 3, |writer, (entity, words)| {
                     code.write(writer, *entity, ages(*entity), words);
                 });
                 write_list(&mut writer, &mut news, 2, |writer, news| news.write(writer, code, tick));
                 write_list(&mut writer, &mut holders, 1, |writer, held| write_holder(writer, code, *held));
             }) as u64;
-            is_whole = rows.peek().is_none() && news.peek().is_none() && holders.peek().is_none();
+            is_whole = gone.peek().is_none() && rows.peek().is_none() && news.peek().is_none();
+            is_whole &= holders.peek().is_none();
             if is_whole {
                 break;
             }
@@ -115,6 +209,12 @@ impl<W: World> Server<W> {
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
+        if !is_exact {
+            peer.note_seen(sight, self.next, config.nearest);
+        }
+        if !is_image {
+            peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));
+        }
         peer.stats.snapshots += 1;
         peer.stats.bytes += bytes;
         true

@@ -98,7 +98,8 @@ impl<W: World> Server<W> {
         }
         world.publish(&mut self.published);
         self.spread_news(tick, stepped);
-        self.published.settle();
+        self.settle();
+        self.changes.note_touched(&self.met, self.next.next());
         if self.rules.is_exact() && !(self.joined.is_empty() && self.left.is_empty()) {
             self.owe_all(tick.next());
         }

@@ -1,0 +1,180 @@
+//! The scene of the second article: cubes driven by forces push a field of small ones (R3, R4, R13).
+//!
+//! In an exact session everything is predicted, bit by bit; in one that is not, what is near a player's own cube.
+//!
+//! A session of its own, on the harness as every other: a lane is the screen of one player. A function of seed, settings,
+//! keys and events by frame, but for the CPU time that is measured. When both ends have to agree anew it begins anew.
+
+mod bodies;
+mod screen;
+mod stage;
+
+use super::controls::Key;
+use super::lanes::{Bench, Lanes, Question};
+use super::settings::Settings;
+use crate::pile::{Pile, Thing};
+pub use bodies::Bodies;
+use foretell::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
+use foretell::session::client::{Predict, Reconciliation, Show};
+use foretell::{ClientConfig, Instant, PeerId, Rules, ServerConfig, State, TickRate, Tolerance};
+use screen::Screen;
+use stage::{Blow, Stage};
+
+/// A state of the pile is saved in one of so many ticks: a save costs as much as a step.
+const CHECKPOINT_INTERVAL: u32 = 8;
+/// What one frame simulates again at most; the rest waits for the next frames.
+const RESIMULATION_BUDGET: u32 = 64;
+
+/// What is near, where not all is predicted: as far as a cube gets in half a second, and some.
+const NEAR: Predict = Predict::Near { within_m: 3.0, until_m: 4.0 };
+
+/// What its charts ask.
+const QUESTIONS: [Question; 4] = [
+    Question { question: "How far are you corrected?", unit: "cm", digits: 1 },
+    Question { question: "How much with you?", unit: "bodies", digits: 0 },
+    Question { question: "How much is run again?", unit: "ticks", digits: 0 },
+    Question { question: "What is received?", unit: "kB/s", digits: 1 },
+];
+
+const SCREENS: [(&str, &str); 2] = [
+    (
+        "your screen",
+        "Your cube is predicted by your keys, another by theirs as far as they are known, and what they push with them (R4).",
+    ),
+    ("player 2", "The screen of the second player, at the other end of a link of its own."),
+];
+
+/// The scene.
+pub struct Physics {
+    seed: u64,
+    session: Option<Session>,
+    blows: Vec<Blow>,
+}
+
+/// What both ends agree on from the start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Agreed {
+    field: u16,
+    exact: bool,
+    rate: TickRate,
+}
+
+/// The session that runs.
+struct Session {
+    agreed: Agreed,
+    simulation: Simulation<Pile>,
+    stage: Stage,
+    /// The frame of the run in which it began.
+    began: u32,
+}
+
+impl Physics {
+    pub fn new(seed: u64) -> Physics {
+        Physics { seed, session: None, blows: Vec::new() }
+    }
+
+    /// The session that fits the settings: the one that runs, or a new one.
+    fn session(&mut self, frame: u32, settings: &Settings) -> &mut Session {
+        let agreed = Agreed { field: settings.field(), exact: settings.is_exact(), rate: settings.tick_rate() };
+        let session = self.session.take().filter(|session| session.agreed == agreed);
+        self.session.insert(session.unwrap_or_else(|| Session::new(agreed, (self.seed, frame), settings)))
+    }
+}
+
+impl Session {
+    fn new(agreed: Agreed, (seed, began): (u64, u32), settings: &Settings) -> Session {
+        let rules = Rules { tick_rate: agreed.rate, exact: agreed.exact, ..Rules::new(Thing::schema()) };
+        let simulation = Simulation::new(rules, server(settings), Pile::new(agreed.field), seed);
+        let mut session = Session { agreed, simulation, stage: Stage::default(), began };
+        session.add_player(settings);
+        session
+    }
+
+    fn add_player(&mut self, settings: &Settings) -> usize {
+        self.stage.screens.push(Screen::new(self.agreed.exact));
+        let (client, conditions) = (client(settings), settings.conditions());
+        let (host, world) = (HostOptions::at(60), Pile::new(0));
+        self.simulation.add_player(PlayerOptions { client, host, conditions, world })
+    }
+
+    /// Brings links, ends and players to the settings.
+    fn arrange(&mut self, settings: &Settings) {
+        match (self.stage.second, settings.second_player()) {
+            (None, true) => self.stage.second = Some(self.add_player(settings)),
+            (Some(machine), false) => {
+                self.simulation.remove_player(machine, Leaving::Silently);
+                self.simulation.server.server.leave(PeerId(machine as u64));
+                self.stage.second = None;
+            }
+            _ => {}
+        }
+        *self.simulation.server.server.config_mut() = server(settings);
+        for player in &mut self.simulation.players {
+            *player.client.config_mut() = client(settings);
+            (player.up_conditions, player.down_conditions) = (settings.conditions(), settings.conditions());
+        }
+    }
+
+    fn play(&mut self, frame: u32) -> Lanes {
+        self.stage.begin_frame();
+        self.simulation.run_until(instant(frame - self.began), &mut self.stage);
+        let truth = self.stage.newest_truth().to_vec();
+        let mut told = Lanes::default();
+        for (number, machine) in [Some(0), self.stage.second].into_iter().flatten().enumerate() {
+            let (screen, stats) = (&mut self.stage.screens[machine], self.simulation.players[machine].client.stats());
+            told.lanes.push(screen.lane(SCREENS[number], &truth, &stats));
+            told.steps.extend(screen.take_sentence().map(|sentence| (number, sentence)));
+        }
+        told
+    }
+}
+
+/// How both clients decide: in an exact session all is predicted, else what is near; what differs is simulated again.
+fn client(settings: &Settings) -> ClientConfig {
+    ClientConfig {
+        predict: if settings.is_exact() { Predict::Everyone } else { NEAR },
+        checkpoint_interval: CHECKPOINT_INTERVAL,
+        resimulation_budget: RESIMULATION_BUDGET,
+        reconciliation: Reconciliation::Rollback,
+        tolerance: Tolerance::of_contacts(),
+        send_interval: 1,
+        show: Show::default(),
+        ..settings.client()
+    }
+}
+
+fn server(settings: &Settings) -> ServerConfig {
+    ServerConfig { relay_inputs: settings.is_on(Key::Relay), ..settings.server() }
+}
+
+impl Bench for Physics {
+    fn questions(&self) -> &'static [Question] {
+        &QUESTIONS
+    }
+
+    fn event(&mut self, name: &str) -> bool {
+        let blow = match name {
+            "impulse" => Blow::Impulse,
+            "teleport" => Blow::Teleport,
+            _ => return false,
+        };
+        self.blows.push(blow);
+        true
+    }
+
+    fn frame(&mut self, frame: u32, keys: u8, settings: &Settings) -> Lanes {
+        let blows = core::mem::take(&mut self.blows);
+        let session = self.session(frame, settings);
+        session.stage.blows.extend(blows);
+        session.stage.keys = keys;
+        session.arrange(settings);
+        session.play(frame)
+    }
+}
+
+fn instant(frame: u32) -> Instant {
+    Instant::from_micros((u64::from(frame) * 1_000_000).div_ceil(60))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! The world of the scene *Physics*: every player drives a cube by forces through a field of small ones (R4, R6).
+//!
+//! Rigid bodies in f32; axes, metres and keys are the arena's: x points right, y up, z into the room. A body's position is
+//! its middle. The floor is `y = 0`, low walls stand at `|x|, |z| = 10`. What the driver does follows from its body and its
+//! keys alone, so that the rows of the bodies are the whole state.
+
+use crate::arena::Buttons;
+use foretell::{Entity, Kind, PlayerId, Rows, State, Step, World};
+use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
+use foretell_rapier::{Blueprint, Body, Physics, Plan};
+
+/// A player's cube.
+pub const DRIVER: Kind = Kind(0);
+/// A cube of the field.
+pub const SMALL: Kind = Kind(1);
+/// Half an edge of either, in metres.
+pub const HALF_M: [f32; 2] = [0.5, 0.2];
+/// The force of a held key on a cube of 1 kg, in newtons: the article's 0.5 m/s per tick of 1/64 s.
+const PUSH_N: f32 = 32.0;
+/// What air takes from a driver's velocity, per second: the article has none, and no walls.
+const DRAG_PER_S: f32 = 3.0;
+/// What a jump adds to the vertical velocity, in m/s, where the cube's middle is lower than this and does not rise.
+const JUMP_MPS: f32 = 4.5;
+const JUMP_BELOW_M: f32 = 0.75;
+/// Where the walls are, in metres; drawn low, they hold what is thrown up as well.
+const WALL_M: f32 = 10.0;
+/// Between the cubes of the field, from middle to middle.
+const APART_M: f32 = 0.62;
+/// An entity's name counts up to 256 in a tick.
+const SPAWNED_PER_TICK: u16 = 225;
+/// How far from the middle of the field the first two players start.
+const START_M: f32 = 5.5;
+
+/// What there is one row of.
+#[derive(State, Clone, Copy, Debug)]
+pub enum Thing {
+    Driver {
+        #[state(flatten)]
+        body: Body,
+    },
+    Small {
+        #[state(flatten)]
+        body: Body,
+    },
+}
+
+impl Blueprint for Thing {
+    fn body(&self) -> Option<Body> {
+        let (Thing::Driver { body } | Thing::Small { body }) = self;
+        Some(*body)
+    }
+
+    fn plan(&self, _entity: Entity) -> Plan {
+        let (half, drag) = match self {
+            Thing::Driver { .. } => (HALF_M[0], DRAG_PER_S),
+            Thing::Small { .. } => (HALF_M[1], 0.0),
+        };
+        let body = RigidBodyBuilder::dynamic().linear_damping(drag).angular_damping(0.5);
+        Plan::new(body).with(ColliderBuilder::cuboid(half, half, half).friction(0.5))
+    }
+}
+
+/// The floor, its walls and what lies on it.
+#[derive(Clone)]
+pub struct Pile {
+    physics: Physics,
+    /// How many cubes the authority scatters.
+    field: u16,
+}
+
+impl Pile {
+    /// An empty floor. On the server it gets this many small cubes in its first ticks; a client's are told to it.
+    pub fn new(field: u16) -> Pile {
+        let floor = ColliderBuilder::cuboid(WALL_M + 1.0, 0.5, WALL_M + 1.0).translation(Vector::new(0.0, -0.5, 0.0));
+        let wall = |x: f32, z: f32| {
+            let half = |along: f32| if along == 0.0 { WALL_M + 1.0 } else { 0.5 };
+            let middle = Vector::new(x * (WALL_M + 0.5), 5.0, z * (WALL_M + 0.5));
+            ColliderBuilder::cuboid(half(x), 5.0, half(z)).translation(middle)
+        };
+        let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
+        Pile { physics: Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls)), field }
+    }
+
+    /// The driver of a player.
+    pub fn driver(&self, player: PlayerId) -> Option<Entity> {
+        self.physics.entities().find(|entity| entity.kind() == DRIVER && entity.player() == player)
+    }
+
+    /// The bodies, to look at and to push outside of a step.
+    pub fn physics_mut(&mut self) -> &mut Physics {
+        &mut self.physics
+    }
+
+    fn scatter(&mut self, step: &Step<'_, Buttons>) {
+        let of_tick =
+            |tick: u32| u16::try_from(tick).unwrap_or(u16::MAX).saturating_mul(SPAWNED_PER_TICK).min(self.field);
+        let tick = step.tick().get();
+        let columns = f32::from(self.field).sqrt().ceil().max(1.0);
+        let rows = (f32::from(self.field) / columns).ceil();
+        for nth in (of_tick(tick)..of_tick(tick + 1)).map(f32::from) {
+            let place = |nth: f32, of: f32| (nth - (of - 1.0) / 2.0) * APART_M;
+            let at = [place(nth % columns, columns), HALF_M[1], place((nth / columns).floor(), rows)];
+            let small = step.spawn(SMALL, PlayerId::SERVER);
+            self.physics.spawn(small, &Thing::Small { body: Body::at(at) });
+        }
+    }
+
+    fn drive(&mut self, driver: Entity, keys: Buttons) {
+        let Some(body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) else { return };
+        let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
+        let push = Vector::new(axis(keys.right, keys.left), 0.0, axis(keys.up, keys.down)) * PUSH_N;
+        if push != Vector::ZERO {
+            body.add_force(push, true);
+        }
+        if keys.jump && body.translation().y < JUMP_BELOW_M && body.linvel().y < 0.5 {
+            let mass = body.mass();
+            body.apply_impulse(Vector::new(0.0, JUMP_MPS * mass, 0.0), true);
+        }
+    }
+}
+
+/// Where a player's cube starts: the first two face each other across the field.
+fn start(player: PlayerId) -> Body {
+    let nth = player.get().saturating_sub(1);
+    let side = if nth.is_multiple_of(2) { -START_M } else { START_M };
+    Body::at([f32::from(nth / 2) * 2.0, HALF_M[0], side])
+}
+
+impl World for Pile {
+    type Input = Buttons;
+    type Saved = Physics;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        self.physics.prepare(step);
+        if step.is_authority() {
+            self.scatter(step);
+        }
+        for player in step.joined() {
+            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: start(*player) });
+        }
+        self.physics.retain(|entity| !step.left().contains(&entity.player()));
+        let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
+        for driver in drivers {
+            if let Some(player) = step.input(driver.player()) {
+                self.drive(driver, player.input);
+            }
+        }
+        self.physics.advance(step);
+        self.physics.tell_touches(step);
+    }
+
+    fn save(&self, into: &mut Physics) {
+        into.clone_from(&self.physics);
+    }
+
+    fn load(&mut self, from: &Physics) {
+        self.physics.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.physics.publish(rows, |entity, body| match entity.kind() {
+            DRIVER => Thing::Driver { body },
+            _ => Thing::Small { body },
+        });
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.physics.adopt::<Thing>(rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretell::harness::sync_test;
+    use foretell::{Rules, Tick};
+
+    #[test]
+    fn every_save_load_rollback_and_row_of_a_pushed_pile_is_exact() {
+        let input = |_: PlayerId, tick: Tick| Buttons {
+            up: tick.get() % 128 < 96,
+            right: tick.get() % 50 < 10,
+            jump: tick.get().is_multiple_of(64),
+            ..Buttons::default()
+        };
+        assert_eq!(sync_test(&Rules::new(Thing::schema()), || Pile::new(100), input, 200), Ok(()));
+    }
+
+    #[test]
+    fn players_start_on_the_floor_beside_the_field_and_the_first_two_face_each_other() {
+        let starts: Vec<_> = (1..=8).map(|player| start(PlayerId::new(player)).position).collect();
+        assert_eq!((starts[0][0], starts[0][2]), (starts[1][0], -starts[1][2]));
+        for [x, _, z] in starts {
+            assert!(x.abs() < WALL_M - HALF_M[0] && z.abs() < WALL_M - HALF_M[0]);
+            assert!(z.abs() - HALF_M[0] > APART_M * 5.0, "in the field");
+        }
+    }
+}

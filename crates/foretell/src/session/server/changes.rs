@@ -1,0 +1,185 @@
+//! When each published row has last changed, and what was removed: what has to be told to whoever has an earlier state.
+//!
+//! Invariant: `stamps` names the published rows, in their order.
+
+use crate::rollback::{Entity, Rows};
+use crate::session::baseline::row_hash;
+use crate::time::Tick;
+use std::collections::VecDeque;
+
+/// How many removals are remembered, the newest: two seconds of 1000 a second.
+const REMOVED_MAX: usize = 2048;
+
+/// What is known of a published row. States count the server's steps: state *n* is there before step *n*.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub entity: Entity,
+    /// The first state that has it.
+    pub created: Tick,
+    /// The first state that has it as it is, or in which somebody has touched it.
+    pub changed: Tick,
+    pub hash: u32,
+}
+
+/// An entity that was there from one state on, and not any more from another.
+#[derive(Clone, Copy, Debug)]
+struct Removed {
+    entity: Entity,
+    created: Tick,
+    at: Tick,
+}
+
+/// Of all published rows.
+pub(super) struct Changes {
+    stamps: Vec<Stamp>,
+    /// Becomes `stamps`.
+    following: Vec<Stamp>,
+    /// Ascending by when they were removed.
+    removed: VecDeque<Removed>,
+    /// What was removed in later states than this is all remembered.
+    remembered: Tick,
+}
+
+impl Changes {
+    pub(super) fn new() -> Changes {
+        let removed = VecDeque::with_capacity(REMOVED_MAX);
+        Changes { stamps: Vec::new(), following: Vec::new(), removed, remembered: Tick::ZERO }
+    }
+
+    /// In the order of the rows.
+    pub(super) fn stamps(&self) -> &[Stamp] {
+        &self.stamps
+    }
+
+    /// Takes in what has changed in `rows` since the last time: they are `state` now.
+    pub(super) fn note(&mut self, rows: &Rows, state: Tick) {
+        let (mut is_same_set, mut at) = (self.stamps.len() == rows.len(), 0);
+        for entity in rows.changed() {
+            let Some(words) = rows.words(*entity) else { continue };
+            // Mostly they were changed in their order.
+            if self.stamps.get(at).is_none_or(|stamp| stamp.entity != *entity) {
+                let Ok(found) = self.find(*entity) else {
+                    is_same_set = false;
+                    continue;
+                };
+                at = found;
+            }
+            let stamp = &mut self.stamps[at];
+            (stamp.changed, stamp.hash) = (state, row_hash(*entity, words));
+            at += 1;
+        }
+        if !is_same_set {
+            self.follow(rows, state);
+        }
+    }
+
+    /// Who was touched in the step that made `state` has to be told, though the row may be as it was.
+    pub(super) fn note_touched(&mut self, touched: &[Entity], state: Tick) {
+        for entity in touched {
+            if let Ok(at) = self.find(*entity) {
+                self.stamps[at].changed = state;
+            }
+        }
+    }
+
+    /// The first state that has it; `None` where it is new.
+    pub(super) fn created(&self, entity: Entity) -> Option<Tick> {
+        self.find(entity).ok().map(|at| self.stamps[at].created)
+    }
+
+    fn find(&self, entity: Entity) -> Result<usize, usize> {
+        self.stamps.binary_search_by_key(&entity, |stamp| stamp.entity)
+    }
+
+    /// Rows have come or gone.
+    fn follow(&mut self, rows: &Rows, state: Tick) {
+        self.following.clear();
+        let removed = |gone: &Stamp| Removed { entity: gone.entity, created: gone.created, at: state };
+        let mut before = self.stamps.iter().peekable();
+        for (entity, words) in rows.iter() {
+            while let Some(gone) = before.next_if(|stamp| stamp.entity < entity) {
+                self.removed.push_back(removed(gone));
+            }
+            let known = before.next_if(|stamp| stamp.entity == entity).copied();
+            let new = || Stamp { entity, created: state, changed: state, hash: row_hash(entity, words) };
+            self.following.push(known.unwrap_or_else(new));
+        }
+        self.removed.extend(before.map(removed));
+        core::mem::swap(&mut self.stamps, &mut self.following);
+        let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
+        self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
+    }
+
+    /// What `state` has and has been removed since; `None` where not all of it is remembered.
+    pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = Entity>> {
+        let first = self.removed.partition_point(|removed| removed.at <= state);
+        let had = move |removed: &&Removed| removed.created <= state;
+        (self.remembered <= state).then(|| self.removed.range(first..).filter(had).map(|removed| removed.entity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Audience, Column, Kind, KindSchema, Meaning, PlayerId, Schema};
+
+    fn entity(nth: u32) -> Entity {
+        Entity::new(Kind(0), PlayerId::SERVER, Tick::new(nth), 0)
+    }
+
+    fn rows() -> Rows {
+        let columns = vec![Column::of::<u32>("it", Meaning::Plain)];
+        Rows::new(&Schema::new(vec![KindSchema::new("thing", columns, Audience::All)]))
+    }
+
+    fn stamps(changes: &Changes) -> Vec<(u32, u32, u32)> {
+        let of = |stamp: &Stamp| (stamp.entity.tick().get(), stamp.created.get(), stamp.changed.get());
+        changes.stamps().iter().map(of).collect()
+    }
+
+    fn removed(changes: &Changes, since: u32) -> Option<Vec<u32>> {
+        let removed = changes.removed_since(Tick::new(since))?;
+        Some(removed.map(|entity| entity.tick().get()).collect())
+    }
+
+    #[test]
+    fn each_row_has_the_state_of_its_last_change_however_the_world_publishes() {
+        let (mut rows, mut changes) = (rows(), Changes::new());
+        [5, 1, 3].into_iter().for_each(|nth| rows.set_words(entity(nth), &[7]));
+        changes.note(&rows, Tick::new(10));
+        rows.settle();
+        rows.set_words(entity(3), &[8]);
+        rows.set_words(entity(1), &[7]);
+        changes.note(&rows, Tick::new(11));
+        assert_eq!(stamps(&changes), [(1, 10, 10), (3, 10, 11), (5, 10, 10)]);
+        // One goes and another comes.
+        rows.settle();
+        rows.remove(entity(1));
+        rows.set_words(entity(4), &[7]);
+        changes.note(&rows, Tick::new(12));
+        changes.note_touched(&[entity(2), entity(5)], Tick::new(12));
+        assert_eq!(stamps(&changes), [(3, 10, 11), (4, 12, 12), (5, 10, 12)]);
+        assert_eq!((removed(&changes, 11), removed(&changes, 12)), (Some(vec![1]), Some(vec![])));
+        // A world that writes everything anew.
+        rows.clear();
+        [3, 5].into_iter().for_each(|nth| rows.set_words(entity(nth), &[8]));
+        changes.note(&rows, Tick::new(13));
+        assert_eq!(stamps(&changes), [(3, 10, 13), (5, 10, 13)]);
+        assert_eq!(removed(&changes, 11), Some(vec![1]), "the other is newer");
+        assert_eq!(removed(&changes, 12), Some(vec![4]));
+    }
+
+    #[test]
+    fn of_very_many_removals_the_newest_are_remembered_and_it_is_known_from_when_on() {
+        let (mut rows, mut changes) = (rows(), Changes::new());
+        for state in 1..=3000 {
+            rows.remove(entity(state - 1));
+            rows.set_words(entity(state), &[1]);
+            changes.note(&rows, Tick::new(state));
+            rows.settle();
+        }
+        let oldest = 3000 - u32::try_from(REMOVED_MAX).expect("small");
+        assert_eq!(removed(&changes, oldest - 1), None);
+        assert_eq!(removed(&changes, oldest), Some(vec![oldest]), "there was one at a time");
+    }
+}

@@ -1,0 +1,181 @@
+//! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
+
+use super::changes::Changes;
+use super::view::{Sight, View, is_placed};
+use crate::rollback::{Audience, Entity, PlayerId, Rows, Schema};
+use crate::time::Tick;
+use std::collections::VecDeque;
+
+/// A snapshot that was sent: the tick that it bears, and the state that it tells, as the server counts its steps. They are
+/// the same but where arriving inputs step the world, and each player has ticks of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Base {
+    pub tick: Tick,
+    pub state: Tick,
+}
+
+/// The last snapshots that one client was sent. Lives as long as the peer.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    /// Ascending; none before the one that the client names.
+    kept: VecDeque<Base>,
+    /// Whether the client names the first.
+    is_named: bool,
+}
+
+impl Sent {
+    pub(crate) fn new() -> Sent {
+        Sent { kept: VecDeque::with_capacity(128), is_named: false }
+    }
+
+    /// Nothing that was sent so far is there.
+    pub(crate) fn forget(&mut self) {
+        self.kept.clear();
+        self.is_named = false;
+    }
+
+    /// Of the last `most`.
+    pub(super) fn note(&mut self, base: Base, most: usize) {
+        if self.kept.back().is_some_and(|last| last.tick >= base.tick) {
+            self.forget();
+        }
+        if self.kept.len() >= most {
+            self.kept.pop_front();
+            self.is_named = false;
+        }
+        self.kept.push_back(base);
+    }
+
+    /// The client says which is the newest that it has.
+    pub(crate) fn name(&mut self, tick: Option<Tick>) {
+        let found = tick.and_then(|tick| self.kept.binary_search_by_key(&tick, |base| base.tick).ok());
+        self.is_named = found.is_some();
+        self.kept.drain(..found.unwrap_or(0));
+    }
+
+    /// The one that the client has named last, if it is not too long ago.
+    pub(super) fn baseline(&self) -> Option<Base> {
+        self.kept.front().copied().filter(|_| self.is_named)
+    }
+}
+
+/// Who is told, and of what.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'a> {
+    pub rows: &'a Rows,
+    pub schema: &'a Schema,
+    pub player: PlayerId,
+    pub changes: &'a Changes,
+    /// What the client is told last and now, where it does not see everything.
+    pub sight: Option<(&'a View, &'a Sight)>,
+}
+
+/// What one snapshot tells of the published rows. Its memory is used again.
+pub(super) struct Selection {
+    pub baseline: Option<Base>,
+    /// The check of all rows that the client may see.
+    pub check: u32,
+    /// The places of the rows to tell.
+    pub told: Vec<usize>,
+    /// What the client has and is gone, ascending.
+    pub gone: Vec<Entity>,
+}
+
+impl Selection {
+    pub(super) fn new() -> Selection {
+        Selection { baseline: None, check: 0, told: Vec::new(), gone: Vec::new() }
+    }
+
+    /// These, by themselves.
+    pub(super) fn choose_all_of(&mut self, seen: impl Iterator<Item = usize>) {
+        self.baseline = None;
+        self.gone.clear();
+        self.told.clear();
+        self.told.extend(seen);
+    }
+
+    /// What has changed since `base`; or all, where that is not longer.
+    pub(super) fn choose(&mut self, base: Option<Base>, of: Of<'_>) {
+        let Some(base) = base.filter(|base| self.note_gone(base.state, of).is_some()) else {
+            return self.choose_all_of(of.seen().map(|(at, _)| at));
+        };
+        self.told.clear();
+        // In words, about: what it takes to name an entity is one.
+        let (mut check, mut left_out) = (0_u32, 0);
+        for (at, entered) in of.seen() {
+            let stamp = &of.changes.stamps()[at];
+            check = check.wrapping_add(stamp.hash);
+            if stamp.changed > base.state || entered.is_some_and(|since| since.is_none_or(|since| since > base.state)) {
+                self.told.push(at);
+            } else {
+                left_out += 1 + of.schema.kind(stamp.entity.kind()).words();
+            }
+        }
+        if left_out == 0 || left_out < self.gone.len() {
+            return self.choose_all_of(of.seen().map(|(at, _)| at));
+        }
+        (self.baseline, self.check) = (Some(base), check);
+    }
+
+    /// `None` where it is not known any more.
+    fn note_gone(&mut self, state: Tick, of: Of<'_>) -> Option<()> {
+        let Of { rows, schema, player, changes, sight } = of;
+        self.gone.clear();
+        let removed = changes.removed_since(state)?.filter(|entity| match sight {
+            // Those come from there.
+            Some(_) if entity.player() != player && is_placed(schema, entity.kind()) => false,
+            _ => entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All,
+        });
+        self.gone.extend(removed.filter(|entity| rows.words(*entity).is_none()));
+        if let Some((view, sight)) = sight {
+            self.gone.extend(sight.gone_since(view, state)?);
+        }
+        self.gone.sort_unstable();
+        self.gone.dedup();
+        Some(())
+    }
+}
+
+impl Of<'_> {
+    /// The places of the rows that are seen, ascending; of those that might not be, since when they are, if they were
+    /// before.
+    fn seen(self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
+        let mut in_question = self.sight.into_iter().flat_map(|(_, sight)| sight.by_row()).peekable();
+        self.rows.places_seen_by(self.schema, self.player).filter_map(move |at| {
+            match in_question.next_if(|(row, _)| *row == at) {
+                Some((_, since)) => since.map(|since| (at, Some(since))),
+                None => Some((at, None)),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(tick: u32) -> Base {
+        Base { tick: Tick::new(tick), state: Tick::new(100 + tick) }
+    }
+
+    #[test]
+    fn the_baseline_is_what_the_client_has_named_if_it_was_sent_and_not_long_ago() {
+        let mut sent = Sent::new();
+        (1..=5).for_each(|tick| sent.note(base(tick), 4));
+        assert_eq!(sent.baseline(), None, "nothing is named");
+        for (named, found) in [(3, Some(3)), (1, None), (4, Some(4)), (9, None), (4, Some(4))] {
+            sent.name(Some(Tick::new(named)));
+            assert_eq!(sent.baseline(), found.map(base), "{named}");
+        }
+        (6..=7).for_each(|tick| sent.note(base(tick), 4));
+        assert_eq!(sent.baseline(), Some(base(4)));
+        sent.note(base(8), 4);
+        assert_eq!(sent.baseline(), None, "too long ago");
+        sent.name(Some(Tick::new(8)));
+        sent.name(None);
+        assert_eq!(sent.baseline(), None, "the client says that it has nothing");
+        sent.name(Some(Tick::new(8)));
+        sent.forget();
+        assert_eq!(sent.baseline(), None);
+    }
+}

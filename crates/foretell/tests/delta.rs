@@ -1,0 +1,469 @@
+//! Snapshots that are told against earlier ones: whatever the link does, what a client takes for the server's state of a
+//! tick is that state, in every bit; and what does not move costs nothing.
+
+mod common;
+
+use common::Buttons;
+use core::time::Duration;
+use foretell::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
+use foretell::session::server::ServerEvent;
+use foretell::{
+    Client, ClientConfig, Entity, Instant, Kind, Outbox, PeerId, PlayerId, Role, Rows, Rules, Server, ServerConfig,
+    State, Step, Tick, World,
+};
+use std::collections::BTreeMap;
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Thing {
+    Walker {
+        #[state(position)]
+        place: [f32; 3],
+    },
+    Crate {
+        #[state(position)]
+        place: [f32; 3],
+        #[state(rotation)]
+        turned: [f32; 4],
+        #[state(velocity)]
+        velocity: [f32; 3],
+        #[state(angular_velocity)]
+        spin: [f32; 3],
+        asleep: bool,
+    },
+    #[state(owner)]
+    Purse(u32),
+}
+
+const WALKER: Kind = Kind(0);
+const CRATE: Kind = Kind(1);
+const PURSE: Kind = Kind(2);
+
+/// A yard of crates, of which the first so many are always moving, and others now and then.
+#[derive(Clone, Default)]
+struct Yard {
+    /// Ascending.
+    things: Vec<(Entity, Thing)>,
+    crates: u16,
+    moving: u16,
+    /// Whether crates come and go, and rest, by chance.
+    lively: bool,
+}
+
+fn crate_at(nth: u16) -> Thing {
+    let place = [f32::from(nth % 30), 0.5, f32::from(nth / 30)];
+    Thing::Crate { place, turned: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3], spin: [0.0; 3], asleep: true }
+}
+
+impl Yard {
+    fn new(crates: u16, moving: u16, lively: bool) -> Yard {
+        Yard { things: Vec::new(), crates, moving, lively }
+    }
+
+    fn push_crates(&mut self, tick: Tick) {
+        let mut random = SplitMix64::new(u64::from(tick.get()));
+        let mut nth = 0;
+        for (_, thing) in &mut self.things {
+            let Thing::Crate { place, velocity, .. } = thing else { continue };
+            if nth < self.moving || self.lively && random.chance(0.05) {
+                velocity[0] = (random.next_u64() % 5) as f32 - 2.0;
+                place[0] += velocity[0] / 64.0 + 0.001;
+            }
+            nth += 1;
+        }
+        if self.lively && random.chance(0.1) {
+            self.things.retain(|(entity, _)| entity.kind() != CRATE || !random.chance(0.05));
+        }
+    }
+}
+
+impl World for Yard {
+    type Input = Buttons;
+    type Saved = Vec<(Entity, Thing)>;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        for player in step.joined() {
+            let place = [f32::from(player.get()), 0.0, 0.0];
+            self.things.push((step.spawn(WALKER, *player), Thing::Walker { place }));
+            self.things.push((step.spawn(PURSE, *player), Thing::Purse(0)));
+        }
+        if step.is_authority() && step.tick() == Tick::ZERO {
+            let name =
+                |nth: u16| Entity::new(CRATE, PlayerId::SERVER, Tick::new(u32::from(nth / 256)), (nth % 256) as u8);
+            self.things.extend((0..self.crates).map(|nth| (name(nth), crate_at(nth))));
+        }
+        if step.is_authority() && self.lively && step.tick().get().is_multiple_of(7) && step.tick().get() > 300 {
+            self.things.push((step.spawn(CRATE, PlayerId::SERVER), crate_at(5)));
+        }
+        self.things.sort_unstable_by_key(|(entity, _)| *entity);
+        if step.is_authority() {
+            self.push_crates(step.tick());
+        }
+        for (entity, thing) in &mut self.things {
+            if let (Thing::Walker { place }, Some(player)) = (&mut *thing, step.input(entity.player())) {
+                place[0] +=
+                    f32::from(i8::from(player.input.right)) / 8.0 - f32::from(i8::from(player.input.left)) / 8.0;
+            }
+            if let (Thing::Purse(coins), true) = (thing, step.role(*entity) == Role::Authority) {
+                *coins += u32::from(step.tick().get().is_multiple_of(50));
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.things);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.things.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.publish_all(&self.things);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        rows.adopt_into(&mut self.things);
+    }
+}
+
+/// A player's client, and the links to the server and from it.
+struct Player {
+    client: Client<Yard>,
+    world: Yard,
+    links: [Link; 2],
+    /// The newest snapshot that was looked at.
+    looked_at: Option<Tick>,
+    looks: u32,
+    /// How many were not what the server had.
+    wrong: u32,
+    /// How many entities of others the server is to tell of, where there is a limit.
+    sees_at_most: Option<usize>,
+    /// Crates in the newest.
+    crates: Vec<Entity>,
+    /// How many have come into it since the start.
+    came: u32,
+}
+
+/// A session in steps of a millisecond, whose every snapshot is compared with what the server had.
+struct Session {
+    server: Server<Yard>,
+    world: Yard,
+    players: Vec<Player>,
+    conditions: Conditions,
+    truth: BTreeMap<Tick, Rows>,
+    random: SplitMix64,
+    ms: u64,
+    outbox: Outbox,
+    /// Sent to the clients.
+    bytes: u64,
+    /// Whether bits of rows are turned on the way to the clients.
+    bends: bool,
+    /// How often the server has said so.
+    too_large: u32,
+}
+
+impl Session {
+    fn new(world: Yard, config: ServerConfig, conditions: Conditions, (seed, players): (u64, u64)) -> Session {
+        let rules = Rules::new(Thing::schema());
+        let player = |nth: u64| Player {
+            client: Client::new(rules.clone(), ClientConfig::default(), nth + 1),
+            world: Yard::default(),
+            links: [Link::new(seed + nth, seed + 7 * nth), Link::new(seed + 3 * nth, seed + 5 * nth)],
+            looked_at: None,
+            looks: 0,
+            wrong: 0,
+            sees_at_most: config.nearest.map(usize::from),
+            crates: Vec::new(),
+            came: 0,
+        };
+        Session {
+            server: Server::new(rules.clone(), config, 1, Instant::ZERO),
+            world,
+            players: (0..players).map(player).collect(),
+            conditions,
+            truth: BTreeMap::new(),
+            random: SplitMix64::new(seed),
+            ms: 0,
+            outbox: Outbox::new(),
+            bytes: 0,
+            bends: false,
+            too_large: 0,
+        }
+    }
+
+    fn run(&mut self, ms: u64) {
+        for _ in 0..ms {
+            self.ms += 1;
+            let now = Instant::from_micros(self.ms * 1000);
+            self.update_server(now);
+            for nth in 0..self.players.len() {
+                self.update_client(now, nth);
+            }
+        }
+    }
+
+    fn update_server(&mut self, now: Instant) {
+        for (nth, player) in self.players.iter_mut().enumerate() {
+            while let Some(delivery) = player.links[0].receive(now) {
+                self.server.receive(now, PeerId(nth as u64), delivery.bytes).expect("nothing is bent");
+            }
+        }
+        if self.world.lively && self.random.chance(0.02) {
+            // The game itself changes something outside of a step.
+            let at = (self.random.next_u64() % (self.world.things.len() as u64).max(1)) as usize;
+            if let Some((_, Thing::Crate { spin, .. })) = self.world.things.get_mut(at) {
+                spin[1] += 1.0;
+            }
+        }
+        let frame = self.server.update(now, &mut self.world, &mut self.outbox);
+        let is_too_large = |event: &&ServerEvent| matches!(event, ServerEvent::SnapshotTooLarge(_));
+        self.too_large += frame.events.iter().filter(is_too_large).count() as u32;
+        self.deliver(now);
+    }
+
+    /// What the server has sent goes its way, and what it has is remembered.
+    fn deliver(&mut self, now: Instant) {
+        for (to, datagram) in self.outbox.iter() {
+            self.bytes += datagram.len() as u64;
+            let nth = usize::try_from(to.0).expect("few");
+            self.players[nth].links[1].send(now, datagram, &self.conditions);
+        }
+        self.outbox.clear();
+        self.truth.entry(self.server.tick()).or_insert_with(|| self.server.rows().clone());
+    }
+
+    fn update_client(&mut self, now: Instant, nth: usize) {
+        let Session { players, truth, random, conditions, outbox, bends, .. } = self;
+        let player = &mut players[nth];
+        while let Some(delivery) = player.links[1].receive(now) {
+            let mut bytes = delivery.bytes.to_vec();
+            if *bends && bytes.len() > 200 && random.chance(0.3) {
+                // The head is left as it is.
+                let at = 100 + (random.next_u64() % (bytes.len() as u64 - 150)) as usize;
+                bytes[at] ^= 1 << (random.next_u64() % 8);
+            }
+            let understood = player.client.receive(now, &bytes).is_ok();
+            assert!(understood || *bends);
+            player.look(truth);
+        }
+        if self.ms % 15 == nth as u64 % 15 {
+            let bits = random.next_u64();
+            player.client.update(now, &mut player.world, &mut |_| Buttons::from_bits(bits & 12), outbox);
+            player.look(truth);
+            for (_, datagram) in outbox.iter() {
+                player.links[0].send(now, datagram, conditions);
+            }
+            outbox.clear();
+        }
+    }
+}
+
+impl Player {
+    fn look(&mut self, truth: &BTreeMap<Tick, Rows>) {
+        let Some((tick, rows)) = self.client.newest_snapshot() else { return };
+        if self.looked_at.replace(tick) == Some(tick) {
+            return;
+        }
+        let me = self.client.player();
+        let sent = truth[&tick].iter().filter(|(entity, _)| entity.kind() != PURSE || Some(entity.player()) == me);
+        let sees_all = self.sees_at_most.is_none();
+        let told: Vec<_> = sent.filter(|(entity, _)| sees_all || rows.words(*entity).is_some()).collect();
+        self.wrong += u32::from(!rows.iter().eq(told.iter().copied()));
+        self.looks += 1;
+        let crates: Vec<Entity> =
+            rows.iter().map(|(entity, _)| entity).filter(|entity| entity.kind() == CRATE).collect();
+        self.came += crates.iter().filter(|entity| self.crates.binary_search(entity).is_err()).count() as u32;
+        self.crates = crates;
+        if let Some(most) = self.sees_at_most {
+            let is_own = |entity: &Entity| Some(entity.player()) == me;
+            assert!(me.is_none() || rows.iter().filter(|(entity, _)| is_own(entity)).count() == 2, "its own always");
+            assert!(rows.iter().filter(|(entity, _)| !is_own(entity)).count() <= most);
+            self.check_nearest(&truth[&tick], rows);
+        }
+    }
+}
+
+fn place_of(entity: Entity, words: &[u32]) -> Option<[f32; 3]> {
+    match Thing::read(entity.kind(), words) {
+        Thing::Walker { place } | Thing::Crate { place, .. } => Some(place),
+        Thing::Purse(_) => None,
+    }
+}
+
+impl Player {
+    /// Nothing that is out of view is nearer by more than a fifth than something of others that is in view.
+    fn check_nearest(&self, truth: &Rows, rows: &Rows) {
+        let me = self.client.player();
+        let own = rows.iter().find(|(entity, _)| Some(entity.player()) == me && entity.kind() == WALKER);
+        let Some(own) = own.and_then(|(entity, words)| place_of(entity, words)) else { return };
+        let far = |place: [f32; 3]| (0..3).map(|axis| f64::from(own[axis] - place[axis]).powi(2)).sum::<f64>().sqrt();
+        let others = truth.iter().filter(|(entity, _)| Some(entity.player()) != me);
+        let (mut farthest_in, mut nearest_out) = (0.0_f64, f64::INFINITY);
+        for (entity, words) in others {
+            let Some(place) = place_of(entity, words) else { continue };
+            match rows.words(entity) {
+                Some(_) => farthest_in = farthest_in.max(far(place)),
+                None => nearest_out = nearest_out.min(far(place)),
+            }
+        }
+        assert!(nearest_out >= 0.8 * farthest_in - 1e-6, "{nearest_out} {farthest_in}");
+    }
+}
+
+fn bad_link(random: &mut SplitMix64) -> Conditions {
+    let ms = |random: &mut SplitMix64, most: u64| Duration::from_millis(random.next_u64() % most);
+    let latency = ms(random, 400);
+    let jitter = ms(random, 120);
+    let rate = (random.next_u64() % 40) as f64 / 100.0;
+    let loss = if random.chance(0.5) { Loss::Uniform(rate) } else { Loss::Bursts { rate, mean_length: 6.0 } };
+    let reordering = Reordering { rate: 0.1, hold: ms(random, 600) };
+    Conditions { latency, jitter, loss, duplicates: 0.1, reordering, ..Conditions::default() }
+}
+
+#[test]
+fn over_any_link_what_a_client_has_as_the_state_of_a_tick_is_the_servers_bit_by_bit() {
+    let mut looks = 0;
+    for seed in 0..12 {
+        let mut random = SplitMix64::new(seed);
+        let conditions = bad_link(&mut random);
+        let config =
+            ServerConfig { snapshot_interval: 1 + u32::from(random.chance(0.4)) * 2, ..ServerConfig::default() };
+        // More than one datagram's worth, and of more than one.
+        let mut session = Session::new(Yard::new(40, 3, true), config, conditions, (seed, 3));
+        session.run(6000);
+        // The link changes under way, and there is a silence.
+        session.conditions = bad_link(&mut random);
+        session.run(4000);
+        session.conditions = Conditions { loss: Loss::Uniform(1.0), ..Conditions::default() };
+        session.run(2600);
+        session.conditions = bad_link(&mut random);
+        session.run(4000);
+        for player in &session.players {
+            assert_eq!(player.wrong, 0, "seed {seed}");
+            assert!(player.looks > 20, "seed {seed}: {} {:?}", player.looks, session.conditions);
+            looks += player.looks;
+        }
+    }
+    assert!(looks > 8000, "{looks}");
+}
+
+#[test]
+fn a_client_that_sees_the_nearest_alone_has_of_these_what_the_server_has_over_any_link() {
+    for seed in 100..108 {
+        let mut random = SplitMix64::new(seed);
+        let nearest = Some(5 + (random.next_u64() % 20) as u16);
+        let config = ServerConfig { nearest, ..ServerConfig::default() };
+        let mut session = Session::new(Yard::new(60, 3, true), config, bad_link(&mut random), (seed, 3));
+        session.run(8000);
+        session.conditions = bad_link(&mut random);
+        session.run(5000);
+        for player in &session.players {
+            assert!(player.looks > 20 && player.came > 5, "seed {seed}: {} {}", player.looks, player.came);
+            assert_eq!(player.wrong, 0, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_at_the_edge_of_the_view_does_not_come_and_go() {
+    let config = ServerConfig { nearest: Some(20), ..ServerConfig::default() };
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(200, 0, false), config, conditions, (3, 1));
+    // The player shuffles to and fro.
+    session.run(8000);
+    let player = &session.players[0];
+    let x = |world: &Yard| match world.things.iter().find(|(entity, _)| entity.kind() == WALKER) {
+        Some((_, Thing::Walker { place })) => place[0],
+        _ => panic!("a walker"),
+    };
+    assert!(x(&session.world) != 1.0 && player.crates.len() == 20);
+    assert!(player.came < 200, "{} have come into view", player.came);
+}
+
+/// Nine hundred crates and more, of which thirty move.
+#[test]
+fn a_field_of_901_bodies_comes_in_the_order_of_their_distance_and_costs_what_moves() {
+    let conditions = Conditions { latency: Duration::from_millis(50), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(901, 30, false), ServerConfig::default(), conditions, (4, 1));
+    // What does not fit is left out of view.
+    session.players[0].sees_at_most = Some(901);
+    session.run(500);
+    let first = session.players[0].crates.len();
+    assert!((100..600).contains(&first), "{first}");
+    session.run(2000);
+    assert_eq!(session.players[0].crates.len(), 901);
+    assert_eq!((session.players[0].came, session.players[0].wrong, session.too_large), (901, 0, 1));
+    session.players[0].sees_at_most = None;
+    session.bytes = 0;
+    session.run(1000);
+    assert_eq!((session.players[0].wrong, session.too_large), (0, 1));
+    let each = session.bytes / 64;
+    assert!((1500..1900).contains(&each), "{each} bytes for a snapshot of thirty that move");
+}
+
+#[test]
+fn a_view_allocates_nothing_in_a_steady_state() {
+    let config = ServerConfig { nearest: Some(30), ..ServerConfig::default() };
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+    let mut session = Session::new(Yard::new(120, 40, false), config, conditions, (6, 2));
+    session.run(10_000);
+    let mut used = 0;
+    for _ in 0..2000 {
+        session.ms += 1;
+        let now = Instant::from_micros(session.ms * 1000);
+        for nth in 0..2 {
+            session.update_client(now, nth);
+        }
+        while let Some(delivery) = session.players[0].links[0].receive(now) {
+            session.server.receive(now, PeerId(0), delivery.bytes).expect("nothing is bent");
+        }
+        while let Some(delivery) = session.players[1].links[0].receive(now) {
+            session.server.receive(now, PeerId(1), delivery.bytes).expect("nothing is bent");
+        }
+        let Session { server, world, outbox, .. } = &mut session;
+        used += allocation_counter::measure(|| {
+            server.update(now, world, outbox);
+        })
+        .count_total;
+        session.deliver(now);
+    }
+    assert_eq!(used, 0, "in two seconds of a server");
+}
+
+#[test]
+fn what_rests_costs_nothing_and_what_moves_costs_what_it_did() {
+    // A second of a good link, when all is told: bytes down to one of two clients.
+    let spent = |moving| {
+        let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+        let mut session = Session::new(Yard::new(100, moving, false), ServerConfig::default(), conditions, (5, 2));
+        session.run(3000);
+        session.bytes = 0;
+        session.run(1000);
+        session.bytes / 64 / 2
+    };
+    let (asleep, some, all) = (spent(0), spent(10), spent(100));
+    assert!(asleep < 100, "{asleep} bytes for a snapshot of two walkers, and a hundred crates that rest");
+    assert!((asleep + 10 * 50..asleep + 10 * 58).contains(&some), "{some}");
+    assert!((5200..6000).contains(&all), "{all}");
+}
+
+#[test]
+fn rows_that_nobody_sent_are_found_out_and_healed() {
+    let (mut wrong, mut lacking) = (0, 0);
+    for seed in 0..20 {
+        let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::default() };
+        let mut session = Session::new(Yard::new(20, 1, false), ServerConfig::default(), conditions, (seed, 1));
+        // While the first states come, complete ones, bits of their rows are turned on the way.
+        session.bends = true;
+        session.run(400);
+        session.bends = false;
+        wrong += session.players[0].wrong;
+        session.run(300);
+        session.players[0].wrong = 0;
+        session.run(1000);
+        assert_eq!(session.players[0].wrong, 0, "seed {seed}");
+        lacking += session.players[0].client.stats().baselines_lacking;
+        assert!(session.players[0].looks > 60, "seed {seed}");
+    }
+    assert!(wrong > 20 && lacking > 20, "{wrong} were believed, {lacking} did not fit");
+}

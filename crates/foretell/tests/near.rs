@@ -1,0 +1,149 @@
+//! What is near is predicted, and the rest interpolated (`Predict::Near`): who walks through a field of floats.
+
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell::motion::vector::squared_distance;
+use foretell::netsim::{Conditions, Loss};
+use foretell::session::client::{Predict, Source};
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Input, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick,
+    World,
+};
+use std::collections::BTreeMap;
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Walk {
+    along: i8,
+}
+
+/// The first is a player; the others are floats that go up and down, each at its own speed.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Thing {
+    #[state(position)]
+    at: [f64; 3],
+    #[state(velocity)]
+    velocity: [f64; 3],
+}
+
+#[derive(Clone, Default)]
+struct Field(BTreeMap<Entity, Thing>);
+
+const FLOATS: u8 = 120;
+const WITHIN_M: f64 = 3.0;
+const UNTIL_M: f64 = 4.0;
+const WALKS_MPS: f64 = 5.0;
+
+impl World for Field {
+    type Input = Walk;
+    type Saved = Field;
+
+    fn step(&mut self, step: &Step<'_, Walk>) {
+        if step.is_authority() && step.tick() == Tick::ZERO {
+            for nth in 0..FLOATS {
+                let float = Thing {
+                    at: [f64::from(nth) * 0.5, 0.0, 1.0],
+                    velocity: [0.0, 0.5 + f64::from(nth % 5) * 0.3, 0.0],
+                };
+                self.0.insert(step.spawn(Kind(0), PlayerId::SERVER), float);
+            }
+        }
+        for player in step.joined() {
+            self.0.insert(step.spawn(Kind(0), *player), Thing::default());
+        }
+        for (entity, thing) in &mut self.0 {
+            if step.role(*entity) == Role::Proxy {
+                continue;
+            }
+            if let Some(input) = step.input(entity.player()) {
+                thing.velocity = [f64::from(input.input.along) * WALKS_MPS, 0.0, 0.0];
+            }
+            if entity.player() == PlayerId::SERVER && thing.at[1].abs() > 0.5 {
+                thing.velocity[1] = thing.velocity[1].abs() * -thing.at[1].signum();
+            }
+            for axis in 0..3 {
+                thing.at[axis] += thing.velocity[axis] * step.seconds();
+            }
+        }
+    }
+
+    fn save(&self, into: &mut Field) {
+        into.0.clone_from(&self.0);
+    }
+
+    fn load(&mut self, from: &Field) {
+        self.0.clone_from(&from.0);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.publish_all(&self.0);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        rows.adopt_into(&mut self.0);
+    }
+}
+
+/// Walks along the floats and back.
+#[derive(Default)]
+struct Look {
+    /// Where each was shown in the frame before.
+    before: BTreeMap<Entity, [f64; 3]>,
+    farthest_step_m: f64,
+    most_predicted: usize,
+    changes: u32,
+    was_predicted: BTreeMap<Entity, bool>,
+}
+
+impl Driver<Field> for Look {
+    fn input(&mut self, _player: usize, tick: Tick) -> Walk {
+        Walk { along: if tick.get() % 1000 < 500 { 1 } else { -1 } }
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Field>, frame: &Frame<'_>) {
+        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        if frame.tick < Tick::new(200) {
+            return;
+        }
+        let mut own = None;
+        let mut floats = Vec::new();
+        client.present(at.local, |view| {
+            let shown = view.pose().position;
+            if view.entity.player() == PlayerId::SERVER {
+                floats.push((view.entity, shown, view.source == Source::Predicted));
+            } else {
+                own = Some(shown);
+            }
+        });
+        let own = own.expect("it is there");
+        for (entity, shown, is_predicted) in &floats {
+            let before = self.before.insert(*entity, *shown).unwrap_or(*shown);
+            self.farthest_step_m = self.farthest_step_m.max(squared_distance(before, *shown).sqrt());
+            let away_m = (shown[0] - own[0]).hypot(shown[2] - own[2]);
+            // A snapshot is a round trip old when the choice is made of it, and the walker goes on.
+            let late_m = WALKS_MPS * 0.35;
+            assert!(*is_predicted || away_m > WITHIN_M - late_m, "{entity} is {away_m} m away");
+            assert!(!is_predicted || away_m < UNTIL_M + late_m, "{entity} is {away_m} m away");
+            let was = self.was_predicted.insert(*entity, *is_predicted);
+            self.changes += u32::from(was.is_some_and(|was| was != *is_predicted));
+        }
+        self.most_predicted = self.most_predicted.max(floats.iter().filter(|(_, _, yes)| *yes).count());
+    }
+}
+
+#[test]
+fn what_is_near_is_predicted_and_goes_over_without_a_jump() {
+    let mut simulation = Simulation::new(Rules::new(Thing::schema()), ServerConfig::default(), Field::default(), 5);
+    let latency = Duration::from_millis(75);
+    let conditions = Conditions { latency, loss: Loss::Uniform(0.03), ..Conditions::default() };
+    let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };
+    let client = ClientConfig { predict, ..ClientConfig::default() };
+    simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: Field::default() });
+    let mut look = Look::default();
+    simulation.run_until(foretell::Instant::ZERO + Duration::from_secs(24), &mut look);
+    assert!(look.changes > 100, "{} came or went", look.changes);
+    assert!((8..=24).contains(&look.most_predicted), "of 120: {}", look.most_predicted);
+    // The fastest goes 1.7 m/s; where it goes over it makes up for a round trip and the playout delay, in some frames.
+    assert!(look.farthest_step_m < 0.15, "{} m in a frame", look.farthest_step_m);
+    let stats = simulation.players[0].client.stats();
+    assert_eq!(stats.resyncs, 0);
+}

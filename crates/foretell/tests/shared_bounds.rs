@@ -1,0 +1,194 @@
+//! Shared mode: how far a holder may move what it holds, by each of its positions, and however often it changes hands.
+
+mod common;
+
+use common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session};
+use core::time::Duration;
+use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell::motion::vector::{length, sub};
+use foretell::netsim::Conditions;
+use foretell::session::Claim;
+use foretell::validation::{Ledger, Offence};
+use foretell::{
+    Audience, Client, ClientConfig, Column, Entity, Field, Input, Kind, KindSchema, Meaning, PlayerId, Rows, Rules,
+    Schema, Server, ServerConfig, ServerFrame, State, Step, Tick, World,
+};
+
+fn good() -> Conditions {
+    Conditions { latency: Duration::from_millis(30), ..Conditions::default() }
+}
+
+/// A puppet with two hands, each where the player who holds it says.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+struct Puppet {
+    hands: [[f32; 3]; 2],
+}
+
+/// The derive knows one position per kind; a schema may have more.
+impl State for Puppet {
+    fn schema() -> Schema {
+        let hand = |name| Column::of::<[f32; 3]>(name, Meaning::Position).by_owner();
+        Schema::new(vec![KindSchema::new("puppet", vec![hand("left"), hand("right")], Audience::All)])
+    }
+
+    fn kind(&self) -> Kind {
+        Kind(0)
+    }
+
+    fn write(&self, words: &mut [u32]) {
+        self.hands.put(words);
+    }
+
+    fn read(_kind: Kind, words: &[u32]) -> Puppet {
+        Puppet { hands: <[[f32; 3]; 2]>::get(words) }
+    }
+}
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Nothing(bool);
+
+const PUPPET: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+
+/// One puppet, that does nothing by itself.
+#[derive(Clone, Default)]
+struct Stage(Vec<(Entity, Puppet)>);
+
+impl World for Stage {
+    type Input = Nothing;
+    type Saved = Vec<(Entity, Puppet)>;
+
+    fn step(&mut self, _step: &Step<'_, Nothing>) {}
+
+    fn save(&self, into: &mut Self::Saved) {
+        into.clone_from(&self.0);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.0.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        rows.publish_all(&self.0);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        rows.adopt_into(&mut self.0);
+    }
+}
+
+/// Moves both hands at these speeds from second 2 on, in m/s.
+struct Puppeteer {
+    mps: [f32; 2],
+}
+
+impl Driver<Stage> for Puppeteer {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
+        Nothing(true)
+    }
+
+    fn before_client(&mut self, _player: usize, _at: Moment, client: &mut Client<Stage>) {
+        let tick = client.tick();
+        let Some(passed) = tick.get().checked_sub(128) else { return };
+        if client.holder(PUPPET).is_none() && passed < 4 {
+            client.request(PUPPET, Claim::Ownership);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let at = |mps: f32| [mps * passed as f32 / 64.0, 0.0, 0.0];
+        client.capture(PUPPET, tick, &Puppet { hands: self.mps.map(at) });
+    }
+}
+
+/// Four seconds of it: where the hands are then on the server, and what was noted.
+fn hold(mps: [f32; 2]) -> (Puppet, Ledger) {
+    let world = Stage(vec![(PUPPET, Puppet::default())]);
+    let schema = Puppet::schema().with_speed_max(Kind(0), 6.0);
+    let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), world, 1);
+    let (client, host, conditions) = (ClientConfig::default(), HostOptions::at(60), good());
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Stage::default() });
+    simulation.run_until(ms(6000), &mut Puppeteer { mps });
+    let player = simulation.players[0].client.player().expect("it plays");
+    let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
+    (simulation.server.server.rows().state(PUPPET).expect("it is there"), ledger)
+}
+
+#[test]
+fn each_position_of_an_entity_has_a_bound_of_its_own() {
+    // Both as fast as they may: neither takes from the other.
+    let (puppet, ledger) = hold([5.9, -5.9]);
+    assert!(puppet.hands[0][0] > 20.0 && puppet.hands[1][0] < -20.0, "{puppet:?}");
+    assert_eq!(ledger.total(), 0, "{ledger:?}");
+    // One that rests lends the other nothing, and one that is too fast takes nothing from the other.
+    for mps in [[0.0, 12.0], [5.9, 12.0]] {
+        let (puppet, ledger) = hold(mps);
+        assert!(ledger.count(Offence::Speed) > 100, "{mps:?}: {ledger:?}");
+        let way_m = puppet.hands[1][0];
+        assert!(way_m > 20.0 && way_m <= 6.0 * 4.2, "{mps:?}: {way_m} m");
+    }
+    let [(both, _), (alone, _)] = [hold([5.9, 12.0]), hold([5.9, 0.0])];
+    assert_eq!(both.hands[0], alone.hands[0]);
+}
+
+/// Grabs the cube and lets it go again, nine times a second, and says each time that it is far away.
+#[derive(Default)]
+struct Grabber {
+    frames: u32,
+    /// Whether a second player grabs in turns with the first.
+    two: bool,
+    before: Option<[f64; 3]>,
+    /// How far the cube has gone, in metres.
+    way_m: f64,
+    /// In how many ticks it was held, or went on with the last row of a hold.
+    ticks: u32,
+    holds: u32,
+}
+
+impl Driver<Toys> for Grabber {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Walk {
+        Walk::default()
+    }
+
+    fn before_client(&mut self, player: usize, _at: Moment, client: &mut Client<Toys>) {
+        if player == 0 {
+            self.frames += 1;
+        }
+        let turn = (self.frames / 7) % if self.two { 2 } else { 1 };
+        let frame = self.frames % 7;
+        let is_on_turn = usize::try_from(turn).expect("small") == player;
+        match frame {
+            0 if is_on_turn && self.frames > 120 => client.request(cube(0), Claim::Ownership),
+            // With two of them the next takes over what the one before has let go, and still moves.
+            4 if is_on_turn && self.frames > 120 => client.release(cube(0)),
+            _ => {}
+        }
+        let toy = Toy::Cube { place: [1000.0, 0.0, 3.0], velocity: [0.0; 3], health: 1 };
+        client.capture(cube(0), client.tick(), &toy);
+    }
+
+    fn after_server(&mut self, _now: foretell::Instant, server: &Server<Toys>, frame: &ServerFrame<'_>) {
+        let held =
+            frame.events.iter().filter(|event| matches!(event, foretell::session::server::ServerEvent::Held { .. }));
+        self.holds += u32::try_from(held.count()).expect("few");
+        let Some(place) = server.rows().state::<Toy>(cube(0)).map(|toy| toy.place()) else { return };
+        if let Some(before) = self.before.replace(place).filter(|_| frame.steps > 0) {
+            assert_eq!(frame.steps, 1, "the server's frames are its ticks");
+            let way_m = length(sub(place, before));
+            self.way_m += way_m;
+            self.ticks += u32::from(way_m > 0.0 || server.holder(cube(0)).is_some());
+        }
+    }
+}
+
+#[test]
+fn who_grabs_an_entity_again_and_again_gets_its_slack_once() {
+    for two in [false, true] {
+        let mut simulation = session((bounded(), ServerConfig::default()), 2, good(), ClientConfig::default(), 1);
+        let mut grabber = Grabber { two, ..Grabber::default() };
+        simulation.run_until(ms(12_000), &mut grabber);
+        let Grabber { holds, ticks, way_m, .. } = grabber;
+        assert!(holds > 40 && ticks > 150, "{holds} holds, {ticks} ticks");
+        let free_m = way_m - BOUND_MPS / 64.0 * f64::from(ticks);
+        assert!(free_m > 0.0, "it goes as far as it may: {free_m} m");
+        // One centimetre, and a millimetre for each of ten seconds.
+        assert!(free_m <= 0.01 + 0.001 * 10.0 + 1e-9, "{free_m} m in {holds} holds");
+    }
+}

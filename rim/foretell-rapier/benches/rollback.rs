@@ -1,0 +1,126 @@
+//! A rollback of 16 ticks through the timeline that clients use, which saves now and then and keeps rows of every tick,
+//! against 16 bare steps and one restored world, in CPU time.
+
+#[path = "../tests/session/pile.rs"]
+mod pile;
+
+use cpu_time::ThreadTime;
+use foretell::rollback::{InputStatus, PlayerInput, Predicted, Side, Timeline};
+use foretell::{PlayerId, Rows, State, Step, Tick, TickRate, World};
+use foretell_rapier::Physics;
+use pile::{Keys, Pile, Thing};
+use std::time::Duration;
+
+const ME: PlayerId = PlayerId::new(1);
+const DEPTH: u32 = 16;
+const ROUNDS: usize = 25;
+
+fn keys(tick: Tick) -> PlayerInput<Keys> {
+    let input = Keys { d: tick.get() % 128 < 96, a: tick.get() % 128 >= 96, ..Keys::default() };
+    PlayerInput { player: ME, input, status: InputStatus::Received, presented: None }
+}
+
+/// As the server steps: everything moves.
+fn step(world: &mut Pile, tick: Tick) {
+    let inputs = [keys(tick)];
+    let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
+    let step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
+    world.step(&step);
+}
+
+/// A client in the heap.
+struct Driven {
+    world: Pile,
+    timeline: Timeline<Pile>,
+}
+
+impl Driven {
+    /// Whose rollbacks go back to so many ticks after a saved one.
+    fn new(mut world: Pile, interval: u32, offset: u32) -> Driven {
+        (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
+        let mut full = Rows::new(&Thing::schema());
+        world.publish(&mut full);
+        let mut predicted = Predicted::own(ME);
+        predicted.insert(PlayerId::SERVER);
+        let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, interval);
+        timeline.begin(&world, Tick::new(4));
+        timeline.switch(&mut world, Tick::new(4), &predicted, &full);
+        let mut driven = Driven { world, timeline };
+        driven.play_to(Tick::new(DEPTH * 25 + offset));
+        driven
+    }
+
+    fn play_to(&mut self, until: Tick) {
+        for tick in self.timeline.present().until(until) {
+            self.timeline.give(tick, keys(tick));
+            self.timeline.advance(&mut self.world, &Rows::new(&Thing::schema()));
+        }
+    }
+
+    /// Plays on, and returns the tick to go back to.
+    fn play_on(&mut self) -> Tick {
+        let until = self.timeline.present() + DEPTH;
+        self.play_to(until);
+        until.back(DEPTH).expect("later than that")
+    }
+
+    fn roll_back(&mut self, start: Tick) -> Duration {
+        let authority = self.timeline.rows(start).expect("remembered").clone();
+        let began = ThreadTime::now();
+        self.timeline.rewrite(&mut self.world, start, &authority);
+        self.timeline.resimulate(&mut self.world, u32::MAX);
+        began.elapsed()
+    }
+
+    /// The same without anything around the steps.
+    fn step_bare(&mut self, start: Tick, saved: &mut Physics) -> Duration {
+        let authority = self.timeline.rows(start).expect("remembered").clone();
+        self.timeline.rewrite(&mut self.world, start, &authority);
+        self.world.save(saved);
+        self.timeline.resimulate(&mut self.world, u32::MAX);
+        // The pipeline is as warm as in a game.
+        let began = ThreadTime::now();
+        self.world.load(saved);
+        start.until(start + DEPTH).for_each(|tick| step(&mut self.world, tick));
+        let took = began.elapsed();
+        self.roll_back(start);
+        took
+    }
+}
+
+/// The median, in milliseconds.
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_unstable_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+fn main() {
+    println!("16 ticks back, CPU time; medians of {ROUNDS} pairs that were measured in turns");
+    println!("| cubes | saved every | from | 16 bare steps and a restore | rollback | ratio |");
+    println!("|---|---|---|---:|---:|---:|");
+    let cases: [(&str, Pile, u32); 6] = [
+        ("100 in a heap, some asleep", Pile::heap(100, false), 4),
+        ("100 in a heap, all awake", Pile::heap(100, true), 4),
+        ("901 in a heap, some asleep", Pile::heap(901, false), 8),
+        ("901 in a heap, all awake", Pile::heap(901, true), 4),
+        ("901 in a field, most asleep", Pile::field(901), 16),
+        ("the 96 of a field that a client is told of, most asleep", Pile::field(96), 16),
+    ];
+    for (name, world, interval) in cases {
+        for (from, offset) in [("a saved tick", 0), ("halfway between two", interval / 2)] {
+            let mut driven = Driven::new(world.clone(), interval, offset);
+            let mut saved = Physics::default();
+            let pairs: Vec<[f64; 2]> = (0..ROUNDS)
+                .map(|_| {
+                    let start = driven.play_on();
+                    let rolled = driven.roll_back(start);
+                    let start = driven.play_on();
+                    [driven.step_bare(start, &mut saved), rolled].map(|took| took.as_secs_f64() * 1000.0)
+                })
+                .collect();
+            let [bare, rolled] = [0, 1].map(|nth| median(pairs.iter().map(|pair| pair[nth]).collect()));
+            let ratio = median(pairs.iter().map(|[bare, rolled]| rolled / bare).collect());
+            println!("| {name} | {interval} ticks | {from} | {bare:.2} ms | {rolled:.2} ms | {ratio:.2} |");
+        }
+    }
+}

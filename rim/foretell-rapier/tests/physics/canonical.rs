@@ -1,0 +1,184 @@
+//! Rebuilds: what follows depends on the bodies alone, and names, joints and sleep survive.
+
+use crate::yard::{BEAD, CRATE, DOOR, Keys, Thing, Yard, step};
+use foretell::rollback::Side;
+use foretell::{Entity, PlayerId, Rows, State, Step, Tick, World};
+use foretell_rapier::{Body, Link};
+use proptest::prelude::*;
+
+/// A world of the same bodies with another past: it has played by itself for a while, in which other bodies came and went.
+fn twin_of(world: &Yard, crates: u16, past: u32) -> Yard {
+    let mut twin = Yard::new(crates);
+    (0..past).for_each(|tick| step(&mut twin, 77, Tick::new(tick)));
+    let mut rows = twin.rows();
+    rows.settle();
+    let all = world.rows();
+    rows.retain(|entity| all.words(entity).is_some());
+    all.iter().for_each(|(entity, words)| rows.set_words(entity, words));
+    twin.adopt(&rows);
+    twin
+}
+
+/// The first tick in which the rows of the two differ.
+fn parting(one: &mut Yard, other: &mut Yard, seed: u32, ticks: core::ops::Range<u32>) -> Option<u32> {
+    ticks.into_iter().find(|tick| {
+        step(one, seed, Tick::new(*tick));
+        step(other, seed, Tick::new(*tick));
+        !one.rows().iter().eq(other.rows().iter())
+    })
+}
+
+fn rebuilt_twins_part(crates: u16, seed: u32, at: u32, ticks: u32) -> Option<u32> {
+    let mut world = Yard::new(crates);
+    (0..at).for_each(|tick| step(&mut world, seed, Tick::new(tick)));
+    let mut twin = twin_of(&world, crates, 57);
+    world.physics.rebuild();
+    twin.physics.rebuild();
+    parting(&mut world, &mut twin, seed, at..at + ticks)
+}
+
+#[test]
+fn worlds_of_equal_bodies_go_on_equally_when_both_are_rebuilt() {
+    for crates in [10, 100, 901] {
+        assert_eq!(rebuilt_twins_part(crates, 11, 100, 600), None, "{crates} crates");
+    }
+}
+
+#[test]
+fn worlds_of_equal_bodies_part_when_they_are_not_rebuilt() {
+    let mut world = Yard::new(100);
+    (0..100).for_each(|tick| step(&mut world, 11, Tick::new(tick)));
+    let mut twin = twin_of(&world, 100, 57);
+    assert!(parting(&mut world, &mut twin, 11, 100..200).is_some(), "or the test above shows nothing");
+}
+
+#[test]
+fn a_rebuild_moves_nothing_and_keeps_names_and_joints() {
+    let mut world = Yard::new(20);
+    (0..90).for_each(|tick| step(&mut world, 12, Tick::new(tick)));
+    let before = world.rows();
+    world.physics.rebuild();
+    assert!(world.rows().iter().eq(before.iter()));
+    for entity in world.physics.entities() {
+        let handle = world.physics.handle(entity).expect("it has a body");
+        assert_eq!(world.physics.entity(handle), Some(entity));
+    }
+    let joined = |world: &Yard| world.physics.entities().filter(|entity| [BEAD, DOOR].contains(&entity.kind())).count();
+    assert_eq!(joined(&world), 6);
+    for tick in 90..300 {
+        step(&mut world, 12, Tick::new(tick));
+        for bead in world.physics.entities().filter(|entity| entity.kind() == BEAD) {
+            let before = bead.counter().checked_sub(1).map(|nth| Entity::new(BEAD, bead.player(), bead.tick(), nth));
+            assert!(world.physics.joint(Link::new(bead, before)).is_some(), "{bead} hangs on");
+            let Some(before) = before else { continue };
+            let [a, b] = [bead, before].map(|bead| world.physics.state(bead).expect("it is there").position);
+            let apart = (0..3).map(|lane| (a[lane] - b[lane]).powi(2)).sum::<f32>().sqrt();
+            assert!(apart < 0.6, "{bead} and {before} are {apart} m apart");
+        }
+    }
+}
+
+fn still(tick: u32) -> Step<'static, Keys> {
+    Step::new(Tick::new(tick), Yard::rules().tick_rate, Side::Server, &[])
+}
+
+/// How many crates sleep.
+fn asleep(world: &Yard) -> usize {
+    let crates = world.rows();
+    let sleeps = |(_, thing): &(Entity, Thing)| matches!(thing, Thing::Crate { body } if body.sleeping);
+    crates.states::<Thing>().filter(sleeps).count()
+}
+
+#[test]
+fn what_sleeps_sleeps_on_through_a_rebuild_and_wakes_when_it_loses_its_hold() {
+    let mut world = Yard::new(50);
+    (0..500).for_each(|tick| world.step(&still(tick)));
+    assert_eq!(asleep(&world), 50);
+    let before = world.rows();
+    world.physics.rebuild();
+    (500..520).for_each(|tick| world.step(&still(tick)));
+    assert_eq!(asleep(&world), 50);
+    let crates = |rows: &Rows| -> Vec<Thing> {
+        rows.states::<Thing>().filter(|(entity, _)| entity.kind() == CRATE).map(|(_, thing)| thing).collect()
+    };
+    assert_eq!(crates(&world.rows()), crates(&before));
+    // The lowest of a tower goes: what stood on it must not stay in the air.
+    let rows = world.rows();
+    let lowest = rows.states::<Thing>().filter_map(|(entity, thing)| match thing {
+        Thing::Crate { body } if body.position[1] < 0.25 => Some(entity),
+        _ => None,
+    });
+    let lowest: Vec<_> = lowest.collect();
+    assert!(lowest.len() >= 5, "{lowest:?}");
+    world.physics.rebuild();
+    world.physics.prepare(&still(520));
+    assert!(lowest.iter().all(|entity| world.physics.despawn(*entity)));
+    world.physics.advance(&still(520));
+    (521..700).for_each(|tick| world.step(&still(tick)));
+    let rows = world.rows();
+    let lowest_now = rows.states::<Thing>().filter_map(|(_, thing)| match thing {
+        Thing::Crate { body } => Some(body.position[1]),
+        _ => None,
+    });
+    let on_the_floor = lowest_now.filter(|height| *height < 0.25).count();
+    assert!(on_the_floor >= 5, "{on_the_floor} have come down");
+}
+
+#[test]
+fn bodies_fall_asleep_even_where_the_world_is_rebuilt_twice_a_second() {
+    let mut world = Yard::new(50);
+    for tick in 0..600 {
+        if tick % 32 == 0 {
+            world.physics.rebuild();
+        }
+        world.step(&still(tick));
+    }
+    assert_eq!(asleep(&world), 50);
+}
+
+#[test]
+fn an_impulse_after_adopting_works_on_the_mass_and_the_turn_that_the_body_has() {
+    // The door's centre of mass is beside its origin, and its inertia depends on how it is turned.
+    let mut world = Yard::new(0);
+    (0..100).for_each(|tick| step(&mut world, 13, Tick::new(tick)));
+    let door = world.physics.entities().find(|entity| entity.kind() == DOOR).expect("there is one");
+    let mut twin = Yard::new(0);
+    twin.adopt(&world.rows());
+    let pushed = |world: &mut Yard| -> Body {
+        let body = world.physics.body_mut(door).expect("it is there");
+        body.apply_torque_impulse([0.3, 0.2, 0.1].into(), true);
+        body.apply_impulse_at_point([0.1, 0.0, 0.5].into(), [-4.0, 1.2, 0.1].into(), true);
+        world.physics.state(door).expect("it is there")
+    };
+    let (one, other) = (pushed(&mut world), pushed(&mut twin));
+    assert!(one.same_bits(&other), "{one:?}, {other:?}");
+}
+
+#[test]
+fn a_joint_rests_while_one_of_its_ends_is_not_there() {
+    let mut world = Yard::new(0);
+    step(&mut world, 14, Tick::ZERO);
+    let bead = |nth| Entity::new(BEAD, PlayerId::SERVER, Tick::ZERO, nth);
+    let link = Link::new(bead(2), Some(bead(1)));
+    assert!(world.physics.joint(link).is_some());
+    let gone = world.rows();
+    let mut rows = world.rows();
+    rows.settle();
+    rows.remove(bead(1));
+    world.adopt(&rows);
+    assert!(world.physics.joint(link).is_none());
+    world.physics.rebuild();
+    world.adopt(&gone);
+    assert!(world.physics.joint(link).is_some());
+    let schema = Thing::schema();
+    assert_eq!(schema.kinds().len(), 7);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn rebuilt_twins_never_part(seed in any::<u32>(), crates in 0_u16..60, at in 1_u32..400) {
+        prop_assert_eq!(rebuilt_twins_part(crates, seed, at, 200), None);
+    }
+}

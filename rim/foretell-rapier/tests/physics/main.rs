@@ -1,0 +1,9 @@
+//! Rigid bodies, exactly: saved and loaded, published and adopted, rebuilt, as proxies, and on every platform.
+
+mod canonical;
+mod exact;
+mod golden;
+mod roles;
+mod rows;
+mod touches;
+mod yard;

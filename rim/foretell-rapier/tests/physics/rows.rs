@@ -1,0 +1,155 @@
+//! Rows: what is published is what has changed, and what is equal is left alone.
+
+use crate::yard::{CRATE, Keys, Thing, Yard, step};
+use foretell::rollback::Side;
+use foretell::{Entity, Kind, PlayerId, Rows, State, Step, Tick, World};
+use foretell_rapier::rapier3d::prelude::{ColliderBuilder, QueryFilter, RigidBodyBuilder, Vector};
+use foretell_rapier::{Blueprint, Body, Physics, Plan};
+
+#[test]
+fn what_is_published_step_by_step_is_all_that_there_is() {
+    let mut world = Yard::new(20);
+    let mut rows = Rows::new(&Thing::schema());
+    for tick in Tick::ZERO.until(Tick::new(400)) {
+        step(&mut world, 3, tick);
+        world.publish(&mut rows);
+        rows.settle();
+        assert!(rows.iter().eq(world.rows().iter()), "{tick:?}");
+    }
+}
+
+#[test]
+fn what_sleeps_is_not_published() {
+    let mut world = Yard::new(100);
+    let mut rows = Rows::new(&Thing::schema());
+    for tick in Tick::ZERO.until(Tick::new(800)) {
+        // No player: the crates come to rest.
+        world.step(&still(tick));
+        world.publish(&mut rows);
+        rows.settle();
+    }
+    let crates = world.rows().states::<Thing>().filter(|(entity, _)| entity.kind() == CRATE).count();
+    assert_eq!(crates, 100);
+    world.step(&still(Tick::new(800)));
+    let mut named = 0;
+    world.physics.publish(&mut rows, |entity, body| {
+        named += u32::from(entity.kind() == CRATE);
+        world.thing(entity, body)
+    });
+    assert!(named < 10, "{named} of 100 crates at rest are published");
+    // But whoever has no rows yet gets all of them.
+    let mut first = Rows::new(&Thing::schema());
+    world.publish(&mut first);
+    assert!(first.iter().eq(world.rows().iter()));
+}
+
+fn still(tick: Tick) -> Step<'static, Keys> {
+    Step::new(tick, Yard::rules().tick_rate, Side::Server, &[])
+}
+
+#[test]
+fn adopting_what_is_there_already_changes_nothing() {
+    let (mut one, mut other) = (Yard::new(30), Yard::new(30));
+    for tick in Tick::ZERO.until(Tick::new(300)) {
+        let rows = other.rows();
+        other.adopt(&rows);
+        step(&mut one, 4, tick);
+        step(&mut other, 4, tick);
+        assert!(one.rows().iter().eq(other.rows().iter()), "{tick:?}");
+    }
+}
+
+#[test]
+fn what_is_adopted_is_there_bit_for_bit() {
+    let mut world = Yard::new(10);
+    step(&mut world, 5, Tick::ZERO);
+    // Zeros of both signs, a quaternion that is a little too long, and everything else that a setter might straighten.
+    let odd = Body {
+        position: [-0.0, 0.0, 1.0e-40],
+        rotation: [0.0, -0.0, 0.6, 0.800_001],
+        velocity: [-0.0, 0.0, 3.0],
+        spin: [0.0, -0.0, f32::MIN_POSITIVE],
+        sleeping: false,
+        idle: 0.25,
+    };
+    let flipped = Body {
+        position: [0.0, -0.0, 1.0e-40],
+        rotation: [-0.0, 0.0, 0.6, 0.800_001],
+        velocity: [0.0, -0.0, 3.0],
+        spin: [-0.0, 0.0, f32::MIN_POSITIVE],
+        ..odd
+    };
+    for body in [odd, flipped, Body { sleeping: true, idle: 0.5, ..odd }, odd] {
+        let entities: Vec<_> = world.physics.entities().collect();
+        let mut rows = Rows::new(&Thing::schema());
+        entities.iter().for_each(|entity| rows.set(*entity, &world.thing(*entity, body)));
+        world.adopt(&rows);
+        for entity in entities {
+            let state = world.physics.state(entity).expect("it is there");
+            assert!(state.same_bits(&body), "{entity}: {state:?} for {body:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_removed_goes_and_what_comes_back_is_made_by_its_plan() {
+    let mut world = Yard::new(10);
+    (0..50).for_each(|tick| step(&mut world, 6, Tick::new(tick)));
+    let before = world.rows();
+    let mut rows = world.rows();
+    rows.settle();
+    rows.retain(|entity| entity.kind() != CRATE);
+    world.adopt(&rows);
+    assert!(world.physics.entities().all(|entity| entity.kind() != CRATE));
+    let mut published = before.clone();
+    world.publish(&mut published);
+    assert!(published.iter().all(|(entity, _)| entity.kind() != CRATE));
+    world.adopt(&before);
+    assert!(world.rows().iter().eq(before.iter()));
+}
+
+#[test]
+fn queries_find_a_body_where_rows_have_put_it() {
+    let mut world = Yard::new(5);
+    step(&mut world, 7, Tick::ZERO);
+    let small = world.physics.entities().find(|entity| entity.kind() == CRATE).expect("there are some");
+    let mut rows = Rows::new(&Thing::schema());
+    rows.set(small, &Thing::Crate { body: Body::at([20.0, 5.0, -20.0]) });
+    world.adopt(&rows);
+    let at = |point: [f32; 3]| {
+        let queries = world.physics.queries(QueryFilter::default().exclude_sensors());
+        let found = queries.intersect_point(Vector::from_array(point)).next();
+        found.and_then(|(_, collider)| world.physics.entity(collider.parent()?))
+    };
+    assert_eq!(at([20.1, 5.1, -20.1]), Some(small));
+    assert_eq!(at([-3.0, 0.21, 2.0]), None, "it was there");
+}
+
+/// One that weighs more than its collider.
+#[derive(State, Clone, Copy)]
+struct Heavy {
+    #[state(flatten)]
+    body: Body,
+}
+
+impl Blueprint for Heavy {
+    fn body(&self) -> Option<Body> {
+        Some(self.body)
+    }
+
+    fn plan(&self, _entity: Entity) -> Plan {
+        Plan::new(RigidBodyBuilder::dynamic().additional_mass(3.0)).with(ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+    }
+}
+
+#[test]
+fn a_new_body_weighs_what_its_plan_says_before_the_next_step() {
+    let mut physics = Physics::new([0.0; 3], []);
+    let heavy = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+    physics.spawn(heavy, &Heavy { body: Body::default() });
+    physics.body_mut(heavy).expect("it is there").apply_impulse(Vector::X, true);
+    assert_eq!(physics.state(heavy).expect("it is there").velocity, [0.25, 0.0, 0.0]);
+    physics.rebuild();
+    physics.body_mut(heavy).expect("it is there").apply_impulse(Vector::X, true);
+    assert_eq!(physics.state(heavy).expect("it is there").velocity, [0.5, 0.0, 0.0]);
+}

@@ -1,0 +1,123 @@
+//! Whole sessions of a physics game: what its players see, and every check of the harness.
+
+mod pile;
+
+use core::time::Duration;
+use foretell::harness::{FaultMix, Figures, Scenario};
+use foretell::netsim::SplitMix64;
+use foretell::rollback::Tolerance;
+use foretell::session::client::Predict;
+use foretell::{ClientConfig, Rules, ServerConfig, State};
+use pile::{Keys, Pile, Thing};
+
+/// A hundred cubes in one heap, into which every player drives again and again, in an exact session.
+fn heap(players: u8, relay_inputs: bool) -> Scenario<Pile> {
+    let rules = Rules { exact: true, ..Rules::new(Thing::schema()) };
+    let tolerance = Tolerance::of_contacts();
+    let client = ClientConfig { checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
+    let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
+    let seconds = Duration::from_secs(20);
+    Scenario::new(rules, || Pile::heap(100, true))
+        .players(players)
+        .client(client)
+        .server(server)
+        .length(seconds)
+        .bot(drive)
+}
+
+/// Mostly towards the middle from where each begins.
+fn drive(player: usize, tick: foretell::Tick, random: &mut SplitMix64) -> Keys {
+    let [ahead, aside] = [random.next_u64() % 4, random.next_u64() % 4];
+    let back = tick.get() % 256 >= 160;
+    let right = player.is_multiple_of(2) != back;
+    Keys { d: ahead > 0 && right, a: ahead > 0 && !right, w: aside == 0, s: aside == 1 }
+}
+
+/// The same network for everybody.
+fn network(players: u8, rtt_ms: u32, loss: u32) -> String {
+    let of = |player: u8| format!("0:p{player}:latency:both:{},0:p{player}:loss:both:{loss}", rtt_ms / 2);
+    (0..players).map(of).collect::<Vec<_>>().join(",")
+}
+
+/// The figures of a heap on this network, of several seeds the worst of each.
+fn figures(players: u8, relay_inputs: bool, (rtt_ms, loss): (u32, u32), seeds: u64) -> Figures {
+    let heap = heap(players, relay_inputs).schedule(&network(players, rtt_ms, loss)).search(0);
+    heap.seeds(0..seeds).expect("no check complains").figures
+}
+
+#[test]
+fn a_player_alone_in_a_heap_is_never_corrected() {
+    for rtt_ms in [0, 150, 600] {
+        let seen = figures(1, true, (rtt_ms, 0), 1);
+        assert_eq!((seen.corrections, seen.asked, seen.input_miss_share), (0, 0, 0.0), "{rtt_ms} ms: {seen:?}");
+        assert!(seen.minutes > 0.25 && seen.down_bytes_per_s < 3000.0, "{seen:?}");
+    }
+}
+
+#[test]
+fn what_is_lost_of_the_own_inputs_is_told_and_asks_for_no_state() {
+    let seen = figures(1, true, (150, 10), 1);
+    assert!(seen.input_miss_share > 0.0005 && seen.asked == 0, "{seen:?}");
+}
+
+#[test]
+fn two_players_in_one_heap_hardly_notice_each_others_latency() {
+    for relays in [true, false] {
+        let seen = figures(2, relays, (150, 5), 1);
+        assert!(seen.corrections > 0 && seen.correction_m.p99 <= 0.1 && seen.correction_m.max <= 0.5, "{seen:?}");
+        assert!(seen.step_excess_m.p99 <= 0.02 && seen.down_bytes_per_s <= 60_000.0, "{seen:?}");
+        assert_eq!(seen.asked == 0, relays, "{seen:?}");
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_every_check_holds() {
+    // Guesses about others are corrected in calm, too.
+    heap(3, true).without("calm").faults(FaultMix::default()).search(0).seeds(0..2).expect("no check complains");
+    heap(3, false).without("calm").faults(FaultMix::default()).search(0).seeds(2..4).expect("no check complains");
+}
+
+/// A field of cubes, of which every client predicts those that are near, and is told of the nearest.
+fn field(players: u8, cubes: u16) -> Scenario<Pile> {
+    let predict = Predict::Near { within_m: 2.0, until_m: 2.5 };
+    let tolerance = Tolerance::of_contacts();
+    let client = ClientConfig { predict, checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
+    let server = ServerConfig { relay_inputs: true, nearest: Some(96), ..ServerConfig::default() };
+    let rules = Rules::new(Thing::schema());
+    let scenario = Scenario::new(rules, move || Pile::field(cubes)).players(players).client(client).server(server);
+    scenario.length(Duration::from_secs(15)).bot(drive).without("calm")
+}
+
+#[test]
+fn of_nine_hundred_cubes_each_player_predicts_the_near_ones() {
+    let seen = field(2, 901).schedule(&network(2, 150, 5)).search(0).run(0).expect("no check complains").figures;
+    println!("{seen:?}");
+    assert!(seen.correction_m.p99 < 0.3 && seen.step_excess_m.p99 < 0.02, "{seen:?}");
+    assert!(seen.down_bytes_per_s < 250_000.0, "{seen:?}");
+}
+
+/// For docs/PHYSICS.md: `cargo test --release -p foretell-rapier --test session -- --ignored --nocapture`.
+#[test]
+#[ignore = "minutes; prints the table of docs/PHYSICS.md"]
+fn figures_of_many_seeds() {
+    println!(
+        "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (players, relays) in [(1, true), (2, true), (2, false), (4, true), (4, false)] {
+        for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
+            let f = figures(players, relays, (rtt_ms, loss), 8);
+            println!(
+                "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
+                f.corrections_per_min,
+                f.correction_m.p99,
+                f.correction_m.max,
+                f.step_excess_m.p99,
+                f.step_excess_m.max,
+                f.down_bytes_per_s / 1000.0,
+                f.asked as f64 / f.minutes,
+                f.input_miss_share * 100.0,
+            );
+        }
+    }
+}

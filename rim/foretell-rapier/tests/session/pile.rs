@@ -1,0 +1,154 @@
+//! The game of these tests: each player drives a cube by forces into a heap of small ones.
+
+use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, World};
+use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
+use foretell_rapier::{Blueprint, Body, Physics, Plan};
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Keys {
+    pub w: bool,
+    pub s: bool,
+    pub a: bool,
+    pub d: bool,
+}
+
+#[derive(State, Clone, Copy)]
+pub enum Thing {
+    Driver {
+        #[state(flatten)]
+        body: Body,
+    },
+    Small {
+        #[state(flatten)]
+        body: Body,
+    },
+    /// A small one that never sleeps.
+    Restless {
+        #[state(flatten)]
+        body: Body,
+    },
+}
+
+const DRIVER: Kind = Kind(0);
+const SMALL: Kind = Kind(1);
+const RESTLESS: Kind = Kind(2);
+
+impl Blueprint for Thing {
+    fn body(&self) -> Option<Body> {
+        let (Thing::Driver { body } | Thing::Small { body } | Thing::Restless { body }) = self;
+        Some(*body)
+    }
+
+    fn plan(&self, _entity: Entity) -> Plan {
+        let (half, damping) = if matches!(self, Thing::Driver { .. }) { (0.5, 1.0) } else { (0.2, 0.0) };
+        let body =
+            RigidBodyBuilder::dynamic().linear_damping(damping).can_sleep(!matches!(self, Thing::Restless { .. }));
+        Plan::new(body).with(ColliderBuilder::cuboid(half, half, half))
+    }
+}
+
+#[derive(Clone)]
+pub struct Pile {
+    physics: Physics,
+    /// Half of the room's width, in metres.
+    half: f32,
+    layout: Layout,
+}
+
+/// How the small cubes lie.
+#[derive(Clone, Copy)]
+struct Layout {
+    cubes: u16,
+    awake: bool,
+    /// How many in a row.
+    side: u16,
+    /// In metres.
+    apart: f32,
+}
+
+impl Pile {
+    /// A room of 7 m by 7 m, and on the server so many small cubes in a heap, each in touch with its neighbours. They may
+    /// fall asleep, or may not.
+    pub fn heap(cubes: u16, awake: bool) -> Pile {
+        Pile::in_room(3.5, Layout { cubes, awake, side: if cubes > 100 { 12 } else { 5 }, apart: 0.4 })
+    }
+
+    /// A room of 20 m by 20 m with so many small cubes on its floor that may fall asleep.
+    pub fn field(cubes: u16) -> Pile {
+        Pile::in_room(10.0, Layout { cubes, awake: false, side: 31, apart: 0.5 })
+    }
+
+    fn in_room(half: f32, layout: Layout) -> Pile {
+        let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
+        let wall = |x: f32, z: f32| {
+            ColliderBuilder::cuboid(1.0 + half * z.abs(), 4.0, 1.0 + half * x.abs())
+                .translation(Vector::new(x, 0.0, z) * (half + 1.0) + Vector::new(0.0, 2.0, 0.0))
+        };
+        let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
+        let physics = Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls));
+        Pile { physics, half, layout }
+    }
+
+    fn scatter(&mut self, step: &Step<'_, Keys>) {
+        let Layout { cubes, awake, side, apart } = self.layout;
+        // As many as one tick may name.
+        let first = u16::try_from(step.tick().get()).map_or(u16::MAX, |tick| tick.saturating_mul(250));
+        for nth in first..cubes.min(first.saturating_add(250)) {
+            let [x, y, z] = [nth % side, nth / (side * side), nth / side % side].map(f32::from);
+            let small = step.spawn(if awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
+            let middle = f32::from(side / 2);
+            let body = Body::at([(x - middle) * apart, 0.2 + y * 0.4, (z - middle) * apart]);
+            let state = if awake { Thing::Restless { body } } else { Thing::Small { body } };
+            self.physics.spawn(small, &state);
+        }
+    }
+}
+
+impl World for Pile {
+    type Input = Keys;
+    type Saved = Physics;
+
+    fn step(&mut self, step: &Step<'_, Keys>) {
+        self.physics.prepare(step);
+        if step.is_authority() {
+            self.scatter(step);
+        }
+        for player in step.joined() {
+            let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
+            let at = [side, 0.5, f32::from(player.get() / 3)];
+            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
+        }
+        self.physics.retain(|entity| !step.left().contains(&entity.player()));
+        let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
+        for driver in drivers {
+            let Some(player) = step.input(driver.player()) else { continue };
+            let Keys { w, s, a, d } = player.input;
+            let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
+            if let Some(body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) {
+                body.add_force(Vector::new(axis(d, a), 0.0, axis(w, s)) * 12.0, true);
+            }
+        }
+        self.physics.advance(step);
+        self.physics.tell_touches(step);
+    }
+
+    fn save(&self, into: &mut Physics) {
+        into.clone_from(&self.physics);
+    }
+
+    fn load(&mut self, from: &Physics) {
+        self.physics.clone_from(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.physics.publish(rows, |entity, body| match entity.kind() {
+            DRIVER => Thing::Driver { body },
+            RESTLESS => Thing::Restless { body },
+            _ => Thing::Small { body },
+        });
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.physics.adopt::<Thing>(rows);
+    }
+}
