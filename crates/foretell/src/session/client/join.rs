@@ -30,6 +30,9 @@ const STALE: Duration = Duration::from_secs(2);
 /// Beyond the round trip and a frame, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
 const START_AHEAD_TICKS: f64 = 2.0;
 
+/// A server whose ticks are so far before a state that it sent has begun again.
+const BEGUN_AGAIN_TICKS: u32 = 1024;
+
 /// An answer to a hello.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
@@ -251,5 +254,14 @@ impl Answer {
         let told = TickTime::start_of(Tick::new(welcome.tick)) + fraction;
         let passed = (now.since(self.came) + self.rtt).as_secs_f64() * f64::from(rate.get());
         told + TickTime::ticks(passed + START_AHEAD_TICKS)
+    }
+}
+
+impl<W: World> Session<W> {
+    /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
+    /// again. An answer may be older than what has been compared since.
+    pub(super) fn goes_on_with(&self, welcome: &Welcome) -> bool {
+        let back = self.reconciler.compared().since(Tick::new(welcome.tick));
+        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player) && back <= BEGUN_AGAIN_TICKS
     }
 }

@@ -42,7 +42,7 @@ pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, 
 pub use others::EntityMode;
 pub use view::{Source, View};
 
-use super::packet::{SnapshotHead, Welcome};
+use super::packet::SnapshotHead;
 use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
 use super::shared::SharedCode;
@@ -104,8 +104,6 @@ pub struct Client<W: World> {
     recorded: Option<Box<Recorded<ClientConfig>>>,
 }
 
-/// A server whose ticks are so far before a state that it sent has begun again.
-const BEGUN_AGAIN_TICKS: u32 = 1024;
 /// The longest history that is kept.
 const HORIZON_MAX: core::time::Duration = core::time::Duration::from_secs(60);
 
@@ -389,13 +387,6 @@ impl<W: World> Session<W> {
             self.anchor.note(self.timeline.present(), now);
         }
         self.anchor.widen(now, low16, rules.tick_rate)
-    }
-
-    /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
-    /// again. An answer may be older than what has been compared since.
-    fn goes_on_with(&self, welcome: &Welcome) -> bool {
-        let back = self.reconciler.compared().since(Tick::new(welcome.tick));
-        (welcome.epoch, welcome.player()) == (self.connection.epoch, self.player) && back <= BEGUN_AGAIN_TICKS
     }
 }
 
