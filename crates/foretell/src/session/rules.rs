@@ -63,11 +63,6 @@ impl Rules {
         Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), exact: false, schema }
     }
 
-    /// Whether the session [is exact](Rules::exact).
-    pub(crate) fn is_exact(&self) -> bool {
-        self.exact
-    }
-
     /// Panics when they can't be kept.
     pub(super) fn assert_possible(&self) {
         let seen = self.schema.kinds().iter().all(|kind| kind.audience() == Audience::All);

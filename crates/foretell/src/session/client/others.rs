@@ -97,7 +97,7 @@ impl<W: World> Client<W> {
         let fresh_until = session.pacing.at_instant(now).tick().max(session.timeline.present()) + patience;
         for told in self.heard.told.chunk_by(|a, b| a.0 == b.0) {
             let player = told[0].0;
-            let is_told_all = self.rules.is_exact();
+            let is_told_all = self.rules.exact;
             if !is_told_all && player == session.player
                 || !(is_told_all
                     || matches!(self.config.predict, Predict::Near { .. })
@@ -167,7 +167,7 @@ impl<W: World> Turn<'_, W> {
     /// Whose entities are to be predicted: of those in the snapshot of `tick`.
     fn choose(&mut self, tick: Tick) {
         let session = &mut *self.session;
-        if self.rules.is_exact() {
+        if self.rules.exact {
             session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
             let Some(snapshot) = session.snapshots.get(tick) else { return };
             session.wanted.clear();

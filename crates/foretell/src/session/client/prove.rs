@@ -54,7 +54,7 @@ impl<W: World> Turn<'_, W> {
 impl<W: World> Session<W> {
     /// In an exact session everything is predicted from the start.
     pub(super) fn predict_everything(&mut self, rules: &Rules, full: &Rows) {
-        if rules.is_exact() {
+        if rules.exact {
             self.reconciler.be_exact();
             self.wanted.insert_all();
             full.iter().for_each(|(entity, _)| self.wanted.insert(entity.player()));

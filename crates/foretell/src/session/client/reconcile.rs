@@ -13,7 +13,7 @@ impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
     pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
-        if !self.rules.is_exact() {
+        if !self.rules.exact {
             return self.reconcile_whole(world);
         }
         let told = self.simulate_told(world);
@@ -90,7 +90,7 @@ impl<W: World> Turn<'_, W> {
         let differs = found.different + found.surplus > 0;
         match self.config.reconciliation {
             // An older state as the present one is what an exact session can't agree with.
-            Reconciliation::Snap if self.rules.is_exact() && differs => {}
+            Reconciliation::Snap if self.rules.exact && differs => {}
             Reconciliation::AlwaysRollback => {}
             _ if !differs => return,
             Reconciliation::Rollback => {}

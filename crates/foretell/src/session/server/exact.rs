@@ -88,7 +88,7 @@ impl<I: Copy + Default> Peer<I> {
 impl<W: World> Server<W> {
     /// How many entities one client may hold.
     pub(super) fn held_max(&self) -> u16 {
-        if self.rules.is_exact() { 0 } else { self.config.held_max }
+        if self.rules.exact { 0 } else { self.config.held_max }
     }
 
     /// Everybody is owed a canonical state from `tick` on: something has happened that no client can foresee.

@@ -336,7 +336,7 @@ impl<W: World> Server<W> {
                 self.peers[owner].news.note(News { tick: at, entity: *entity, what: What::Removed });
             }
         }
-        if self.rules.is_exact() && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
+        if self.rules.exact && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
             self.owe_all(tick.next());
         }
         self.settle();

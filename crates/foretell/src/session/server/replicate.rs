@@ -27,7 +27,7 @@ impl<W: World> Server<W> {
     /// Sends the published state as state `tick` to one player; in an exact session its digest, where that is enough, and the
     /// last canonical one, where it is owed.
     pub(super) fn send_state(&mut self, now: Instant, index: usize, tick: Tick, outbox: &mut Outbox) {
-        if !self.rules.is_exact() {
+        if !self.rules.exact {
             return self.send_snapshot(now, index, tick, outbox);
         }
         if let Some(image) = self.image_for(index, tick) {
@@ -44,7 +44,7 @@ impl<W: World> Server<W> {
 
     /// Whether a state that is sent is not the present one: nothing else is told against it, nor it against anything.
     fn is_image(&self, tick: Tick) -> bool {
-        self.rules.is_exact() && tick != self.next
+        self.rules.exact && tick != self.next
     }
 
     fn swap_image(&mut self) {
@@ -65,7 +65,7 @@ impl<W: World> Server<W> {
             }
         }
         self.write_head(now, index, tick);
-        let told = if self.rules.is_exact() {
+        let told = if self.rules.exact {
             self.select_exactly(index, tick);
             self.write_snapshot(index, (tick, true), outbox) || self.write_snapshot(index, (tick, false), outbox)
         } else {
@@ -74,7 +74,7 @@ impl<W: World> Server<W> {
             self.send_what_fits(index, tick, outbox)
         };
         let peer = &mut self.peers[index];
-        let is_crowded = !told || !self.rules.is_exact() && self.sight.has_shed();
+        let is_crowded = !told || !self.rules.exact && self.sight.has_shed();
         if is_crowded && !peer.is_crowded {
             self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
         }
@@ -152,7 +152,7 @@ impl<W: World> Server<W> {
         let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, sight, .. } =
             self;
         let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
-        let relays = of_others || rules.is_exact();
+        let relays = of_others || rules.exact;
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
@@ -172,7 +172,7 @@ impl<W: World> Server<W> {
             news.by_ref().for_each(drop);
         }
         let (published, interval) = ((&*published, &rules.schema), config.snapshot_interval.max(1));
-        let (is_exact, is_image) = (rules.is_exact(), rules.is_exact() && tick != self.next);
+        let (is_exact, is_image) = (rules.exact, rules.exact && tick != self.next);
         let (receiver, widths) = (index, &**input_widths);
         let bits_max = RELAYED_BITS_MAX[usize::from(head.proof.is_some())];
         let mut others = Others { peers, receiver, published, bits_max, interval, of_others, is_exact, widths, line };

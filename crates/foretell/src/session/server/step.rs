@@ -15,12 +15,12 @@ impl<W: World> Server<W> {
         }
         while self.next < end {
             self.gather_inputs();
-            if self.rules.is_exact() {
+            if self.rules.exact {
                 self.plan_canonical();
             }
             self.step(world, self.next, None);
             self.next = self.next.next();
-            if self.rules.is_exact() {
+            if self.rules.exact {
                 self.keep_image(self.next);
             }
             if self.next.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
@@ -100,7 +100,7 @@ impl<W: World> Server<W> {
         self.spread_news(tick, stepped);
         self.settle();
         self.changes.note_touched(&self.met, self.next.next());
-        if self.rules.is_exact() && !(self.joined.is_empty() && self.left.is_empty()) {
+        if self.rules.exact && !(self.joined.is_empty() && self.left.is_empty()) {
             self.owe_all(tick.next());
         }
         self.joined.clear();
