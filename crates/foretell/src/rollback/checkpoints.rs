@@ -30,6 +30,11 @@ impl<S: Default> Checkpoints<S> {
         tick.get().is_multiple_of(self.every)
     }
 
+    /// Whether no tick between this one and the present is due.
+    pub(super) fn is_last_due(&self, tick: Tick, present: Tick) -> bool {
+        present.since(tick) < self.every
+    }
+
     /// Whether every state is saved.
     pub(super) fn has_all(&self) -> bool {
         self.every == 1

@@ -44,7 +44,8 @@ pub struct Timeline<W: World> {
     pub(super) canonical: Vec<Tick>,
     /// How few ticks a re-simulation was ever allowed.
     budget: u32,
-    /// Whether the re-simulation under way, or the last one, has saved a state: one is enough to begin the next from.
+    /// Whether the re-simulation under way, or the last one, has saved a state. The first and the last that are due are
+    /// enough to begin the next from.
     pub(super) has_saved_again: bool,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
@@ -372,7 +373,8 @@ impl<W: World> Timeline<W> {
         self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
         self.slots[index].rewritten = false;
         let is_again = tick <= self.present && !self.checkpoints.has_all();
-        if saved || self.checkpoints.is_due(tick) && !(is_again && self.has_saved_again) {
+        let is_spared = is_again && self.has_saved_again && !self.checkpoints.is_last_due(tick, self.present);
+        if saved || self.checkpoints.is_due(tick) && !is_spared {
             world.save(self.checkpoints.place(tick));
             self.has_saved_again |= is_again;
         } else {
