@@ -3,7 +3,6 @@
 
 use std::process::ExitCode;
 
-mod arena;
 mod cli;
 mod lab;
 mod pile;

@@ -4,8 +4,8 @@
 //! its middle. The floor is `y = 0`, low walls stand at `|x|, |z| = 10`. What the driver does follows from its body and its
 //! keys alone, so that the rows of the bodies are the whole state.
 
-use crate::arena::Buttons;
 use foretell::{Entity, Kind, PlayerId, Rows, State, Step, World};
+use foretell_arena::Buttons;
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 

@@ -1,12 +1,12 @@
 //! `foretell replay`: runs a flight recording of the arena again, and tells what was corrected, why, and whether it came
 //! to the same.
 
-use crate::arena::{Arena, Cube};
 use anyhow::Context;
 use core::fmt::Write as _;
 use foretell::session::client::{ClientEvent, ClientStats, Corrected};
 use foretell::session::record::{Agreement, ClientReplay, Divergence, Ending, Recording, ServerReplay};
 use foretell::{Instant, Schema, State};
+use foretell_arena::{Arena, Cube};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -7,7 +7,6 @@ use super::local::Local;
 use super::others::{HELD_MS, Others};
 use super::packets::Packets;
 use super::recording::Event;
-use crate::arena::{Arena, Buttons, Cube};
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
@@ -16,6 +15,7 @@ use foretell::{
     Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
     TickRate,
 };
+use foretell_arena::{Arena, Buttons, Cube};
 
 /// The person's number among the players; the others are bots.
 pub const HUMAN: usize = 0;

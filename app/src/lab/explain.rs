@@ -6,11 +6,11 @@
 use super::frame::Correction;
 use super::packets::Packets;
 use super::recording::Event;
-use crate::arena::Cube;
 use foretell::rollback::Difference;
 use foretell::session::client::{Causes, ClientEvent, Corrected};
 use foretell::session::server::{LateInput, ServerEvent};
 use foretell::{GapPolicy, PlayerId, Schema, State, Tick};
+use foretell_arena::Cube;
 use std::collections::VecDeque;
 
 /// How many reports of each sort are remembered: those of the last seconds.

@@ -4,11 +4,11 @@
 //! and nothing of what the server does. It is shown between its last two states by the client's own clock, so that
 //! `local = client` to the bit as long as nothing is corrected.
 
-use crate::arena::{Arena, Buttons, Cube};
 use foretell::motion::vector;
 use foretell::rollback::Side;
 use foretell::session::client::Show;
 use foretell::{Entity, InputStatus, PlayerInput, Rows, Step, Tick, TickRate, World};
+use foretell_arena::{Arena, Buttons, Cube};
 
 /// The local cube and its world.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use super::driver::Stage;
 use super::recording::Event;
 use super::run::FRAMES_PER_SECOND;
 use super::settings::Settings;
-use crate::arena::Arena;
 use foretell::harness::{FaultStage, HostOptions, PlayerOptions};
+use foretell_arena::Arena;
 
 /// Who comes because a scenario says so.
 pub struct Coming<'a> {

@@ -1,8 +1,8 @@
 //! What the person sees of the others, measured over the last seconds as a sweep measures it over a run.
 
-use crate::arena::Cube;
 use crate::sweep::path::{self, Point, distance};
 use foretell::{Entity, Rows};
+use foretell_arena::Cube;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Over how many seconds is measured.

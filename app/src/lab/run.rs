@@ -15,12 +15,12 @@ use super::rates::{Counters, Meter, Rates};
 use super::recording::{Change, Event, Recording, Start};
 use super::script::{Running, Upcoming, What};
 use super::settings::Settings;
-use crate::arena::{Arena, Cube};
 use core::time::Duration;
 use foretell::harness::{PlayerHost, Simulation};
 use foretell::netsim::Conditions;
 use foretell::session::client::ClientStats;
 use foretell::{Instant, PeerId};
+use foretell_arena::{Arena, Cube};
 
 /// How often the person's screen is drawn, in Hz.
 pub const FRAMES_PER_SECOND: u32 = 60;

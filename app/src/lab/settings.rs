@@ -241,7 +241,7 @@ fn rate_limit(kbps: u32) -> RateLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::Cube;
+    use foretell_arena::Cube;
     use serde_json::json;
 
     #[test]

@@ -1,10 +1,10 @@
 //! What the bots press, and when the server pushes bodies: functions of the seed and the tick alone, so that the same
 //! walk is played over every network of a grid.
 
-use crate::arena::Buttons;
 use crate::plan::{Keys, Session};
 use foretell::Tick;
 use foretell::netsim::Pcg32;
+use foretell_arena::Buttons;
 
 /// The recorded keys; its head says what the lines mean.
 const WALK: &str = include_str!("../../../plans/walk.keys");

@@ -1,8 +1,8 @@
 //! Flight recordings of a row: of its server and of each client.
 
-use crate::arena::Arena;
 use foretell::harness::Simulation;
 use foretell::session::record::{Recorder, Sink};
+use foretell_arena::Arena;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name of the server's file.

@@ -1,9 +1,9 @@
 //! The rows of a sweep on several threads; what comes out does not depend on how many.
 
 use super::row::{self, Row};
-use crate::arena::Arena;
 use crate::plan::{Case, Plan};
 use foretell::harness::Simulation;
+use foretell_arena::Arena;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 

@@ -4,13 +4,13 @@ use super::bots::{self, Bots};
 use super::figures::{Figures, Samples};
 use super::path;
 use super::watch::{Counters, Seen, Watch};
-use crate::arena::{Arena, Cube};
 use crate::plan::{Bound, Case, Keys, Network, Plan, Session};
 use core::time::Duration;
 use foretell::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell::netsim::{HostClock, Ordering, SplitMix64};
 use foretell::session::client::PacingBy;
 use foretell::{ClientConfig, Instant, Rules, ServerConfig, State, TickRate};
+use foretell_arena::{Arena, Cube};
 use serde::Serialize;
 
 /// A player who has not joined by then never will, in seconds.

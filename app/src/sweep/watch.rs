@@ -3,12 +3,12 @@
 use super::bots::{Bots, Push};
 use super::figures::{JOIN_S, Samples};
 use super::path::{Point, distance};
-use crate::arena::{Arena, Buttons, Cube};
 use core::time::Duration;
 use foretell::harness::{Driver, Moment, ServerHost};
 use foretell::session::client::{Causes, ClientStats, Source};
 use foretell::session::server::PeerStats;
 use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick};
+use foretell_arena::{Arena, Buttons, Cube};
 use std::collections::BTreeMap;
 
 /// Causes that are no network's: machines here neither stand still nor set their clocks, and steps are exact.

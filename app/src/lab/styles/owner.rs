@@ -1,8 +1,8 @@
 //! Whom all lanes show: moved by keys or by a stated motion, at 60 Hz.
 
 use super::FRAME_S;
-use crate::arena::{Buttons, Cube};
 use crate::sweep::curves::parade::{Body, Motion};
+use foretell_arena::{Buttons, Cube};
 
 /// The owner.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! What the curves are measured on: bodies whose motion is known at every instant, each once for each curve, all seen over
 //! one link.
 
-use crate::arena::Buttons;
 use foretell::math::f64::{cos, sin};
 use foretell::{Entity, Kind, PlayerId, Role, Rows, State, Step, Tick, World};
+use foretell_arena::Buttons;
 
 /// How a body moves; never faster than [`FASTEST_MPS`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,6 @@
 //! One session with every curve in it, and the article's scripts beside it, fed by the same snapshots.
 
 use super::parade::{Body, Motion, Parade, entity, place};
-use crate::arena::Buttons;
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::curve::{Avatar, Style};
@@ -10,6 +9,7 @@ use foretell::{
     Client, ClientConfig, Curve, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, State, Tick,
     TickRate,
 };
+use foretell_arena::Buttons;
 
 /// Ticks per second: all rates of snapshots divide it.
 pub const TICK_HZ: u16 = 60;

@@ -1,10 +1,13 @@
-//! The world of the lab and of the sweeps: a walled room in which every player pushes a cube about (R4, R6).
+//! The world of the lab, of the sweeps and of the dedicated server: a walled room in which every player pushes a cube about
+//! (R4, R6).
 //!
 //! Each cube is a point mass in f32; x points right, y up, z into the room (up on the screen), in metres. The floor is
 //! `y = 0`, where a cube stands; the walls are at `|x|, |z| = 10`. Movement is the reference model's, written per second
 //! instead of per tick, so that any tick rate may be chosen; at 64 Hz both are the same, bit for bit.
 
-use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, World};
+#![forbid(unsafe_code)]
+
+use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, Rules, State, Step, TickRate, World};
 
 /// The acceleration of each pressed direction, in m/s².
 const PUSH_MPS2: f32 = 32.0;
@@ -20,6 +23,12 @@ const JUMP_BELOW_M: f32 = 0.05;
 const WALL_M: f32 = 10.0;
 /// What a wall makes of the velocity towards it.
 const BOUNCE: f32 = -0.5;
+
+/// The rules of the dedicated server and of those who join it: 60 ticks per second, as most screens show, and the rest by
+/// default.
+pub fn rules() -> Rules {
+    Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
+}
 
 /// The five buttons (R6, R16), in the order of their bits.
 #[derive(Input, Clone, Copy, PartialEq, Eq, Default, Debug)]
