@@ -329,6 +329,11 @@ impl Gateway {
         }
     }
 
+    /// Whether it takes nobody new any more.
+    pub fn is_draining(&self) -> bool {
+        self.ends_at.is_some()
+    }
+
     /// Whether it drains, and is empty or at its limit.
     pub fn is_drained(&self, now: Instant) -> bool {
         self.ends_at.is_some_and(|ends| now >= ends || self.links.is_empty() && self.players.is_empty())

@@ -7,7 +7,9 @@ use crate::crowd::Limits;
 use crate::gateway::Gateway;
 use crate::join_url::join_url;
 use crate::listen::GatewayConfig;
+use crate::tick_times::TickTimes;
 use crate::traffic::{Arrival, Traffic};
+use foretell::session::server::{InputTotals, ServerEvent};
 use foretell::{Outbox, Rules, Server, Tick, World};
 use std::io;
 use std::net::SocketAddr;
@@ -55,7 +57,7 @@ impl ServeConfig {
     }
 }
 
-/// How a running server fares; of the last tick.
+/// How a running server fares, as of the last tick. Counters begin with the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Status {
     /// The next tick.
@@ -66,8 +68,14 @@ pub struct Status {
     pub connections: usize,
     /// Connections that are not admitted yet.
     pub handshakes: usize,
-    /// How long the last tick took: taking in, stepping, writing, sending.
-    pub tick_time: Duration,
+    /// How long each tick since the start took: taking in, stepping, writing, sending.
+    pub tick_times: TickTimes,
+    /// What has become of the inputs of all players.
+    pub inputs: InputTotals,
+    /// Ticks that were skipped, as the server stood still.
+    pub skipped: u64,
+    /// Whether it takes nobody new any more.
+    pub draining: bool,
     /// Datagrams that were malformed.
     pub malformed: u64,
     /// What the network has carried.
@@ -120,7 +128,16 @@ where
     let (status_in, status) = watch::channel(Status::default());
     let (orders, taken) = mpsc::unbounded_channel();
     let between = Duration::from_secs(1) / u32::from(config.rules.tick_rate.get());
-    let running = Loop { gateway, server, world, outbox: Outbox::new(), hashes: hashes_in, status: status_in };
+    let running = Loop {
+        gateway,
+        server,
+        world,
+        outbox: Outbox::new(),
+        tick_times: TickTimes::default(),
+        skipped: 0,
+        hashes: hashes_in,
+        status: status_in,
+    };
     let task = tokio::spawn(running.run(between, taken));
     Ok(Running { address, hashes, status, orders, task })
 }
@@ -178,6 +195,8 @@ struct Loop<W: World> {
     server: Server<W>,
     world: W,
     outbox: Outbox,
+    tick_times: TickTimes,
+    skipped: u64,
     hashes: watch::Sender<Vec<CertificateHash>>,
     status: watch::Sender<Status>,
 }
@@ -225,16 +244,27 @@ impl<W: World> Loop<W> {
         };
         tracing::trace!(tick = tick.get(), steps, "tick");
         self.gateway.note(&self.server, self.server.frame().events);
+        self.skipped += skipped(self.server.frame().events);
         self.gateway.send(now, &self.outbox);
         self.outbox.clear();
-        self.tell(tick, clock.now().since(began));
+        self.tick_times.add(clock.now().since(began));
+        self.tell(tick);
     }
 
-    fn tell(&self, tick: Tick, tick_time: Duration) {
+    fn tell(&self, tick: Tick) {
         let (connections, handshakes) = self.gateway.connections();
-        let (players, malformed) = (self.server.players().count(), self.server.malformed());
-        let traffic = self.gateway.traffic();
-        self.status.send_replace(Status { tick, players, connections, handshakes, tick_time, malformed, traffic });
+        self.status.send_replace(Status {
+            tick,
+            players: self.server.players().count(),
+            connections,
+            handshakes,
+            tick_times: self.tick_times,
+            inputs: self.server.inputs(),
+            skipped: self.skipped,
+            draining: self.gateway.is_draining(),
+            malformed: self.server.malformed(),
+            traffic: self.gateway.traffic(),
+        });
         self.hashes.send_if_modified(|told| {
             let hashes = self.gateway.certificate_hashes();
             let changed = told != hashes;
@@ -244,4 +274,12 @@ impl<W: World> Loop<W> {
             changed
         });
     }
+}
+
+fn skipped(events: &[ServerEvent]) -> u64 {
+    let skipped = events.iter().map(|event| match event {
+        ServerEvent::SkippedTicks(ticks) => u64::from(*ticks),
+        _ => 0,
+    });
+    skipped.sum()
 }

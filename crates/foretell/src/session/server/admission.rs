@@ -174,6 +174,7 @@ impl<W: World> Server<W> {
 
     fn remove(&mut self, index: usize) {
         let gone = self.peers.remove(index);
+        self.past_inputs.add(&gone.stats);
         if self.admission.addresses.get(&gone.address) == Some(&gone.player) {
             self.admission.addresses.remove(&gone.address);
         }

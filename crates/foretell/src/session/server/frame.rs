@@ -116,6 +116,25 @@ impl<'a> ServerFrame<'a> {
     }
 }
 
+/// What has become of the inputs of all players since the start, of those who have left too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InputTotals {
+    /// Inputs that were applied in their tick.
+    pub applied: u64,
+    /// Ticks of players whose input was missing when they were simulated, or jumped over.
+    pub missed: u64,
+    /// Inputs that came after their tick was simulated.
+    pub late: u64,
+}
+
+impl InputTotals {
+    pub(super) fn add(&mut self, stats: &PeerStats) {
+        self.applied += stats.inputs_applied;
+        self.missed += stats.inputs_missed;
+        self.late += stats.inputs_late;
+    }
+}
+
 /// Counters of one player, since their admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerStats {

@@ -18,7 +18,7 @@ mod replicate;
 mod step;
 mod view;
 
-pub use frame::{LateInput, PeerStats, ServerEvent, ServerFrame};
+pub use frame::{InputTotals, LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use plan::ArrivalPlan;
 
 use super::news::{News, What};
@@ -150,6 +150,8 @@ pub struct Server<W: World> {
     line: RelayLine<W::Input>,
     frame: Served,
     malformed: u64,
+    /// The inputs of those who have left.
+    past_inputs: InputTotals,
     /// Whether anything has come or happened.
     used: bool,
     recorded: Option<Box<Recorded<ServerConfig>>>,
@@ -197,6 +199,7 @@ impl<W: World> Server<W> {
             line: RelayLine::with_room(),
             frame: Served::with_room(),
             malformed: 0,
+            past_inputs: InputTotals::default(),
             used: false,
             recorded: None,
             config,
@@ -265,6 +268,13 @@ impl<W: World> Server<W> {
     pub fn stats(&self, player: PlayerId) -> Option<&PeerStats> {
         let index = self.peers.binary_search_by_key(&player, |peer| peer.player).ok()?;
         Some(&self.peers[index].stats)
+    }
+
+    /// What has become of the inputs of all players.
+    pub fn inputs(&self) -> InputTotals {
+        let mut totals = self.past_inputs;
+        self.peers.iter().for_each(|peer| totals.add(&peer.stats));
+        totals
     }
 
     /// The players of the session, lost ones too, ascending.
