@@ -3,8 +3,9 @@
 //! Each binary message is a byte 0 and a datagram, or a byte 1 and a message of the reliable stream with its length. What
 //! is lost delays what comes after it, so only few messages may wait, and a datagram beyond them is not sent.
 
-use crate::clock::Clock;
 use crate::control::{Control, MESSAGE_MAX};
+use crate::framing;
+use crate::native::Clock;
 use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
@@ -32,8 +33,6 @@ use wtransport::tls::rustls::ClientConfig;
 
 pub(crate) type Stream = WebSocketStream<TlsStream<TcpStream>>;
 
-const DATAGRAM: u8 = 0;
-const CONTROL: u8 = 1;
 /// Two ticks of the largest snapshots: what waits behind more than that comes too late.
 const ORDERS_MAX: usize = 16;
 /// How often the round trip is measured; an answer is the acknowledgement of all before it.
@@ -138,7 +137,7 @@ async fn read(
 ) {
     let why = loop {
         match timeout(idle_timeout, stream.next()).await {
-            Ok(Some(Ok(Message::Binary(bytes)))) => match take(&inbox, clock.now(), &bytes) {
+            Ok(Some(Ok(Message::Binary(bytes)))) => match framing::take(&inbox, clock.now(), &bytes) {
                 Ok(()) => {}
                 Err(why) => break why,
             },
@@ -153,31 +152,6 @@ async fn read(
     inbox.close(why);
 }
 
-/// Takes in one binary message.
-fn take(inbox: &Inbox, at: Instant, bytes: &[u8]) -> Result<(), Closed> {
-    match bytes.split_first() {
-        Some((&DATAGRAM, datagram)) => {
-            inbox.datagram(at, datagram);
-            Ok(())
-        }
-        Some((&CONTROL, framed)) => {
-            let message = unframed(framed).ok_or(Closed::Violation)?;
-            match Control::read(message) {
-                Some(Control::Closing(why)) => Err(why),
-                _ if inbox.message(message.to_vec()) => Ok(()),
-                _ => Err(Closed::Violation),
-            }
-        }
-        _ => Err(Closed::Violation),
-    }
-}
-
-/// The message after its length, when that is its length.
-fn unframed(framed: &[u8]) -> Option<&[u8]> {
-    let (length, message) = framed.split_first_chunk()?;
-    (usize::from(u16::from_le_bytes(*length)) == message.len()).then_some(message)
-}
-
 async fn write(
     mut sink: SplitSink<Stream, Message>,
     mut orders: mpsc::Receiver<Order>,
@@ -188,10 +162,10 @@ async fn write(
     loop {
         let message = tokio::select! {
             order = orders.recv() => match order {
-                Some(Order::Datagram(datagram)) => tagged(DATAGRAM, &datagram),
-                Some(Order::Tell(message)) => tagged(CONTROL, &message),
+                Some(Order::Datagram(datagram)) => Message::Binary(framing::datagram(&datagram).into()),
+                Some(Order::Tell(message)) => Message::Binary(framing::control(&message).into()),
                 Some(Order::Close(why)) => {
-                    let farewell = tagged(CONTROL, &Control::Closing(why).framed());
+                    let farewell = Message::Binary(framing::control(&Control::Closing(why).framed()).into());
                     let _ = timeout(FAREWELL, async { drop(sink.send(farewell).await); sink.close().await }).await;
                     return;
                 }
@@ -206,10 +180,6 @@ async fn write(
             return inbox.close(Closed::Lost);
         }
     }
-}
-
-fn tagged(tag: u8, bytes: &[u8]) -> Message {
-    Message::Binary([&[tag], bytes].concat().into())
 }
 
 impl Measured {
@@ -285,15 +255,12 @@ pub(crate) async fn open(address: SocketAddr, url: &Url, mut tls: ClientConfig) 
 /// The next control message, without its length; `None` when something else comes.
 pub(crate) async fn read_control(socket: &mut Stream) -> Option<Vec<u8>> {
     match socket.next().await? {
-        Ok(Message::Binary(bytes)) => {
-            let framed = bytes.strip_prefix(&[CONTROL])?;
-            unframed(framed).map(<[u8]>::to_vec)
-        }
+        Ok(Message::Binary(bytes)) => framing::read_control(&bytes).map(<[u8]>::to_vec),
         _ => None,
     }
 }
 
 /// Sends a control message with its length. When it fails the next thing that is asked of the socket does too.
 pub(crate) async fn write_control(socket: &mut Stream, framed: &[u8]) {
-    let _ = socket.send(tagged(CONTROL, framed)).await;
+    let _ = socket.send(Message::Binary(framing::control(framed).into())).await;
 }
