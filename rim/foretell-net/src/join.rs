@@ -98,7 +98,7 @@ pub(crate) struct Joined {
 
 impl Joined {
     /// Waits until the other end knows of the close, as far as that can be known.
-    pub(crate) async fn farewell(&self) {
+    pub(crate) async fn farewell(&mut self) {
         let second = Duration::from_secs(1);
         match &self.endpoint {
             Some(endpoint) => drop(timeout(second, endpoint.wait_idle()).await),

@@ -84,6 +84,6 @@ pub use player::{Connected, JoinConfig, Player, connect};
 pub use serve::{Running, ServeConfig, Status, serve};
 pub use tick_times::TickTimes;
 pub use ticket::ResumeTicket;
-pub use token::{Issuer, Token};
+pub use token::{Issuer, Token, random_key};
 pub use traffic::{Arrival, Traffic};
 pub use transport::{Came, Closed, PathFacts, Transport, Unsent};
