@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::bots::{self, BotsArgs};
+use crate::dedicated::{self, ServeArgs};
 use crate::lab::{self, LabOptions};
 use crate::replay::{self, ReplayArgs};
 use crate::sweep::{self, SweepArgs};
@@ -28,6 +30,10 @@ enum Command {
     Sweep(SweepArgs),
     /// Runs a flight recording again, prints its corrections with their causes, and exits with 1 where it is not the same.
     Replay(ReplayArgs),
+    /// Runs a dedicated server of the arena, for players with programs and browsers.
+    Serve(ServeArgs),
+    /// Lets so many bots play on a server over the network, and prints what they and the server have measured.
+    Bots(BotsArgs),
 }
 
 #[derive(Args, Clone, Copy)]
@@ -58,6 +64,8 @@ pub fn run() -> ExitCode {
         Command::Lab(args) => run_lab(args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => Ok(sweep::run(&args)),
         Command::Replay(args) => Ok(replay::run(&args)),
+        Command::Bots(args) => bots::run(&args),
+        Command::Serve(args) => dedicated::run(args).map(|()| ExitCode::SUCCESS),
     };
     match done {
         Ok(code) => code,

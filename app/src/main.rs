@@ -3,7 +3,9 @@
 
 use std::process::ExitCode;
 
+mod bots;
 mod cli;
+mod dedicated;
 mod lab;
 mod pile;
 mod plan;

@@ -86,6 +86,6 @@ pub use native::{
     listen::GatewayConfig,
     serve::{Running, ServeConfig, Status, serve},
     tick_times::TickTimes,
-    token::Issuer,
+    token::{Issuer, random_key},
     traffic::{Arrival, Traffic},
 };

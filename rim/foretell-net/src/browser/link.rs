@@ -115,7 +115,7 @@ pub(crate) struct Farewell;
 
 impl Farewell {
     /// The browser does not tell.
-    pub(crate) async fn wait(&self) {
+    pub(crate) async fn wait(&mut self) {
         sleep(FAREWELL).await;
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
 
 impl Farewell {
     /// Waits until the other end knows of the close, as far as that can be known.
-    pub(crate) async fn wait(&self) {
+    pub(crate) async fn wait(&mut self) {
         let second = Duration::from_secs(1);
         match &self.0 {
             Some(endpoint) => drop(timeout(second, endpoint.wait_idle()).await),

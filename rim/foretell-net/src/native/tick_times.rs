@@ -41,22 +41,21 @@ impl TickTimes {
         self.total
     }
 
-    /// The upper edges of the bins, in seconds and ascending, and how many ticks took as long or less. The last edge is
-    /// infinite.
-    pub fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> {
-        let mut sum = 0;
-        self.counts.iter().enumerate().map(move |(bin, count)| {
-            sum += count;
-            (edge_s(bin), sum)
-        })
+    /// The upper edges of the bins, in seconds and ascending, and how many ticks fell into each. The last edge is infinite.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.counts.iter().enumerate().map(|(bin, count)| (edge_s(bin), *count))
     }
 
     /// What so great a share of the ticks took at most, 0 to 1; zero without ticks.
     pub fn quantile(&self, share: f64) -> Duration {
         #[expect(clippy::cast_precision_loss, reason = "ticks of a thousand years")]
-        let wanted = self.count() as f64 * share;
-        #[expect(clippy::cast_precision_loss, reason = "as above")]
-        let reached = self.cumulative().find(|(_, sum)| *sum > 0 && *sum as f64 >= wanted);
+        let mut missing = self.count() as f64 * share;
+        let reached = self.bins().filter(|(_, count)| *count > 0).find(|(_, count)| {
+            #[expect(clippy::cast_precision_loss, reason = "as above")]
+            let count = *count as f64;
+            missing -= count;
+            missing <= 0.0
+        });
         reached.map_or(Duration::ZERO, |(edge, _)| Duration::try_from_secs_f64(edge).unwrap_or(Duration::MAX))
     }
 

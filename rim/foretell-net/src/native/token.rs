@@ -90,6 +90,14 @@ fn signed(body: &[u8]) -> Vec<u8> {
     [PREFIX, body].concat()
 }
 
+/// A new secret, for [`Issuer::new`] or [`Access::ticket_key`](crate::Access::ticket_key).
+///
+/// # Panics
+/// When the system has no random numbers.
+pub fn random_key() -> [u8; 32] {
+    random()
+}
+
 /// Random bytes of the system.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];

@@ -1,0 +1,75 @@
+//! `foretell bots`: many players of a server over the real network, in one process, and what they and the server measure.
+
+mod bot;
+mod scrape;
+mod table;
+
+use anyhow::{Context, Result, ensure};
+use bot::Seen;
+use clap::Args;
+use scrape::Scrape;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+#[derive(Args)]
+pub struct BotsArgs {
+    /// How many.
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    count: u16,
+    /// The address that `foretell serve --insecure` prints.
+    url: String,
+    /// For so long they are measured, in seconds.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Where the server tells its metrics; its own figures come from there.
+    #[arg(long, default_value = "http://127.0.0.1:9464/metrics")]
+    metrics: String,
+    /// Datagrams of inputs go out every so many ticks.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    send_interval: u32,
+}
+
+/// Between two who join.
+const APART: Duration = Duration::from_millis(20);
+/// After the last one has joined, before it is measured.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// Joins, plays, measures, leaves, and prints a table.
+pub fn run(args: &BotsArgs) -> Result<ExitCode> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("FORETELL_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
+    runtime.block_on(play(args))
+}
+
+async fn play(args: &BotsArgs) -> Result<ExitCode> {
+    let whole = Duration::from_secs(args.seconds.into());
+    let begins = Instant::now() + APART * args.count.into() + SETTLING;
+    let mut bots = JoinSet::new();
+    for number in 0..args.count {
+        bots.spawn(bot::play(args.url.clone(), number, args.send_interval, (begins, begins + whole)));
+        sleep(APART).await;
+    }
+    sleep(begins.saturating_duration_since(Instant::now())).await;
+    let before = Scrape::read(&args.metrics).await;
+    sleep((begins + whole).saturating_duration_since(Instant::now())).await;
+    let after = Scrape::read(&args.metrics).await;
+    let seen: Vec<Result<Seen>> = bots.join_all().await;
+    let server = match (before, after) {
+        (Ok(before), Ok(after)) => Some(after.since(&before)),
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("no figures of the server: {error:#}");
+            None
+        }
+    };
+    let failed = seen.iter().filter_map(|seen| seen.as_ref().err()).collect::<Vec<_>>();
+    if let Some(error) = failed.first() {
+        eprintln!("{} of {} bots failed, the first: {error:#}", failed.len(), args.count);
+    }
+    let seen: Vec<_> = seen.iter().flatten().collect();
+    ensure!(!seen.is_empty(), "no bot has played");
+    print!("{}", table::table(&seen, server.as_ref(), whole));
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

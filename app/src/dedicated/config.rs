@@ -1,0 +1,267 @@
+//! The configuration of the dedicated server: TOML, whose every key stands explained in `default.toml`.
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use foretell_net::Limits;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What `--print-config` prints.
+pub const DEFAULT: &str = include_str!("default.toml");
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub server: ServerKeys,
+    pub session: SessionKeys,
+    pub access: AccessKeys,
+    pub certificates: CertificateKeys,
+    pub limits: LimitKeys,
+    pub metrics: MetricsKeys,
+    pub log: LogKeys,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerKeys {
+    pub listen: SocketAddr,
+    pub host: String,
+    pub websockets: bool,
+    pub idle_timeout_s: u32,
+    pub drain_s: u32,
+    pub state_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionKeys {
+    pub players_max: u16,
+    pub snapshot_interval: u32,
+    pub nearest: u16,
+    pub keep_lost_s: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessKeys {
+    pub guests: bool,
+    pub token_key: Option<String>,
+    pub audience: String,
+    pub origins: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CertificateKeys {
+    pub chain: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitKeys {
+    pub handshakes_max: usize,
+    pub handshakes_unproven_max: usize,
+    pub per_address_max: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MetricsKeys {
+    #[serde(with = "nowhere")]
+    pub listen: Option<SocketAddr>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogKeys {
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
+
+impl Default for ServerKeys {
+    fn default() -> ServerKeys {
+        ServerKeys {
+            listen: (LOOPBACK, 4433).into(),
+            host: "127.0.0.1".into(),
+            websockets: true,
+            idle_timeout_s: 10,
+            drain_s: 30,
+            state_dir: None,
+        }
+    }
+}
+
+impl Default for SessionKeys {
+    fn default() -> SessionKeys {
+        SessionKeys { players_max: 64, snapshot_interval: 1, nearest: 32, keep_lost_s: 60 }
+    }
+}
+
+impl Default for AccessKeys {
+    fn default() -> AccessKeys {
+        AccessKeys { guests: false, token_key: None, audience: "foretell arena".into(), origins: Vec::new() }
+    }
+}
+
+impl Default for LimitKeys {
+    fn default() -> LimitKeys {
+        let Limits { handshakes_max, handshakes_unproven_max, per_address_max } = Limits::default();
+        LimitKeys { handshakes_max, handshakes_unproven_max, per_address_max }
+    }
+}
+
+impl Default for MetricsKeys {
+    fn default() -> MetricsKeys {
+        MetricsKeys { listen: Some((LOOPBACK, 9464).into()) }
+    }
+}
+
+impl Default for LogKeys {
+    fn default() -> LogKeys {
+        LogKeys { filter: "info".into(), format: LogFormat::Text }
+    }
+}
+
+impl Config {
+    /// Reads a file, where there is one, and sets single keys over it, each as `key=value` with a value of TOML.
+    ///
+    /// # Errors
+    /// One sentence: which key is wrong, and what is accepted.
+    pub fn read(file: Option<&Path>, settings: &[String]) -> Result<Config> {
+        let text =
+            file.map(|file| std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display())));
+        let name = file.map_or("the configuration".into(), |file| file.display().to_string());
+        let mut table: toml::Table =
+            toml::from_str(&text.transpose()?.unwrap_or_default()).with_context(|| name.clone())?;
+        for setting in settings {
+            set(&mut table, setting).with_context(|| format!("--set {setting}"))?;
+        }
+        let config: Config = table.try_into().with_context(|| name)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        ensure!(self.server.idle_timeout_s >= 1, "server.idle_timeout_s is at least 1");
+        ensure!((1..=64).contains(&self.access.audience.len()), "access.audience has 1 to 64 bytes");
+        let files = (&self.certificates.chain, &self.certificates.key);
+        ensure!(files.0.is_some() == files.1.is_some(), "certificates.chain and certificates.key: both or none");
+        ensure!(
+            !self.access.guests || self.access.token_key.is_none(),
+            "either access.guests or access.token_key: a server knows one issuer"
+        );
+        self.token_key().map(drop)
+    }
+
+    /// The public key of the issuer, when there is one.
+    pub fn token_key(&self) -> Result<Option<[u8; 32]>> {
+        let Some(text) = &self.access.token_key else { return Ok(None) };
+        match STANDARD.decode(text).ok().and_then(|key| key.try_into().ok()) {
+            Some(key) => Ok(Some(key)),
+            None => bail!("access.token_key is 32 bytes in base64: 44 characters, the last of them `=`"),
+        }
+    }
+
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.server.drain_s.into())
+    }
+}
+
+/// Sets `a.b=value` in a table. What is no value of TOML is a text.
+fn set(table: &mut toml::Table, setting: &str) -> Result<()> {
+    let (path, value) = setting.split_once('=').context("a setting is KEY=VALUE, as in session.players_max=16")?;
+    let (section, key) = path.split_once('.').context("a key has two parts, as in session.players_max")?;
+    let value = value.parse::<toml::Value>().unwrap_or_else(|_| toml::Value::String(value.into()));
+    let section = table.entry(section).or_insert_with(|| toml::Table::new().into());
+    section.as_table_mut().with_context(|| format!("{path} is in no table"))?.insert(key.into(), value);
+    Ok(())
+}
+
+/// An address, or an empty text for none.
+mod nowhere {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+    use std::net::SocketAddr;
+
+    pub fn serialize<S: Serializer>(address: &Option<SocketAddr>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&address.map_or_else(String::new, |address| address.to_string()))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+        let text = String::deserialize(from)?;
+        let wrong = |_| de::Error::custom("an address with a port, like 127.0.0.1:9464, or \"\" for none");
+        (!text.is_empty()).then(|| text.parse().map_err(wrong)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(settings: &[&str]) -> String {
+        let settings: Vec<_> = settings.iter().map(|&setting| setting.into()).collect();
+        format!("{:#}", Config::read(None, &settings).expect_err("refused"))
+    }
+
+    #[test]
+    fn the_printed_configuration_is_the_default_and_has_every_key() {
+        let printed: Config = toml::from_str(DEFAULT).expect("well-formed");
+        assert_eq!(printed, Config::default());
+        // With the commented keys too.
+        let all = DEFAULT.lines().map(|line| match line.strip_prefix("# ") {
+            Some(key) if key.split_once(" = ").is_some_and(|(name, _)| !name.contains([' ', '`'])) => key,
+            _ => line,
+        });
+        let all: Config = toml::from_str(&all.collect::<Vec<_>>().join("\n")).expect("well-formed");
+        let keys = |config: &Config| {
+            let table = toml::Table::try_from(config).expect("a table");
+            table.values().map(|section| section.as_table().expect("a section").len()).sum::<usize>()
+        };
+        let full = Config {
+            server: ServerKeys { state_dir: Some("x".into()), ..ServerKeys::default() },
+            access: AccessKeys { token_key: Some("x".into()), ..AccessKeys::default() },
+            certificates: CertificateKeys { chain: Some("x".into()), key: Some("x".into()) },
+            ..Config::default()
+        };
+        assert_eq!(keys(&all), keys(&full));
+        assert!(all.token_key().expect("a key").is_some());
+    }
+
+    #[test]
+    fn a_single_key_is_set_over_the_file() {
+        let settings = ["session.players_max=7", "metrics.listen=", "server.host=play.example.org"].map(str::to_owned);
+        let config = Config::read(None, &settings).expect("well-formed");
+        assert_eq!((config.session.players_max, config.metrics.listen), (7, None));
+        assert_eq!(config.server.host, "play.example.org");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_accepted() {
+        for (settings, named) in [
+            (&["session.player_max=7"][..], "players_max"),
+            (&["session.players_max=-1"], "u16"),
+            (&["players_max=1"], "two parts"),
+            (&["session.players_max"], "KEY=VALUE"),
+            (&["metrics.listen=here"], "127.0.0.1:9464"),
+            (&["access.token_key=abc"], "32 bytes in base64"),
+            (&["access.guests=true", "access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "one issuer"),
+            (&["certificates.key=a.pem"], "both or none"),
+            (&["log.format=xml"], "json"),
+        ] {
+            let sentence = refused(settings);
+            assert!(sentence.contains(named), "{settings:?}: {sentence}");
+        }
+    }
+}

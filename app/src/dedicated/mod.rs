@@ -1,0 +1,87 @@
+//! `foretell serve`: a dedicated server of the arena, for programs and browsers.
+
+mod config;
+mod metrics;
+mod setup;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use config::{Config, LogFormat, LogKeys};
+use foretell_arena::Arena;
+use std::io::{IsTerminal, stderr};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+#[derive(Args)]
+pub struct ServeArgs {
+    /// A configuration in TOML.
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// A key of the configuration and its value, over the file's: session.players_max=16.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where players connect: the key server.listen.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// INSECURE development mode: anybody may play in anybody's name.
+    #[arg(long)]
+    insecure: bool,
+    /// Prints the default configuration with every key explained, and exits.
+    #[arg(long)]
+    print_config: bool,
+}
+
+/// Runs the server until it is told to end, and has.
+pub fn run(args: ServeArgs) -> Result<()> {
+    if args.print_config {
+        print!("{}", config::DEFAULT);
+        return Ok(());
+    }
+    let mut config = Config::read(args.config.as_deref(), &args.set)?;
+    if let Some(listen) = args.listen {
+        config.server.listen = listen;
+    }
+    start_log(&config.log)?;
+    let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
+    runtime.block_on(serve(&config, args.insecure))
+}
+
+async fn serve(config: &Config, insecure: bool) -> Result<()> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let listen = config.server.listen;
+    let (serve_config, _guests) = setup::set_up(config, insecure)?;
+    let running = foretell_net::serve(listen, Arena::default(), serve_config)
+        .await
+        .with_context(|| format!("server.listen: {listen} can't be served"))?;
+    println!("foretell serve: players join {}", running.url(&config.server.host));
+    if let Some(address) = config.metrics.listen {
+        let listener = metrics::bind(address).await?;
+        tokio::spawn(metrics::serve(listener, running.watch()));
+    }
+    told_to_end(&mut terminate, &mut interrupt).await;
+    running.drain(config.drain());
+    tokio::select! {
+        () = running.ended() => {}
+        () = told_to_end(&mut terminate, &mut interrupt) => tracing::warn!("told twice to end: ending at once"),
+    }
+    Ok(())
+}
+
+async fn told_to_end(terminate: &mut Signal, interrupt: &mut Signal) {
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+fn start_log(keys: &LogKeys) -> Result<()> {
+    let filter = EnvFilter::try_new(&keys.filter).context("log.filter is like info, or foretell_net=debug,info")?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal());
+    match keys.format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}

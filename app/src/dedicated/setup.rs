@@ -1,0 +1,164 @@
+//! From the configuration to a server: who may play, and what outlasts a restart.
+
+use super::config::Config;
+use anyhow::{Context, Result, bail, ensure};
+use foretell_net::{Access, Account, Certificates, Issuer, Limits, ServeConfig, Token, UnixTime, random_key};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a guest has from the page to the server.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(60);
+
+/// Who gives tokens to guests.
+#[cfg_attr(not(test), expect(dead_code, reason = "the page will hand them out"))]
+pub enum Guests {
+    /// Nobody: players have tokens of another issuer.
+    None,
+    /// Anybody can.
+    Insecure,
+    /// This server, with a key of this start.
+    Signed(Issuer),
+}
+
+impl Guests {
+    #[cfg_attr(not(test), expect(dead_code, reason = "the page will hand them out"))]
+    /// A token for a guest, where there are any.
+    pub fn token(&self, account: &Account) -> Option<Token> {
+        match self {
+            Guests::None => None,
+            Guests::Insecure => Some(Token::insecure(account, UnixTime::now())),
+            Guests::Signed(issuer) => Some(issuer.issue(account, UnixTime::now(), TOKEN_LIFETIME)),
+        }
+    }
+}
+
+/// What the server runs with, and who lets guests in.
+pub fn set_up(config: &Config, insecure: bool) -> Result<(ServeConfig, Guests)> {
+    let (mut access, guests) = access(config, insecure)?;
+    let state_dir = config.server.state_dir.as_deref();
+    if let Some(folder) = state_dir {
+        make_private(folder)?;
+        access.ticket_key = Some(kept_key(&folder.join("ticket.key"))?);
+    }
+    let certificates = match (&config.certificates.chain, &config.certificates.key) {
+        (Some(chain), Some(key)) => Certificates::Files { chain: chain.clone(), key: key.clone() },
+        _ => self_signed(&config.server.host, state_dir),
+    };
+    let (session, limits) = (&config.session, &config.limits);
+    let defaults = ServeConfig::new(foretell_arena::rules(), access);
+    let serve = ServeConfig {
+        session: foretell::ServerConfig {
+            players_max: session.players_max,
+            snapshot_interval: session.snapshot_interval,
+            nearest: (session.nearest > 0).then_some(session.nearest),
+            keep_lost: Duration::from_secs(session.keep_lost_s.into()),
+            ..defaults.session
+        },
+        certificates,
+        limits: Limits {
+            handshakes_max: limits.handshakes_max,
+            handshakes_unproven_max: limits.handshakes_unproven_max,
+            per_address_max: limits.per_address_max,
+        },
+        origins: config.access.origins.clone(),
+        idle_timeout: Duration::from_secs(config.server.idle_timeout_s.into()),
+        sockets: config.server.websockets,
+        ..defaults
+    };
+    Ok((serve, guests))
+}
+
+fn access(config: &Config, insecure: bool) -> Result<(Access, Guests)> {
+    let audience = &config.access.audience;
+    if insecure {
+        return Ok((Access::insecure_development(), Guests::Insecure));
+    }
+    if config.access.guests {
+        let issuer = Issuer::new(&random_key(), audience);
+        return Ok((Access::new(audience, issuer.public_key()), Guests::Signed(issuer)));
+    }
+    let Some(key) = config.token_key()? else {
+        bail!(
+            "nobody could play: set access.token_key to the public key of who issues tokens, or access.guests = true, or \
+             start with --insecure to try things out"
+        )
+    };
+    Ok((Access::new(audience, key), Guests::None))
+}
+
+/// For the name by which players come, and for this machine's own.
+fn self_signed(host: &str, state_dir: Option<&Path>) -> Certificates {
+    let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if !names.iter().any(|name| name == host) {
+        names.push(host.to_owned());
+    }
+    Certificates::SelfSigned { names, kept_in: state_dir.map(|folder| folder.join("certificates")) }
+}
+
+fn make_private(folder: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("server.state_dir: {} can't be made", folder.display()))
+}
+
+/// The key in a file; a new one where there is no file.
+fn kept_key(file: &Path) -> Result<[u8; 32]> {
+    let failed = || format!("server.state_dir: {} can't be used", file.display());
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+        Ok(mut new) => {
+            let key = random_key();
+            new.write_all(&key).with_context(failed)?;
+            Ok(key)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let key = fs::read(file).with_context(failed)?;
+            ensure!(key.len() == 32, "{} has {} bytes, and a key has 32: delete it", file.display(), key.len());
+            Ok(key.try_into().expect("32 bytes"))
+        }
+        Err(error) => Err(error).with_context(failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &[&str]) -> Config {
+        let settings: Vec<_> = settings.iter().map(|&setting| setting.into()).collect();
+        Config::read(None, &settings).expect("well-formed")
+    }
+
+    #[test]
+    fn a_server_that_nobody_could_join_says_what_to_do() {
+        let sentence = set_up(&read(&[]), false).err().expect("refused").to_string();
+        assert!(["access.token_key", "access.guests", "--insecure"].iter().all(|way| sentence.contains(way)));
+        let guest = Account::new("guest").expect("a name");
+        for (settings, insecure, issues) in [
+            (&["access.guests=true"][..], false, true),
+            (&[], true, true),
+            (&["access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], false, false),
+        ] {
+            let (_, guests) = set_up(&read(settings), insecure).expect("possible");
+            assert_eq!(guests.token(&guest).is_some(), issues, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_tickets_is_the_same_at_the_next_start_and_nobody_elses() {
+        let folder = std::env::temp_dir().join(format!("foretell-state-{}", std::process::id()));
+        let state_dir = format!("server.state_dir={}", folder.join("deep").display());
+        let key = || set_up(&read(&[&state_dir]), true).map(|(serve, _)| serve.access.ticket_key);
+        let first = key().expect("made");
+        assert!(first.is_some() && key().expect("read") == first);
+        let file = folder.join("deep/ticket.key");
+        let mode =
+            |path: &Path| std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).expect("there").permissions());
+        assert_eq!((mode(&file) & 0o777, mode(&folder.join("deep")) & 0o777), (0o600, 0o700));
+        fs::write(&file, [1; 31]).expect("writable");
+        assert!(key().expect_err("refused").to_string().contains("31 bytes"));
+        fs::remove_dir_all(&folder).expect("removable");
+    }
+}
