@@ -10,6 +10,7 @@ mod lab;
 mod pile;
 mod plan;
 mod replay;
+mod site;
 mod sweep;
 
 fn main() -> ExitCode {

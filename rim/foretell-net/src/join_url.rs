@@ -34,7 +34,7 @@ fn read_hash(text: &str) -> Option<CertificateHash> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::join_url;
+    use crate::native::join_url::join_url;
 
     #[test]
     fn an_address_tells_the_hashes_that_it_was_made_of() {

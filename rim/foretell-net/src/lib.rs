@@ -83,6 +83,7 @@ pub use native::{
     certificate::Certificates,
     crowd::Limits,
     gateway::Gateway,
+    join_url::join_url,
     listen::GatewayConfig,
     serve::{Running, ServeConfig, Status, serve},
     tick_times::TickTimes,

@@ -12,7 +12,7 @@ mod development;
 mod door;
 pub(crate) mod gateway;
 mod join;
-mod join_url;
+pub(crate) mod join_url;
 pub(crate) mod listen;
 mod quic;
 pub(crate) mod serve;
@@ -27,6 +27,4 @@ mod window;
 
 pub use clock::Clock;
 pub(crate) use join::{Farewell, ask_by_socket, ask_by_webtransport};
-#[cfg(test)]
-pub(crate) use join_url::join_url;
 pub(crate) use tasks::{Tasks, sleep, within};

@@ -154,6 +154,11 @@ impl Running {
         self.hashes.borrow().clone()
     }
 
+    /// The same for who watches over them: they change every few days.
+    pub fn watch_certificate_hashes(&self) -> watch::Receiver<Vec<CertificateHash>> {
+        self.hashes.clone()
+    }
+
     /// The address for [`connect`](crate::connect), with the hashes of the certificates after the `#`. No secret.
     pub fn url(&self, host: &str) -> String {
         join_url(host, self.address.port(), &self.hashes.borrow())
