@@ -2,6 +2,7 @@
 
 use crate::bots::{self, BotsArgs};
 use crate::dedicated::{self, ServeArgs};
+use crate::join::{self, JoinArgs};
 use crate::lab::{self, LabOptions};
 use crate::replay::{self, ReplayArgs};
 use crate::sweep::{self, SweepArgs};
@@ -32,6 +33,8 @@ enum Command {
     Replay(ReplayArgs),
     /// Runs a dedicated server of the arena, for players with programs and browsers.
     Serve(ServeArgs),
+    /// Plays on a server from the terminal, and shows how the connection fares.
+    Join(JoinArgs),
     /// Lets so many bots play on a server over the network, and prints what they and the server have measured.
     Bots(BotsArgs),
 }
@@ -64,6 +67,7 @@ pub fn run() -> ExitCode {
         Command::Lab(args) => run_lab(args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => Ok(sweep::run(&args)),
         Command::Replay(args) => Ok(replay::run(&args)),
+        Command::Join(args) => join::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bots(args) => bots::run(&args),
         Command::Serve(args) => dedicated::run(args).map(|()| ExitCode::SUCCESS),
     };

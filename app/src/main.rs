@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod bots;
 mod cli;
 mod dedicated;
+mod join;
 mod lab;
 mod pile;
 mod plan;

@@ -1,6 +1,6 @@
 // The room with everybody's cube in it, each with a colour and a name.
 
-import { HALF_M, Room, middle } from "./room.js";
+import { HALF_M, Room } from "./room.js";
 import { colours } from "./theme.js";
 
 /** Okabe and Ito's, in an order in which neighbours differ most. The name tells apart who has the same. */
@@ -36,8 +36,7 @@ export class Cubes extends Room {
 
   name({ number, own, position }) {
     const c = this.context;
-    const [x, y] = this.view.point([position[0], position[1] + 1.35, position[2]]);
-    const [, foot] = this.view.point(middle(position));
+    const [x, y] = this.view.point([position[0], position[1] + 1.2, position[2] + 0.5]);
     c.font = `${own ? 700 : 500} 12px system-ui, sans-serif`;
     c.textAlign = "center";
     c.textBaseline = "bottom";
@@ -45,7 +44,7 @@ export class Cubes extends Room {
     c.strokeStyle = colours.floor;
     c.fillStyle = colours.text;
     const text = own ? "you" : `player ${number}`;
-    c.strokeText(text, x, Math.min(y, foot - 8));
-    c.fillText(text, x, Math.min(y, foot - 8));
+    c.strokeText(text, x, y);
+    c.fillText(text, x, y);
   }
 }

@@ -5,7 +5,7 @@ use foretell::netsim::SplitMix64;
 use foretell::session::client::ClientStats;
 use foretell::{ClientConfig, ClientState, Tick};
 use foretell_arena::{Arena, Buttons};
-use foretell_net::{Account, Connected, JoinConfig, Player, Token, UnixTime};
+use foretell_net::{Account, Connected, JoinConfig, PathFacts, Player, Token, UnixTime};
 use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -13,6 +13,10 @@ use tokio::time::{MissedTickBehavior, interval};
 pub struct Seen {
     /// Counters at the beginning and at the end.
     pub stats: [ClientStats; 2],
+    /// Frames.
+    pub drawn: u32,
+    /// What the connection knows of its path in the end.
+    pub path: PathFacts,
     /// The share of frames without a running session.
     pub frames_lost: f64,
 }
@@ -34,7 +38,6 @@ pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): 
     while Instant::now() < ends {
         frames.tick().await;
         let state = player.update(&mut world, &mut |tick| keys(number, tick)).state;
-        player.present(|_| {});
         if let Connected::Closed(_) | Connected::Refused(_) | Connected::GivenUp = player.connected() {
             bail!("the connection is over: {:?}", player.connected());
         }
@@ -48,8 +51,12 @@ pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): 
         }
     }
     let before = start.context("not in time")?;
-    let seen =
-        Seen { stats: [before, player.client().stats()], frames_lost: f64::from(lost) / f64::from(drawn.max(1)) };
+    let seen = Seen {
+        stats: [before, player.client().stats()],
+        path: player.path().unwrap_or_default(),
+        frames_lost: f64::from(lost) / f64::from(drawn.max(1)),
+        drawn,
+    };
     player.leave().await;
     Ok(seen)
 }

@@ -24,6 +24,11 @@ pub fn table(seen: &[&Seen], server: Option<&Server>, lasted: Duration) -> Strin
         format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.bytes_received)) / seconds / 1e3),
     );
     line("round trip, mean and worst of a player", format!("{:.1} ms, {:.1} ms", each(rtt_ms), worst(rtt_ms)));
+    line(
+        "of QUIC: round trip, packets lost",
+        format!("{:.1} ms, {:.3} %", each(|seen| seen.path.rtt.as_secs_f64() * 1e3), each(lost) * 100.0),
+    );
+    line("frames per second, mean of a player", format!("{:.1}", each(|seen| seen.drawn.into()) / seconds));
     line("lead of the clocks", format!("{:.2} ticks", each(|seen| seen.stats[1].lead_ticks)));
     line(
         "corrections",
@@ -75,4 +80,10 @@ fn grown(seen: &Seen, counter: fn(&foretell::session::client::ClientStats) -> u6
 
 fn rtt_ms(seen: &Seen) -> f64 {
     seen.stats[1].rtt.as_secs_f64() * 1e3
+}
+
+fn lost(seen: &Seen) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+    let share = seen.path.lost as f64 / seen.path.sent.max(1) as f64;
+    share
 }

@@ -46,7 +46,7 @@ pub fn run(args: ServeArgs) -> Result<()> {
         config.server.listen = listen;
     }
     start_log(&config.log)?;
-    let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
+    let runtime = foretell_net::runtime().context("the runtime can't start")?;
     runtime.block_on(serve(&config, args.insecure))
 }
 

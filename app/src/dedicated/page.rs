@@ -125,25 +125,23 @@ async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Re
     let Players { host, port, .. } = &page.players;
     let policy =
         format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https://{host}:{port} wss://{host}:{port}");
-    match bundle::find(&page.folders, uri.path()) {
+    // The thread of the requests is that of the ticks.
+    let (asked, path) = (Arc::clone(&page), uri.path().to_owned());
+    let found = tokio::task::spawn_blocking(move || bundle::find(&asked.folders, &path)).await;
+    match found.ok().flatten() {
         Some(file) => (site::headers(file.kind, &policy), file.bytes).into_response(),
-        None if uri.path() == "/" => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            site::headers("text/html; charset=utf-8", &policy),
-            not_built(&page.players.url()),
-        )
-            .into_response(),
+        None if uri.path() == "/" => {
+            (StatusCode::SERVICE_UNAVAILABLE, site::headers("text/html; charset=utf-8", &policy), NOT_BUILT)
+                .into_response()
+        }
         None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
     }
 }
 
-fn not_built(url: &str) -> String {
-    format!(
-        "<!doctype html><html lang=en><meta charset=utf-8><title>foretell serve</title><h1>No page for browsers yet</h1>\
-         <p>The server runs, and programs can join it at <code>{url}</code>.</p>\
-         <p>To play here, build the page with <code>cargo xtask web</code>, then load this one again.</p></html>"
-    )
-}
+const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>foretell serve</title>\
+    <h1>No page for browsers yet</h1>\
+    <p>The server runs, and programs can join it: its address stands where it was started.</p>\
+    <p>To play here, build the page with <code>cargo xtask web</code>, then load this one again.</p></html>";
 
 /// What the page needs to join. Without a token the player has to bring one.
 #[derive(Serialize)]

@@ -85,6 +85,7 @@ pub use native::{
     gateway::Gateway,
     join_url::join_url,
     listen::GatewayConfig,
+    runtime::runtime,
     serve::{Running, ServeConfig, Status, serve},
     tick_times::TickTimes,
     token::{Issuer, random_key},

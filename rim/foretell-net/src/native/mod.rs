@@ -15,6 +15,7 @@ mod join;
 pub(crate) mod join_url;
 pub(crate) mod listen;
 mod quic;
+pub(crate) mod runtime;
 pub(crate) mod serve;
 mod socket;
 mod tasks;
