@@ -32,13 +32,13 @@ async function freePort() {
 }
 
 /** A dedicated server that lets guests in and forgets the lost soon; `log` is what it has said so far. */
-async function startServer({ ports, settings = [] } = {}) {
+async function startServer({ ports, settings = [], flags = [] } = {}) {
   const [port, pagePort] = ports ?? [await freePort(), await freePort()];
   const all = [
     "access.guests=true", `page.listen=127.0.0.1:${pagePort}`, "metrics.listen=", `server.state_dir=${folder}`,
     "server.idle_timeout_s=3", "session.keep_lost_s=2", "log.filter=debug", ...settings,
   ];
-  const args = ["serve", "--listen", `127.0.0.1:${port}`, ...all.flatMap((setting) => ["--set", setting])];
+  const args = ["serve", ...flags, "--listen", `127.0.0.1:${port}`, ...all.flatMap((setting) => ["--set", setting])];
   const program = spawn(PROGRAM, args, { stdio: ["ignore", "pipe", "pipe"] });
   const server = { program, port, origin: `http://127.0.0.1:${pagePort}`, ports: [port, pagePort], log: "" };
   for (const stream of [program.stdout, program.stderr]) stream.on("data", (piece) => { server.log += piece; });
@@ -242,11 +242,14 @@ describe("a tab", () => {
 
 describe("the server of the page", () => {
   test("says that the page is not built, and serves programs", async () => {
-    const server = await startServer({ settings: [`page.folder=${join(folder, "none")}`] });
+    const server = await startServer({ settings: [`page.folder=${join(folder, "none")}`], flags: ["--insecure"] });
     const page = await tab(server);
     assert.match(await page.locator("body").textContent(), /cargo xtask web/);
     await page.screenshot({ path: `${SHOTS}play-not-built.png` });
-    assert.match(server.log, /players join https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
+    const [url] = server.log.match(/https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
+    const bots = spawn(PROGRAM, ["bots", "1", url, "--seconds", "1"], { stdio: "ignore" });
+    await once(bots, "exit");
+    assert.match(server.log, /joined account=bot/);
   });
 
   test("hands out tokens to its own page alone, and keeps them to itself", async () => {
