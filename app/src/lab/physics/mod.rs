@@ -25,8 +25,8 @@ const CHECKPOINT_INTERVAL: u32 = 8;
 /// What one frame simulates again at most; the rest waits for the next frames.
 const RESIMULATION_BUDGET: u32 = 64;
 
-/// What is near, where not all is predicted.
-const NEAR: Predict = Predict::Near { within_m: 2.0, until_m: 2.5 };
+/// What is near, where not all is predicted: most of what is told of. What is pushed against a proxy stops there.
+const NEAR: Predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
 
 /// Of how many each is told then, the nearest first.
 const NEAREST: u16 = 96;

@@ -113,7 +113,7 @@ fn where_not_all_is_predicted_it_is_what_is_near() {
     };
     let (near, far): (Vec<_>, Vec<_>) = page.client.values().partition(|row| row[7] == 0);
     assert!(near.len() > 10 && far.len() > 10, "{} and {}", near.len(), far.len());
-    assert!(near.iter().all(|row| far_m(row) < 3.0) && far.iter().all(|row| far_m(row) > 1.5));
+    assert!(near.iter().all(|row| far_m(row) < 5.5) && far.iter().all(|row| far_m(row) > 3.5));
 }
 
 #[test]
@@ -128,6 +128,26 @@ fn of_nine_hundred_cubes_who_is_near_is_told_and_predicted() {
     let predicted = page.client.values().filter(|row| row[7] == 0).count();
     assert!((10..page.client.len()).contains(&predicted), "{predicted} of {}", page.client.len());
     assert!(page.client.len() <= 2 * usize::from(NEAREST), "{}", page.client.len());
+}
+
+/// What must hold of one who pushes the field of 901 cubes, of which the near ones are predicted: measured for four seconds.
+#[test]
+fn of_nine_hundred_cubes_most_states_agree_and_few_bodies_are_corrected_while_they_are_pushed() {
+    for (second, keys) in [(0.0, UP), (1.0, UP), (1.0, UP | 4), (0.0, UP | 8)] {
+        let settings = settings(&[(Key::Latency, 75.0), (Key::Field, 2.0), (Key::Second, second)]);
+        let mut physics = Physics::new(4);
+        play(&mut physics, 0..120, 0, &settings);
+        let told: Vec<_> = (120..360).map(|frame| physics.frame(frame, keys, &settings)).collect();
+        let lane = &told.last().expect("some").lanes[0];
+        let (agreed, corrected) = (figure(lane, "states agreed"), figure(lane, "bodies corrected"));
+        assert!(agreed > 80.0, "{agreed} %, keys {keys}");
+        assert!(corrected < 250.0, "{corrected} per second, keys {keys}");
+        assert!(figure(lane, "own correction p99") < 15.0, "keys {keys}: {:?}", lane.figures);
+        let steps = told.iter().flat_map(|told| &told.steps);
+        for (_, sentence) in steps.filter(|(lane, _)| *lane == 0) {
+            assert!(!sentence.contains("resync") && !sentence.contains("unexplained"), "{sentence}");
+        }
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub struct Timeline<W: World> {
     /// The next tick to simulate again, when a re-simulation is under way.
     pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
-    published: Rows,
+    pub(super) published: Rows,
     pub(super) adopting: Rows,
     contacts: Contacts,
 }
@@ -281,7 +281,7 @@ impl<W: World> Timeline<W> {
     }
 
     /// One tick again, with everything that it was simulated with before; what it comes to is known.
-    fn repeat(&mut self, world: &mut W, tick: Tick) {
+    pub(super) fn repeat(&mut self, world: &mut W, tick: Tick) {
         let Slot { proxies, inputs, canonical, .. } = &self.slots[self.index(tick)];
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);
