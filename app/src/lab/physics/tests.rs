@@ -171,6 +171,32 @@ fn the_second_player_comes_and_goes_and_a_change_of_the_field_begins_anew() {
 }
 
 #[test]
+fn a_second_person_plays_from_their_first_key_on_over_their_own_link() {
+    let settings = settings(&[(Key::Latency, 75.0), (Key::Second, 1.0)]);
+    let run = |second: &dyn Fn(u32) -> Option<u8>| {
+        let mut physics = Physics::new(8);
+        let mut page = Page::default();
+        let mut way = Vec::new();
+        for frame in 0..300 {
+            second(frame).into_iter().for_each(|keys| physics.second(keys));
+            let told = physics.frame(frame, 0, &settings);
+            page.take(&told.lanes[0]);
+            way.push((page.client.get(&2).copied(), page.server.get(&2).copied(), told.second));
+        }
+        way
+    };
+    let bot = run(&|_| None);
+    // They stop, and drive to the right from frame 240 on.
+    let person = run(&|frame| [(180, 0), (240, 8)].iter().find(|(at, _)| *at == frame).map(|(_, keys)| *keys));
+    assert_eq!(bot[..180], person[..180]);
+    assert_eq!((bot[299].2, person[179].2, person[180].2, person[299].2), (None, None, Some(0), Some(8)));
+    let x = |frame: usize| person[frame].1.expect("it is there")[1];
+    let begun = (230..300).find(|frame| x(*frame) - x(230) > 50).expect("it drives");
+    assert!(begun >= 240 + 60 * 75 / 1000, "over a link of 75 ms: {begun}");
+    assert!(x(299) - x(240) > 500, "{} mm", x(299) - x(240));
+}
+
+#[test]
 fn a_run_is_a_function_of_seed_settings_and_keys() {
     let settings = settings(&[(Key::Latency, 75.0), (Key::Loss, 10.0), (Key::Jitter, 30.0), (Key::Second, 1.0)]);
     let run = || {
