@@ -36,7 +36,7 @@ pub(super) struct Exact {
     pub canonical: VecDeque<Tick>,
     /// The published state of the newest canonical tick that has come.
     pub image: Rows,
-    image_tick: Option<Tick>,
+    pub image_tick: Option<Tick>,
     /// The digest of the state that is being sent.
     pub digest: u32,
 }
@@ -158,10 +158,5 @@ impl<W: World> Server<W> {
             return Some(Form::Whole);
         }
         peer.acknowledged.map(|_| Form::Proof)
-    }
-
-    /// The state from which on a client has what it was sent.
-    pub(super) fn image_tick(&self) -> Option<Tick> {
-        self.exact.image_tick
     }
 }
