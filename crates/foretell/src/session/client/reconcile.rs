@@ -13,6 +13,8 @@ impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
     pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
+        let budget = self.budget();
+        self.session.timeline.allow(budget);
         if !self.rules.exact {
             return self.reconcile_whole(world);
         }
@@ -136,10 +138,15 @@ impl<W: World> Turn<'_, W> {
         self.land();
     }
 
+    /// How many ticks this update simulates again at most.
+    fn budget(&self) -> u32 {
+        self.config.resimulation_budget.max(self.session.due() + 2)
+    }
+
     /// Simulates again within the budget, and lands what has reached the present.
     pub(super) fn resimulate(&mut self, world: &mut W) -> u32 {
+        let budget = self.budget();
         let session = &mut *self.session;
-        let budget = self.config.resimulation_budget.max(session.due() + 2);
         let from = session.timeline.settled();
         let ran = session.timeline.resimulate(world, budget);
         session.note_runs(from, from + ran);
