@@ -13,7 +13,6 @@ use std::time::Duration;
 const TOKEN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// Who gives tokens to guests.
-#[cfg_attr(not(test), expect(dead_code, reason = "the page will hand them out"))]
 pub enum Guests {
     /// Nobody: players have tokens of another issuer.
     None,
