@@ -646,6 +646,32 @@ test("in 3D what is drawn follows the legend and the controls", async () => {
   await page.waitForFunction(() => document.querySelectorAll(".lane").length === 1 && window.foretell.frames.at(-1).lanes.lanes.length === 1);
 });
 
+test("in 3D a second person takes over from the bot with keys of their own", async () => {
+  const page = await open();
+  await turnToPhysics(page);
+  assert(await page.locator("#second").isHidden());
+  await page.locator("#control-second_player").click();
+  await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.lanes.length === 2 && !document.getElementById("second").hidden);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => window.foretell.frames.at(-1).lanes.second), undefined, "the bot plays");
+  await page.keyboard.press("KeyI");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.second === 0);
+  for (const [key, bit, sense] of [["KeyL", 8, (from, to) => to[1] - from[1]], ["KeyJ", 4, (from, to) => from[1] - to[1]]]) {
+    await page.waitForFunction(() => window.foretell.frames.slice(-20).every(({ lanes }) => lanes.lanes[1] && !lanes.lanes[1].bodies.server.length));
+    const from = (await waysOf(page))[2].at(-1);
+    const pressed = await newestFrame(page);
+    await page.keyboard.down(key);
+    await page.waitForFunction((bit) => document.querySelector(`#second [data-bit="${bit}"]`).classList.contains("on"), bit);
+    await until(page, pressed + 60);
+    await page.keyboard.up(key);
+    const since = (await frames(page)).filter(({ frame }) => frame > pressed);
+    assert(since.every(({ keys }) => keys === 0) && since.some(({ lanes }) => lanes.second === bit), key);
+    assert((await waysOf(page))[2].some((to) => to[0] > pressed && sense(from, to) > 300), `${key}: ${JSON.stringify(from)}`);
+  }
+  await page.locator("#control-second_player").click();
+  await page.waitForFunction(() => document.getElementById("second").hidden);
+});
+
 test("a replayed run turns to its scene by itself", async () => {
   const page = await open();
   await until(page, 100);

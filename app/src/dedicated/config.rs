@@ -1,6 +1,6 @@
 //! The configuration of the dedicated server: TOML, whose every key stands explained in `default.toml`.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use foretell_net::Limits;
@@ -160,12 +160,13 @@ impl Config {
         let text =
             file.map(|file| std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display())));
         let name = file.map_or("the configuration".into(), |file| file.display().to_string());
-        let mut table: toml::Table =
-            toml::from_str(&text.transpose()?.unwrap_or_default()).with_context(|| name.clone())?;
+        let text = text.transpose()?.unwrap_or_default();
+        let mut table: toml::Table = toml::from_str(&text).map_err(|error| anyhow!("{name}: {error}"))?;
         for setting in settings {
             set(&mut table, setting).with_context(|| format!("--set {setting}"))?;
         }
-        let config: Config = table.try_into().with_context(|| name)?;
+        let wrong = |error: toml::de::Error| anyhow!("{name}: {}", error.to_string().trim_end().replace('\n', " "));
+        let config: Config = table.try_into().map_err(wrong)?;
         config.check()?;
         Ok(config)
     }

@@ -26,7 +26,7 @@ use tokio::sync::watch;
 pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| format!("metrics.listen: {address} can't be served"))?;
-    tracing::info!(address = %listener.local_addr()?, "metrics");
+    println!("metrics: http://{}/metrics", listener.local_addr()?);
     Ok(listener)
 }
 
@@ -118,8 +118,7 @@ fn count(
 }
 
 fn tell_ticks(to: &mut DescriptorEncoder<'_>, times: &TickTimes) -> fmt::Result {
-    // What has no upper edge is told as what has the highest.
-    let bins: Vec<_> = times.bins().map(|(edge, count)| (edge.min(f64::MAX), count)).collect();
+    let bins: Vec<_> = times.bins().collect();
     let mut metric = to.encode_descriptor("tick_seconds", "How long ticks take", None, MetricType::Histogram)?;
     metric.encode_histogram::<NoLabelSet>(times.total().as_secs_f64(), times.count(), &bins, None)
 }

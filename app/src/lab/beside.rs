@@ -54,6 +54,13 @@ impl Beside {
         self.running.as_mut().is_some_and(|(_, bench)| bench.event(name))
     }
 
+    /// A second person holds these keys from the next frame on.
+    pub fn second(&mut self, keys: u8) {
+        if let Some((_, bench)) = &mut self.running {
+            bench.second(keys);
+        }
+    }
+
     /// Runs the next frame with these keys, or the bot's where there are none.
     pub fn frame(&mut self, frame: u32, keys: Option<u8>, settings: &Settings) -> Option<Made> {
         let (_, bench) = self.running.as_mut()?;

@@ -32,6 +32,9 @@ enum Request {
     Frames {
         count: u32,
         keys: u8,
+        /// Those of a second person.
+        #[serde(default)]
+        second: u8,
     },
     Set {
         key: String,
@@ -149,10 +152,11 @@ impl Dialogue {
                 self.run = Run::new(origin);
                 self.ready()
             }
-            Request::Frames { count, keys } => {
-                if !(1..=FRAMES_MAX).contains(&count) || keys > KEYS_MAX {
+            Request::Frames { count, keys, second } => {
+                if !(1..=FRAMES_MAX).contains(&count) || keys.max(second) > KEYS_MAX {
                     return Err(format!("count must be 1 to {FRAMES_MAX}, and keys 0 to {KEYS_MAX}"));
                 }
+                self.run.second(second);
                 Answer::Frames { frames: (0..count).map(|_| self.run.frame(keys)).collect() }
             }
             Request::Set { key, value } => {

@@ -112,7 +112,8 @@ pub const SECOND: Control = Control {
     group: Group::Methods,
     range: Range::Toggle,
     default: 0,
-    explain: "A bot that pushes the same pile from a machine and over a link of its own; its screen is beside yours.",
+    explain: "Somebody who pushes the same pile from a machine and over a link of their own, with the screen beside yours: a bot, \
+              until I, J, K, L or U is pressed.",
     source: "R4, R11",
 };
 

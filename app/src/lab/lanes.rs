@@ -11,6 +11,9 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
     /// What happened in this frame, a sentence each, with the number of the lane where it did.
     pub steps: Vec<(usize, String)>,
+    /// The keys of a second person, while one plays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<u8>,
 }
 
 /// One method.
@@ -55,6 +58,8 @@ pub trait Bench: Send {
     fn questions(&self) -> &'static [Question];
     /// Lets something happen in the next frame, by its name; whether it knows it.
     fn event(&mut self, name: &str) -> bool;
+    /// A second person holds these keys from the next frame on, and plays from now on.
+    fn second(&mut self, _keys: u8) {}
     /// Runs the next frame of 1/60 s with these keys held.
     fn frame(&mut self, frame: u32, keys: u8, settings: &super::settings::Settings) -> Lanes;
 }

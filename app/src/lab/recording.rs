@@ -24,6 +24,8 @@ const FRAMES_PER_SECOND: u32 = 60;
 const VERSION: u64 = 1;
 /// Tags below this are keys.
 const KEYS: u64 = 32;
+/// The tag of a second person's keys, which follow.
+const SECOND: u64 = 62;
 /// The tag of a scenario's faults: an event, and the first of all.
 const FAULTS: u64 = 63;
 /// Tags from here on are controls; those between are events.
@@ -34,6 +36,8 @@ const FIRST_CONTROL: u64 = 64;
 pub enum Change {
     /// From this frame on these keys are held.
     Keys(u8),
+    /// From this frame on a second person holds these.
+    Second(u8),
     /// It happens in this frame.
     Event(Event),
     /// From this frame on a control has this code.
@@ -51,12 +55,14 @@ pub struct Start {
     pub bot: bool,
     /// The keys that are held.
     pub keys: u8,
+    /// Those of a second person, if one plays.
+    pub second: Option<u8>,
 }
 
 impl Start {
     /// A run that nothing has happened in.
     pub fn new(seed: u64, settings: Settings) -> Start {
-        Start { seed, settings, bot: true, keys: 0 }
+        Start { seed, settings, bot: true, keys: 0, second: None }
     }
 
     fn take_over(&mut self, change: Change) {
@@ -65,6 +71,7 @@ impl Start {
                 self.keys = keys;
                 self.bot &= keys == 0;
             }
+            Change::Second(keys) => self.second = Some(keys),
             Change::Set(key, code) => self.settings.set(key, code),
             Change::Event(_) => {}
         }
@@ -138,7 +145,7 @@ impl Recording {
     /// As text of `A-Z a-z 0-9 - _`.
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
-        let Start { seed, settings, bot, keys } = self.start;
+        let Start { seed, settings, bot, keys, second } = self.start;
         bytes::put(&mut bytes, VERSION);
         bytes::put(&mut bytes, seed);
         let different = CONTROLS.iter().filter(|control| settings.code(control.key) != control.default);
@@ -154,11 +161,15 @@ impl Recording {
             faulty.since(self.first * 1000 / FRAMES_PER_SECOND).put(&mut bytes);
         }
         let mut before = self.first;
-        for (at, change) in &self.changes {
+        let begun = second.map(|keys| (before, Change::Second(keys)));
+        for (at, change) in begun.iter().chain(&self.changes) {
             bytes::put(&mut bytes, u64::from(at - before));
             before = *at;
             match change {
                 Change::Keys(keys) => bytes::put(&mut bytes, u64::from(*keys)),
+                Change::Second(keys) => {
+                    [SECOND, u64::from(*keys)].iter().for_each(|number| bytes::put(&mut bytes, *number))
+                }
                 Change::Event(event) => bytes::put(&mut bytes, KEYS + *event as u64),
                 Change::Set(key, code) => {
                     bytes::put(&mut bytes, FIRST_CONTROL + *key as u64);
@@ -226,6 +237,9 @@ fn take_change(rest: &mut &[u8]) -> Option<Change> {
     if tag < KEYS {
         return Some(Change::Keys(u8::try_from(tag).ok()?));
     }
+    if tag == SECOND {
+        return Some(Change::Second(u8::try_from(bytes::take_at_most(rest, KEYS - 1)?).ok()?));
+    }
     if tag < FIRST_CONTROL {
         let event = Event::NAMED.get(usize::try_from(tag - KEYS).ok()?)?.0;
         return Some(Change::Event(event));
@@ -252,9 +266,10 @@ mod tests {
         let mut random = SplitMix64::new(1);
         for frame in 0..frames {
             for _ in 0..changes_in_a_frame {
-                let change = match random.next_u64() % 4 {
+                let change = match random.next_u64() % 5 {
                     0 => Change::Event(Event::NAMED[(random.next_u64() % Event::NAMED.len() as u64) as usize].0),
                     1 => Change::Set(Key::Latency, (random.next_u64() % 1001) as u16),
+                    2 => Change::Second((random.next_u64() % 32) as u8),
                     _ => Change::Keys((random.next_u64() % 32) as u8),
                 };
                 recording.note(frame, change);

@@ -41,6 +41,8 @@ pub struct Run {
     origin: Recording,
     /// The keys that the recording holds.
     replayed_keys: u8,
+    /// The keys that a second person holds.
+    second: u8,
     /// The number of the next frame.
     next: u32,
     scripts: Running,
@@ -54,7 +56,7 @@ pub struct Run {
 impl Run {
     /// A run that plays a recording first; one without frames is just a beginning.
     pub fn new(origin: Recording) -> Run {
-        let Start { seed, settings, bot, keys } = origin.start;
+        let Start { seed, settings, bot, keys, second } = origin.start;
         let mut simulation = Simulation::new(settings.rules::<Cube>(), settings.server(), Arena::default(), seed);
         let faults = origin.faults.as_ref().map(UnderWay::new);
         let mut notes = Vec::new();
@@ -66,15 +68,18 @@ impl Run {
         }
         let mut stage = Stage::new(seed, (settings.tick_rate(), settings.stepping()), bot);
         stage.keys = keys;
+        let mut beside = Beside::new(seed, &settings);
+        second.into_iter().for_each(|keys| beside.second(keys));
         Run {
             simulation,
             stage,
-            beside: Beside::new(seed, &settings),
+            beside,
             settings,
             recording: Recording::new(origin.start).with_faults(origin.faults.clone()),
             replay: origin.clone(),
             origin,
             replayed_keys: keys,
+            second: second.unwrap_or(0),
             next: 0,
             scripts: Running::default(),
             faults,
@@ -173,6 +178,10 @@ impl Run {
                 self.stage.keys = keys;
                 self.stage.bot &= keys == 0;
             }
+            Change::Second(keys) => {
+                self.second = keys;
+                self.beside.second(keys);
+            }
             Change::Set(key, code) => {
                 self.settings.set(key, code);
                 self.marks.note_set(key);
@@ -215,6 +224,13 @@ impl Run {
                 }
                 What::AsSet | What::Latency(_) | What::Loss(..) => {}
             }
+        }
+    }
+
+    /// A second person holds these keys from the next frame on, unless a recording is being played.
+    pub fn second(&mut self, keys: u8) {
+        if keys != self.second && !self.is_replaying() {
+            self.apply(Change::Second(keys));
         }
     }
 

@@ -33,6 +33,10 @@ struct Ball {
 struct Balls {
     balls: BTreeMap<Entity, Ball>,
     warm: BTreeMap<Entity, f64>,
+    /// Whether it computes otherwise than the others do.
+    bent: bool,
+    /// How many canonical ticks it has gone through.
+    canonical: u32,
 }
 
 const BALLS: u8 = 20;
@@ -44,6 +48,7 @@ impl World for Balls {
     fn step(&mut self, step: &Step<'_, Push>) {
         if step.canonical() {
             self.warm.clear();
+            self.canonical += 1;
         }
         for nth in 0..BALLS * u8::from(step.is_authority() && step.tick() == Tick::ZERO) {
             let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
@@ -64,7 +69,7 @@ impl World for Balls {
             *warm = 0.7 * *warm + 0.3 * (next + before);
             let force = step.input(entity.player()).map_or(0.0, |input| f64::from(input.input.force));
             ball.speed[0] = (ball.speed[0] + *warm * 0.1 + force * 0.003) * 0.99;
-            ball.at[0] += ball.speed[0] * step.seconds();
+            ball.at[0] += ball.speed[0] * step.seconds() * if self.bent { 1.001 } else { 1.0 };
         }
     }
 
@@ -268,6 +273,22 @@ fn a_history_shorter_than_the_round_trip_asks_and_starts_again_instead_of_drifti
         let truth = newest.state::<Ball>(entity).expect("it is there");
         assert!((ball.at[0] - truth.at[0]).abs() < 30.0, "{entity}: {ball:?} {truth:?}");
     }
+}
+
+#[test]
+fn one_client_that_never_agrees_costs_the_others_a_canonical_tick_every_two_seconds_at_most() {
+    let mut simulation = session(3, true, bad(100, 0.0), 31);
+    simulation.players[2].world.bent = true;
+    let mut play = Play::new(10, &[0, 1]);
+    run(&mut simulation, &mut play, 10);
+    let before = [0, 1, 2].map(|player| stats(&simulation, player).outcomes.asked);
+    let canonical = simulation.server.world.canonical;
+    run(&mut simulation, &mut play, 60);
+    let after = [0, 1, 2].map(|player| stats(&simulation, player).outcomes.asked);
+    assert!(after[2] > before[2] + 1000, "it never agrees: {before:?} {after:?}");
+    assert_eq!(after[..2], before[..2], "the others agree all the time");
+    let canonical = simulation.server.world.canonical - canonical;
+    assert!((20..=30).contains(&canonical), "{canonical} in a minute");
 }
 
 #[test]

@@ -264,6 +264,31 @@ fn what_the_authority_does_not_have_is_gone_when_its_player_is_predicted() {
     assert!(rows(&timeline, 100).words(THEIRS).is_none());
 }
 
+#[test]
+fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before() {
+    let mut world = Masses::default();
+    world.masses.insert(MINE, Mass::default());
+    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, 8);
+    timeline.begin(&world, Tick::ZERO);
+    for tick in 0..46 {
+        timeline.give(timeline.present(), push(tick));
+        timeline.advance(&mut world, &Rows::new(&Mass::schema()));
+        timeline.resimulate(&mut world, 100);
+    }
+    // After the last saved state.
+    let mut authority = rows(&timeline, 41);
+    authority.set(MINE, &Mass { at: [7.0], speed: [0.5] });
+    let before = world.masses.clone();
+    timeline.allow(2);
+    timeline.rewrite(&mut world, Tick::new(41), &authority);
+    assert_eq!(timeline.resimulate(&mut world, 2), 2);
+    timeline.seek_present(&mut world);
+    assert_eq!(world.masses, before, "until the new one is there");
+    (0..2).for_each(|_| assert!(timeline.resimulate(&mut world, 2) > 0));
+    assert_eq!(timeline.settled(), timeline.present());
+    assert_ne!(world.masses, before);
+}
+
 /// What may happen to a timeline.
 #[derive(Clone, Debug)]
 enum Turn {

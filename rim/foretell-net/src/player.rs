@@ -6,6 +6,7 @@ use crate::credential::{Credential, ResumeTicket};
 use crate::join::{ConnectError, Joined, Target, Via};
 use crate::platform::{Clock, Tasks, sleep};
 use crate::transport::{Came, Closed, PathFacts};
+use foretell::session::client::Allowance;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
 use futures_channel::oneshot;
 use std::time::Duration;
@@ -18,6 +19,10 @@ pub struct JoinConfig {
     pub rules: Rules,
     /// What it decides by itself.
     pub client: ClientConfig,
+    /// For about so long one update may simulate again, by what ticks have cost on this machine so far; the rest is done in
+    /// later updates. Default 8 ms: half of a frame at 60 Hz, so that the other half is left for drawing. It lowers
+    /// [`ClientConfig::resimulation_budget`], and never raises it; `None` leaves that as it is.
+    pub resimulation_time: Option<Duration>,
     /// After so long without a packet the connection is lost. Default 10 s.
     pub idle_timeout: Duration,
     /// For so long it tries to come back after a loss. Default 5 minutes: a server that is started again.
@@ -32,6 +37,7 @@ impl JoinConfig {
         JoinConfig {
             rules,
             client: ClientConfig::default(),
+            resimulation_time: Some(Duration::from_millis(8)),
             idle_timeout: Duration::from_secs(10),
             rejoin_for: Duration::from_secs(300),
             via: Via::default(),
@@ -54,6 +60,29 @@ pub enum Connected {
     GivenUp,
 }
 
+/// How many ticks the next update may simulate again.
+struct Budget {
+    allowance: Option<Allowance>,
+    /// Whatever they cost.
+    most: u32,
+}
+
+impl Budget {
+    fn new(time: Option<Duration>, most: u32) -> Budget {
+        Budget { allowance: time.map(Allowance::new), most }
+    }
+
+    fn ticks(&self) -> u32 {
+        self.allowance.map_or(self.most, |allowance| allowance.ticks().min(self.most))
+    }
+
+    fn note(&mut self, ran: u32, took: Duration) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.note(ran, took);
+        }
+    }
+}
+
 enum Way {
     Open(Box<Joined>),
     Rejoining(oneshot::Receiver<Result<Joined, ConnectError>>),
@@ -67,6 +96,7 @@ pub struct Player<W: World> {
     client: Client<W>,
     outbox: Outbox,
     clock: Clock,
+    budget: Budget,
     way: Way,
     brake: Brake,
     target: Target,
@@ -94,6 +124,7 @@ pub async fn connect<W: World>(
     let joined = target.join(&credential.into(), clock).await?;
     let now = clock.now();
     Ok(Player {
+        budget: Budget::new(config.resimulation_time, config.client.resimulation_budget),
         client: Client::new(config.rules, config.client, joined.session),
         outbox: Outbox::new(),
         clock,
@@ -122,7 +153,10 @@ impl<W: World> Player<W> {
         self.keep_connected(now);
         self.take_in();
         let now = self.clock.now();
-        self.client.update(now, world, input, &mut self.outbox);
+        self.client.config_mut().resimulation_budget = self.budget.ticks();
+        let frame = self.client.update(now, world, input, &mut self.outbox);
+        let ran = frame.ticks + frame.resimulated;
+        self.budget.note(ran, self.clock.now().since(now));
         self.send(now);
         self.client.frame(now)
     }

@@ -3,9 +3,10 @@
 mod common;
 
 use common::relay::Relay;
-use common::{account, all_agree, join, join_with, play, rules, serve_config, start, token};
-use foretell::ClientState;
-use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime};
+use common::{Arena, Buttons, account, all_agree, join, join_with, play, rules, serve_config, start, token};
+use foretell::session::client::Reconciliation;
+use foretell::{ClientConfig, ClientState, Rows, Step, World};
+use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -193,4 +194,62 @@ async fn where_no_udp_passes_a_player_plays_over_a_websocket_with_the_same_token
     tokio::time::timeout(Duration::from_secs(5), gone).await.expect("a good-bye needs no timeout").expect("it runs");
     let error = join(&url, ticket).await.err().expect("refused").to_string();
     assert_eq!(error, "not admitted: the session of the ticket has ended");
+}
+
+/// A world whose steps take their time.
+#[derive(Clone, Default)]
+struct Slow(Arena);
+
+const STEP: Duration = Duration::from_millis(2);
+
+impl World for Slow {
+    type Input = Buttons;
+    type Saved = Arena;
+
+    fn step(&mut self, step: &Step<'_, Buttons>) {
+        std::thread::sleep(STEP);
+        self.0.step(step);
+    }
+
+    fn save(&self, into: &mut Arena) {
+        self.0.save(into);
+    }
+
+    fn load(&mut self, from: &Arena) {
+        self.0.load(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.0.publish(rows);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.0.adopt(rows);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_simulated_again_takes_so_long_in_an_update_and_no_longer() {
+    let server = start(serve_config()).await;
+    let relay = Relay::to(server.local_addr()).await;
+    relay.conditions.delay_millis.store(60, Relaxed);
+    let url = relay.through(&server.url("127.0.0.1"));
+    for limited in [true, false] {
+        let client = ClientConfig { reconciliation: Reconciliation::AlwaysRollback, ..ClientConfig::default() };
+        let resimulation_time = limited.then_some(4 * STEP);
+        let config = JoinConfig { client, resimulation_time, ..JoinConfig::new(rules()) };
+        let mut player = connect::<Slow>(&url, token(if limited { "alice" } else { "bob" }), config).await.expect("in");
+        let (mut world, mut most, mut updates) = (Slow::default(), 0, 0);
+        while updates < 200 {
+            let frame = player.update(&mut world, &mut |_tick| Buttons { left: false, right: true });
+            if frame.state != ClientState::Joining {
+                updates += 1;
+                // An update's new ticks and 2 more are always simulated again.
+                most = most.max(if updates > 20 { frame.resimulated.saturating_sub(frame.ticks) } else { 0 });
+            }
+            tokio::time::sleep(Duration::from_millis(8)).await;
+        }
+        assert_eq!(most <= 4, limited, "{most} ticks in an update");
+        assert!(player.client().stats().outcomes.agreed > 0 && player.client().stats().resimulated > 100);
+    }
 }

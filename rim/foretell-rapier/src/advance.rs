@@ -44,6 +44,7 @@ impl Physics {
         let kind = if proxy { RigidBodyType::KinematicVelocityBased } else { slot.kind };
         if self.rapier.bodies[slot.handle].body_type() != kind {
             self.rapier.bodies[slot.handle].set_body_type(kind, false);
+            slot.drowsy = true;
         }
         slot.proxy = proxy.then_some(row);
         self.put(at, &row);
@@ -55,6 +56,7 @@ impl Physics {
         if state.same_bits(&Body::of(&self.rapier.bodies[handle])) {
             return;
         }
+        self.slots[at].drowsy = true;
         if state.put(&mut self.rapier.bodies[handle]) {
             self.rapier.place_colliders(handle, &self.parameters);
         }
@@ -67,6 +69,7 @@ impl Physics {
     /// When this tick has not been prepared.
     pub fn advance<I>(&mut self, step: &Step<'_, I>) {
         assert!(self.prepared.take() == Some(step.tick()), "prepare comes before advance, in every tick");
+        self.rouse();
         self.mark_awake();
         let idle = core::mem::take(&mut self.fresh).then(|| self.idle_times());
         self.run_pipeline();
@@ -76,6 +79,20 @@ impl Physics {
         self.end_forces();
         self.mark_awake();
         self.note_touches();
+    }
+
+    /// Wakes what rows have put to sleep: flagged alone, its contacts would not hold it, and it would fall through the floor.
+    /// Rapier puts it to sleep again as soon as all that it touches is still. After a rebuild it sleeps already.
+    fn rouse(&mut self) {
+        for slot in &mut self.slots {
+            if !core::mem::take(&mut slot.drowsy) {
+                continue;
+            }
+            let body = &self.rapier.bodies[slot.handle];
+            if body.is_sleeping() && body.is_dynamic() {
+                self.rapier.bodies[slot.handle].wake_up(false);
+            }
+        }
     }
 
     pub(crate) fn run_pipeline(&mut self) {

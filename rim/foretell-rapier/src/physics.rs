@@ -64,6 +64,8 @@ pub(crate) struct Slot {
     pub listens: bool,
     /// Whether rows have brought it since the last step: what it touches then has begun before.
     pub stranger: bool,
+    /// Whether rows say that it sleeps, and Rapier has not put it to sleep as it is now.
+    pub drowsy: bool,
 }
 
 /// A world of rigid bodies: everything that Rapier's next step reads, with entities in place of handles.
@@ -202,7 +204,8 @@ impl Physics {
         let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
         let listens = self.rapier.listens(handle);
         let changed = Changed::Outside;
-        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, listens, stranger });
+        let drowsy = state.sleeping;
+        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, listens, stranger, drowsy });
         for (link, joint) in links {
             self.declare(link, joint);
         }

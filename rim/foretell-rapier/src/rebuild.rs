@@ -26,6 +26,7 @@ impl Physics {
             self.put_back(&states);
             self.wake_stranded();
         }
+        self.slots.iter_mut().for_each(|slot| slot.drowsy = false);
         self.fresh = true;
     }
 

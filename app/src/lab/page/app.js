@@ -10,7 +10,7 @@ import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Events } from "./events.js";
 import { History } from "./history.js";
-import { Input } from "./input.js";
+import { Input, OF_SECOND } from "./input.js";
 import { Lanes } from "./lanes.js";
 import { copyText, linkOf } from "./link.js";
 import { Loop } from "./loop.js";
@@ -49,7 +49,7 @@ const readout = new Readout($("now"));
 const card = new Card($("card"), () => select(null));
 const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
 const input = new Input({
-  caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump"),
+  caps: $("keycaps"), second: $("second"), stick: $("stick"), knob: $("knob"), jump: $("jump"),
   onFirst: () => { status.driven = true; }
 });
 const controls = new Controls({
@@ -97,7 +97,7 @@ const loop = new Loop({ draw, request });
 function request(count) {
   if (!connection.idle) return false;
   changes.flush();
-  const asked = connection.frames(count, input.bits);
+  const asked = connection.frames(count, input.keys);
   if (asked) input.sent();
   return asked;
 }
@@ -155,6 +155,11 @@ function turnTo(scene) {
   dirty = true;
 }
 
+/** The keys of a second player count where there is one. */
+function offerSecond() {
+  input.offerSecond(OF_SECOND.scenes.includes(foretell.settings.scene) && foretell.settings.second_player);
+}
+
 /** The charts ask what the scene of lanes asks, of those that are shown. */
 function askOfLanes() {
   if (!lanes.cards.length) return;
@@ -172,6 +177,7 @@ function ask(name) {
 function takeSettings(message) {
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
+  offerSecond();
   if (openedLink) return;
   fragment = message.fragment;
   window.history.replaceState(null, "", `#${fragment}`);
@@ -183,6 +189,7 @@ function take(frame) {
   if (frame.scene !== foretell.settings.scene) {
     foretell.settings.scene = frame.scene;
     turnTo(frame.scene);
+    offerSecond();
   }
   if (lanes.take(frame)) askOfLanes();
   if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
@@ -205,7 +212,7 @@ function draw(now) {
   $("live").disabled = charts.end === null;
   const frame = frames[at];
   if (!frame) return;
-  input.show(frame.keys);
+  input.show(frame.keys, frame.lanes?.second ?? 0);
   readout.show(frame, now, loop.paused);
   status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
   showNote(frame);

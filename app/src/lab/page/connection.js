@@ -58,8 +58,9 @@ export class Connection {
     return this.started && (this.asked === null || performance.now() - this.asked > PATIENCE_MS);
   }
 
-  frames(count, keys) {
-    if (!this.idle || !this.send({ type: "frames", count, keys })) return false;
+  /** Asks for so many frames with these keys of the first player, and of the second. */
+  frames(count, { keys, second }) {
+    if (!this.idle || !this.send({ type: "frames", count, keys, second })) return false;
     this.asked = performance.now();
     return true;
   }

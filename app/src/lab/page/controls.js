@@ -2,6 +2,7 @@
 // key, one sentence and its source. A control that counts in some scenes is not there in the others.
 
 import { element } from "./element.js";
+import { OF_SECOND } from "./input.js";
 
 const DESKTOP = matchMedia("(min-width: 1200px)");
 
@@ -55,6 +56,8 @@ export class Controls {
   build(controls, presets) {
     for (const { key } of this.keys) this.shortcuts.drop(key);
     this.keys = [];
+    // What a second player drives with is free for controls where there is none.
+    for (const key of OF_SECOND.keys) this.share(key, () => {}, OF_SECOND.scenes);
     this.rows.clear();
     this.ofScenes = [];
     this.root.replaceChildren(this.presetRow(presets));
@@ -98,15 +101,20 @@ export class Controls {
     const apart = ({ users }) => scenes && users.every((user) => user.scenes && !user.scenes.some((scene) => scenes.includes(scene)));
     const shared = this.keys.filter(apart);
     let taken = shared.find(({ key }) => label.toLowerCase().includes(key)) ?? shared[0];
-    if (!taken) {
-      const users = [];
-      const key = this.shortcuts.take(label, (event) => users.forEach((user) => user.action(event)));
-      taken = { key, users };
-      if (key) this.keys.push(taken);
-    }
-    taken.users.push({ action, scenes });
+    if (taken) taken.users.push({ action, scenes });
+    else taken = this.share(this.shortcuts.take(label), action, scenes);
     if (taken.key) input.setAttribute("aria-keyshortcuts", taken.key.toUpperCase());
     return element("kbd", "", taken.key ? taken.key.toUpperCase() : "");
+  }
+
+  /** A key that others may share, in other scenes. */
+  share(key, action, scenes) {
+    const shared = { key, users: [{ action, scenes }] };
+    if (key) {
+      this.shortcuts.set(key, (event) => shared.users.forEach((user) => user.action(event)));
+      this.keys.push(shared);
+    }
+    return shared;
   }
 
   row(control) {

@@ -5,6 +5,11 @@ const CODES = {
   ArrowUp: BITS.up, ArrowDown: BITS.down, ArrowLeft: BITS.left, ArrowRight: BITS.right,
   KeyW: BITS.up, KeyS: BITS.down, KeyA: BITS.left, KeyD: BITS.right, Space: BITS.jump,
 };
+/** A second player's keys stand beside the first one's, so many bits higher. */
+const SECOND = 5;
+const SECOND_CODES = { KeyI: BITS.up << SECOND, KeyK: BITS.down << SECOND, KeyJ: BITS.left << SECOND, KeyL: BITS.right << SECOND, KeyU: BITS.jump << SECOND };
+/** Where a second player has keys, and which. */
+export const OF_SECOND = { scenes: ["physics"], keys: ["i", "j", "k", "l", "u"] };
 /** A direction counts when the stick leans at least so far towards it: eight equal sectors. */
 const LEAN = Math.sin(Math.PI / 8);
 const DEAD_ZONE = 0.28;
@@ -19,9 +24,10 @@ export function isTyping(element, event) {
 
 export class Input {
   /** `onFirst` is called once, at the first key, cap or touch. */
-  constructor({ caps, stick, knob, jump, onFirst }) {
+  constructor({ caps, second, stick, knob, jump, onFirst }) {
     this.held = new Map();
     this.tapped = 0;
+    this.second = second;
     this.onFirst = onFirst;
     this.stickHeld = false;
     this.knob = knob;
@@ -29,16 +35,24 @@ export class Input {
     addEventListener("keyup", (event) => this.release(event.code));
     addEventListener("blur", () => this.held.clear());
     document.addEventListener("visibilitychange", () => document.hidden && this.held.clear());
-    for (const button of [...caps.querySelectorAll("button"), jump]) this.bindButton(button);
+    const buttons = [caps, second].flatMap((caps) => [...caps.querySelectorAll("button")]).concat(jump);
+    for (const button of buttons) this.bindButton(button);
     this.bindStick(stick);
-    this.lamps = [...caps.querySelectorAll("button"), jump].map((button) => [button, Number(button.dataset.bit)]);
+    this.lamps = buttons.map((button) => [button, bitOf(button)]);
   }
 
-  /** The keys for the next frames: those held, and those that were only tapped since `sent` was last called. */
-  get bits() {
+  /** The keys for the next frames: those held, and those that were only tapped since `sent` was last called; of the first
+   *  player and of the second. */
+  get keys() {
     let bits = this.tapped;
     for (const bit of this.held.values()) bits |= bit;
-    return bits;
+    const each = (1 << SECOND) - 1;
+    return { keys: bits & each, second: bits >> SECOND };
+  }
+
+  /** Whether there is a second player. */
+  offerSecond(there) {
+    this.second.hidden = !there;
   }
 
   sent() {
@@ -57,7 +71,7 @@ export class Input {
   }
 
   keyDown(event) {
-    const bit = CODES[event.code];
+    const bit = CODES[event.code] ?? (this.second.hidden ? 0 : SECOND_CODES[event.code]);
     if (!bit || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target, event)) return;
     event.preventDefault();
     this.press(event.code, bit);
@@ -68,7 +82,7 @@ export class Input {
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       button.setPointerCapture(event.pointerId);
-      this.press(button, Number(button.dataset.bit));
+      this.press(button, bitOf(button));
     });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
       button.addEventListener(name, () => this.release(button));
@@ -113,7 +127,8 @@ export class Input {
   }
 
   /** Lights the caps and leans the stick by the keys that the run had in its last frame. */
-  show(bits) {
+  show(keys, second) {
+    const bits = keys | (second << SECOND);
     for (const [button, bit] of this.lamps) button.classList.toggle("on", (bits & bit) !== 0);
     if (this.stickHeld) return;
     const x = Boolean(bits & BITS.right) - Boolean(bits & BITS.left);
@@ -121,4 +136,8 @@ export class Input {
     const long = x && y ? Math.SQRT1_2 : 1;
     this.moveKnob(x * long * 0.7, y * long * 0.7);
   }
+}
+
+function bitOf(button) {
+  return Number(button.dataset.bit) << (button.closest(".second") ? SECOND : 0);
 }

@@ -22,13 +22,11 @@ export class Shortcuts {
     this.actions.set(key, action);
   }
 
-  /** Takes the first free letter of `label`, else of the alphabet, else a sign; null when none is left. */
-  take(label, action) {
+  /** The first free letter of `label`, else of the alphabet, else a sign; null when none is left. */
+  take(label) {
     const letters = [...label.toLowerCase()].filter((c) => c >= "a" && c <= "z");
     const candidates = [...letters, ..."abcdefghijklmnopqrstuvwxyz", ...FALLBACK];
-    const key = candidates.find((c) => !RESERVED.has(c) && !this.actions.has(c)) ?? null;
-    if (key) this.set(key, action);
-    return key;
+    return candidates.find((c) => !RESERVED.has(c) && !this.actions.has(c)) ?? null;
   }
 
   drop(key) {

@@ -25,8 +25,8 @@ const CHECKPOINT_INTERVAL: u32 = 8;
 /// What one frame simulates again at most; the rest waits for the next frames.
 const RESIMULATION_BUDGET: u32 = 64;
 
-/// What is near, where not all is predicted.
-const NEAR: Predict = Predict::Near { within_m: 2.0, until_m: 2.5 };
+/// What is near, where not all is predicted: most of what is told of. What is pushed against a proxy stops there.
+const NEAR: Predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
 
 /// Of how many each is told then, the nearest first.
 const NEAREST: u16 = 96;
@@ -44,7 +44,10 @@ const SCREENS: [(&str, &str); 2] = [
         "your screen",
         "Your cube is predicted by your keys, another by theirs as far as they are known, and what they push with them (R4).",
     ),
-    ("player 2", "The screen of the second player, at the other end of a link of its own."),
+    (
+        "player 2",
+        "The screen of the second player, at the other end of a link of its own: a bot, until I, J, K, L or U is pressed.",
+    ),
 ];
 
 /// The scene.
@@ -52,6 +55,8 @@ pub struct Physics {
     seed: u64,
     session: Option<Session>,
     blows: Vec<Blow>,
+    /// The keys of the second player, once a person has pressed one.
+    second: Option<u8>,
 }
 
 /// What both ends agree on from the start.
@@ -73,7 +78,7 @@ struct Session {
 
 impl Physics {
     pub fn new(seed: u64) -> Physics {
-        Physics { seed, session: None, blows: Vec::new() }
+        Physics { seed, session: None, blows: Vec::new(), second: None }
     }
 
     /// The session that fits the settings: the one that runs, or a new one.
@@ -122,7 +127,7 @@ impl Session {
         self.stage.begin_frame();
         self.simulation.run_until(instant(frame - self.began), &mut self.stage);
         let truth = self.stage.newest_truth().to_vec();
-        let mut told = Lanes::default();
+        let mut told = Lanes { second: self.stage.second_keys, ..Lanes::default() };
         for (number, machine) in [Some(0), self.stage.second].into_iter().flatten().enumerate() {
             let (screen, stats) = (&mut self.stage.screens[machine], self.simulation.players[machine].client.stats());
             told.lanes.push(screen.lane(SCREENS[number], &truth, &stats));
@@ -166,11 +171,17 @@ impl Bench for Physics {
         true
     }
 
+    fn second(&mut self, keys: u8) {
+        self.second = Some(keys);
+    }
+
     fn frame(&mut self, frame: u32, keys: u8, settings: &Settings) -> Lanes {
         let blows = core::mem::take(&mut self.blows);
+        self.second = self.second.filter(|_| settings.second_player());
+        let second = self.second;
         let session = self.session(frame, settings);
         session.stage.blows.extend(blows);
-        session.stage.keys = keys;
+        (session.stage.keys, session.stage.second_keys) = (keys, second);
         session.arrange(settings);
         session.play(frame)
     }

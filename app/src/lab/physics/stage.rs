@@ -36,6 +36,8 @@ pub struct Stage {
     pub keys: u8,
     /// The second player's machine, while there is one.
     pub second: Option<usize>,
+    /// The keys of a second person at that machine; none while a bot plays there.
+    pub second_keys: Option<u8>,
     /// By machine.
     pub screens: Vec<Screen>,
     pub blows: Vec<Blow>,
@@ -73,7 +75,7 @@ impl Driver<Pile> for Stage {
     fn input(&mut self, machine: usize, tick: Tick) -> Buttons {
         let seen = self.screens[machine].own();
         Buttons::from_bits(if Some(machine) == self.second {
-            seen.map_or(0, |at| towards(tick, at))
+            self.second_keys.unwrap_or_else(|| seen.map_or(0, |at| towards(tick, at)))
         } else {
             self.keys
         })

@@ -113,7 +113,7 @@ fn where_not_all_is_predicted_it_is_what_is_near() {
     };
     let (near, far): (Vec<_>, Vec<_>) = page.client.values().partition(|row| row[7] == 0);
     assert!(near.len() > 10 && far.len() > 10, "{} and {}", near.len(), far.len());
-    assert!(near.iter().all(|row| far_m(row) < 3.0) && far.iter().all(|row| far_m(row) > 1.5));
+    assert!(near.iter().all(|row| far_m(row) < 5.5) && far.iter().all(|row| far_m(row) > 3.5));
 }
 
 #[test]
@@ -128,6 +128,26 @@ fn of_nine_hundred_cubes_who_is_near_is_told_and_predicted() {
     let predicted = page.client.values().filter(|row| row[7] == 0).count();
     assert!((10..page.client.len()).contains(&predicted), "{predicted} of {}", page.client.len());
     assert!(page.client.len() <= 2 * usize::from(NEAREST), "{}", page.client.len());
+}
+
+/// What must hold of one who pushes the field of 901 cubes, of which the near ones are predicted: measured for four seconds.
+#[test]
+fn of_nine_hundred_cubes_most_states_agree_and_few_bodies_are_corrected_while_they_are_pushed() {
+    for (second, keys) in [(0.0, UP), (1.0, UP), (1.0, UP | 4), (0.0, UP | 8)] {
+        let settings = settings(&[(Key::Latency, 75.0), (Key::Field, 2.0), (Key::Second, second)]);
+        let mut physics = Physics::new(4);
+        play(&mut physics, 0..120, 0, &settings);
+        let told: Vec<_> = (120..360).map(|frame| physics.frame(frame, keys, &settings)).collect();
+        let lane = &told.last().expect("some").lanes[0];
+        let (agreed, corrected) = (figure(lane, "states agreed"), figure(lane, "bodies corrected"));
+        assert!(agreed > 80.0, "{agreed} %, keys {keys}");
+        assert!(corrected < 250.0, "{corrected} per second, keys {keys}");
+        assert!(figure(lane, "own correction p99") < 15.0, "keys {keys}: {:?}", lane.figures);
+        let steps = told.iter().flat_map(|told| &told.steps);
+        for (_, sentence) in steps.filter(|(lane, _)| *lane == 0) {
+            assert!(!sentence.contains("resync") && !sentence.contains("unexplained"), "{sentence}");
+        }
+    }
 }
 
 #[test]
@@ -148,6 +168,32 @@ fn the_second_player_comes_and_goes_and_a_change_of_the_field_begins_anew() {
         page.take(&physics.frame(frame, 0, &fewer).lanes[0]);
     }
     assert_eq!((page.client.len(), page.server.len()), (31, 31));
+}
+
+#[test]
+fn a_second_person_plays_from_their_first_key_on_over_their_own_link() {
+    let settings = settings(&[(Key::Latency, 75.0), (Key::Second, 1.0)]);
+    let run = |second: &dyn Fn(u32) -> Option<u8>| {
+        let mut physics = Physics::new(8);
+        let mut page = Page::default();
+        let mut way = Vec::new();
+        for frame in 0..300 {
+            second(frame).into_iter().for_each(|keys| physics.second(keys));
+            let told = physics.frame(frame, 0, &settings);
+            page.take(&told.lanes[0]);
+            way.push((page.client.get(&2).copied(), page.server.get(&2).copied(), told.second));
+        }
+        way
+    };
+    let bot = run(&|_| None);
+    // They stop, and drive to the right from frame 240 on.
+    let person = run(&|frame| [(180, 0), (240, 8)].iter().find(|(at, _)| *at == frame).map(|(_, keys)| *keys));
+    assert_eq!(bot[..180], person[..180]);
+    assert_eq!((bot[299].2, person[179].2, person[180].2, person[299].2), (None, None, Some(0), Some(8)));
+    let x = |frame: usize| person[frame].1.expect("it is there")[1];
+    let begun = (230..300).find(|frame| x(*frame) - x(230) > 50).expect("it drives");
+    assert!(begun >= 240 + 60 * 75 / 1000, "over a link of 75 ms: {begun}");
+    assert!(x(299) - x(240) > 500, "{} mm", x(299) - x(240));
 }
 
 #[test]

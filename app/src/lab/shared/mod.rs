@@ -114,7 +114,7 @@ impl Shared {
         let length = now.since(before);
         self.owners.iter_mut().for_each(|owner| owner.watch(now, length, conditions));
         let lanes = self.owners.iter().zip(LANES).map(|(owner, lane)| report(owner, lane, length)).collect();
-        Lanes { lanes, steps: Vec::new() }
+        Lanes { lanes, ..Lanes::default() }
     }
 
     fn begin(&mut self, rate: TickRate, at: Instant) {

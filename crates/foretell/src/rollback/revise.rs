@@ -161,7 +161,7 @@ impl<W: World> Timeline<W> {
     }
 
     /// Whether the ticks from state `from` up to state `tick`, simulated once more from what was saved and with the inputs
-    /// and proxies that are stored, come to what is stored; true where that is not remembered. What they come to is kept.
+    /// and proxies that are stored, come to what is stored; true where that is not remembered.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -170,13 +170,12 @@ impl<W: World> Timeline<W> {
             return true;
         }
         assert!(tick <= self.present, "only a remembered tick can be simulated again");
-        let slot = self.index(tick);
-        self.adopting.copy_rows(&self.slots[slot].rows);
         self.seek(world, from);
         for tick in from.until(tick) {
-            self.run(world, tick);
+            self.repeat(world, tick);
         }
-        self.adopting.iter().eq(self.slots[slot].rows.iter())
+        self.adopting.copy_predicted(&self.published, &self.predicted);
+        self.adopting.iter().eq(self.slots[self.index(tick)].rows.iter())
     }
 
     /// Whether a predicted player is neither the own one nor the server.

@@ -60,7 +60,7 @@ pub struct Timeline<W: World> {
     /// The next tick to simulate again, when a re-simulation is under way.
     pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
-    published: Rows,
+    pub(super) published: Rows,
     pub(super) adopting: Rows,
     contacts: Contacts,
 }
@@ -190,8 +190,8 @@ impl<W: World> Timeline<W> {
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
     /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that
-    /// before anything else, and with no smaller budget than before: where not every tick is saved, the present one is kept
-    /// only if that budget does not suffice.
+    /// before anything else, and with no smaller budget than before, or was [allowed](Timeline::allow): where not every tick is
+    /// saved, the present one is kept only if that budget does not suffice.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -219,9 +219,14 @@ impl<W: World> Timeline<W> {
         self.again_from = (tick < self.present).then_some(tick);
     }
 
+    /// From now on so many ticks are simulated again at once, no fewer.
+    pub fn allow(&mut self, budget: u32) {
+        self.budget = self.budget.min(budget);
+    }
+
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
     pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
-        self.budget = self.budget.min(budget);
+        self.allow(budget);
         let Some(from) = self.again_from else { return 0 };
         self.seek(world, from);
         let until = self.present.min(from + budget);
@@ -281,7 +286,7 @@ impl<W: World> Timeline<W> {
     }
 
     /// One tick again, with everything that it was simulated with before; what it comes to is known.
-    fn repeat(&mut self, world: &mut W, tick: Tick) {
+    pub(super) fn repeat(&mut self, world: &mut W, tick: Tick) {
         let Slot { proxies, inputs, canonical, .. } = &self.slots[self.index(tick)];
         if !proxies.is_empty() || !proxies.removed().is_empty() {
             world.adopt(proxies);

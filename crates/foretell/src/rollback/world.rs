@@ -248,9 +248,11 @@ impl<'a, I> Step<'a, I> {
 
     /// Says that two entities have influenced each other in this tick: they collided, one pushed the other, one hurt the
     /// other. It explains corrections ([`Causes::OTHERS`](crate::session::client::Causes::OTHERS)) where they belong to
-    /// different players, and changes nothing else.
+    /// different players, or one of them is a proxy on a client, and changes nothing else.
     pub fn touch(&self, a: Entity, b: Entity) {
-        if let Some(contacts) = self.contacts.filter(|_| a.player() != b.player()) {
+        let is_client = matches!(self.side, Side::Client(_));
+        let explains = || a.player() != b.player() || is_client && self.role(a) != self.role(b);
+        if let Some(contacts) = self.contacts.filter(|_| explains()) {
             contacts.0.borrow_mut().extend([a, b]);
         }
     }

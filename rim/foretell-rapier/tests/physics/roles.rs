@@ -93,3 +93,39 @@ fn a_client_that_is_told_few_bodies_has_few() {
     client.step(&of_client(PlayerId::new(1), 10));
     assert!(client.physics.entities().eq(server.physics.entities().filter(|entity| near(*entity))));
 }
+
+#[test]
+fn what_rows_have_put_to_sleep_does_not_fall_through_the_floor() {
+    let mut server = Yard::new(10);
+    (0..400).for_each(|tick| step(&mut server, 1, Tick::new(tick)));
+    let told = server.rows();
+    let resting: Vec<_> = crates(&server)
+        .into_iter()
+        .filter(|small| server.physics.state(*small).expect("it is there").sleeping)
+        .collect();
+    assert!(resting.len() > 5, "{} sleep", resting.len());
+    let mut client = Yard::new(10);
+    let check = |client: &Yard, what: &str| {
+        for small in &resting {
+            let [now, then] = [client, &server].map(|world| world.physics.state(*small).expect("it is there").position);
+            assert!((now[1] - then[1]).abs() < 0.001, "{small}, {what}: {} m above its place", now[1] - then[1]);
+        }
+    };
+    // Brought by rows, and predicted.
+    client.adopt(&told);
+    (400..410).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
+    check(&client, "brought");
+    // Put back into its sleep.
+    client.adopt(&told);
+    (410..420).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
+    check(&client, "put back");
+    // Proxies for a while.
+    client.adopt(&told);
+    (420..424).for_each(|tick| client.step(&of_client(PlayerId::new(1), tick)));
+    (424..434).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
+    check(&client, "predicted again");
+    // And nothing stays awake for it.
+    (434..560).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
+    let asleep = resting.iter().filter(|small| client.physics.state(**small).expect("it is there").sleeping);
+    assert!(asleep.count() > 5);
+}

@@ -58,7 +58,8 @@ impl Causes {
     pub const NONDETERMINISM: Causes = Causes(512);
 
     /// In an [exact](crate::session::Rules::exact) session: what is not published was not the authority's, from a whole state
-    /// that was taken over until the next canonical tick.
+    /// that was taken over until the next canonical tick. With [`Predict::Near`](super::Predict::Near): nothing else explains
+    /// it; what derived state there is was that of a part of the world.
     pub const DERIVED: Causes = Causes(1024);
 
     const NAMED: [(Causes, &'static str); 11] = [

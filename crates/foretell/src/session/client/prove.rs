@@ -23,7 +23,7 @@ impl<W: World> Turn<'_, W> {
         let (settled, compared) = (session.timeline.settled(), session.reconciler.compared());
         let outdated = session.timeline.outdated(compared);
         let until = outdated.map_or(settled, |tick| tick.min(settled));
-        let (first, oldest) = (compared.next().max(session.comparable), session.timeline.oldest());
+        let first = compared.next().max(session.comparable);
         let open = session.snapshots.open().filter(|snapshot| snapshot.proof.is_some()).map(|snapshot| snapshot.tick);
         let chosen = open.filter(|tick| (first..=until).contains(tick)).max();
         let past = chosen.unwrap_or(first);
@@ -32,10 +32,10 @@ impl<W: World> Turn<'_, W> {
             self.stats.outcomes.superseded += old.samples;
         }
         let Some(tick) = chosen else { return };
-        let digest = session.timeline.rows(tick).filter(|_| tick >= oldest).map(proof_of);
         let snapshot = session.snapshots.open().find(|snapshot| snapshot.tick == tick).expect("it was chosen");
         snapshot.settled = true;
-        if let (true, Some(predicted)) = (snapshot.proof == digest, session.timeline.rows(tick)) {
+        let predicted = session.timeline.rows(tick);
+        if let Some(predicted) = predicted.filter(|rows| snapshot.proof == Some(proof_of(rows))) {
             snapshot.proof = None;
             snapshot.rows.copy_rows(predicted);
             self.stats.outcomes.agreed += snapshot.samples;

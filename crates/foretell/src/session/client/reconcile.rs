@@ -5,7 +5,7 @@
 
 use super::play::Turn;
 use super::reconciler::Pending;
-use super::{Causes, ClientEvent, Corrected, Reconciliation};
+use super::{Causes, ClientEvent, Corrected, Predict, Reconciliation};
 use crate::rollback::{Tolerance, World};
 use crate::time::Tick;
 
@@ -13,6 +13,8 @@ impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
     pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
+        let budget = self.budget();
+        self.session.timeline.allow(budget);
         if !self.rules.exact {
             return self.reconcile_whole(world);
         }
@@ -107,13 +109,16 @@ impl<W: World> Turn<'_, W> {
         }
         outcomes.corrected += found.different;
         if session.reconciler.has_unexplained() && !session.timeline.repeats(world, compared, tick) {
-            session.reconciler.blame_step();
+            session.reconciler.blame(Causes::NONDETERMINISM);
+        } else if matches!(self.config.predict, Predict::Near { .. }) {
+            session.reconciler.blame(session.reconciler.cause_in_part());
         }
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
         session.reconciler.note_again(tick, Causes::default());
         session.timeline.rewrite(world, tick, &session.reconciler.authority);
+        session.reconciler.note_rewritten();
     }
 
     /// What the last comparison has found stays.
@@ -133,10 +138,15 @@ impl<W: World> Turn<'_, W> {
         self.land();
     }
 
+    /// How many ticks this update simulates again at most.
+    fn budget(&self) -> u32 {
+        self.config.resimulation_budget.max(self.session.due() + 2)
+    }
+
     /// Simulates again within the budget, and lands what has reached the present.
     pub(super) fn resimulate(&mut self, world: &mut W) -> u32 {
+        let budget = self.budget();
         let session = &mut *self.session;
-        let budget = self.config.resimulation_budget.max(session.due() + 2);
         let from = session.timeline.settled();
         let ran = session.timeline.resimulate(world, budget);
         session.note_runs(from, from + ran);
@@ -198,7 +208,8 @@ impl<W: World> Turn<'_, W> {
         let until = session.timeline.present();
         let (scene, offsets) = session.scene(self.now, (&self.rules.schema, self.config));
         offsets.land(&scene);
-        session.reconciler.follow(session.offsets.moved());
+        let tolerated = |moved_m: f64| moved_m * moved_m <= self.config.tolerance.position_sqr_m;
+        session.reconciler.follow(session.offsets.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);
         for pending in session.reconciler.pending.drain(..) {
             let (shown_m, teleport) = session.offsets.landed(pending.entity);

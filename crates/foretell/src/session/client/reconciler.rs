@@ -185,13 +185,16 @@ impl Reconciler {
         self.pending.iter().any(|pending| pending.tick == self.compared && pending.causes.is_unexplained())
     }
 
-    /// What was just compared and has no cause was simulated once more, and came to something else.
-    pub(crate) fn blame_step(&mut self) {
+    /// What was just compared and has no cause has this one.
+    pub(crate) fn blame(&mut self, cause: Causes) {
         let compared = self.compared;
         let unexplained = self.pending.iter_mut().filter(|pending| pending.causes.is_unexplained());
-        unexplained
-            .filter(|pending| pending.tick == compared)
-            .for_each(|pending| pending.causes = Causes::NONDETERMINISM);
+        unexplained.filter(|pending| pending.tick == compared).for_each(|pending| pending.causes = cause);
+    }
+
+    /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody.
+    pub(crate) fn cause_in_part(&self) -> Causes {
+        if self.misguessed.is_empty() { Causes::DERIVED } else { Causes::RELAYED_INPUT }
     }
 
     /// What the last comparison has found is left as it is.
@@ -200,6 +203,11 @@ impl Reconciler {
             self.stayed = self.stayed.with(left.causes).with(Causes::LEFT);
         }
         self.pending.retain(|pending| pending.tick != self.compared);
+    }
+
+    /// Every predicted row is the authority's by now, also those that differed by less than the tolerance.
+    pub(crate) fn note_rewritten(&mut self) {
+        self.stayed = Causes::default();
     }
 
     /// What the last comparison has found is adopted, but not what has happened since: the next one differs for that.

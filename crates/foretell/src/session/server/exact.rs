@@ -36,7 +36,7 @@ pub(super) struct Exact {
     pub canonical: VecDeque<Tick>,
     /// The published state of the newest canonical tick that has come.
     pub image: Rows,
-    image_tick: Option<Tick>,
+    pub image_tick: Option<Tick>,
     /// The digest of the state that is being sent.
     pub digest: u32,
 }
@@ -67,15 +67,24 @@ impl<I: Copy + Default> Peer<I> {
     }
 
     /// The client has told which state it has, and from which on it does not agree.
-    pub(super) fn note_agreement(&mut self, asks: Option<Tick>, image: Option<Tick>) {
+    pub(super) fn note_agreement(&mut self, asks: Option<Tick>, image: Option<Tick>, rate: TickRate) {
         let known = self.acknowledged;
         if self.owed.is_some_and(|since| image >= Some(since) && known >= image) {
             self.owed = None;
         }
         match asks.filter(|tick| Some(*tick) > known) {
-            Some(tick) => self.owe(tick, image),
-            None if self.owed.is_none() => self.canonical_waits = 0,
-            None => {}
+            Some(tick) => {
+                self.disagreed = Some(tick);
+                self.owe(tick, image);
+            }
+            // One that never agrees has what it was sent of a canonical state, and asks no more until the next one.
+            None => {
+                let agrees_again = |since| known >= Some(since + rate.ticks_in(APART * (1 << WAITS_MAX)));
+                self.disagreed = self.disagreed.filter(|since| !agrees_again(*since));
+                if self.disagreed.is_none() && self.owed.is_none() {
+                    self.canonical_waits = 0;
+                }
+            }
         }
     }
 
@@ -158,10 +167,5 @@ impl<W: World> Server<W> {
             return Some(Form::Whole);
         }
         peer.acknowledged.map(|_| Form::Proof)
-    }
-
-    /// The state from which on a client has what it was sent.
-    pub(super) fn image_tick(&self) -> Option<Tick> {
-        self.exact.image_tick
     }
 }

@@ -61,6 +61,8 @@ pub(crate) struct Peer<I> {
     pub whole_sent: Option<Tick>,
     /// How many canonical ticks in a row have not helped it.
     pub canonical_waits: u32,
+    /// From which state on it last did not agree; none once it has agreed for so long that it waits no longer for that.
+    pub disagreed: Option<Tick>,
     /// What it has asked for in shared mode.
     pub asked: Asked,
     pub stats: PeerStats,
@@ -103,6 +105,7 @@ impl<I: Copy + Default> Peer<I> {
             owed: Some(start.next()),
             whole_sent: None,
             canonical_waits: 0,
+            disagreed: None,
             asked: Asked::new(),
             stats: PeerStats::default(),
             newest: None,

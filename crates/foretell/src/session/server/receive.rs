@@ -66,9 +66,9 @@ impl<W: World> Server<W> {
         rest.finish()?;
         let is_newer = self.note_heard(now, index, &head, anchor);
         if self.rules.exact && is_newer {
-            let (next, image) = (self.next, self.image_tick());
+            let (next, image) = (self.next, self.exact.image_tick);
             let asks = head.asks.map(|tick| Tick::widen(u32::from(tick), 16, next)).filter(|tick| *tick <= next);
-            self.peers[index].note_agreement(asks, image);
+            self.peers[index].note_agreement(asks, image, self.rules.tick_rate);
         }
         let end = match self.rules.stepping {
             Stepping::Clock => {
