@@ -160,8 +160,12 @@ describe("a tab", () => {
       const own = () => window.foretell.cubes.find((cube) => cube.own).position[0];
       addEventListener("keydown", (event) => {
         const [frame, x] = [window.foretell.frame, own()];
+        const press = [];
         // The page's own callback of this frame was asked for earlier, and has run.
-        if (!event.repeat) requestAnimationFrame(() => window.presses.push({ frames: window.foretell.frame - frame, metres: own() - x }));
+        const look = () => press.push({ frames: window.foretell.frame - frame, metres: own() - x }) < 2 && requestAnimationFrame(look);
+        if (event.repeat) return;
+        window.presses.push(press);
+        requestAnimationFrame(look);
       });
     });
     for (const key of ["ArrowRight", "ArrowLeft", "ArrowRight", "ArrowLeft", "ArrowRight", "ArrowLeft"]) {
@@ -175,10 +179,11 @@ describe("a tab", () => {
     relay.end();
     assert(rtt > 190, `the round trip is visible: ${rtt} ms`);
     assert.equal(presses.length, 6);
-    for (const [at, { frames, metres }] of presses.entries()) {
-      assert.equal(frames, 1);
-      assert(metres * (at % 2 ? -1 : 1) > 0.00005, `press ${at}: ${JSON.stringify(presses)}`);
-    }
+    assert(presses.flat().every(({ frames }, at) => frames === 1 + (at % 2)), "every frame was looked at");
+    /** How many of the presses have moved the cube their way by this frame, by more than what it still creeps. */
+    const moved = (frame) => presses.filter((press, at) => press[frame].metres * (at % 2 ? -1 : 1) > 0.00005).length;
+    // On a screen of 60 Hz some frames have no tick of 1/60 s in them, and others two.
+    assert(moved(0) >= 4 && moved(1) === 6, JSON.stringify(presses));
   });
 
   test("without WebTransport plays over a WebSocket", async () => {
