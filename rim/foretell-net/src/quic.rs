@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, MESSAGE_MAX};
-use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -32,8 +32,13 @@ pub(crate) struct Quic {
 
 impl Quic {
     /// Takes over a connection and its reliable stream, after what was said on it of admission.
-    pub(crate) fn start(connection: Connection, (send, recv): (SendStream, RecvStream), clock: Clock) -> Quic {
-        let inbox = Arc::new(Inbox::default());
+    pub(crate) fn start(
+        connection: Connection,
+        (send, recv): (SendStream, RecvStream),
+        clock: Clock,
+        allowance: Allowance,
+    ) -> Quic {
+        let inbox = Arc::new(Inbox::new(allowance));
         let (orders, taken) = mpsc::channel(MESSAGES_MAX);
         let datagrams = tokio::spawn(read_datagrams(connection.clone(), Arc::clone(&inbox), clock));
         let messages = tokio::spawn(read_messages(connection.clone(), recv, Arc::clone(&inbox)));

@@ -5,7 +5,7 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, MESSAGE_MAX};
-use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -69,8 +69,8 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// Takes over a WebSocket after what was said on it of admission.
-    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration) -> Socket {
-        let (inbox, measured) = (Arc::new(Inbox::default()), Arc::new(Measured::default()));
+    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, allowance: Allowance) -> Socket {
+        let (inbox, measured) = (Arc::new(Inbox::new(allowance)), Arc::new(Measured::default()));
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (sink, stream) = stream.split();
         let reading = read(stream, (Arc::clone(&inbox), Arc::clone(&measured)), clock, idle_timeout);
