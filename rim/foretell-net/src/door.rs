@@ -72,7 +72,7 @@ impl Door {
             let incoming = endpoint.accept().await;
             let address = incoming.remote_address();
             let proven = incoming.remote_address_validated();
-            if !proven && self.crowd.handshakes() >= self.limits.handshakes_unproven_max {
+            if !proven && self.crowd.is_crowded(address.ip(), &self.limits) {
                 // It costs nothing here, and tells nobody anything who has not sent from their own address.
                 self.counts.retried.fetch_add(1, Relaxed);
                 incoming.retry();

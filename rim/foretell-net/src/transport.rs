@@ -97,18 +97,22 @@ pub enum Closed {
     /// Nobody has said so: the network is gone, or the other end's machine or program.
     #[error("connection lost")]
     Lost = 6,
+    /// The other end plays by other rules, or speaks another version of the session's protocol: another build of the game.
+    #[error("another build of the game")]
+    Incompatible = 7,
 }
 
 impl Closed {
     /// The reason that a code of the wire stands for; an unknown one is [`Closed::Lost`].
     pub fn from_code(code: u64) -> Closed {
-        const ALL: [Closed; 6] = [
+        const ALL: [Closed; 7] = [
             Closed::Goodbye,
             Closed::Replaced,
             Closed::Refused,
             Closed::ServerEnded,
             Closed::Removed,
             Closed::Violation,
+            Closed::Incompatible,
         ];
         ALL.into_iter().find(|why| why.code() == code).unwrap_or(Closed::Lost)
     }
@@ -256,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_code_means_the_reason_that_it_was_made_of() {
-        for code in 0..=6 {
+        for code in 0..=7 {
             assert_eq!(Closed::from_code(code).code(), code);
         }
         assert_eq!(Closed::from_code(1 << 40), Closed::Lost);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::raw::{Raw, SOON, hello};
+use common::raw::{Raw, SOON, hashes, hello};
 use common::{all_agree, join, play, serve_config, start, token};
 use foretell_net::{Running, ServeConfig, Token};
 use proptest::prelude::Rng as _;
@@ -12,8 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use wtransport::quinn::TransportConfig;
 use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
 use wtransport::tls::{Sha256Digest, rustls};
+use wtransport::{ClientConfig as QuicConfig, Endpoint};
 
 /// A connection with its stream, on which nothing was said yet; `None` when the server does not want it.
 async fn open(server: &Running, origin: Option<&str>) -> Option<Raw> {
@@ -96,6 +98,34 @@ async fn websockets_of_browsers_come_from_allowed_pages_alone() {
     let server = start(ServeConfig { origins, ..serve_config() }).await;
     assert_eq!(socket_status(&server, "https://evil.example.org").await, 403);
     assert_eq!(socket_status(&server, "https://play.example.org").await, 101);
+}
+
+/// A client that lets the server say so many bytes on its stream, and reads none of them.
+async fn deaf(server: &Running, bytes: u32) -> Raw {
+    let url = server.url("127.0.0.1");
+    let verifier = ServerHashVerification::new(hashes(&url));
+    let tls = build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)));
+    let mut transport = TransportConfig::default();
+    transport.stream_receive_window(bytes.into()).keep_alive_interval(Some(Duration::from_secs(1)));
+    let any = (Ipv4Addr::LOCALHOST, 0).into();
+    let config = QuicConfig::builder().with_bind_address(any).with_custom_tls_and_transport(tls, transport);
+    let endpoint = Endpoint::client(config.build()).expect("a port");
+    Raw::open_by(endpoint, &url, None).await.expect("a connection")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_nothing_is_closed_all_the_same_when_a_newer_connection_comes() {
+    let server = start(serve_config()).await;
+    let mut first = deaf(&server, 100).await;
+    first.say(&[&[1, 1, 0], token("mallory").as_bytes()].concat()).await;
+    until(&server, "it is admitted", |status| status.connections == 1).await;
+    for _ in 0..20 {
+        server.drain(Duration::from_secs(3600));
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mut second = open(&server, None).await.expect("a connection");
+    second.admit(&token("mallory")).await.expect("there is a place");
+    assert!(first.is_closed().await, "it is replaced");
 }
 
 #[tokio::test(flavor = "multi_thread")]

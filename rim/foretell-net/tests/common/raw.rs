@@ -3,8 +3,9 @@
 use super::{Arena, rules};
 use foretell::{Client, ClientConfig, Instant, Outbox};
 use foretell_net::Token;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
+use tokio::net::UdpSocket;
 use tokio::time::timeout;
 use url::Url;
 use wtransport::endpoint::{ConnectOptions, endpoint_side};
@@ -39,7 +40,11 @@ pub fn endpoint(url: &str, from: IpAddr) -> Endpoint<endpoint_side::Client> {
 impl Raw {
     /// A connection on which nothing was said yet; `None` when the server does not want it.
     pub async fn open(url: &str, from: IpAddr, origin: Option<&str>) -> Option<Raw> {
-        let endpoint = endpoint(url, from);
+        Raw::open_by(endpoint(url, from), url, origin).await
+    }
+
+    /// The same by an endpoint of one's own.
+    pub async fn open_by(endpoint: Endpoint<endpoint_side::Client>, url: &str, origin: Option<&str>) -> Option<Raw> {
         let place = Url::parse(url).expect("an address");
         let mut options = ConnectOptions::builder(&place[..url::Position::BeforeFragment]);
         if let Some(origin) = origin {
@@ -84,4 +89,20 @@ pub fn hello(nonce: u64) -> Vec<u8> {
     let mut outbox = Outbox::new();
     client.update(Instant::ZERO, &mut Arena::default(), &mut |_| unreachable!("no tick yet"), &mut outbox);
     outbox.iter().next().map(|(_, bytes)| bytes.to_vec()).expect("a hello")
+}
+
+/// What so many clients of QUIC say first, to a port that nobody answers at, and that port.
+pub async fn initials(url: &str, from: impl Fn(u32) -> IpAddr, count: usize) -> (UdpSocket, Vec<Vec<u8>>) {
+    let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+    let nowhere = format!("https://{}/", silent.local_addr().expect("an address"));
+    let (mut clients, mut found, mut bytes) = (Vec::new(), Vec::new(), [0; 2048]);
+    for number in 0..u32::try_from(count).expect("few") {
+        let (client, nowhere) = (endpoint(url, from(number)), nowhere.clone());
+        // A client that is dropped says so.
+        clients.push(tokio::spawn(async move { client.connect(nowhere).await.is_ok() }));
+        let length = silent.recv(&mut bytes).await.expect("a packet");
+        found.push(bytes[..length].to_vec());
+    }
+    clients.iter().for_each(|client| client.abort());
+    (silent, found)
 }

@@ -3,7 +3,7 @@
 
 use super::Pace;
 use super::mallory::hostile;
-use crate::common::raw::{Raw, endpoint, hashes};
+use crate::common::raw::{Raw, hashes, initials};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::TestRng;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -79,7 +79,7 @@ impl Strangers {
         for number in 0..16 {
             sockets.push(UdpSocket::bind((strange(number), 0)).await.expect("Linux has 127.0.0.0/8"));
         }
-        captured.extend(initials(url).await);
+        captured.extend(initials(url, strange, 32).await.1);
         let hello = tls_hello(url).await;
         Strangers { server, url: url.into(), rng, sockets, captured, hello, sent: 0 }
     }
@@ -139,25 +139,6 @@ impl Strangers {
 /// An address of this machine that no player has.
 fn strange(number: u32) -> IpAddr {
     Ipv4Addr::from_bits(0x7f00_0002 + number % 16).into()
-}
-
-/// What clients of QUIC say first, by clients that nobody answers.
-async fn initials(url: &str) -> Vec<Vec<u8>> {
-    let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
-    let nowhere = format!("https://{}/", silent.local_addr().expect("an address"));
-    let (mut found, mut bytes) = (Vec::new(), [0; 2048]);
-    for number in 0..32 {
-        let client = endpoint(url, strange(number));
-        let heard = async {
-            tokio::select! {
-                _ = client.connect(&nowhere) => unreachable!("nobody answers"),
-                came = silent.recv(&mut bytes) => came.expect("a socket"),
-            }
-        };
-        let length = heard.await;
-        found.push(bytes[..length].to_vec());
-    }
-    found
 }
 
 /// What a client of TLS says first.
