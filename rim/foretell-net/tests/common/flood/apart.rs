@@ -16,6 +16,8 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 const ADDRESS: &str = "FORETELL_NET_APART";
+/// Names the folder in which the server keeps its certificates, if it does.
+pub const KEPT: &str = "FORETELL_NET_APART_KEPT";
 /// What a line for the other process begins with: test programs write others.
 const MARK: &str = "apart: ";
 
@@ -68,12 +70,14 @@ pub struct Report {
     /// Connections that are admitted, and that wait.
     pub links: u64,
     pub handshakes: u64,
+    /// How many were admitted since.
+    pub admitted: u64,
 }
 
 impl Report {
-    fn of(numbers: [u64; 15]) -> Report {
+    fn of(numbers: [u64; 16]) -> Report {
         let [ticks, skipped, p50, p99, max, process, applied, missed, received, malformed, rest @ ..] = numbers;
-        let [live, peak, resident, links, handshakes] = rest;
+        let [live, peak, resident, links, handshakes, admitted] = rest;
         Report {
             ticks,
             skipped,
@@ -90,6 +94,7 @@ impl Report {
             resident,
             links,
             handshakes,
+            admitted,
         }
     }
 }
@@ -123,6 +128,12 @@ impl Apart {
         let line = hear(&mut self.told);
         let numbers: Vec<u64> = line.split(' ').map(|number| number.parse().expect("a number")).collect();
         Report::of(numbers.try_into().expect("as many as it tells"))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        let (place, _) = self.url.split_once("/#").expect("hashes");
+        place.trim_start_matches("https://").parse().expect("an address")
     }
 
     /// It takes nobody new from now on, and ends when it is empty.
@@ -189,8 +200,8 @@ struct Measured {
     ticks: Vec<u64>,
     skipped: u64,
     process: ProcessTime,
-    /// Of the last report: applied, missed, received, malformed.
-    counted: [u64; 4],
+    /// Of the last report: applied, missed, received, malformed, admitted.
+    counted: [u64; 5],
 }
 
 fn config() -> GatewayConfig {
@@ -198,7 +209,10 @@ fn config() -> GatewayConfig {
     access.ticket_key = Some([9; 32]);
     GatewayConfig {
         access,
-        certificates: Certificates::SelfSigned { names: vec!["localhost".into(), "127.0.0.1".into()], kept_in: None },
+        certificates: Certificates::SelfSigned {
+            names: vec!["localhost".into(), "127.0.0.1".into()],
+            kept_in: std::env::var_os(KEPT).map(Into::into),
+        },
         players_max: 64,
         limits: Limits { per_address_max: 64, ..Limits::default() },
         origins: Vec::new(),
@@ -214,7 +228,7 @@ async fn serve(address: SocketAddr, orders: mpsc::Receiver<String>) {
     let server = Server::new(rules(), ServerConfig::default(), epoch, gateway.clock().now());
     let (world, outbox, process) = (Arena::default(), Outbox::new(), ProcessTime::now());
     let mut running =
-        Measured { gateway, server, world, outbox, ticks: Vec::new(), skipped: 0, process, counted: [0; 4] };
+        Measured { gateway, server, world, outbox, ticks: Vec::new(), skipped: 0, process, counted: [0; 5] };
     println!("{MARK}{}", running.url());
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / u32::from(rules().tick_rate.get()));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -271,17 +285,19 @@ impl Measured {
         let honest = self.gateway.players().filter(|(_, account)| account.as_str().starts_with("honest"));
         let stats = honest.filter_map(|(player, _)| self.server.stats(player));
         let (applied, missed) = stats.fold((0, 0), |sum, one| (sum.0 + one.inputs_applied, sum.1 + one.inputs_missed));
-        let counted = [applied, missed, self.gateway.traffic().received, self.server.malformed()];
+        let traffic = self.gateway.traffic();
+        let counted = [applied, missed, traffic.received, self.server.malformed(), traffic.admitted];
         let since = |which: usize| counted[which].saturating_sub(self.counted[which]);
         let process = u64::try_from(self.process.elapsed().as_micros()).expect("short");
         let (links, handshakes) = self.gateway.connections();
         let (ticks, skipped) = (self.ticks.len() as u64, std::mem::take(&mut self.skipped));
         let memory = [LIVE.load(Relaxed) as u64, PEAK.swap(LIVE.load(Relaxed), Relaxed) as u64, resident()];
         let times = [ticks, skipped, p50, p99, max, process];
-        let counts = [since(0), since(1), since(2), since(3)];
+        let counts = [0, 1, 2, 3].map(since);
+        let doors = [links as u64, handshakes as u64, since(4)];
         (self.counted, self.process) = (counted, ProcessTime::now());
         self.ticks.clear();
-        let all = [&times[..], &counts, &memory, &[links as u64, handshakes as u64]].concat();
+        let all = [&times[..], &counts, &memory, &doors].concat();
         all.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
     }
 }

@@ -136,9 +136,10 @@ impl Attackers {
 }
 
 /// Honest players; the first of them over a wire that is tapped.
-async fn honest(url: &str, number: usize) -> (Vec<Guest>, Tap) {
-    let (place, fragment) = url.split_once('#').expect("hashes");
-    let tap = Tap::to(place.trim_start_matches("https://").trim_end_matches('/').parse().expect("an address")).await;
+async fn honest(server: &Apart, number: usize) -> (Vec<Guest>, Tap) {
+    let url = &*server.url;
+    let (_, fragment) = url.split_once('#').expect("hashes");
+    let tap = Tap::to(server.address()).await;
     let tapped = format!("https://127.0.0.1:{}/#{fragment}", tap.port);
     let mut guests = Vec::new();
     for number in 0..number {
@@ -152,7 +153,7 @@ async fn honest(url: &str, number: usize) -> (Vec<Guest>, Tap) {
 pub async fn run(command: &mut Command, plan: &Plan) -> Outcome {
     let mut server = Apart::start(command, "127.0.0.1:0".parse().expect("an address"));
     let common = Arc::new(Common::default());
-    let (guests, tap) = honest(&server.url, plan.honest).await;
+    let (guests, tap) = honest(&server, plan.honest).await;
     let playing = tokio::spawn(play(guests, Pace { common: Arc::clone(&common), share: 1 }));
     tokio::time::sleep(Duration::from_secs(1)).await;
     let attackers = Attackers::start(&server.url, tap.captured(), plan, &common);
