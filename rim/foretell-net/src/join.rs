@@ -7,7 +7,7 @@ use crate::quic::{Quic, read_message};
 use crate::socket::{self, Socket};
 use crate::ticket::ResumeTicket;
 use crate::token::Token;
-use crate::transport::Transport;
+use crate::transport::{Allowance, Transport};
 use crate::window::transport_config;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -137,7 +137,7 @@ impl Target {
         send.write_all(request).await.map_err(unreached)?;
         let answer = read_message(&mut recv).await;
         let (session, ticket) = read_answer(answer.as_deref())?;
-        let transport = Box::new(Quic::start(connection, (send, recv), clock));
+        let transport = Box::new(Quic::start(connection, (send, recv), clock, Allowance::FROM_SERVER));
         Ok(Joined { session, ticket, transport, endpoint: Some(endpoint) })
     }
 
@@ -147,7 +147,7 @@ impl Target {
         socket::write_control(&mut socket, request).await;
         let answer = socket::read_control(&mut socket).await;
         let (session, ticket) = read_answer(answer.as_deref())?;
-        let transport = Box::new(Socket::start(socket, clock, self.idle_timeout));
+        let transport = Box::new(Socket::start(socket, clock, self.idle_timeout, Allowance::FROM_SERVER));
         Ok(Joined { session, ticket, transport, endpoint: None })
     }
 
