@@ -11,6 +11,7 @@ mod lab;
 mod pile;
 mod plan;
 mod replay;
+mod site;
 mod sweep;
 
 fn main() -> ExitCode {

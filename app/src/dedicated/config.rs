@@ -20,6 +20,7 @@ pub struct Config {
     pub access: AccessKeys,
     pub certificates: CertificateKeys,
     pub limits: LimitKeys,
+    pub page: PageKeys,
     pub metrics: MetricsKeys,
     pub log: LogKeys,
 }
@@ -66,6 +67,15 @@ pub struct LimitKeys {
     pub handshakes_max: usize,
     pub handshakes_unproven_max: usize,
     pub per_address_max: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageKeys {
+    #[serde(with = "nowhere")]
+    pub listen: Option<SocketAddr>,
+    pub origin: Option<String>,
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -123,6 +133,12 @@ impl Default for LimitKeys {
     }
 }
 
+impl Default for PageKeys {
+    fn default() -> PageKeys {
+        PageKeys { listen: Some((LOOPBACK, 8080).into()), origin: None, folder: None }
+    }
+}
+
 impl Default for MetricsKeys {
     fn default() -> MetricsKeys {
         MetricsKeys { listen: Some((LOOPBACK, 9464).into()) }
@@ -164,6 +180,13 @@ impl Config {
             !self.access.guests || self.access.token_key.is_none(),
             "either access.guests or access.token_key: a server knows one issuer"
         );
+        if let Some(origin) = &self.page.origin {
+            let host = origin.strip_prefix("https://").or(origin.strip_prefix("http://"));
+            ensure!(
+                host.is_some_and(|host| !host.is_empty() && !host.contains('/')),
+                "page.origin is like https://play.example.org"
+            );
+        }
         self.token_key().map(drop)
     }
 
@@ -234,6 +257,7 @@ mod tests {
             server: ServerKeys { state_dir: Some("x".into()), ..ServerKeys::default() },
             access: AccessKeys { token_key: Some("x".into()), ..AccessKeys::default() },
             certificates: CertificateKeys { chain: Some("x".into()), key: Some("x".into()) },
+            page: PageKeys { origin: Some("x".into()), folder: Some("x".into()), ..PageKeys::default() },
             ..Config::default()
         };
         assert_eq!(keys(&all), keys(&full));
@@ -259,6 +283,7 @@ mod tests {
             (&["access.token_key=abc"], "32 bytes in base64"),
             (&["access.guests=true", "access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "one issuer"),
             (&["certificates.key=a.pem"], "both or none"),
+            (&["page.origin=https://play.example.org/arena"], "like https://play.example.org"),
             (&["log.format=xml"], "json"),
         ] {
             let sentence = refused(settings);

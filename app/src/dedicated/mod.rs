@@ -1,7 +1,9 @@
 //! `foretell serve`: a dedicated server of the arena, for programs and browsers.
 
+mod bundle;
 mod config;
 mod metrics;
+mod page;
 mod setup;
 
 use anyhow::{Context, Result};
@@ -51,11 +53,20 @@ pub fn run(args: ServeArgs) -> Result<()> {
 async fn serve(config: &Config, insecure: bool) -> Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listen = config.server.listen;
-    let (serve_config, _guests) = setup::set_up(config, insecure)?;
+    let (mut serve_config, guests) = setup::set_up(config, insecure)?;
+    let page = match config.page.listen {
+        Some(address) => Some(page::bind(address).await?),
+        None => None,
+    };
+    serve_config.origins.extend(page.iter().flat_map(|page| page::origins(page, &config.page)));
     let running = foretell_net::serve(listen, Arena::default(), serve_config)
         .await
         .with_context(|| format!("server.listen: {listen} can't be served"))?;
     println!("foretell serve: players join {}", running.url(&config.server.host));
+    if let Some(listener) = page {
+        let players = page::Players::new(&config.server.host, &running, guests);
+        tokio::spawn(page::serve(listener, &config.page, players)?);
+    }
     if let Some(address) = config.metrics.listen {
         let listener = metrics::bind(address).await?;
         tokio::spawn(metrics::serve(listener, running.watch()));

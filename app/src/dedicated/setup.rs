@@ -23,7 +23,6 @@ pub enum Guests {
 }
 
 impl Guests {
-    #[cfg_attr(not(test), expect(dead_code, reason = "the page will hand them out"))]
     /// A token for a guest, where there are any.
     pub fn token(&self, account: &Account) -> Option<Token> {
         match self {

@@ -1,15 +1,13 @@
 //! The lab's server: the page's files over HTTP, and one run per WebSocket.
-//!
-//! Any page in any browser on this machine can reach a loopback address, so both `Host` and `Origin` are checked: the
-//! first against names that resolve to here by somebody else's doing, the second against other sites' scripts.
 
 use super::dialogue::Dialogue;
 use super::page;
+use crate::site;
 use anyhow::{Context, Result, anyhow};
 use axum::Router;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::io::ErrorKind;
@@ -79,34 +77,23 @@ fn cannot_bind(wanted: SocketAddr, error: &std::io::Error) -> anyhow::Error {
 
 /// A file of the page.
 async fn file(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Response {
-    let host = match check(&headers, shared.address) {
+    let host = match site::check(&headers, shared.address, None) {
         Ok(host) => host,
-        Err(sentence) => return refuse(&sentence),
+        Err(sentence) => return site::refuse(&sentence),
     };
     let Some(file) = page::find(uri.path()) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
-    let policy = format!(
-        "default-src 'self'; connect-src 'self' ws://{host}; object-src 'none'; base-uri 'none'; form-action 'none'; \
-         frame-ancestors 'none'"
-    );
-    let headers = [
-        (header::CONTENT_TYPE, file.kind),
-        (header::CONTENT_SECURITY_POLICY, &policy),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-    ];
-    (headers, file.bytes).into_response()
+    (site::headers(file.kind, &format!("connect-src 'self' ws://{host}")), file.bytes).into_response()
 }
 
 /// A WebSocket: a run.
 async fn talk(State(shared): State<Shared>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
-    if let Err(sentence) = check(&headers, shared.address) {
-        return refuse(&sentence);
+    if let Err(sentence) = site::check(&headers, shared.address, None) {
+        return site::refuse(&sentence);
     }
     let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
-        return refuse(&format!("The lab has {PAGES_MAX} pages open already: close one of them."));
+        return site::refuse(&format!("The lab has {PAGES_MAX} pages open already: close one of them."));
     };
     upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX).on_upgrade(|socket| async move {
         tracing::info!("a page has connected");
@@ -141,78 +128,5 @@ async fn hold(mut socket: WebSocket, mut ending: watch::Receiver<bool>) -> Resul
         if let Some(answer) = answer {
             socket.send(Message::Text(answer.into())).await?;
         }
-    }
-}
-
-fn refuse(sentence: &str) -> Response {
-    tracing::warn!(sentence, "refused");
-    (StatusCode::FORBIDDEN, format!("{sentence}\n")).into_response()
-}
-
-/// Whether a request is meant for this server, and comes from its own page. Returns the host that it names.
-fn check(headers: &HeaderMap, address: SocketAddr) -> Result<String, String> {
-    let of = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let host = of(header::HOST).unwrap_or_default();
-    if !is_ours(host, address) {
-        return Err(format!("The lab is asked for as {address} or localhost, and this request names another host."));
-    }
-    match of(header::ORIGIN) {
-        // No browser leaves it out of a script's WebSocket.
-        None => Ok(host.to_owned()),
-        Some(origin) if origin.strip_prefix("http://") == Some(host) => Ok(host.to_owned()),
-        Some(_) => Err("Only the lab's own page may talk to it, and this request comes from another site.".to_owned()),
-    }
-}
-
-/// Whether a `Host` names this server: the bound address or, where that is of all interfaces, any literal address (no
-/// name: names can be made to point here); on loopback also `localhost`.
-fn is_ours(host: &str, address: SocketAddr) -> bool {
-    let here = |ip: IpAddr| ip == address.ip() || address.ip().is_unspecified() || ip.is_loopback();
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
-        _ => (host, Some(80)),
-    };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    port == Some(address.port()) && (name == "localhost" || name.parse().is_ok_and(here))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(host: &str, origin: Option<&str>, bound: &str) -> bool {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, host.parse().expect("a header"));
-        if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, origin.parse().expect("a header"));
-        }
-        check(&headers, bound.parse().expect("an address")).is_ok()
-    }
-
-    #[test]
-    fn only_the_labs_own_page_under_its_own_name_is_served() {
-        let bound = "127.0.0.1:7878";
-        assert!(asked("127.0.0.1:7878", None, bound));
-        assert!(asked("127.0.0.1:7878", Some("http://127.0.0.1:7878"), bound));
-        assert!(asked("localhost:7878", Some("http://localhost:7878"), bound));
-        assert!(!asked("localhost:7878", Some("http://127.0.0.1:7878"), bound));
-        assert!(!asked("127.0.0.1:7878", Some("http://127.0.0.1:8000"), bound));
-        assert!(!asked("127.0.0.1:7878", Some("https://evil.example"), bound));
-        assert!(!asked("127.0.0.1:7878", Some("null"), bound));
-        assert!(!asked("evil.example:7878", Some("http://evil.example:7878"), bound));
-        assert!(!asked("127.0.0.1:1", None, bound));
-        assert!(!asked("192.168.1.5:7878", None, bound));
-        assert!(!asked("", None, bound));
-    }
-
-    #[test]
-    fn on_all_interfaces_any_literal_address_will_do_and_no_other_name() {
-        for bound in ["0.0.0.0:7878", "[::]:7878"] {
-            assert!(asked("192.168.1.5:7878", Some("http://192.168.1.5:7878"), bound));
-            assert!(asked("[fe80::1]:7878", None, bound));
-            assert!(!asked("my.example:7878", None, bound));
-        }
-        assert!(asked("127.0.0.1", None, "127.0.0.1:80"));
-        assert!(asked("[::1]", None, "[::1]:80"));
     }
 }

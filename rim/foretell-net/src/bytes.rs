@@ -27,19 +27,4 @@ impl<'a> Reader<'a> {
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
-
-    /// A text of at most 255 bytes, after its length.
-    pub(crate) fn text(&mut self) -> Option<&'a str> {
-        let length = self.u8()?;
-        std::str::from_utf8(self.take(usize::from(length))?).ok()
-    }
-}
-
-/// Appends a text after its length.
-///
-/// # Panics
-/// When it is longer than 255 bytes.
-pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.push(u8::try_from(text.len()).expect("names are at most 64 bytes long"));
-    bytes.extend_from_slice(text.as_bytes());
 }

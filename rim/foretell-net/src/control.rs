@@ -3,8 +3,7 @@
 //! Each is a length u16 of what follows, a kind u8, and its fields. The client opens the stream and speaks first.
 
 use crate::bytes::Reader;
-use crate::ticket::TICKET_MAX;
-use crate::token::TOKEN_MAX;
+use crate::credential::{TICKET_MAX, TOKEN_MAX};
 use crate::transport::Closed;
 
 /// The version of admission and of these messages.

@@ -45,47 +45,49 @@
 //! limit is the only brake ([`Brake`]). What one connection can make a server keep is bounded.
 #![forbid(unsafe_code)]
 
-mod account;
-mod admission;
 mod brake;
 mod bytes;
-mod certificate;
-mod clock;
 mod control;
-mod crowd;
-mod development;
-mod door;
-mod gateway;
+mod credential;
+mod framing;
 mod join;
 mod join_url;
-mod listen;
+#[cfg(any(target_arch = "wasm32", test))]
+mod pieces;
 mod player;
-mod quic;
-mod runtime;
-mod serve;
-mod socket;
-mod tick_times;
-mod ticket;
-mod token;
-mod traffic;
 mod transport;
-mod window;
 
-pub use account::{Account, NAME_MAX, UnixTime};
-pub use admission::Access;
+// One room for each platform; to the files above either is `platform`.
+#[cfg(target_arch = "wasm32")]
+mod browser;
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
+#[cfg(target_arch = "wasm32")]
+use browser as platform;
+#[cfg(not(target_arch = "wasm32"))]
+use native as platform;
+
 pub use brake::Brake;
-pub use certificate::{CertificateHash, Certificates};
-pub use clock::Clock;
 pub use control::Refused;
-pub use crowd::Limits;
-pub use gateway::Gateway;
-pub use join::{ConnectError, Credential, Via};
-pub use listen::GatewayConfig;
+pub use credential::{Credential, ResumeTicket, Token};
+pub use join::{ConnectError, Via};
+pub use join_url::CertificateHash;
+pub use platform::Clock;
 pub use player::{Connected, JoinConfig, Player, connect};
-pub use runtime::runtime;
-pub use serve::{Running, ServeConfig, Status, serve};
-pub use tick_times::TickTimes;
-pub use ticket::ResumeTicket;
-pub use token::{Issuer, Token, random_key};
-pub use traffic::{Arrival, Traffic};
 pub use transport::{Came, Closed, PathFacts, Transport, Unsent};
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use native::{
+    account::{Account, NAME_MAX, UnixTime},
+    admission::Access,
+    certificate::Certificates,
+    crowd::Limits,
+    gateway::Gateway,
+    join_url::join_url,
+    listen::GatewayConfig,
+    runtime::runtime,
+    serve::{Running, ServeConfig, Status, serve},
+    tick_times::TickTimes,
+    token::{Issuer, random_key},
+    traffic::{Arrival, Traffic},
+};

@@ -1,16 +1,15 @@
 //! A client that plays over a real network: a `foretell::Client`, its connection, and the way back when that breaks.
 
 use crate::brake::Brake;
-use crate::clock::Clock;
 use crate::control::{Control, Refused};
-use crate::join::{ConnectError, Credential, Joined, Target, Via};
-use crate::ticket::ResumeTicket;
+use crate::credential::{Credential, ResumeTicket};
+use crate::join::{ConnectError, Joined, Target, Via};
+use crate::platform::{Clock, Tasks, sleep};
 use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::Allowance;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
+use futures_channel::oneshot;
 use std::time::Duration;
-use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 use tracing::{debug, info};
 
 /// How a client joins.
@@ -107,11 +106,11 @@ pub struct Player<W: World> {
     opened: Instant,
     rejoin_for: Duration,
     ends_within: Option<Duration>,
-    runtime: Handle,
+    tasks: Tasks,
 }
 
 /// Connects to the server at `url`, of the form that [`Running::url`](crate::Running::url) gives, and asks for a place.
-/// Has to be called in a runtime of tokio, in which the connection is kept.
+/// A native program has to call it in a runtime of tokio, in which the connection is kept.
 ///
 /// # Errors
 /// When the address is none, nobody answers there, or the server does not admit the player.
@@ -137,7 +136,7 @@ pub async fn connect<W: World>(
         opened: now,
         rejoin_for: config.rejoin_for,
         ends_within: None,
-        runtime: Handle::current(),
+        tasks: Tasks::here(),
     })
 }
 
@@ -217,7 +216,7 @@ impl<W: World> Player<W> {
                 let _ = joined.transport.send(datagram);
             }
             joined.transport.close(Closed::Goodbye);
-            joined.farewell().await;
+            joined.farewell.wait().await;
         }
     }
 
@@ -234,10 +233,10 @@ impl<W: World> Player<W> {
                 }
             }
             Way::Rejoining(coming) => match coming.try_recv() {
-                Ok(Ok(joined)) => self.go_on(now, joined),
-                Ok(Err(ConnectError::Refused(why))) => self.way = Way::Over(Connected::Refused(why)),
-                Err(oneshot::error::TryRecvError::Empty) => {}
-                Ok(Err(_)) | Err(_) => self.way = Way::Over(Connected::GivenUp),
+                Ok(Some(Ok(joined))) => self.go_on(now, joined),
+                Ok(Some(Err(ConnectError::Refused(why)))) => self.way = Way::Over(Connected::Refused(why)),
+                Ok(None) => {}
+                Ok(Some(Err(_))) | Err(_) => self.way = Way::Over(Connected::GivenUp),
             },
             Way::Over(_) => {}
         }
@@ -248,7 +247,7 @@ impl<W: World> Player<W> {
         let (told, coming) = oneshot::channel();
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
         let credential = Credential::ResumeTicket(self.ticket.clone());
-        self.runtime.spawn(async move {
+        self.tasks.spawn(async move {
             let _ = told.send(come_back(target, credential, (clock, rejoin_for)).await);
         });
         self.way = Way::Rejoining(coming);
@@ -315,7 +314,7 @@ async fn come_back(
         if !may_change || clock.now().since(began) >= rejoin_for {
             return tried;
         }
-        tokio::time::sleep(pause).await;
+        sleep(pause).await;
         pause = (pause * 2).min(Duration::from_secs(2));
     }
 }

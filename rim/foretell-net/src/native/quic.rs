@@ -1,7 +1,7 @@
 //! WebTransport over QUIC as a [`Transport`]: three tasks for each connection, for datagrams, messages in, messages out.
 
-use crate::clock::Clock;
 use crate::control::{Control, MESSAGE_MAX};
+use crate::native::Clock;
 use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,14 +1,14 @@
 //! From an incoming packet to an admitted connection: limits, proof of address, origin, token or ticket. The same for
 //! both protocols.
 
-use crate::account::{Account, UnixTime};
-use crate::admission::{Admission, Pass};
-use crate::clock::Clock;
 use crate::control::{Control, Refused, VERSION};
-use crate::crowd::{Crowd, Limits, Seat};
-use crate::quic::{Quic, read_message, refuse};
-use crate::socket::{self, Socket};
-use crate::token::random;
+use crate::native::Clock;
+use crate::native::account::{Account, UnixTime};
+use crate::native::admission::{Admission, Pass};
+use crate::native::crowd::{Crowd, Limits, Seat};
+use crate::native::quic::{Quic, read_message, refuse};
+use crate::native::socket::{self, Socket};
+use crate::native::token::random;
 use crate::transport::{Allowance, Transport};
 use foretell::PeerId;
 use std::net::SocketAddr;

@@ -3,56 +3,20 @@
 //! A ticket is `nonce [12], sealed`, where `sealed` is ChaCha20-Poly1305 by the server's key of `version u8 = 1, account,
 //! session u64, expires u64, server start u64`, bound to the server's audience. Nobody but the server can read it.
 
-use crate::account::{Account, UnixTime};
-use crate::bytes::{Reader, put_text};
-use crate::token::random;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::bytes::Reader;
+use crate::credential::{ResumeTicket, TICKET_MAX};
+use crate::native::account::{Account, UnixTime};
+use crate::native::text::put_text;
+use crate::native::token::random;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use std::fmt;
 
 const VERSION: u8 = 1;
-const TAG: usize = 16;
-/// The longest ticket, in bytes.
-pub(crate) const TICKET_MAX: usize = NONCE_LEN + 1 + 65 + 3 * 8 + TAG;
-
-/// A sealed resume ticket. Whoever has it plays in the player's place until it expires: neither `Debug` nor anything else
-/// prints it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ResumeTicket(Box<[u8]>);
-
-impl ResumeTicket {
-    /// The ticket as text, for a file of the player's. Not for a log.
-    pub fn reveal(&self) -> String {
-        URL_SAFE_NO_PAD.encode(&self.0)
-    }
-
-    /// A ticket from its text; `None` when it can't be one.
-    pub fn parse(text: &str) -> Option<ResumeTicket> {
-        ResumeTicket::from_bytes(&URL_SAFE_NO_PAD.decode(text.trim()).ok()?)
-    }
-
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ResumeTicket> {
-        (bytes.len() <= TICKET_MAX).then(|| ResumeTicket(bytes.into()))
-    }
-
-    /// Its bytes, as they travel.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ResumeTicket {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ResumeTicket(..)")
-    }
-}
 
 /// What a ticket says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Resumption {
     pub account: Account,
-    /// Whose place it is: [`Admission`](crate::admission::Admission).
+    /// Whose place it is: [`Admission`](crate::native::admission::Admission).
     pub session: u64,
     pub expires: UnixTime,
     /// When the server that sealed it was started.
@@ -82,7 +46,7 @@ impl TicketKey {
         self.key
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), self.bound(), &mut sealed)
             .expect("a short text is sealed");
-        ResumeTicket([&nonce[..], &sealed].concat().into())
+        ResumeTicket::from_bytes(&[&nonce[..], &sealed].concat()).expect("names are at most 64 bytes long")
     }
 
     pub(crate) fn open(&self, ticket: &[u8]) -> Option<Resumption> {

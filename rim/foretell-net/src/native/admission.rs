@@ -4,10 +4,11 @@
 //! that its client says hello with: the server chooses it, tells it to nobody else, and hears a hello over a connection
 //! only when it is the connection's own. So nobody takes another's place by a guessed or replayed nonce.
 
-use crate::account::{Account, UnixTime};
 use crate::control::{Refused, Shown};
-use crate::ticket::{ResumeTicket, Resumption, TicketKey};
-use crate::token;
+use crate::credential::ResumeTicket;
+use crate::native::account::{Account, UnixTime};
+use crate::native::ticket::{Resumption, TicketKey};
+use crate::native::token;
 use foretell::PeerId;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -202,7 +203,8 @@ impl Admission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::Issuer;
+    use crate::credential::Token;
+    use crate::native::token::Issuer;
 
     const START: UnixTime = UnixTime(1_000_000);
     const MINUTE: Duration = Duration::from_secs(60);
@@ -221,11 +223,11 @@ mod tests {
     }
 
     /// A token of `issuer` for `name`, issued so many milliseconds after the start, for a minute.
-    fn token(name: &str, after: u64) -> token::Token {
+    fn token(name: &str, after: u64) -> Token {
         issuer().issue(&account(name), UnixTime(START.0 + after), MINUTE)
     }
 
-    fn show(to: &mut Admission, token: &token::Token, after: u64) -> Result<Pass, Refused> {
+    fn show(to: &mut Admission, token: &Token, after: u64) -> Result<Pass, Refused> {
         let fresh = u64::from_le_bytes(token::random());
         to.admit(UnixTime(START.0 + after), Shown::Token(token.as_bytes()), fresh)
     }

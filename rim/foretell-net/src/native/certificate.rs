@@ -1,6 +1,7 @@
 //! What a server proves itself with: certificates of its own that change by themselves, or files of an authority.
 
-use crate::account::UnixTime;
+use crate::join_url::CertificateHash;
+use crate::native::account::UnixTime;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,6 @@ pub enum Certificates {
         key: PathBuf,
     },
 }
-
-/// The SHA-256 of a certificate: what a client that knows no authority knows a server by.
-pub type CertificateHash = [u8; 32];
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// A certificate is published for so long, and then used for as long.

@@ -1,9 +1,9 @@
 //! Where a gateway listens, and how.
 
-use crate::admission::Access;
-use crate::certificate::Certificates;
-use crate::crowd::Limits;
-use crate::window::transport_config;
+use crate::native::admission::Access;
+use crate::native::certificate::Certificates;
+use crate::native::crowd::Limits;
+use crate::native::window::transport_config;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;

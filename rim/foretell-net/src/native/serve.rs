@@ -1,14 +1,15 @@
 //! A running server in one call: the gateway, a `foretell::Server`, and the loop that drives both.
 
-use crate::account::Account;
-use crate::admission::Access;
-use crate::certificate::{CertificateHash, Certificates};
-use crate::crowd::Limits;
-use crate::gateway::Gateway;
-use crate::join_url::join_url;
-use crate::listen::GatewayConfig;
-use crate::tick_times::TickTimes;
-use crate::traffic::{Arrival, Traffic};
+use crate::join_url::CertificateHash;
+use crate::native::account::Account;
+use crate::native::admission::Access;
+use crate::native::certificate::Certificates;
+use crate::native::crowd::Limits;
+use crate::native::gateway::Gateway;
+use crate::native::join_url::join_url;
+use crate::native::listen::GatewayConfig;
+use crate::native::tick_times::TickTimes;
+use crate::native::traffic::{Arrival, Traffic};
 use foretell::session::server::{InputTotals, ServerEvent};
 use foretell::{Outbox, Rules, Server, Tick, World};
 use std::io;
@@ -151,6 +152,11 @@ impl Running {
     /// The hashes of its certificates, the one in use first; the second follows it.
     pub fn certificate_hashes(&self) -> Vec<CertificateHash> {
         self.hashes.borrow().clone()
+    }
+
+    /// The same for who watches over them: they change every few days.
+    pub fn watch_certificate_hashes(&self) -> watch::Receiver<Vec<CertificateHash>> {
+        self.hashes.clone()
     }
 
     /// The address for [`connect`](crate::connect), with the hashes of the certificates after the `#`. No secret.

@@ -3,10 +3,10 @@
 //! A token is `version u8 = 1, audience, account, id [16], issued u64, expires u64, signature [64]`: Ed25519 over all before
 //! it with a prefix of its own. Texts are a length and so many bytes, times are milliseconds since 1970.
 
-use crate::account::{Account, UnixTime, is_name};
-use crate::bytes::{Reader, put_text};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::bytes::Reader;
+use crate::credential::{TOKEN_MAX, Token};
+use crate::native::account::{Account, UnixTime, is_name};
+use crate::native::text::put_text;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::fmt;
@@ -16,36 +16,6 @@ use std::time::Duration;
 const PREFIX: &[u8] = b"foretell player token\n";
 const VERSION: u8 = 1;
 const SIGNATURE: usize = 64;
-/// The longest token, in bytes.
-pub(crate) const TOKEN_MAX: usize = 1 + 65 + 65 + 16 + 8 + 8 + SIGNATURE;
-
-/// A signed player token. It is a secret of its bearer until it is used: neither `Debug` nor anything else prints it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(Box<[u8]>);
-
-impl Token {
-    /// The token as text for a form, a file or a message to the player: base64 for URLs. Not for a log.
-    pub fn reveal(&self) -> String {
-        URL_SAFE_NO_PAD.encode(&self.0)
-    }
-
-    /// A token from its text; `None` when it can't be one. Whether it is valid is up to the server.
-    pub fn parse(text: &str) -> Option<Token> {
-        let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok()?;
-        (bytes.len() <= TOKEN_MAX).then(|| Token(bytes.into()))
-    }
-
-    /// Its bytes, as they travel.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Token(..)")
-    }
-}
 
 /// What a token says, once its signature holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,7 +63,7 @@ impl Issuer {
         bytes.extend_from_slice(&now.after(lifetime).0.to_le_bytes());
         let signature = self.key.sign(&signed(&bytes));
         bytes.extend_from_slice(signature.as_ref());
-        Token(bytes.into())
+        Token::from_bytes(&bytes).expect("names are at most 64 bytes long")
     }
 }
 

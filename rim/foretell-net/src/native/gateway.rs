@@ -3,17 +3,18 @@
 //! In each tick: [`Gateway::drain`] what has come, `Server::update`, [`Gateway::note`] what it reports, [`Gateway::send`]
 //! the outbox.
 
-use crate::account::{Account, UnixTime};
-use crate::admission::Admission;
 use crate::brake::Brake;
-use crate::certificate::{CertificateHash, Identities};
-use crate::clock::Clock;
 use crate::control::Control;
-use crate::crowd::{Crowd, Seat};
-use crate::door::{Counts, Door, Newcomer};
-use crate::listen::{GatewayConfig, listen, quic_config};
-use crate::socket::acceptor;
-use crate::traffic::{Arrival, Traffic};
+use crate::join_url::CertificateHash;
+use crate::native::Clock;
+use crate::native::account::{Account, UnixTime};
+use crate::native::admission::Admission;
+use crate::native::certificate::Identities;
+use crate::native::crowd::{Crowd, Seat};
+use crate::native::door::{Counts, Door, Newcomer};
+use crate::native::listen::{GatewayConfig, listen, quic_config};
+use crate::native::socket::acceptor;
+use crate::native::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Transport, Unsent};
 use foretell::session::server::ServerEvent;
 use foretell::session::{Peek, Refusal, peek};
@@ -87,7 +88,7 @@ impl Gateway {
     /// # Panics
     /// When the audience of the access is empty or too long.
     pub fn bind(address: SocketAddr, config: GatewayConfig) -> io::Result<Gateway> {
-        assert!(crate::account::is_name(&config.access.audience), "an audience has 1 to 64 bytes");
+        assert!(crate::native::account::is_name(&config.access.audience), "an audience has 1 to 64 bytes");
         if config.access.insecure {
             warn!("INSECURE DEVELOPMENT MODE: anybody can make tokens for this server, in any player's name");
         }

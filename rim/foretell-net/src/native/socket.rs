@@ -3,8 +3,9 @@
 //! Each binary message is a byte 0 and a datagram, or a byte 1 and a message of the reliable stream with its length. What
 //! is lost delays what comes after it, so only few messages may wait, and a datagram beyond them is not sent.
 
-use crate::clock::Clock;
 use crate::control::{Control, MESSAGE_MAX};
+use crate::framing;
+use crate::native::Clock;
 use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
@@ -32,8 +33,6 @@ use wtransport::tls::rustls::ClientConfig;
 
 pub(crate) type Stream = WebSocketStream<TlsStream<TcpStream>>;
 
-const DATAGRAM: u8 = 0;
-const CONTROL: u8 = 1;
 /// Two ticks of the largest snapshots: what waits behind more than that comes too late.
 const ORDERS_MAX: usize = 16;
 /// How often the round trip is measured; an answer is the acknowledgement of all before it.
@@ -137,7 +136,7 @@ async fn read(
 ) {
     let why = loop {
         match timeout(idle_timeout, stream.next()).await {
-            Ok(Some(Ok(Message::Binary(bytes)))) => match take(&inbox, clock.now(), &bytes) {
+            Ok(Some(Ok(Message::Binary(bytes)))) => match framing::take(&inbox, clock.now(), &bytes) {
                 Ok(()) => {}
                 Err(why) => break why,
             },
@@ -152,31 +151,6 @@ async fn read(
     inbox.close(why);
 }
 
-/// Takes in one binary message.
-fn take(inbox: &Inbox, at: Instant, bytes: &[u8]) -> Result<(), Closed> {
-    match bytes.split_first() {
-        Some((&DATAGRAM, datagram)) => {
-            inbox.datagram(at, datagram);
-            Ok(())
-        }
-        Some((&CONTROL, framed)) => {
-            let message = unframed(framed).ok_or(Closed::Violation)?;
-            match Control::read(message) {
-                Some(Control::Closing(why)) => Err(why),
-                _ if inbox.message(message.to_vec()) => Ok(()),
-                _ => Err(Closed::Violation),
-            }
-        }
-        _ => Err(Closed::Violation),
-    }
-}
-
-/// The message after its length, when that is its length.
-fn unframed(framed: &[u8]) -> Option<&[u8]> {
-    let (length, message) = framed.split_first_chunk()?;
-    (usize::from(u16::from_le_bytes(*length)) == message.len()).then_some(message)
-}
-
 /// Writes what is told, then the farewell. Whoever reads nothing can't keep the socket open by that.
 async fn write(
     mut sink: impl Sink<Message> + Unpin,
@@ -189,8 +163,8 @@ async fn write(
         let message = tokio::select! {
             biased;
             Some(order) = orders.recv() => match order {
-                Order::Datagram(datagram) => tagged(DATAGRAM, &datagram),
-                Order::Tell(message) => tagged(CONTROL, &message),
+                Order::Datagram(datagram) => binary(framing::datagram(&datagram)),
+                Order::Tell(message) => binary(framing::control(&message)),
             },
             why = &mut closing => break why,
             _ = pings.tick() => match measured.begin_ping(clock.now()) {
@@ -206,7 +180,7 @@ async fn write(
     };
     // Who is dropped without a reason is cut.
     let Ok(why) = why else { return };
-    let farewell = tagged(CONTROL, &Control::Closing(why).framed());
+    let farewell = binary(framing::control(&Control::Closing(why).framed()));
     let _ = timeout(FAREWELL, async {
         drop(sink.send(farewell).await);
         sink.close().await
@@ -214,8 +188,8 @@ async fn write(
     .await;
 }
 
-fn tagged(tag: u8, bytes: &[u8]) -> Message {
-    Message::Binary([&[tag], bytes].concat().into())
+fn binary(bytes: Vec<u8>) -> Message {
+    Message::Binary(bytes.into())
 }
 
 impl Measured {
@@ -291,17 +265,14 @@ pub(crate) async fn open(address: SocketAddr, url: &Url, mut tls: ClientConfig) 
 /// The next control message, without its length; `None` when something else comes.
 pub(crate) async fn read_control(socket: &mut Stream) -> Option<Vec<u8>> {
     match socket.next().await? {
-        Ok(Message::Binary(bytes)) => {
-            let framed = bytes.strip_prefix(&[CONTROL])?;
-            unframed(framed).map(<[u8]>::to_vec)
-        }
+        Ok(Message::Binary(bytes)) => framing::read_control(&bytes).map(<[u8]>::to_vec),
         _ => None,
     }
 }
 
 /// Sends a control message with its length. When it fails the next thing that is asked of the socket does too.
 pub(crate) async fn write_control(socket: &mut Stream, framed: &[u8]) {
-    let _ = socket.send(tagged(CONTROL, framed)).await;
+    let _ = socket.send(binary(framing::control(framed))).await;
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Development mode: everybody knows the key that tokens are signed with. One call on either side, and no more of it.
 
-use crate::account::{Account, UnixTime};
-use crate::admission::Access;
-use crate::token::{Issuer, Token};
+use crate::credential::Token;
+use crate::native::account::{Account, UnixTime};
+use crate::native::admission::Access;
+use crate::native::token::Issuer;
 use std::time::Duration;
 
 /// Known to everybody.

@@ -1,0 +1,271 @@
+// Plays in a real browser on a real server: FORETELL_BIN=path/to/foretell node --test play.mjs, after cargo xtask web.
+// CHROMIUM names another browser binary than Debian's.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { startRelay } from "./relay.mjs";
+
+const PROGRAM = process.env.FORETELL_BIN;
+assert(PROGRAM, "FORETELL_BIN is the program to test");
+const SHOTS = fileURLToPath(new URL("./screenshots/", import.meta.url));
+const DESKTOP = { viewport: { width: 1100, height: 700 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+let browser;
+let folder;
+const servers = [];
+const contexts = [];
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A dedicated server that lets guests in and forgets the lost soon; `log` is what it has said so far. */
+async function startServer({ ports, settings = [], flags = [] } = {}) {
+  const [port, pagePort] = ports ?? [await freePort(), await freePort()];
+  const all = [
+    "access.guests=true", `page.listen=127.0.0.1:${pagePort}`, "metrics.listen=", `server.state_dir=${folder}`,
+    "server.idle_timeout_s=3", "session.keep_lost_s=2", "log.filter=debug", ...settings,
+  ];
+  const args = ["serve", ...flags, "--listen", `127.0.0.1:${port}`, ...all.flatMap((setting) => ["--set", setting])];
+  const program = spawn(PROGRAM, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const server = { program, port, origin: `http://127.0.0.1:${pagePort}`, ports: [port, pagePort], log: "" };
+  for (const stream of [program.stdout, program.stderr]) stream.on("data", (piece) => { server.log += piece; });
+  servers.push(server);
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (await fetch(server.origin).then(() => true, () => false)) return server;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${PROGRAM} does not answer at ${server.origin}: ${server.log}`);
+}
+
+async function stop(server, signal = "SIGKILL") {
+  if (server.program.exitCode !== null || server.program.signalCode) return;
+  const ended = once(server.program, "exit");
+  server.program.kill(signal);
+  await ended;
+}
+
+/** A tab of its own browser profile in which `prepare` has been done to the page before it is loaded. */
+async function tab(server, { options = DESKTOP, prepare = async () => {} } = {}) {
+  const context = await browser.newContext(options);
+  contexts.push(context);
+  const page = await context.newPage();
+  page.sockets = 0;
+  page.on("websocket", () => { page.sockets += 1; });
+  page.on("pageerror", (error) => assert.fail(`the page fails: ${error}`));
+  await prepare(page);
+  await page.goto(server.origin);
+  return page;
+}
+
+async function play(server, how) {
+  const page = await tab(server, how);
+  await page.waitForFunction(() => window.foretell?.cubes.some(({ own }) => own), null, { timeout: 15_000 });
+  return page;
+}
+
+const statusOf = (page) => page.locator("#status").textContent();
+const numberOf = (page) => page.evaluate(() => window.foretell.cubes.find(({ own }) => own).number);
+const placeOf = (page, number) => page.evaluate(
+  (wanted) => window.foretell.cubes.find((cube) => cube.number === wanted)?.position, number);
+const sees = (page, number) => page.waitForFunction(
+  (wanted) => window.foretell.cubes.some((cube) => cube.number === wanted), number, { timeout: 10_000 });
+const missesSoon = (page, number, timeout = 3_000) => page.waitForFunction(
+  (gone) => !window.foretell.cubes.some((cube) => cube.number === gone), number, { timeout });
+
+/** Holds a key for a while; how far `number` moves by it on another page. */
+async function push(page, key, seenBy, number) {
+  const before = await placeOf(seenBy, number);
+  await page.bringToFront();
+  await page.keyboard.down(key);
+  await page.waitForTimeout(400);
+  await page.keyboard.up(key);
+  await page.waitForTimeout(600);
+  await seenBy.bringToFront();
+  await seenBy.waitForTimeout(300);
+  const after = await placeOf(seenBy, number);
+  return after.map((place, axis) => place - before[axis]);
+}
+
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  folder = mkdtempSync(join(tmpdir(), "foretell-play-"));
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+  for (const server of servers.splice(0)) await stop(server);
+});
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("two tabs", () => {
+  test("join by WebTransport, each sees the other move, and one that is closed is gone for the other", async () => {
+    const server = await startServer();
+    const [one, two] = [await play(server), await play(server)];
+    const [first, second] = [await numberOf(one), await numberOf(two)];
+    assert.notEqual(first, second);
+    await sees(one, second);
+    await sees(two, first);
+    const right = await push(one, "ArrowRight", two, first);
+    assert(right[0] > 0.5 && Math.abs(right[2]) < 0.01, `the second tab sees the first go right: ${right}`);
+    const up = await push(two, "KeyW", one, second);
+    assert(up[2] > 0.5 && Math.abs(up[0]) < 0.01, `the first tab sees the second go up: ${up}`);
+    assert.match(await statusOf(one), new RegExp(`You are player ${first}\\.`));
+    await one.screenshot({ path: `${SHOTS}play.png` });
+    assert.equal(one.sockets + two.sockets, 0, "no WebSocket was opened");
+    await two.close({ runBeforeUnload: false });
+    await missesSoon(one, second, 1_000);
+  });
+
+  test("of which one crashes: it is gone for the other when the server has waited for it", async () => {
+    const server = await startServer();
+    const [one, two] = [await play(server), await play(server)];
+    const second = await numberOf(two);
+    await sees(one, second);
+    await two.goto("chrome://crash").catch(() => {});
+    await missesSoon(one, second, 9_000);
+  });
+});
+
+describe("a tab", () => {
+  test("moves its own cube in the frame after the key, however long the round trip is", async () => {
+    const server = await startServer();
+    const relay = await startRelay(server.port, 100);
+    const prepare = (page) => page.route("**/join", async (route) => {
+      const answer = await route.fetch();
+      const invitation = await answer.json();
+      invitation.url = invitation.url.replace(`:${server.port}/`, `:${relay.port}/`);
+      await route.fulfill({ json: invitation });
+    });
+    // The page may talk to its own server alone; the relay is none.
+    const page = await play(server, { options: { ...DESKTOP, bypassCSP: true }, prepare });
+    await page.waitForTimeout(3_000);
+    await page.evaluate(() => {
+      window.presses = [];
+      const own = () => window.foretell.cubes.find((cube) => cube.own).position[0];
+      addEventListener("keydown", (event) => {
+        const [frame, x] = [window.foretell.frame, own()];
+        // The page's own callback of this frame was asked for earlier, and has run.
+        if (!event.repeat) requestAnimationFrame(() => window.presses.push({ frames: window.foretell.frame - frame, metres: own() - x }));
+      });
+    });
+    for (const key of ["ArrowRight", "ArrowLeft", "ArrowRight", "ArrowLeft", "ArrowRight", "ArrowLeft"]) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(120);
+      await page.keyboard.up(key);
+      await page.waitForTimeout(1_800);
+    }
+    const presses = await page.evaluate(() => window.presses);
+    const rtt = await page.evaluate(() => window.foretell.figures.rtt);
+    relay.end();
+    assert(rtt > 190, `the round trip is visible: ${rtt} ms`);
+    assert.equal(presses.length, 6);
+    for (const [at, { frames, metres }] of presses.entries()) {
+      assert.equal(frames, 1);
+      assert(metres * (at % 2 ? -1 : 1) > 0.00005, `press ${at}: ${JSON.stringify(presses)}`);
+    }
+  });
+
+  test("without WebTransport plays over a WebSocket", async () => {
+    const server = await startServer();
+    const prepare = (page) => page.addInitScript(() => { delete window.WebTransport; });
+    const one = await play(server, { options: { ...DESKTOP, ignoreHTTPSErrors: true }, prepare });
+    const two = await play(server);
+    const [first, second] = [await numberOf(one), await numberOf(two)];
+    assert.deepEqual([one.sockets, two.sockets], [1, 0]);
+    await sees(one, second);
+    const left = await push(one, "KeyA", two, first);
+    assert(left[0] < -0.5, `it is seen to go left: ${left}`);
+    await one.close({ runBeforeUnload: false });
+    await missesSoon(two, first, 1_000);
+  });
+
+  test("says that its server was killed, and comes back by ticket when it is there again", async () => {
+    const server = await startServer();
+    let asked = 0;
+    const page = await play(server, { prepare: (page) => page.on("request", (request) => { asked += request.url().endsWith("/join") ? 1 : 0; }) });
+    const moved = await push(page, "KeyD", page, await numberOf(page));
+    assert(moved[0] > 0.5);
+    await stop(server);
+    await page.waitForFunction(() => document.body.dataset.state === "rejoining", null, { timeout: 20_000 });
+    assert.match(await statusOf(page), /Connection lost\. Trying to come back\./);
+    await page.screenshot({ path: `${SHOTS}play-lost.png` });
+    const again = await startServer({ ports: server.ports });
+    await page.waitForFunction(() => document.body.dataset.state === "playing", null, { timeout: 20_000 });
+    assert.match(await statusOf(page), /You are player \d+\./);
+    const accountOf = ({ log }) => log.match(/joined account=(guest-[0-9a-f]{16})/)[1];
+    assert.equal(accountOf(again), accountOf(server));
+    assert.equal(asked, 1, "it was the ticket: no other token was asked for");
+    const right = await push(page, "ArrowRight", page, await numberOf(page));
+    assert(right[0] > 0.5, `it plays on: ${right}`);
+  });
+
+  test("is told that the server ends, and then that it has ended", async () => {
+    const server = await startServer({ settings: ["server.drain_s=4"] });
+    const page = await play(server);
+    server.program.kill("SIGTERM");
+    await page.waitForFunction(() => /ends in \d s/.test(document.getElementById("status").textContent), null, { timeout: 3_000 });
+    await page.waitForFunction(() => document.body.dataset.state === "over", null, { timeout: 8_000 });
+    assert.match(await statusOf(page), /the server has ended/);
+  });
+
+  test("fits a phone, and is driven by touch", async () => {
+    const server = await startServer();
+    const page = await play(server, { options: PHONE });
+    const number = await numberOf(page);
+    const before = await placeOf(page, number);
+    const box = await page.locator("#stick").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.waitForTimeout(400);
+    await page.mouse.up();
+    assert((await placeOf(page, number))[0] > before[0] + 0.3, "the stick drives");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+    await page.screenshot({ path: `${SHOTS}play-phone.png` });
+  });
+});
+
+describe("the server of the page", () => {
+  test("says that the page is not built, and serves programs", async () => {
+    const server = await startServer({ settings: [`page.folder=${join(folder, "none")}`], flags: ["--insecure"] });
+    const page = await tab(server);
+    assert.match(await page.locator("body").textContent(), /cargo xtask web/);
+    await page.screenshot({ path: `${SHOTS}play-not-built.png` });
+    const [url] = server.log.match(/https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
+    const bots = spawn(PROGRAM, ["bots", "1", url, "--seconds", "1"], { stdio: "ignore" });
+    await once(bots, "exit");
+    assert.match(server.log, /joined account=bot/);
+  });
+
+  test("hands out tokens to its own page alone, and keeps them to itself", async () => {
+    const server = await startServer();
+    const ask = (headers) => fetch(`${server.origin}/join`, { method: "POST", headers });
+    const answer = await ask({ origin: server.origin });
+    assert.deepEqual([answer.status, answer.headers.get("cache-control")], [200, "no-store"]);
+    const { url, token } = await answer.json();
+    assert.match(url, /^https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{64}\.[0-9a-f]{64}$/);
+    assert(token.length > 100);
+    assert.equal((await ask({ origin: "https://elsewhere.example" })).status, 403);
+    assert.notEqual((await fetch(`${server.origin}/join`)).status, 200);
+    const asked = await Promise.all(Array.from({ length: 40 }, () => ask({ origin: server.origin })));
+    assert.equal(asked.filter(({ status }) => status === 429).length, 11);
+    const page = await play(await startServer());
+    await page.waitForTimeout(200);
+    assert(servers.every(({ log }) => log.includes("serve") && !log.includes(token)));
+  });
+});

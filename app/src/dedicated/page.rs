@@ -1,0 +1,196 @@
+//! The page of the dedicated server: its files for browsers, and what they need to join.
+
+use super::bundle;
+use super::config::PageKeys;
+use super::setup::Guests;
+use crate::site;
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use foretell_net::{Account, CertificateHash, Running, join_url, random_key};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// How many tokens one address gets in a minute, and all together.
+const TOKENS_PER_ADDRESS: u32 = 30;
+const TOKENS_MAX: u32 = 1000;
+
+/// Takes the port.
+///
+/// # Errors
+/// When it is taken already.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("page.listen: {address} can't be served"))
+}
+
+/// What browsers call a page that is served there.
+pub fn origins(listener: &TcpListener, keys: &PageKeys) -> Vec<String> {
+    let mut origins: Vec<_> = keys.origin.iter().cloned().collect();
+    if let Ok(address) = listener.local_addr() {
+        let port = address.port();
+        origins.extend([
+            format!("http://{address}"),
+            format!("http://localhost:{port}"),
+            format!("http://127.0.0.1:{port}"),
+        ]);
+    }
+    origins
+}
+
+/// Where players join, and by whose word.
+pub struct Players {
+    host: String,
+    port: u16,
+    hashes: watch::Receiver<Vec<CertificateHash>>,
+    guests: Guests,
+    given: Mutex<Given>,
+}
+
+impl Players {
+    pub fn new(host: &str, running: &Running, guests: Guests) -> Players {
+        let (port, hashes) = (running.local_addr().port(), running.watch_certificate_hashes());
+        let given = Mutex::new(Given { since: Instant::now(), tokens: BTreeMap::new() });
+        Players { host: host.to_owned(), port, hashes, guests, given }
+    }
+
+    fn url(&self) -> String {
+        join_url(&self.host, self.port, &self.hashes.borrow())
+    }
+}
+
+/// The tokens of the running minute, by address.
+struct Given {
+    since: Instant,
+    /// At most [`TOKENS_MAX`] addresses.
+    tokens: BTreeMap<IpAddr, u32>,
+}
+
+impl Given {
+    /// Whether one more may be given; if so it counts.
+    fn allows(&mut self, now: Instant, to: IpAddr) -> bool {
+        if now.duration_since(self.since) >= Duration::from_secs(60) {
+            (self.since, self.tokens) = (now, BTreeMap::new());
+        }
+        let given = self.tokens.get(&to).copied().unwrap_or(0);
+        let allowed = given < TOKENS_PER_ADDRESS && self.tokens.values().sum::<u32>() < TOKENS_MAX;
+        if allowed {
+            self.tokens.insert(to, given + 1);
+        }
+        allowed
+    }
+}
+
+struct Page {
+    address: SocketAddr,
+    origin: Option<String>,
+    folders: Vec<PathBuf>,
+    players: Players,
+}
+
+/// Serves the page for ever.
+///
+/// # Errors
+/// When the listener has no address.
+pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<impl Future<Output = ()> + use<>> {
+    let address = listener.local_addr().context("the page's listener has no address")?;
+    let folders = bundle::folders(keys.folder.as_deref());
+    match bundle::is_built(&folders) {
+        true => println!("foretell serve: browsers play at http://{address}/"),
+        false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it (http://{address}/)"),
+    }
+    let page = Arc::new(Page { address, origin: keys.origin.clone(), folders, players });
+    let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    Ok(async move {
+        if let Err(error) = axum::serve(listener, service).await {
+            tracing::error!(%error, "the page is not served any more");
+        }
+    })
+}
+
+/// A file of the page.
+async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Response {
+    if let Err(sentence) = site::check(&headers, page.address, page.origin.as_deref()) {
+        return site::refuse(&sentence);
+    }
+    let Players { host, port, .. } = &page.players;
+    let policy =
+        format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https://{host}:{port} wss://{host}:{port}");
+    // The thread of the requests is that of the ticks.
+    let (asked, path) = (Arc::clone(&page), uri.path().to_owned());
+    let found = tokio::task::spawn_blocking(move || bundle::find(&asked.folders, &path)).await;
+    match found.ok().flatten() {
+        Some(file) => (site::headers(file.kind, &policy), file.bytes).into_response(),
+        None if uri.path() == "/" => {
+            (StatusCode::SERVICE_UNAVAILABLE, site::headers("text/html; charset=utf-8", &policy), NOT_BUILT)
+                .into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
+    }
+}
+
+const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>foretell serve</title>\
+    <h1>No page for browsers yet</h1>\
+    <p>The server runs, and programs can join it: its address stands where it was started.</p>\
+    <p>To play here, build the page with <code>cargo xtask web</code>, then load this one again.</p></html>";
+
+/// What the page needs to join. Without a token the player has to bring one.
+#[derive(Serialize)]
+struct Invitation {
+    url: String,
+    token: Option<String>,
+}
+
+async fn join(
+    State(page): State<Arc<Page>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(sentence) = site::check(&headers, page.address, page.origin.as_deref()) {
+        return site::refuse(&sentence);
+    }
+    let players = &page.players;
+    if !players.given.lock().unwrap_or_else(PoisonError::into_inner).allows(Instant::now(), from.ip()) {
+        return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
+    }
+    let token = players.guests.token(&guest()).map(|token| token.reveal());
+    let invitation = serde_json::to_string(&Invitation { url: players.url(), token }).expect("two texts");
+    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
+}
+
+/// A name that nobody else has.
+fn guest() -> Account {
+    let number = random_key().iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    Account::new(&format!("guest-{number:016x}")).expect("a short name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_gets_so_many_tokens_in_a_minute_and_all_together_a_thousand() {
+        let start = Instant::now();
+        let mut given = Given { since: start, tokens: BTreeMap::new() };
+        let address = |number: u32| IpAddr::from(number.to_be_bytes());
+        let count = |given: &mut Given, now, to| (0..100).filter(|_| given.allows(now, address(to))).count();
+        assert_eq!((count(&mut given, start, 1), count(&mut given, start, 2)), (30, 30));
+        let others = (3..2000).filter(|number| given.allows(start, address(*number))).count();
+        assert_eq!(others, 1000 - 2 * 30, "what was refused does not count");
+        assert_eq!(count(&mut given, start + Duration::from_secs(60), 1), 30);
+    }
+
+    #[test]
+    fn guests_have_names_that_differ() {
+        assert_ne!(guest(), guest());
+    }
+}

@@ -1,0 +1,115 @@
+//! What the program's pages have in common: whom they answer, and with which headers.
+//!
+//! Any page in any browser on this machine can reach a loopback address, so both `Host` and `Origin` are checked: the
+//! first against names that resolve to here by somebody else's doing, the second against other sites' scripts.
+
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use std::net::{IpAddr, SocketAddr};
+
+/// The headers of a file of this kind; `policy` is what its content security policy says beyond the usual.
+pub fn headers(kind: &str, policy: &str) -> [(HeaderName, String); 5] {
+    let policy = format!(
+        "default-src 'self'; {policy}; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::REFERRER_POLICY, "no-referrer".to_owned()),
+    ]
+}
+
+/// The answer to who is not answered.
+pub fn refuse(sentence: &str) -> Response {
+    tracing::warn!(sentence, "refused");
+    (StatusCode::FORBIDDEN, format!("{sentence}\n")).into_response()
+}
+
+/// Whether a request is meant for the server at `address`, and comes from its own page; `proxied` is the origin by which it
+/// is seen through a proxy, when it is. Returns the host that the request names.
+pub fn check(headers: &HeaderMap, address: SocketAddr, proxied: Option<&str>) -> Result<String, String> {
+    let of = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let host = of(header::HOST).unwrap_or_default();
+    let own = match proxied.filter(|origin| origin.split_once("://").is_some_and(|(_, known)| known == host)) {
+        Some(origin) => origin.to_owned(),
+        None if is_ours(host, address) => format!("http://{host}"),
+        None => {
+            return Err(format!(
+                "This page is asked for as {address} or localhost, and this request names another host."
+            ));
+        }
+    };
+    match of(header::ORIGIN) {
+        // No browser leaves it out of a script's WebSocket or POST.
+        None => Ok(host.to_owned()),
+        Some(origin) if origin == own => Ok(host.to_owned()),
+        Some(_) => {
+            Err("Only this server's own page may talk to it, and this request comes from another site.".to_owned())
+        }
+    }
+}
+
+/// Whether a `Host` names this server: the bound address or, where that is of all interfaces, any literal address (no
+/// name: names can be made to point here); on loopback also `localhost`.
+fn is_ours(host: &str, address: SocketAddr) -> bool {
+    let here = |ip: IpAddr| ip == address.ip() || address.ip().is_unspecified() || ip.is_loopback();
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+        _ => (host, Some(80)),
+    };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    port == Some(address.port()) && (name == "localhost" || name.parse().is_ok_and(here))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(host: &str, origin: Option<&str>, bound: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().expect("a header"));
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().expect("a header"));
+        }
+        check(&headers, bound.parse().expect("an address"), Some("https://play.example")).is_ok()
+    }
+
+    #[test]
+    fn only_a_servers_own_page_under_its_own_name_is_served() {
+        let bound = "127.0.0.1:7878";
+        assert!(asked("127.0.0.1:7878", None, bound));
+        assert!(asked("127.0.0.1:7878", Some("http://127.0.0.1:7878"), bound));
+        assert!(asked("localhost:7878", Some("http://localhost:7878"), bound));
+        assert!(!asked("localhost:7878", Some("http://127.0.0.1:7878"), bound));
+        assert!(!asked("127.0.0.1:7878", Some("http://127.0.0.1:8000"), bound));
+        assert!(!asked("127.0.0.1:7878", Some("https://evil.example"), bound));
+        assert!(!asked("127.0.0.1:7878", Some("null"), bound));
+        assert!(!asked("evil.example:7878", Some("http://evil.example:7878"), bound));
+        assert!(!asked("127.0.0.1:1", None, bound));
+        assert!(!asked("192.168.1.5:7878", None, bound));
+        assert!(!asked("", None, bound));
+    }
+
+    #[test]
+    fn behind_a_proxy_a_page_has_the_origin_that_it_was_told_and_no_other() {
+        let bound = "127.0.0.1:7878";
+        assert!(asked("play.example", None, bound));
+        assert!(asked("play.example", Some("https://play.example"), bound));
+        assert!(!asked("play.example", Some("http://play.example"), bound));
+        assert!(!asked("play.example:7878", None, bound));
+        assert!(!asked("127.0.0.1:7878", Some("https://play.example"), bound));
+    }
+
+    #[test]
+    fn on_all_interfaces_any_literal_address_will_do_and_no_other_name() {
+        for bound in ["0.0.0.0:7878", "[::]:7878"] {
+            assert!(asked("192.168.1.5:7878", Some("http://192.168.1.5:7878"), bound));
+            assert!(asked("[fe80::1]:7878", None, bound));
+            assert!(!asked("my.example:7878", None, bound));
+        }
+        assert!(asked("127.0.0.1", None, "127.0.0.1:80"));
+        assert!(asked("[::1]", None, "[::1]:80"));
+    }
+}

@@ -1,0 +1,31 @@
+//! The room of native programs: tokio, QUIC, TLS, and all that servers are made of.
+//!
+//! What the shared files ask of a platform has the same names here and in the room of browsers: [`Clock`], [`Tasks`],
+//! [`sleep`], [`within`], [`ask_by_webtransport`], [`ask_by_socket`], [`Farewell`].
+
+pub(crate) mod account;
+pub(crate) mod admission;
+pub(crate) mod certificate;
+mod clock;
+pub(crate) mod crowd;
+mod development;
+mod door;
+pub(crate) mod gateway;
+mod join;
+pub(crate) mod join_url;
+pub(crate) mod listen;
+mod quic;
+pub(crate) mod runtime;
+pub(crate) mod serve;
+mod socket;
+mod tasks;
+mod text;
+pub(crate) mod tick_times;
+mod ticket;
+pub(crate) mod token;
+pub(crate) mod traffic;
+mod window;
+
+pub use clock::Clock;
+pub(crate) use join::{Farewell, ask_by_socket, ask_by_webtransport};
+pub(crate) use tasks::{Tasks, sleep, within};

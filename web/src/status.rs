@@ -1,0 +1,53 @@
+//! How a player fares, in words and in figures.
+
+use foretell::ClientState;
+use foretell::session::Refusal;
+use foretell_arena::Arena;
+use foretell_net::{Connected, Player};
+
+/// In one word, and in a sentence.
+pub fn of(player: &Player<Arena>) -> (&'static str, String) {
+    let sentence = match player.connected() {
+        Connected::Yes => return connected(player),
+        Connected::Rejoining => return ("rejoining", "Connection lost. Trying to come back.".into()),
+        Connected::Closed(why) => format!("It is over: {why}."),
+        Connected::Refused(why) => format!("The server does not take you back: {why}."),
+        Connected::GivenUp => "Connection lost, and the server could not be reached for five minutes.".into(),
+    };
+    ("over", sentence)
+}
+
+fn connected(player: &Player<Arena>) -> (&'static str, String) {
+    let client = player.client();
+    let (state, sentence) = match client.state(player.clock().now()) {
+        ClientState::Joining => ("joining", "Joining."),
+        ClientState::Refused(Refusal::Version | Refusal::Rules) => {
+            ("over", "This page and the server are of different versions: build the page again.")
+        }
+        ClientState::Refused(Refusal::Full) => ("over", "The server is full."),
+        ClientState::Refused(Refusal::Gone) => ("over", "The place is taken over, or given up."),
+        ClientState::Playing | ClientState::Behind => ("playing", ""),
+        ClientState::Starved => ("trouble", "Nothing comes from the server: the others stand still."),
+        ClientState::Resyncing => ("trouble", "Starting again from the server's state."),
+        ClientState::Lost => ("trouble", "Nothing has come from the server for five seconds."),
+    };
+    if state == "playing" {
+        let number = client.player().map_or(0, |player| player.get());
+        let end =
+            player.ends_within().map_or(String::new(), |time| format!(" The server ends in {} s.", time.as_secs()));
+        return (state, format!("You are player {number}.{end}"));
+    }
+    (state, sentence.into())
+}
+
+/// Round trip, lead, delay of others, corrections, resyncs, bytes received, bytes sent.
+pub fn figures(player: &Player<Arena>) -> Vec<f64> {
+    let stats = player.client().stats();
+    let tick_ms = 1000.0 / f64::from(foretell_arena::rules().tick_rate.get());
+    #[expect(clippy::cast_precision_loss, reason = "to be shown")]
+    let [corrections, resyncs, received, sent] =
+        [stats.corrections, stats.resyncs, stats.bytes_received, stats.bytes_sent].map(|count| count as f64);
+    let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
+    let (lead_ms, delay_ms) = (stats.lead_ticks * tick_ms, stats.playout_delay_ticks * tick_ms);
+    vec![rtt_ms, lead_ms, delay_ms, corrections, resyncs, received, sent]
+}
