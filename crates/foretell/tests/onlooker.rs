@@ -42,7 +42,7 @@ impl Driver<Masses> for Onlooker {
                 assert!(self.snapshots.last().is_none_or(|before| *before < tick));
                 self.snapshots.push(tick);
             }
-            Peek::Hello { .. } | Peek::Other => {}
+            Peek::Hello { .. } | Peek::Refused { .. } | Peek::Other => {}
         }
     }
 }

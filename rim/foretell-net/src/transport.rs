@@ -97,18 +97,22 @@ pub enum Closed {
     /// Nobody has said so: the network is gone, or the other end's machine or program.
     #[error("connection lost")]
     Lost = 6,
+    /// The other end plays by other rules, or speaks another version of the session's protocol: another build of the game.
+    #[error("another build of the game")]
+    Incompatible = 7,
 }
 
 impl Closed {
     /// The reason that a code of the wire stands for; an unknown one is [`Closed::Lost`].
     pub fn from_code(code: u64) -> Closed {
-        const ALL: [Closed; 6] = [
+        const ALL: [Closed; 7] = [
             Closed::Goodbye,
             Closed::Replaced,
             Closed::Refused,
             Closed::ServerEnded,
             Closed::Removed,
             Closed::Violation,
+            Closed::Incompatible,
         ];
         ALL.into_iter().find(|why| why.code() == code).unwrap_or(Closed::Lost)
     }
@@ -119,32 +123,56 @@ impl Closed {
     }
 }
 
-/// How many datagrams wait at most: a tick of the fastest server is 8 of them, so this is more than a stall of 100 ms.
-const DATAGRAMS_MAX: usize = 64;
+/// How many datagrams are taken in: of more the newest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    /// So many at once.
+    pub at_once: usize,
+    /// And so many per [`Inbox::drain`] in the long run.
+    pub per_drain: usize,
+}
+
+impl Allowance {
+    /// From a server: a tick is 8 of them at most, so this is more than a stall of 100 ms.
+    pub(crate) const FROM_SERVER: Allowance = Allowance { at_once: 64, per_drain: 64 };
+    /// From a client, which sends one in each tick: what comes beyond that is not worth the CPU time of a tick. What a
+    /// stall has heaped up is, as far as the session catches up with it, which is 8 ticks.
+    pub(crate) const FROM_CLIENT: Allowance = Allowance { at_once: 16, per_drain: 2 };
+}
+
 /// How many messages wait at most; a second or two of them.
 const MESSAGES_MAX: usize = 16;
 
 /// What has come and was not taken yet. Shared by the task that reads and whoever drains.
-#[derive(Debug, Default)]
-pub(crate) struct Inbox(Mutex<Waiting>);
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    allowance: Allowance,
+    waiting: Mutex<Waiting>,
+}
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Oldest first, `len <= DATAGRAMS_MAX`.
+    /// Oldest first, `len <= room`.
     datagrams: VecDeque<(Instant, Vec<u8>)>,
+    /// How many the next drain takes: `per_drain <= room <= at_once`.
+    room: usize,
     /// Oldest first, `len <= MESSAGES_MAX`.
     messages: VecDeque<Vec<u8>>,
     closed: Option<Closed>,
 }
 
 impl Inbox {
+    pub(crate) fn new(allowance: Allowance) -> Inbox {
+        Inbox { allowance, waiting: Mutex::new(Waiting { room: allowance.at_once, ..Waiting::default() }) }
+    }
+
     /// A datagram that came at `at`. Of too many the oldest are dropped; one that is longer than any of a session is too.
     pub(crate) fn datagram(&self, at: Instant, bytes: &[u8]) {
         if bytes.len() > DATAGRAM_MAX {
             return;
         }
         let mut waiting = self.lock();
-        if waiting.datagrams.len() == DATAGRAMS_MAX {
+        if waiting.datagrams.len() >= waiting.room {
             waiting.datagrams.pop_front();
         }
         waiting.datagrams.push_back((at, bytes.to_vec()));
@@ -172,6 +200,8 @@ impl Inbox {
     pub(crate) fn drain(&self, each: &mut dyn FnMut(Came<'_>)) {
         let (messages, datagrams) = {
             let mut waiting = self.lock();
+            let Allowance { at_once, per_drain } = self.allowance;
+            waiting.room = (waiting.room - waiting.datagrams.len() + per_drain).min(at_once);
             (std::mem::take(&mut waiting.messages), std::mem::take(&mut waiting.datagrams))
         };
         messages.iter().for_each(|message| each(Came::Message(message)));
@@ -180,7 +210,7 @@ impl Inbox {
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         // Whoever panicked has left whole entries.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_inbox_keeps_the_newest_datagrams_and_refuses_surplus_messages() {
-        let inbox = Inbox::default();
+        let inbox = Inbox::new(Allowance::FROM_SERVER);
         for number in 0..100u8 {
             inbox.datagram(Instant::from_micros(u64::from(number)), &[number]);
             assert_eq!(inbox.message(vec![number]), usize::from(number) < MESSAGES_MAX);
@@ -206,8 +236,31 @@ mod tests {
     }
 
     #[test]
+    fn who_floods_an_inbox_is_heard_as_much_as_a_client_is_worth_and_in_full_again_after_a_pause() {
+        let inbox = Inbox::new(Allowance::FROM_CLIENT);
+        let taken = |came: u8| {
+            (0..came).for_each(|number| inbox.datagram(Instant::ZERO, &[number]));
+            let mut taken = Vec::new();
+            inbox.drain(&mut |came| {
+                if let Came::Datagram(_, bytes) = came {
+                    taken.push(bytes[0])
+                }
+            });
+            taken
+        };
+        assert_eq!(taken(200), (184..200).collect::<Vec<_>>(), "the newest");
+        for _ in 0..10 {
+            assert_eq!(taken(200), [198, 199]);
+        }
+        for _ in 0..100 {
+            assert_eq!(taken(1), [0], "who sends one per tick is always heard");
+        }
+        assert_eq!(taken(200).len(), 16);
+    }
+
+    #[test]
     fn a_code_means_the_reason_that_it_was_made_of() {
-        for code in 0..=6 {
+        for code in 0..=7 {
             assert_eq!(Closed::from_code(code).code(), code);
         }
         assert_eq!(Closed::from_code(1 << 40), Closed::Lost);

@@ -2,13 +2,19 @@
 
 mod common;
 
-use common::{SEED, account, all_agree, join, play, serve_config, start, token};
+use common::raw::{SOON, initials};
+use common::{SEED, account, all_agree, join, join_with, play, rules, serve_config, start, token};
+use foretell::TickRate;
 use foretell_net::{
-    ConnectError, Credential, Issuer, Limits, Refused, ResumeTicket, Running, ServeConfig, Token, UnixTime,
+    Closed, ConnectError, Connected, Credential, Issuer, JoinConfig, Limits, Refused, ResumeTicket, Running,
+    ServeConfig, Token, UnixTime, Via,
 };
-use std::time::Duration;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 const MINUTE: Duration = Duration::from_secs(60);
+const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 async fn refusal(server: &Running, credential: impl Into<Credential>) -> Refused {
     match join(&server.url("127.0.0.1"), credential).await {
@@ -71,6 +77,46 @@ async fn one_address_has_so_many_connections_and_no_more() {
     guests.pop().expect("bob").player.leave().await;
     server.watch().wait_for(|status| status.connections == 1).await.expect("it runs");
     assert!(join(&url, token("carol")).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn packets_with_the_address_of_a_player_do_not_keep_the_player_out() {
+    let server = start(serve_config()).await;
+    let url = server.url("127.0.0.1");
+    // As of somebody who writes another's address into packets: nobody answers there.
+    let (silent, packets) = initials(&url, |_| LOCAL, Limits::default().per_address_max).await;
+    for packet in packets {
+        silent.send_to(&packet, server.local_addr()).await.expect("sent");
+    }
+    let mut status = server.watch();
+    let retried = status.wait_for(|status| status.traffic.retried > 0);
+    timeout(SOON, retried).await.expect("half of the address is for others").expect("it runs");
+    assert!(server.status().handshakes > 0);
+    let mut guests = [join(&url, token("alice")).await.expect("admitted after a retry")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_build_of_the_game_is_told_so_at_once_by_both_protocols() {
+    let server = start(serve_config()).await;
+    for via in [Via::WebTransport, Via::WebSocket] {
+        let mut others = rules();
+        others.tick_rate = TickRate::hz(30);
+        let mut guests =
+            [join_with(&server.url("127.0.0.1"), token("alice"), JoinConfig { via, ..JoinConfig::new(others) })
+                .await
+                .expect("admitted: a token says nothing of rules")];
+        let began = Instant::now();
+        let told = Connected::Closed(Closed::Incompatible);
+        play(&mut guests, "it is told", |guests| guests[0].player.connected() == told).await;
+        assert!(began.elapsed() < Duration::from_secs(5), "long before those who never play are closed");
+        server.watch().wait_for(|status| status.connections == 0).await.expect("it runs");
+        let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("the place is free")];
+        play(&mut guests, "the right build plays", |guests| all_agree(guests, 10)).await;
+        let [alice] = guests;
+        alice.player.leave().await;
+        server.watch().wait_for(|status| status.players == 0).await.expect("it runs");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,77 +2,31 @@
 
 mod common;
 
-use common::{Arena, all_agree, join, play, rules, serve_config, start, token};
-use foretell::{Client, ClientConfig, Instant, Outbox};
+use common::raw::{Raw, SOON, hashes, hello};
+use common::{all_agree, join, play, serve_config, start, token};
 use foretell_net::{Running, ServeConfig, Token};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use wtransport::endpoint::ConnectOptions;
+use wtransport::quinn::TransportConfig;
 use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
 use wtransport::tls::{Sha256Digest, rustls};
-use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, RecvStream, SendStream};
-
-const SOON: Duration = Duration::from_secs(20);
-
-struct Raw {
-    connection: Connection,
-    send: SendStream,
-    recv: RecvStream,
-}
+use wtransport::{ClientConfig as QuicConfig, Endpoint};
 
 /// A connection with its stream, on which nothing was said yet; `None` when the server does not want it.
 async fn open(server: &Running, origin: Option<&str>) -> Option<Raw> {
-    let hashes = server.certificate_hashes().into_iter().map(Sha256Digest::new);
-    let any = "127.0.0.1:0".parse().expect("an address");
-    let config = QuicConfig::builder().with_bind_address(any).with_server_certificate_hashes(hashes).build();
-    let mut options = ConnectOptions::builder(format!("https://127.0.0.1:{}/", server.local_addr().port()));
-    if let Some(origin) = origin {
-        options = options.add_header("origin", origin);
-    }
-    let connection = Endpoint::client(config).expect("a port").connect(options.build()).await.ok()?;
-    let (send, recv) = connection.open_bi().await.ok()?.await.ok()?;
-    Some(Raw { connection, send, recv })
-}
-
-impl Raw {
-    async fn say(&mut self, message: &[u8]) {
-        let length = u16::try_from(message.len()).expect("short").to_le_bytes();
-        self.send.write_all(&[&length[..], message].concat()).await.expect("sent");
-    }
-
-    async fn hear(&mut self) -> Vec<u8> {
-        let mut length = [0; 2];
-        self.recv.read_exact(&mut length).await.expect("a length");
-        let mut message = vec![0; usize::from(u16::from_le_bytes(length))];
-        self.recv.read_exact(&mut message).await.expect("a message");
-        message
-    }
-
-    /// Whether the server has closed the connection.
-    async fn is_closed(&self) -> bool {
-        timeout(SOON, self.connection.closed()).await.is_ok()
-    }
+    Raw::open(&server.url("127.0.0.1"), Ipv4Addr::LOCALHOST.into(), origin).await
 }
 
 /// Admitted by token: the connection and the number of its session.
 async fn admitted(server: &Running, token: &Token) -> (Raw, u64) {
     let mut raw = open(server, None).await.expect("a connection");
-    raw.say(&[&[1, 1, 0], token.as_bytes()].concat()).await;
-    let answer = raw.hear().await;
-    assert_eq!(answer[0], 2, "admitted");
-    (raw, u64::from_le_bytes(answer[1..9].try_into().expect("8 bytes")))
-}
-
-/// What a client with this nonce sends first.
-fn hello(nonce: u64) -> Vec<u8> {
-    let mut client = Client::<Arena>::new(rules(), ClientConfig::default(), nonce);
-    let mut outbox = Outbox::new();
-    client.update(Instant::ZERO, &mut Arena::default(), &mut |_| unreachable!("no tick yet"), &mut outbox);
-    outbox.iter().next().map(|(_, bytes)| bytes.to_vec()).expect("a hello")
+    let session = raw.admit(token).await.expect("admitted");
+    (raw, session)
 }
 
 async fn until(server: &Running, what: &str, done: impl FnMut(&foretell_net::Status) -> bool) {
@@ -101,7 +55,7 @@ async fn what_is_said_instead_of_an_admission_is_refused() {
     for (message, answer) in [(&[1, 2, 0, 7][..], [3, 1]), (&[1, 1, 9], [3, 0]), (&[4], [3, 0]), (&[], [3, 0])] {
         let mut raw = open(&server, None).await.expect("a connection");
         raw.say(message).await;
-        assert_eq!(raw.hear().await, answer, "{message:?}");
+        assert_eq!(raw.hear().await.as_deref(), Some(&answer[..]), "{message:?}");
         assert!(raw.is_closed().await);
     }
     let mut raw = open(&server, None).await.expect("a connection");
@@ -146,6 +100,34 @@ async fn websockets_of_browsers_come_from_allowed_pages_alone() {
     assert_eq!(socket_status(&server, "https://play.example.org").await, 101);
 }
 
+/// A client that lets the server say so many bytes on its stream, and reads none of them.
+async fn deaf(server: &Running, bytes: u32) -> Raw {
+    let url = server.url("127.0.0.1");
+    let verifier = ServerHashVerification::new(hashes(&url));
+    let tls = build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)));
+    let mut transport = TransportConfig::default();
+    transport.stream_receive_window(bytes.into()).keep_alive_interval(Some(Duration::from_secs(1)));
+    let any = (Ipv4Addr::LOCALHOST, 0).into();
+    let config = QuicConfig::builder().with_bind_address(any).with_custom_tls_and_transport(tls, transport);
+    let endpoint = Endpoint::client(config.build()).expect("a port");
+    Raw::open_by(endpoint, &url, None).await.expect("a connection")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_nothing_is_closed_all_the_same_when_a_newer_connection_comes() {
+    let server = start(serve_config()).await;
+    let mut first = deaf(&server, 100).await;
+    first.say(&[&[1, 1, 0], token("mallory").as_bytes()].concat()).await;
+    until(&server, "it is admitted", |status| status.connections == 1).await;
+    for _ in 0..20 {
+        server.drain(Duration::from_secs(3600));
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mut second = open(&server, None).await.expect("a connection");
+    second.admit(&token("mallory")).await.expect("there is a place");
+    assert!(first.is_closed().await, "it is replaced");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_of_strangers_and_of_an_admitted_player_does_not_disturb_the_others() {
     let server = start(serve_config()).await;
@@ -155,7 +137,7 @@ async fn nonsense_of_strangers_and_of_an_admitted_player_does_not_disturb_the_ot
     mallory.connection.send_datagram(hello(session)).expect("sent");
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]);
     let stranger = tokio::net::UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-    for round in 0..200 {
+    for _ in 0..200 {
         for _ in 0..10 {
             let mut bytes = vec![0; 1 + (rng.next_u32() as usize) % 1150];
             rng.fill_bytes(&mut bytes);
@@ -166,10 +148,9 @@ async fn nonsense_of_strangers_and_of_an_admitted_player_does_not_disturb_the_ot
         let bit = rng.next_u32() as usize % (bent.len() * 8);
         bent[bit / 8] ^= 1 << (bit % 8);
         let _ = mallory.connection.send_datagram(&bent[..1 + rng.next_u32() as usize % bent.len()]);
-        if round % 20 == 0 {
-            guests[0].frame();
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        // The server hears two of one client's in a tick.
+        guests[0].frame();
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     until(&server, "it was heard", |status| status.malformed > 50).await;
     let agreed = guests[0].agreed();

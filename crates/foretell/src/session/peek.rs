@@ -2,7 +2,7 @@
 //!
 //! Reads heads alone; neither end of a session needs it.
 
-use super::packet::{Hello, InputHead, Message, SnapshotHead};
+use super::packet::{Hello, InputHead, Message, Refusal, Refused, SnapshotHead};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 
@@ -25,6 +25,11 @@ pub enum Peek {
     Hello {
         /// Who it says it is: [`Client::new`](crate::Client::new).
         nonce: u64,
+    },
+    /// None: a server does not admit a client, or does not go on with it.
+    Refused {
+        /// Why.
+        why: Refusal,
     },
     /// None: it belongs to the rest of a handshake or a farewell.
     Other,
@@ -53,6 +58,11 @@ pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
             let mut hello = Hello::default();
             hello.stream(&mut reader)?;
             Peek::Hello { nonce: hello.nonce }
+        }
+        Message::Refused => {
+            let mut refused = Refused::default();
+            refused.stream(&mut reader)?;
+            Peek::Refused { why: refused.why }
         }
         _ => Peek::Other,
     })

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Limits {
     /// Connections that are not admitted yet: beyond them further ones are turned away. Default 256.
     pub handshakes_max: usize,
-    /// Beyond so many of them, who comes has to show first that their address is theirs (QUIC's retry: a round trip more).
-    /// Default 32.
+    /// Beyond so many of them, and beyond half of what one address may have, who comes has to show first that their address
+    /// is theirs (QUIC's retry: a round trip more). Default 32.
     pub handshakes_unproven_max: usize,
     /// Connections from one address, or from one IPv6 network of 64 bits, admitted ones too. Default 16: players behind
     /// one router.
@@ -46,6 +46,14 @@ impl Crowd {
     /// Connections that are not admitted yet.
     pub(crate) fn handshakes(&self) -> usize {
         self.lock().handshakes
+    }
+
+    /// Whether one more from `address` is so much that it has to show first that the address is its own. Else whoever
+    /// writes a player's address into packets would take the places of that address.
+    pub(crate) fn is_crowded(&self, address: IpAddr, limits: &Limits) -> bool {
+        let counts = self.lock();
+        let here = counts.by_address.get(&network(address)).copied().unwrap_or(0);
+        counts.handshakes >= limits.handshakes_unproven_max || here >= limits.per_address_max / 2
     }
 
     /// Counts a connection from `address`, which is to be admitted; `None` when it is one too many.
@@ -129,6 +137,20 @@ mod tests {
         let _held = crowd.enter(address("2001:db8::1"), &limits).expect("room");
         assert!(crowd.enter(address("2001:db8::ffff:1"), &limits).is_none());
         assert!(crowd.enter(address("2001:db8:0:1::1"), &limits).is_some());
+    }
+
+    #[test]
+    fn half_of_an_address_is_for_those_who_have_shown_that_it_is_theirs() {
+        let (crowd, limits) = (Crowd::default(), limits(10, 4));
+        let held = [(); 2].map(|()| {
+            assert!(!crowd.is_crowded(address("10.0.0.1"), &limits));
+            crowd.enter(address("10.0.0.1"), &limits).expect("room")
+        });
+        assert!(crowd.is_crowded(address("10.0.0.1"), &limits) && !crowd.is_crowded(address("10.0.0.2"), &limits));
+        assert!(crowd.enter(address("10.0.0.1"), &limits).is_some(), "who has shown it gets in");
+        drop(held);
+        assert!(!crowd.is_crowded(address("10.0.0.1"), &limits));
+        assert!(crowd.is_crowded(address("10.0.0.1"), &Limits { handshakes_unproven_max: 0, ..limits }));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::native::crowd::{Crowd, Limits, Seat};
 use crate::native::quic::{Quic, read_message, refuse};
 use crate::native::socket::{self, Socket};
 use crate::native::token::random;
-use crate::transport::Transport;
+use crate::transport::{Allowance, Transport};
 use foretell::PeerId;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -72,7 +72,7 @@ impl Door {
             let incoming = endpoint.accept().await;
             let address = incoming.remote_address();
             let proven = incoming.remote_address_validated();
-            if !proven && self.crowd.handshakes() >= self.limits.handshakes_unproven_max {
+            if !proven && self.crowd.is_crowded(address.ip(), &self.limits) {
                 // It costs nothing here, and tells nobody anything who has not sent from their own address.
                 self.counts.retried.fetch_add(1, Relaxed);
                 incoming.retry();
@@ -116,7 +116,7 @@ impl Door {
         };
         // When this fails the gateway finds a connection that is lost.
         let _ = send.write_all(&pass.answer()).await;
-        self.hand_over(pass, Box::new(Quic::start(connection, (send, recv), self.clock)), seat);
+        self.hand_over(pass, Box::new(Quic::start(connection, (send, recv), self.clock, Allowance::FROM_CLIENT)), seat);
         Ok(())
     }
 
@@ -154,7 +154,11 @@ impl Door {
         match self.judge(&message) {
             Ok(pass) => {
                 socket::write_control(&mut socket, &pass.answer()).await;
-                self.hand_over(pass, Box::new(Socket::start(socket, self.clock, self.idle_timeout)), seat);
+                self.hand_over(
+                    pass,
+                    Box::new(Socket::start(socket, self.clock, self.idle_timeout, Allowance::FROM_CLIENT)),
+                    seat,
+                );
                 Ok(())
             }
             Err(why) => {

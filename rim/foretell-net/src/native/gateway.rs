@@ -17,7 +17,7 @@ use crate::native::socket::acceptor;
 use crate::native::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Transport, Unsent};
 use foretell::session::server::ServerEvent;
-use foretell::session::{Peek, peek};
+use foretell::session::{Peek, Refusal, peek};
 use foretell::{Instant, Outbox, PeerId, PlayerId, Server, Tick, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -50,6 +50,8 @@ struct Link {
     player: Option<PlayerId>,
     /// Since when it waits for that.
     since: Instant,
+    /// Whether it has said hello since the last tick: the session may refuse it.
+    asked: bool,
     _seat: Seat,
 }
 
@@ -178,12 +180,18 @@ impl Gateway {
         for (peer, link) in &mut self.links {
             let peer = *peer;
             link.brake.note(now, &link.transport.path());
+            let asked = &mut link.asked;
+            *asked = false;
             link.transport.drain(&mut |came| {
                 // Clients say nothing on the stream but farewell.
                 let Came::Datagram(at, bytes) = came else { return };
                 traffic.received += 1;
                 traffic.received_bytes += bytes.len() as u64;
-                let strange = matches!(peek(bytes, Tick::ZERO), Ok(Peek::Hello { nonce }) if nonce != peer.0);
+                let hello = peek(bytes, Tick::ZERO)
+                    .ok()
+                    .and_then(|about| if let Peek::Hello { nonce } = about { Some(nonce) } else { None });
+                let strange = hello.is_some_and(|nonce| nonce != peer.0);
+                *asked |= hello.is_some();
                 traffic.strange_hellos += u64::from(strange);
                 if !strange {
                     each(Arrival::Datagram { at, peer, bytes });
@@ -205,7 +213,8 @@ impl Gateway {
             let Newcomer { account, place, number, transport, seat } = newcomer;
             let brake = Brake::new(self.rate_max, now);
             let player = self.players.iter().find(|(_, (peer, _))| *peer == place).map(|(player, _)| *player);
-            let link = Link { account, number, transport, brake, renewed: now, player, since: now, _seat: seat };
+            let link =
+                Link { account, number, transport, brake, renewed: now, player, since: now, asked: false, _seat: seat };
             if let Some(mut former) = self.links.insert(place, link) {
                 info!(account = %former.account, "replaced by a newer connection");
                 former.transport.close(Closed::Replaced);
@@ -309,6 +318,10 @@ impl Gateway {
             } else {
                 Err(Unsent::HeldBack)
             };
+            if link.asked && is_incompatible(datagram) {
+                info!(account = %link.account, "another build of the game");
+                link.transport.close(Closed::Incompatible);
+            }
             if sent.is_ok() {
                 self.traffic.sent += 1;
                 self.traffic.sent_bytes += datagram.len() as u64;
@@ -355,6 +368,12 @@ impl Gateway {
         self.endpoint.close(VarInt::from_u32(Closed::ServerEnded as u32), b"");
         let _ = tokio::time::timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
     }
+}
+
+/// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.
+fn is_incompatible(datagram: &[u8]) -> bool {
+    let about = peek(datagram, Tick::ZERO);
+    matches!(about, Ok(Peek::Refused { why: Refusal::Version | Refusal::Rules }))
 }
 
 impl Drop for Gateway {

@@ -33,6 +33,11 @@ pub struct GatewayConfig {
     pub rate_max: u64,
 }
 
+/// How many first packets wait for the door at most: it takes microseconds for each.
+const INCOMING_MAX: usize = 512;
+/// How many bytes each of them may have behind it: the rest of a first message that is longer than a packet.
+const INCOMING_BYTES: u64 = 16 * 1024;
+
 /// Ports of UDP and TCP with one number. Where the system chooses it, that of UDP may be taken for TCP: then another.
 pub(crate) fn listen(
     address: SocketAddr,
@@ -58,8 +63,14 @@ pub(crate) fn listen(
 }
 
 pub(crate) fn quic_config(address: SocketAddr, identity: Identity, idle_timeout: Duration) -> ServerConfig {
-    ServerConfig::builder()
+    let mut config = ServerConfig::builder()
         .with_bind_address(address)
         .with_custom_transport(identity, transport_config(idle_timeout))
-        .build()
+        .build();
+    config
+        .quic_config_mut()
+        .max_incoming(INCOMING_MAX)
+        .incoming_buffer_size(INCOMING_BYTES)
+        .incoming_buffer_size_total(INCOMING_MAX as u64 * INCOMING_BYTES / 8);
+    config
 }

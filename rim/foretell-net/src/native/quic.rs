@@ -2,10 +2,10 @@
 
 use crate::control::{Control, MESSAGE_MAX};
 use crate::native::Clock;
-use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use wtransport::error::{ConnectionError, SendDatagramError};
@@ -16,30 +16,32 @@ const MESSAGES_MAX: usize = 16;
 /// For so long the other end may take in a farewell before the connection is cut.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-enum Order {
-    Tell(Vec<u8>),
-    Close(Closed),
-}
-
 /// A WebTransport session that was admitted. Dropping it cuts the connection: to the other end it is lost.
 pub(crate) struct Quic {
     connection: Connection,
     inbox: Arc<Inbox>,
-    orders: mpsc::Sender<Order>,
+    messages: mpsc::Sender<Vec<u8>>,
     readers: [AbortHandle; 2],
-    closing: bool,
+    /// Until it is closed.
+    closing: Option<oneshot::Sender<Closed>>,
 }
 
 impl Quic {
     /// Takes over a connection and its reliable stream, after what was said on it of admission.
-    pub(crate) fn start(connection: Connection, (send, recv): (SendStream, RecvStream), clock: Clock) -> Quic {
-        let inbox = Arc::new(Inbox::default());
-        let (orders, taken) = mpsc::channel(MESSAGES_MAX);
+    pub(crate) fn start(
+        connection: Connection,
+        (send, recv): (SendStream, RecvStream),
+        clock: Clock,
+        allowance: Allowance,
+    ) -> Quic {
+        let inbox = Arc::new(Inbox::new(allowance));
+        let (messages, taken) = mpsc::channel(MESSAGES_MAX);
+        let (closing, closed) = oneshot::channel();
         let datagrams = tokio::spawn(read_datagrams(connection.clone(), Arc::clone(&inbox), clock));
-        let messages = tokio::spawn(read_messages(connection.clone(), recv, Arc::clone(&inbox)));
-        tokio::spawn(write_messages(connection.clone(), send, taken));
-        let readers = [datagrams.abort_handle(), messages.abort_handle()];
-        Quic { connection, inbox, orders, readers, closing: false }
+        let said = tokio::spawn(read_messages(connection.clone(), recv, Arc::clone(&inbox)));
+        tokio::spawn(write_messages(connection.clone(), send, taken, closed));
+        let readers = [datagrams.abort_handle(), said.abort_handle()];
+        Quic { connection, inbox, messages, readers, closing: Some(closing) }
     }
 
     fn cut(&self, why: Closed) {
@@ -56,7 +58,7 @@ impl Transport for Quic {
     }
 
     fn tell(&mut self, message: &[u8]) -> Result<(), Unsent> {
-        self.orders.try_send(Order::Tell(message.to_vec())).map_err(|_| Unsent::HeldBack)
+        self.messages.try_send(message.to_vec()).map_err(|_| Unsent::HeldBack)
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Came<'_>)) {
@@ -81,8 +83,7 @@ impl Transport for Quic {
     fn close(&mut self, why: Closed) {
         self.inbox.close(why);
         self.readers.iter().for_each(AbortHandle::abort);
-        self.closing = self.orders.try_send(Order::Close(why)).is_ok();
-        if !self.closing {
+        if self.closing.take().is_some_and(|closing| closing.send(why).is_err()) {
             self.cut(why);
         }
     }
@@ -91,7 +92,7 @@ impl Transport for Quic {
 impl Drop for Quic {
     fn drop(&mut self) {
         self.readers.iter().for_each(AbortHandle::abort);
-        if !self.closing {
+        if self.closing.is_some() {
             self.cut(Closed::Lost);
         }
     }
@@ -139,16 +140,31 @@ pub(crate) async fn read_message(recv: &mut RecvStream) -> Option<Vec<u8>> {
     Some(message)
 }
 
-async fn write_messages(connection: Connection, mut send: SendStream, mut orders: mpsc::Receiver<Order>) {
-    while let Some(order) = orders.recv().await {
-        match order {
-            Order::Tell(message) => {
-                if send.write_all(&message).await.is_err() {
-                    return;
-                }
+/// Writes what is told, then the farewell. Whoever reads nothing can't keep the connection open by that.
+async fn write_messages(
+    connection: Connection,
+    mut send: SendStream,
+    mut messages: mpsc::Receiver<Vec<u8>>,
+    mut closing: oneshot::Receiver<Closed>,
+) {
+    let why = loop {
+        let message = tokio::select! {
+            biased;
+            Some(message) = messages.recv() => message,
+            why = &mut closing => break why,
+        };
+        tokio::select! {
+            biased;
+            written = send.write_all(&message) => if written.is_err() { return },
+            why = &mut closing => {
+                // Half a message is on the stream: nothing can follow it.
+                return if let Ok(why) = why { connection.close(code(why), b"") };
             }
-            Order::Close(why) => return say_farewell(&connection, &mut send, why).await,
         }
+    };
+    // Who is dropped without a reason is cut.
+    if let Ok(why) = why {
+        say_farewell(&connection, &mut send, why).await;
     }
 }
 

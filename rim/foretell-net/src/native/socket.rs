@@ -6,18 +6,18 @@
 use crate::control::{Control, MESSAGE_MAX};
 use crate::framing;
 use crate::native::Clock;
-use crate::transport::{Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::stream::SplitStream;
+use futures_util::{Sink, SinkExt, StreamExt};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -43,7 +43,6 @@ const FAREWELL: Duration = Duration::from_millis(300);
 enum Order {
     Datagram(Vec<u8>),
     Tell(Vec<u8>),
-    Close(Closed),
 }
 
 /// What the tasks of a socket know of its path.
@@ -63,20 +62,22 @@ pub(crate) struct Socket {
     measured: Arc<Measured>,
     reader: AbortHandle,
     writer: AbortHandle,
-    closing: bool,
+    /// Until it is closed.
+    closing: Option<oneshot::Sender<Closed>>,
 }
 
 impl Socket {
     /// Takes over a WebSocket after what was said on it of admission.
-    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration) -> Socket {
-        let (inbox, measured) = (Arc::new(Inbox::default()), Arc::new(Measured::default()));
+    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, allowance: Allowance) -> Socket {
+        let (inbox, measured) = (Arc::new(Inbox::new(allowance)), Arc::new(Measured::default()));
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
+        let (closing, closed) = oneshot::channel();
         let (sink, stream) = stream.split();
         let reading = read(stream, (Arc::clone(&inbox), Arc::clone(&measured)), clock, idle_timeout);
         let reader = tokio::spawn(reading).abort_handle();
-        let writing = write(sink, taken, (Arc::clone(&inbox), Arc::clone(&measured)), clock);
+        let writing = write(sink, (taken, closed), (Arc::clone(&inbox), Arc::clone(&measured)), clock);
         let writer = tokio::spawn(writing).abort_handle();
-        Socket { inbox, orders, measured, reader, writer, closing: false }
+        Socket { inbox, orders, measured, reader, writer, closing: Some(closing) }
     }
 }
 
@@ -113,17 +114,15 @@ impl Transport for Socket {
     fn close(&mut self, why: Closed) {
         self.inbox.close(why);
         self.reader.abort();
-        self.closing = self.orders.try_send(Order::Close(why)).is_ok();
-        if !self.closing {
-            self.writer.abort();
-        }
+        // When nobody listens the writer has ended.
+        let _ = self.closing.take().map(|closing| closing.send(why));
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
         self.reader.abort();
-        if !self.closing {
+        if self.closing.is_some() {
             self.writer.abort();
         }
     }
@@ -152,34 +151,45 @@ async fn read(
     inbox.close(why);
 }
 
+/// Writes what is told, then the farewell. Whoever reads nothing can't keep the socket open by that.
 async fn write(
-    mut sink: SplitSink<Stream, Message>,
-    mut orders: mpsc::Receiver<Order>,
+    mut sink: impl Sink<Message> + Unpin,
+    (mut orders, mut closing): (mpsc::Receiver<Order>, oneshot::Receiver<Closed>),
     (inbox, measured): (Arc<Inbox>, Arc<Measured>),
     clock: Clock,
 ) {
     let mut pings = tokio::time::interval(PING);
-    loop {
+    let why = loop {
         let message = tokio::select! {
-            order = orders.recv() => match order {
-                Some(Order::Datagram(datagram)) => Message::Binary(framing::datagram(&datagram).into()),
-                Some(Order::Tell(message)) => Message::Binary(framing::control(&message).into()),
-                Some(Order::Close(why)) => {
-                    let farewell = Message::Binary(framing::control(&Control::Closing(why).framed()).into());
-                    let _ = timeout(FAREWELL, async { drop(sink.send(farewell).await); sink.close().await }).await;
-                    return;
-                }
-                None => return,
+            biased;
+            Some(order) = orders.recv() => match order {
+                Order::Datagram(datagram) => binary(framing::datagram(&datagram)),
+                Order::Tell(message) => binary(framing::control(&message)),
             },
+            why = &mut closing => break why,
             _ = pings.tick() => match measured.begin_ping(clock.now()) {
                 true => Message::Ping(Vec::new().into()),
                 false => continue,
             },
         };
-        if sink.send(message).await.is_err() {
-            return inbox.close(Closed::Lost);
+        tokio::select! {
+            biased;
+            sent = sink.send(message) => if sent.is_err() { return inbox.close(Closed::Lost) },
+            why = &mut closing => break why,
         }
-    }
+    };
+    // Who is dropped without a reason is cut.
+    let Ok(why) = why else { return };
+    let farewell = binary(framing::control(&Control::Closing(why).framed()));
+    let _ = timeout(FAREWELL, async {
+        drop(sink.send(farewell).await);
+        sink.close().await
+    })
+    .await;
+}
+
+fn binary(bytes: Vec<u8>) -> Message {
+    Message::Binary(bytes.into())
 }
 
 impl Measured {
@@ -262,5 +272,48 @@ pub(crate) async fn read_control(socket: &mut Stream) -> Option<Vec<u8>> {
 
 /// Sends a control message with its length. When it fails the next thing that is asked of the socket does too.
 pub(crate) async fn write_control(socket: &mut Stream, framed: &[u8]) {
-    let _ = socket.send(Message::Binary(framing::control(framed).into())).await;
+    let _ = socket.send(binary(framing::control(framed))).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    /// The other end takes nothing.
+    struct Stuck;
+
+    impl Sink<Message> for Stuck {
+        type Error = Infallible;
+
+        fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Pending
+        }
+
+        fn start_send(self: Pin<&mut Self>, _: Message) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Pending
+        }
+
+        fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn a_socket_whose_other_end_reads_nothing_is_closed_all_the_same() {
+        let (orders, taken) = mpsc::channel(ORDERS_MAX);
+        let (closing, closed) = oneshot::channel();
+        let of_inbox = (Arc::new(Inbox::new(Allowance::FROM_CLIENT)), Arc::new(Measured::default()));
+        let writer = tokio::spawn(write(Stuck, (taken, closed), of_inbox, Clock::start()));
+        orders.send(Order::Datagram(vec![0; 100])).await.expect("it waits");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        closing.send(Closed::Replaced).expect("it waits");
+        timeout(10 * FAREWELL, writer).await.expect("it ends").expect("no panic");
+    }
 }

@@ -73,7 +73,7 @@ impl Drop for Relay {
 }
 
 async fn back_to(server: SocketAddr) -> Arc<UdpSocket> {
-    let back = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    let back = UdpSocket::bind("0.0.0.0:0").await.expect("a port");
     back.connect(server).await.expect("a server");
     Arc::new(back)
 }

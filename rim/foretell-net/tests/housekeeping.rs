@@ -1,0 +1,113 @@
+//! What a server does by the clock, over real sockets: the clock that it is told is ahead of the true one.
+
+mod common;
+
+use common::raw::Raw;
+use common::{Arena, Guest, all_agree, issuer, join, rules, token};
+use foretell::{Outbox, Server, ServerConfig};
+use foretell_net::{Access, Arrival, Certificates, Connected, Gateway, GatewayConfig, Limits};
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
+
+/// A server whose ticks the test runs.
+struct ByHand {
+    gateway: Gateway,
+    server: Server<Arena>,
+    world: Arena,
+    outbox: Outbox,
+}
+
+impl ByHand {
+    fn start() -> ByHand {
+        let config = GatewayConfig {
+            access: Access::new("arena", issuer().public_key()),
+            certificates: Certificates::SelfSigned { names: vec!["127.0.0.1".into()], kept_in: None },
+            players_max: 8,
+            limits: Limits::default(),
+            origins: Vec::new(),
+            idle_timeout: Duration::from_secs(10),
+            sockets: true,
+            rate_max: 1_000_000,
+        };
+        let gateway = Gateway::bind("127.0.0.1:0".parse().expect("an address"), config).expect("a port");
+        let server = Server::new(rules(), ServerConfig::default(), 1, gateway.clock().now());
+        ByHand { gateway, server, world: Arena::default(), outbox: Outbox::new() }
+    }
+
+    fn url(&self) -> String {
+        let hash: String = self.gateway.certificate_hashes()[0].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("https://127.0.0.1:{}/#{hash}", self.gateway.local_addr().expect("an address").port())
+    }
+
+    /// A tick, in which the gateway's clock is ahead.
+    fn tick(&mut self, ahead: Duration) {
+        let (now, server) = (self.gateway.clock().now(), &mut self.server);
+        self.gateway.drain(now + ahead, &mut |arrival| match arrival {
+            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Left(peer) => server.leave(peer),
+        });
+        self.server.update(now, &mut self.world, &mut self.outbox);
+        self.gateway.note(&self.server, self.server.frame().events);
+        self.gateway.send(now + ahead, &self.outbox);
+        self.outbox.clear();
+    }
+
+    /// Ticks until `done`, with frames of all guests.
+    async fn run(
+        &mut self,
+        guests: &mut [Guest],
+        ahead: Duration,
+        mut done: impl FnMut(&mut [Guest], &Gateway) -> bool,
+    ) {
+        let began = Instant::now();
+        while !done(guests, &self.gateway) {
+            assert!(began.elapsed() < Duration::from_secs(40), "not within 40 s");
+            for guest in guests.iter_mut() {
+                guest.frame();
+            }
+            self.tick(ahead);
+            tokio::time::sleep(Duration::from_millis(8)).await;
+        }
+    }
+}
+
+const NOW: Duration = Duration::ZERO;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ticket_is_renewed_each_minute_and_the_newer_one_rejoins() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    let first = guests[0].player.ticket().clone();
+    hall.tick(Duration::from_secs(59));
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 40)).await;
+    assert!(*guests[0].player.ticket() == first, "it is too early");
+    hall.tick(Duration::from_secs(61));
+    hall.run(&mut guests, NOW, |guests, _| *guests[0].player.ticket() != first).await;
+    let newer = guests[0].player.ticket().clone();
+    let mut again = [join(&hall.url(), newer).await.expect("admitted")];
+    hall.run(&mut again, NOW, |guests, _| all_agree(guests, 10)).await;
+    let [first] = guests;
+    assert!(first.player.client().player() == again[0].player.client().player());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_shows_a_token_and_never_plays_is_closed_after_ten_seconds_and_the_place_is_free() {
+    let mut hall = ByHand::start();
+    let mut raw = Raw::open(&hall.url(), Ipv4Addr::LOCALHOST.into(), None).await.expect("a connection");
+    raw.admit(&token("mallory")).await.expect("admitted");
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (1, 0)).await;
+    hall.tick(Duration::from_secs(9));
+    hall.tick(NOW);
+    assert_eq!(hall.gateway.connections(), (1, 0), "there is time left");
+    hall.tick(Duration::from_secs(11));
+    assert_eq!(raw.hear().await.as_deref(), Some(&[6, 5][..]), "closing, as the rules are broken");
+    assert!(raw.is_closed().await);
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+    // Who plays is not closed.
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    hall.tick(Duration::from_secs(30));
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 40)).await;
+    assert_eq!(guests[0].player.connected(), Connected::Yes);
+}
