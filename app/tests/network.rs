@@ -70,7 +70,7 @@ struct Server {
 }
 
 fn serve(more: &[&str]) -> Server {
-    let arguments = ["serve", "--insecure", "--set", "metrics.listen=127.0.0.1:0"];
+    let arguments = ["serve", "--insecure", "--set", "metrics.listen=127.0.0.1:0", "--set", "page.listen="];
     let program = Program::start(&[&arguments, more].concat());
     let url = program.says("players join ").rsplit(' ').next().expect("an address").to_owned();
     let metrics = program.says("metrics: ").rsplit(' ').next().expect("an address").to_owned();
