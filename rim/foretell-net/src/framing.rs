@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_a_websocket_carries_is_told_by_its_first_byte() {
-        let inbox = Inbox::new(crate::transport::Allowance::FROM_SERVER);
+        let inbox = Inbox::new(crate::transport::Quota::FROM_SERVER);
         let at = Instant::ZERO;
         assert_eq!(take(&inbox, at, &datagram(b"d")), Ok(()));
         assert_eq!(take(&inbox, at, &control(&Control::Draining { seconds: 1 }.framed())), Ok(()));

@@ -125,19 +125,20 @@ impl Closed {
 
 /// How many datagrams are taken in: of more the newest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct Quota {
     /// So many at once.
     pub at_once: usize,
     /// And so many per [`Inbox::drain`] in the long run.
     pub per_drain: usize,
 }
 
-impl Allowance {
+impl Quota {
     /// From a server: a tick is 8 of them at most, so this is more than a stall of 100 ms.
-    pub(crate) const FROM_SERVER: Allowance = Allowance { at_once: 64, per_drain: 64 };
+    pub(crate) const FROM_SERVER: Quota = Quota { at_once: 64, per_drain: 64 };
     /// From a client, which sends one in each tick: what comes beyond that is not worth the CPU time of a tick. What a
     /// stall has heaped up is, as far as the session catches up with it, which is 8 ticks.
-    pub(crate) const FROM_CLIENT: Allowance = Allowance { at_once: 16, per_drain: 2 };
+    #[cfg(any(not(target_arch = "wasm32"), test))]
+    pub(crate) const FROM_CLIENT: Quota = Quota { at_once: 16, per_drain: 2 };
 }
 
 /// How many messages wait at most; a second or two of them.
@@ -146,7 +147,7 @@ const MESSAGES_MAX: usize = 16;
 /// What has come and was not taken yet. Shared by the task that reads and whoever drains.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    allowance: Allowance,
+    quota: Quota,
     waiting: Mutex<Waiting>,
 }
 
@@ -162,8 +163,8 @@ struct Waiting {
 }
 
 impl Inbox {
-    pub(crate) fn new(allowance: Allowance) -> Inbox {
-        Inbox { allowance, waiting: Mutex::new(Waiting { room: allowance.at_once, ..Waiting::default() }) }
+    pub(crate) fn new(quota: Quota) -> Inbox {
+        Inbox { quota, waiting: Mutex::new(Waiting { room: quota.at_once, ..Waiting::default() }) }
     }
 
     /// A datagram that came at `at`. Of too many the oldest are dropped; one that is longer than any of a session is too.
@@ -200,7 +201,7 @@ impl Inbox {
     pub(crate) fn drain(&self, each: &mut dyn FnMut(Came<'_>)) {
         let (messages, datagrams) = {
             let mut waiting = self.lock();
-            let Allowance { at_once, per_drain } = self.allowance;
+            let Quota { at_once, per_drain } = self.quota;
             waiting.room = (waiting.room - waiting.datagrams.len() + per_drain).min(at_once);
             (std::mem::take(&mut waiting.messages), std::mem::take(&mut waiting.datagrams))
         };
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_inbox_keeps_the_newest_datagrams_and_refuses_surplus_messages() {
-        let inbox = Inbox::new(Allowance::FROM_SERVER);
+        let inbox = Inbox::new(Quota::FROM_SERVER);
         for number in 0..100u8 {
             inbox.datagram(Instant::from_micros(u64::from(number)), &[number]);
             assert_eq!(inbox.message(vec![number]), usize::from(number) < MESSAGES_MAX);
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn who_floods_an_inbox_is_heard_as_much_as_a_client_is_worth_and_in_full_again_after_a_pause() {
-        let inbox = Inbox::new(Allowance::FROM_CLIENT);
+        let inbox = Inbox::new(Quota::FROM_CLIENT);
         let taken = |came: u8| {
             (0..came).for_each(|number| inbox.datagram(Instant::ZERO, &[number]));
             let mut taken = Vec::new();

@@ -3,7 +3,7 @@
 
 use crate::browser::{Clock, sleep};
 use crate::control::Control;
-use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_channel::mpsc;
@@ -35,7 +35,7 @@ pub(super) struct Ear {
 
 impl Ear {
     pub(super) fn new(clock: Clock) -> Ear {
-        Ear { inbox: Inbox::new(Allowance::FROM_SERVER), clock, heard_micros: AtomicU64::new(clock.now().micros()) }
+        Ear { inbox: Inbox::new(Quota::FROM_SERVER), clock, heard_micros: AtomicU64::new(clock.now().micros()) }
     }
 
     /// Something has come now.

@@ -9,7 +9,7 @@ use crate::native::crowd::{Crowd, Limits, Seat};
 use crate::native::quic::{Quic, read_message, refuse};
 use crate::native::socket::{self, Socket};
 use crate::native::token::random;
-use crate::transport::{Allowance, Transport};
+use crate::transport::{Quota, Transport};
 use foretell::PeerId;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -116,7 +116,7 @@ impl Door {
         };
         // When this fails the gateway finds a connection that is lost.
         let _ = send.write_all(&pass.answer()).await;
-        self.hand_over(pass, Box::new(Quic::start(connection, (send, recv), self.clock, Allowance::FROM_CLIENT)), seat);
+        self.hand_over(pass, Box::new(Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT)), seat);
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl Door {
                 socket::write_control(&mut socket, &pass.answer()).await;
                 self.hand_over(
                     pass,
-                    Box::new(Socket::start(socket, self.clock, self.idle_timeout, Allowance::FROM_CLIENT)),
+                    Box::new(Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT)),
                     seat,
                 );
                 Ok(())

@@ -5,7 +5,7 @@ use crate::native::Clock;
 use crate::native::quic::{Quic, read_message};
 use crate::native::socket::{self, Socket};
 use crate::native::window::transport_config;
-use crate::transport::Allowance;
+use crate::transport::Quota;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) async fn ask_by_webtransport(target: &Target, request: &[u8], clock: 
     send.write_all(request).await.map_err(unreached)?;
     let answer = read_message(&mut recv).await;
     let (session, ticket) = read_answer(answer.as_deref())?;
-    let transport = Box::new(Quic::start(connection, (send, recv), clock, Allowance::FROM_SERVER));
+    let transport = Box::new(Quic::start(connection, (send, recv), clock, Quota::FROM_SERVER));
     Ok(Joined { session, ticket, transport, farewell: Farewell(Some(endpoint)) })
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock)
     socket::write_control(&mut socket, request).await;
     let answer = socket::read_control(&mut socket).await;
     let (session, ticket) = read_answer(answer.as_deref())?;
-    let transport = Box::new(Socket::start(socket, clock, target.idle_timeout, Allowance::FROM_SERVER));
+    let transport = Box::new(Socket::start(socket, clock, target.idle_timeout, Quota::FROM_SERVER));
     Ok(Joined { session, ticket, transport, farewell: Farewell(None) })
 }
 

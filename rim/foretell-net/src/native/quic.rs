@@ -2,7 +2,7 @@
 
 use crate::control::{Control, MESSAGE_MAX};
 use crate::native::Clock;
-use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -32,9 +32,9 @@ impl Quic {
         connection: Connection,
         (send, recv): (SendStream, RecvStream),
         clock: Clock,
-        allowance: Allowance,
+        quota: Quota,
     ) -> Quic {
-        let inbox = Arc::new(Inbox::new(allowance));
+        let inbox = Arc::new(Inbox::new(quota));
         let (messages, taken) = mpsc::channel(MESSAGES_MAX);
         let (closing, closed) = oneshot::channel();
         let datagrams = tokio::spawn(read_datagrams(connection.clone(), Arc::clone(&inbox), clock));

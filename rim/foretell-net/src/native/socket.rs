@@ -6,7 +6,7 @@
 use crate::control::{Control, MESSAGE_MAX};
 use crate::framing;
 use crate::native::Clock;
-use crate::transport::{Allowance, Came, Closed, Inbox, PathFacts, Transport, Unsent};
+use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_util::stream::SplitStream;
@@ -68,8 +68,8 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// Takes over a WebSocket after what was said on it of admission.
-    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, allowance: Allowance) -> Socket {
-        let (inbox, measured) = (Arc::new(Inbox::new(allowance)), Arc::new(Measured::default()));
+    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, quota: Quota) -> Socket {
+        let (inbox, measured) = (Arc::new(Inbox::new(quota)), Arc::new(Measured::default()));
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (closing, closed) = oneshot::channel();
         let (sink, stream) = stream.split();
@@ -309,7 +309,7 @@ mod tests {
     async fn a_socket_whose_other_end_reads_nothing_is_closed_all_the_same() {
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (closing, closed) = oneshot::channel();
-        let of_inbox = (Arc::new(Inbox::new(Allowance::FROM_CLIENT)), Arc::new(Measured::default()));
+        let of_inbox = (Arc::new(Inbox::new(Quota::FROM_CLIENT)), Arc::new(Measured::default()));
         let writer = tokio::spawn(write(Stuck, (taken, closed), of_inbox, Clock::start()));
         orders.send(Order::Datagram(vec![0; 100])).await.expect("it waits");
         tokio::time::sleep(Duration::from_millis(20)).await;
