@@ -72,7 +72,7 @@ function advance(keys) {
 
 function frame(now) {
   if (!game) return;
-  const keys = input.bits;
+  const keys = input.keys.keys;
   shown.cubes = advance(keys);
   shown.frame += 1;
   shown.at = now;

@@ -23,8 +23,9 @@ export function isTyping(element, event) {
 }
 
 export class Input {
-  /** `onFirst` is called once, at the first key, cap or touch. */
-  constructor({ caps, second, stick, knob, jump, onFirst }) {
+  /** `second` are the caps of a second player, where there may be one; `onFirst` is called once, at the first key, cap or
+   *  touch. */
+  constructor({ caps, second = null, stick, knob, jump, onFirst }) {
     this.held = new Map();
     this.tapped = 0;
     this.second = second;
@@ -35,7 +36,7 @@ export class Input {
     addEventListener("keyup", (event) => this.release(event.code));
     addEventListener("blur", () => this.held.clear());
     document.addEventListener("visibilitychange", () => document.hidden && this.held.clear());
-    const buttons = [caps, second].flatMap((caps) => [...caps.querySelectorAll("button")]).concat(jump);
+    const buttons = [caps, second].filter(Boolean).flatMap((caps) => [...caps.querySelectorAll("button")]).concat(jump);
     for (const button of buttons) this.bindButton(button);
     this.bindStick(stick);
     this.lamps = buttons.map((button) => [button, bitOf(button)]);
@@ -71,7 +72,7 @@ export class Input {
   }
 
   keyDown(event) {
-    const bit = CODES[event.code] ?? (this.second.hidden ? 0 : SECOND_CODES[event.code]);
+    const bit = CODES[event.code] ?? (this.second && !this.second.hidden ? SECOND_CODES[event.code] : 0);
     if (!bit || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target, event)) return;
     event.preventDefault();
     this.press(event.code, bit);
@@ -127,7 +128,7 @@ export class Input {
   }
 
   /** Lights the caps and leans the stick by the keys that the run had in its last frame. */
-  show(keys, second) {
+  show(keys, second = 0) {
     const bits = keys | (second << SECOND);
     for (const [button, bit] of this.lamps) button.classList.toggle("on", (bits & bit) !== 0);
     if (this.stickHeld) return;

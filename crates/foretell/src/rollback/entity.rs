@@ -35,51 +35,48 @@ pub struct Kind(pub u8);
 /// The name of an entity, the same on both ends: what it is, whose it is, and when and as which of that tick it was
 /// spawned. A spawn that a client predicts therefore *is* the authority's entity.
 ///
-/// Ordered by kind, then player, then tick, then counter.
+/// Ordered by kind, then player, then tick, then counter: by its [`bits`](Entity::bits), which are all of it, so that to
+/// compare two is to compare numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entity {
-    kind: Kind,
-    player: PlayerId,
-    tick: Tick,
-    counter: u8,
-}
+pub struct Entity(u64);
 
+#[expect(clippy::cast_possible_truncation, reason = "each part is taken out by its width")]
 impl Entity {
     /// The `counter`-th entity of this kind that `player` spawned in `tick`. Inside a step use
     /// [`Step::spawn`](super::Step::spawn), which counts.
     pub const fn new(kind: Kind, player: PlayerId, tick: Tick, counter: u8) -> Entity {
-        Entity { kind, player, tick, counter }
+        Entity((kind.0 as u64) << 56 | (player.0 as u64) << 40 | (tick.get() as u64) << 8 | counter as u64)
     }
 
     /// What it is.
     pub const fn kind(self) -> Kind {
-        self.kind
+        Kind((self.0 >> 56) as u8)
     }
 
     /// Whose it is: the player whose inputs drive it.
     pub const fn player(self) -> PlayerId {
-        self.player
+        PlayerId((self.0 >> 40) as u16)
     }
 
     /// The tick in which it was spawned.
     pub const fn tick(self) -> Tick {
-        self.tick
+        Tick::new((self.0 >> 8) as u32)
     }
 
     /// Which spawn of its kind, player and tick it was, from 0.
     pub const fn counter(self) -> u8 {
-        self.counter
+        self.0 as u8
     }
 
-    /// All of it in 64 bits, in the order of [`Ord`].
+    /// All of it: kind, player, tick and counter, from the highest bits down.
     pub const fn bits(self) -> u64 {
-        (self.kind.0 as u64) << 56 | (self.player.0 as u64) << 40 | (self.tick.get() as u64) << 8 | self.counter as u64
+        self.0
     }
 }
 
 impl fmt::Debug for Entity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "entity {}.{}.{}.{}", self.kind.0, self.player.0, self.tick, self.counter)
+        write!(f, "entity {}.{}.{}.{}", self.kind().0, self.player().0, self.tick(), self.counter())
     }
 }
 

@@ -74,6 +74,11 @@ impl Holds {
         }
     }
 
+    /// Whether nobody holds anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Who holds an entity.
     pub(super) fn holder(&self, entity: Entity) -> Option<Holder> {
         self.find(entity).ok().map(|at| self.held[at].holder)

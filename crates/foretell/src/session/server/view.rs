@@ -134,17 +134,27 @@ impl Sight {
 
     /// Looks at the `most` nearest.
     pub(super) fn look(&mut self, view: &View, places: &Places, (player, holds): (PlayerId, &Holds), most: usize) {
-        let has = |entity: Entity| holds.holder(entity).is_some_and(|holder| holder.player == player);
+        let some = !holds.is_empty();
+        let has = |entity: Entity| some && holds.holder(entity).is_some_and(|holder| holder.player == player);
         self.own.clear();
         let own = places.all.iter().filter(|(_, entity, _)| entity.player() == player || has(*entity));
         self.own.extend(own.map(|(_, _, at)| *at));
         self.clear();
-        let mut seen = view.seen.iter().copied().peekable();
+        let mut seen = &view.seen[..];
         for (row, entity, at) in places.all.iter().filter(|(_, entity, _)| entity.player() != player) {
-            while let Some(vanished) = seen.next_if(|(before, _)| before < entity) {
-                self.vanished.push(vanished);
+            while let [(before, since), rest @ ..] = seen
+                && before < entity
+            {
+                self.vanished.push((*before, *since));
+                seen = rest;
             }
-            let since = seen.next_if(|(before, _)| before == entity).map(|(_, since)| since);
+            let since = match seen {
+                [(before, since), rest @ ..] if before == entity => {
+                    seen = rest;
+                    Some(*since)
+                }
+                _ => None,
+            };
             if !has(*entity) {
                 let stays = if since.is_some() { STAYS } else { 1.0 };
                 self.order.push((bits_of(self.distance(*at) * stays), self.candidates.len()));
