@@ -18,7 +18,8 @@ pub struct BotsArgs {
     /// How many.
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
-    /// The address that `foretell serve --insecure` prints.
+    /// The address that `foretell serve --insecure` prints. For more than 16 bots the server needs
+    /// `--set limits.per_address_max=1000`, for more than 64 `--set session.players_max=1000` as well.
     url: String,
     /// For so long they are measured, in seconds.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
