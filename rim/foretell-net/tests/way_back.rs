@@ -1,0 +1,32 @@
+//! When a connection counts as silent, who comes back, and what is shown to whom on the way.
+
+mod common;
+
+use common::relay::Relay;
+use common::{all_agree, join, play, serve_config, start, token};
+use foretell_net::Connected;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_of_the_callers_own_is_no_silence_of_the_connection() {
+    let server = start(serve_config()).await;
+    let relay = Relay::to(server.local_addr()).await;
+    let mut guests = [join(&relay.through(&server.url("127.0.0.1")), token("alice")).await.expect("admitted")];
+    // Silence is judged once a connection is 6 s old.
+    let began = std::time::Instant::now();
+    play(&mut guests, "it plays", |guests| all_agree(guests, 20) && began.elapsed() > Duration::from_secs(6)).await;
+    // In the first pause the server is heard, as by a program in a debugger; in the second nothing is, as in a sleep.
+    for asleep in [false, true] {
+        relay.conditions.cut.store(asleep, Relaxed);
+        tokio::time::sleep(Duration::from_millis(5500)).await;
+        relay.conditions.cut.store(false, Relaxed);
+        let agreed = guests[0].agreed();
+        play(&mut guests, "it plays on", |guests| {
+            assert_eq!(guests[0].player.connected(), Connected::Yes, "asleep: {asleep}");
+            all_agree(guests, agreed + 50)
+        })
+        .await;
+    }
+    assert_eq!(server.status().traffic.admitted, 1, "it is the same connection");
+}
