@@ -9,6 +9,8 @@ use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::Allowance;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
 use futures_channel::oneshot;
+use futures_util::future::{Either, select};
+use std::pin::pin;
 use std::time::Duration;
 use tracing::{debug, info};
 
@@ -260,11 +262,15 @@ impl<W: World> Player<W> {
 
     fn rejoin(&mut self) {
         info!("connection lost; coming back by ticket");
-        let (told, coming) = oneshot::channel();
+        let (mut told, coming) = oneshot::channel();
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
         let credential = Credential::ResumeTicket(self.ticket.clone());
         self.tasks.spawn(async move {
-            let _ = told.send(come_back(target, credential, (clock, rejoin_for)).await);
+            let trying = pin!(come_back(target, credential, (clock, rejoin_for)));
+            // Once the player is gone nothing more is shown: the ticket would take the place from a newer connection.
+            if let Either::Right((came, _)) = select(told.cancellation(), trying).await {
+                let _ = told.send(came);
+            }
         });
         self.way = Way::Rejoining(coming);
     }

@@ -3,8 +3,8 @@
 mod common;
 
 use common::relay::Relay;
-use common::{all_agree, join, play, serve_config, start, token};
-use foretell_net::Connected;
+use common::{all_agree, join, join_with, play, rules, serve_config, start, token};
+use foretell_net::{Connected, JoinConfig, ServeConfig};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -29,4 +29,34 @@ async fn a_pause_of_the_callers_own_is_no_silence_of_the_connection() {
         .await;
     }
     assert_eq!(server.status().traffic.admitted, 1, "it is the same connection");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_who_was_left_or_dropped_does_not_come_back() {
+    let server = start(ServeConfig { idle_timeout: Duration::from_secs(1), ..serve_config() }).await;
+    for name in ["alice", "bob"] {
+        let relay = Relay::to(server.local_addr()).await;
+        let config = JoinConfig { idle_timeout: Duration::from_secs(1), ..JoinConfig::new(rules()) };
+        let url = relay.through(&server.url("127.0.0.1"));
+        let mut guests = [join_with(&url, token(name), config).await.expect("admitted")];
+        play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
+        relay.conditions.cut.store(true, Relaxed);
+        play(&mut guests, "it notices", |guests| guests[0].player.connected() == Connected::Rejoining).await;
+        let [gone] = guests;
+        if name == "alice" {
+            gone.player.leave().await;
+        } else {
+            drop(gone);
+        }
+        relay.conditions.cut.store(false, Relaxed);
+        let mut guests = [join(&server.url("127.0.0.1"), token(name)).await.expect("admitted")];
+        // What was under way would have got through by now.
+        let began = std::time::Instant::now();
+        play(&mut guests, "nobody replaces it", |guests| {
+            assert_eq!(guests[0].player.connected(), Connected::Yes, "{name}");
+            began.elapsed() > Duration::from_secs(4)
+        })
+        .await;
+    }
+    assert_eq!(server.status().traffic.admitted, 4);
 }
