@@ -60,3 +60,24 @@ async fn a_player_who_was_left_or_dropped_does_not_come_back() {
     }
     assert_eq!(server.status().traffic.admitted, 4);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_was_shown_on_a_slow_way_is_shown_on_no_other() {
+    let server = start(serve_config()).await;
+    let relay = Relay::to(server.local_addr()).await;
+    relay.conditions.delay_millis.store(420, Relaxed);
+    let url = relay.through(&server.url("127.0.0.1"));
+    // The same port carries TCP too, and fast.
+    let place = url.split_once("//").and_then(|(_, rest)| rest.split_once("/#")).expect("an address").0;
+    let (gate, to) = (tokio::net::TcpListener::bind(place).await.expect("the port"), server.local_addr());
+    tokio::spawn(async move {
+        loop {
+            let Ok((mut near, _)) = gate.accept().await else { continue };
+            let mut far = tokio::net::TcpStream::connect(to).await.expect("a server");
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut near, &mut far).await });
+        }
+    });
+    let mut guests = [join(&url, token("alice")).await.expect("admitted, by the answer that came late")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
+    assert_eq!(server.status().traffic.admitted, 1);
+}
