@@ -3,14 +3,14 @@
 use crate::control::{Control, Refused, Shown, VERSION};
 use crate::credential::{Credential, ResumeTicket};
 use crate::join_url::{CertificateHash, read_url};
-use crate::platform::{Clock, Farewell, ask_by_socket, ask_by_webtransport, within};
+use crate::platform::{Clock, Farewell, ask_by_socket, reach_by_webtransport, within};
 use crate::transport::Transport;
 use std::io;
 use std::time::Duration;
 
-/// Longer than this nobody waits for an answer.
+/// Longer than this nobody waits until a server is reached, nor then for its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same where there is another way.
+/// So long until it is reached where there is another way.
 const PATIENCE_QUIC: Duration = Duration::from_secs(3);
 
 /// Why a client is not connected.
@@ -33,7 +33,7 @@ pub enum ConnectError {
 /// By which protocol a client connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Via {
-    /// By WebTransport; where nobody answers to that within 3 s, by WebSocket.
+    /// By WebTransport; where no server is reached by that within 3 s, by WebSocket.
     #[default]
     Either,
     /// By WebTransport over QUIC alone.
@@ -73,14 +73,27 @@ impl Target {
             Credential::ResumeTicket(ticket) => Shown::ResumeTicket(ticket.as_bytes()),
         };
         let request = Control::Admit { version: VERSION, shown }.framed();
-        if self.via != Via::WebSocket {
-            let patience = if self.via == Via::Either { PATIENCE_QUIC } else { PATIENCE };
-            let joined = within(patience, ask_by_webtransport(self, &request, clock)).await.unwrap_or_else(late);
-            if self.via == Via::WebTransport || !matches!(joined, Err(ConnectError::Unreached(_))) {
-                return joined;
-            }
+        if self.via == Via::WebSocket {
+            return self.join_by_socket(&request, clock).await;
         }
-        within(PATIENCE, ask_by_socket(self, &request, clock)).await.unwrap_or_else(late)
+        let patience = if self.via == Via::Either { PATIENCE_QUIC } else { PATIENCE };
+        match within(patience, reach_by_webtransport(self, clock)).await.unwrap_or_else(late) {
+            // What was shown on this way may be used up, however late the answer is: it is shown on no other.
+            Ok(reached) => within(PATIENCE, reached.ask(&request)).await.unwrap_or_else(late),
+            Err(ConnectError::Unreached(first)) if self.via == Via::Either => {
+                self.join_by_socket(&request, clock).await.map_err(|second| match second {
+                    ConnectError::Unreached(second) => {
+                        unreached(format!("by WebTransport: {first}; by WebSocket: {second}"))
+                    }
+                    other => other,
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn join_by_socket(&self, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {
+        within(PATIENCE, ask_by_socket(self, request, clock)).await.unwrap_or_else(late)
     }
 }
 
@@ -95,7 +108,7 @@ pub(crate) fn read_answer(answer: Option<&[u8]>) -> Result<(u64, ResumeTicket), 
     }
 }
 
-fn late() -> Result<Joined, ConnectError> {
+fn late<T>() -> Result<T, ConnectError> {
     Err(unreached("no answer in time"))
 }
 

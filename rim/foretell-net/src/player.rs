@@ -9,6 +9,8 @@ use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::Allowance;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
 use futures_channel::oneshot;
+use futures_util::future::{Either, select};
+use std::pin::pin;
 use std::time::Duration;
 use tracing::{debug, info};
 
@@ -102,8 +104,10 @@ pub struct Player<W: World> {
     target: Target,
     session: u64,
     ticket: ResumeTicket,
-    /// Since when the connection that there is was not enough, and a new one is wanted.
-    opened: Instant,
+    /// When it was updated last.
+    updated: Instant,
+    /// Before this the silence of the connection counts for nothing.
+    patient_until: Instant,
     rejoin_for: Duration,
     ends_within: Option<Duration>,
     tasks: Tasks,
@@ -133,7 +137,8 @@ pub async fn connect<W: World>(
         session: joined.session,
         ticket: joined.ticket.clone(),
         way: Way::Open(Box::new(joined)),
-        opened: now,
+        updated: now,
+        patient_until: now + YOUNG,
         rejoin_for: config.rejoin_for,
         ends_within: None,
         tasks: Tasks::here(),
@@ -144,15 +149,20 @@ pub async fn connect<W: World>(
 const RATE_MAX: u64 = 250_000;
 /// A connection that is younger may not have carried a snapshot yet.
 const YOUNG: Duration = Duration::from_secs(6);
+/// Who is not updated for so long has made a pause of their own: a loading screen, a debugger, a laptop that slept.
+const PAUSE: Duration = Duration::from_secs(1);
+/// After it the connection has so long to be heard again: some round trips of a bad path.
+const AFTER_PAUSE: Duration = Duration::from_secs(2);
 
 impl<W: World> Player<W> {
     /// Takes in what has come, runs the ticks that are due, and sends what there is to send. Give it a world without
     /// entities; `input` is called once for each new tick.
     pub fn update(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input) -> Frame<'_> {
-        let now = self.clock.now();
-        self.keep_connected(now);
+        // Silence is judged by all that has come.
         self.take_in();
         let now = self.clock.now();
+        self.note_pause(now);
+        self.keep_connected(now);
         self.client.config_mut().resimulation_budget = self.budget.ticks();
         let frame = self.client.update(now, world, input, &mut self.outbox);
         let ran = frame.ticks + frame.resimulated;
@@ -220,11 +230,19 @@ impl<W: World> Player<W> {
         }
     }
 
+    /// Whoever makes a pause of their own can't tell whether the connection was silent meanwhile.
+    fn note_pause(&mut self, now: Instant) {
+        if now.since(self.updated) >= PAUSE {
+            self.patient_until = self.patient_until.max(now + AFTER_PAUSE);
+        }
+        self.updated = now;
+    }
+
     /// Notices that the connection is over, or not enough, and gets another.
     fn keep_connected(&mut self, now: Instant) {
         match &mut self.way {
             Way::Open(joined) => {
-                let silent = self.client.state(now) == ClientState::Lost && now.since(self.opened) >= YOUNG;
+                let silent = self.client.state(now) == ClientState::Lost && now >= self.patient_until;
                 match joined.transport.closed() {
                     Some(Closed::Lost) => self.rejoin(),
                     Some(why) => self.way = Way::Over(Connected::Closed(why)),
@@ -244,11 +262,15 @@ impl<W: World> Player<W> {
 
     fn rejoin(&mut self) {
         info!("connection lost; coming back by ticket");
-        let (told, coming) = oneshot::channel();
+        let (mut told, coming) = oneshot::channel();
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
         let credential = Credential::ResumeTicket(self.ticket.clone());
         self.tasks.spawn(async move {
-            let _ = told.send(come_back(target, credential, (clock, rejoin_for)).await);
+            let trying = pin!(come_back(target, credential, (clock, rejoin_for)));
+            // Once the player is gone nothing more is shown: the ticket would take the place from a newer connection.
+            if let Either::Right((came, _)) = select(told.cancellation(), trying).await {
+                let _ = told.send(came);
+            }
         });
         self.way = Way::Rejoining(coming);
     }
@@ -261,7 +283,8 @@ impl<W: World> Player<W> {
         }
         info!("back");
         self.ticket = joined.ticket.clone();
-        (self.brake, self.opened, self.ends_within) = (Brake::new(RATE_MAX, now), now, None);
+        (self.brake, self.ends_within) = (Brake::new(RATE_MAX, now), None);
+        self.patient_until = now + YOUNG;
         self.way = Way::Open(Box::new(joined));
     }
 

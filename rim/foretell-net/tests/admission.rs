@@ -73,6 +73,8 @@ async fn one_address_has_so_many_connections_and_no_more() {
     }
     let error = join(&url, token("carol")).await.err().expect("turned away");
     assert!(matches!(error, ConnectError::Unreached(_)), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("by WebTransport: ") && said.contains("by WebSocket: "), "each way has its reason: {said}");
     play(&mut guests, "both play", |guests| all_agree(guests, 10)).await;
     guests.pop().expect("bob").player.leave().await;
     server.watch().wait_for(|status| status.connections == 1).await.expect("it runs");

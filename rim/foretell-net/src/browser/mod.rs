@@ -14,4 +14,4 @@ pub use clock::Clock;
 pub(crate) use link::Farewell;
 pub(crate) use tasks::{Tasks, sleep, within};
 pub(crate) use websocket::ask_by_socket;
-pub(crate) use webtransport::ask_by_webtransport;
+pub(crate) use webtransport::reach_by_webtransport;

@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::time::Duration;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
@@ -39,27 +40,43 @@ impl Drop for Session {
     }
 }
 
-pub(crate) async fn ask_by_webtransport(target: &Target, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {
+/// A session on which nothing was shown yet.
+pub(crate) struct Reached {
+    session: Rc<Session>,
+    stream: Stream,
+    ear: Arc<Ear>,
+    idle_timeout: Duration,
+}
+
+pub(crate) async fn reach_by_webtransport(target: &Target, clock: Clock) -> Result<Reached, ConnectError> {
     let ear = Arc::new(Ear::new(clock));
     let session =
         WebTransport::new(&target.url, &options(&target.hashes)).map_err(|error| unreached(message(&error)))?;
     let session = Rc::new(Session(session));
     spawn_local(listen_for_end(session.0.closed(), Arc::clone(&ear)));
     settled(session.0.ready()).await?;
-    let datagrams = session.0.datagrams();
-    datagrams.set_incoming_high_water_mark(WAITING_MAX);
+    session.0.datagrams().set_incoming_high_water_mark(WAITING_MAX);
     let stream: Stream = settled(session.0.create_bidirectional_stream()).await?.unchecked_into();
-    let writer = stream.stream_writable().get_writer();
-    settled(writer.write(&Uint8Array::from(request))).await?;
-    let (reader, mut pieces) = (stream.stream_readable().get_reader(), Pieces::default());
-    let answer = read_message(&reader, &mut pieces).await;
-    let (number, ticket) = read_answer(answer.as_deref())?;
-    let (link, orders) = Link::new(Arc::clone(&ear), target.idle_timeout);
-    spawn_local(read_datagrams(datagrams.readable().get_reader(), Arc::clone(&ear)));
-    spawn_local(read_messages(reader, pieces, (Rc::downgrade(&session), Arc::clone(&ear))));
-    let writers = (writable(&datagrams).get_writer(), writer);
-    spawn_local(write(session, writers, orders));
-    Ok(Joined { session: number, ticket, transport: Box::new(link), farewell: Farewell })
+    Ok(Reached { session, stream, ear, idle_timeout: target.idle_timeout })
+}
+
+impl Reached {
+    /// Asks for a place.
+    pub(crate) async fn ask(self, request: &[u8]) -> Result<Joined, ConnectError> {
+        let Reached { session, stream, ear, idle_timeout } = self;
+        let (writer, reader) = (stream.stream_writable().get_writer(), stream.stream_readable().get_reader());
+        settled(writer.write(&Uint8Array::from(request))).await?;
+        let mut pieces = Pieces::default();
+        let answer = read_message(&reader, &mut pieces).await;
+        let (number, ticket) = read_answer(answer.as_deref())?;
+        let (link, orders) = Link::new(Arc::clone(&ear), idle_timeout);
+        let datagrams = session.0.datagrams();
+        spawn_local(read_datagrams(datagrams.readable().get_reader(), Arc::clone(&ear)));
+        spawn_local(read_messages(reader, pieces, (Rc::downgrade(&session), Arc::clone(&ear))));
+        let writers = (writable(&datagrams).get_writer(), writer);
+        spawn_local(write(session, writers, orders));
+        Ok(Joined { session: number, ticket, transport: Box::new(link), farewell: Farewell })
+    }
 }
 
 /// The certificates by which the server is known; without any the browser asks its authorities.

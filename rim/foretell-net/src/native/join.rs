@@ -16,7 +16,7 @@ use wtransport::config::{DnsLookupFuture, DnsResolver};
 use wtransport::endpoint::endpoint_side;
 use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
 use wtransport::tls::{Sha256Digest, build_native_cert_store, rustls};
-use wtransport::{ClientConfig, Endpoint};
+use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
 pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
@@ -32,15 +32,31 @@ impl Farewell {
     }
 }
 
-pub(crate) async fn ask_by_webtransport(target: &Target, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {
+/// A WebTransport session of a client on which nothing was shown yet.
+pub(crate) struct Reached {
+    endpoint: Endpoint<endpoint_side::Client>,
+    connection: Connection,
+    stream: (SendStream, RecvStream),
+    clock: Clock,
+}
+
+pub(crate) async fn reach_by_webtransport(target: &Target, clock: Clock) -> Result<Reached, ConnectError> {
     let endpoint = endpoint(target).await?;
     let connection = endpoint.connect(target.url.as_str()).await.map_err(unreached)?;
-    let (mut send, mut recv) = connection.open_bi().await.map_err(unreached)?.await.map_err(unreached)?;
-    send.write_all(request).await.map_err(unreached)?;
-    let answer = read_message(&mut recv).await;
-    let (session, ticket) = read_answer(answer.as_deref())?;
-    let transport = Box::new(Quic::start(connection, (send, recv), clock, Quota::FROM_SERVER));
-    Ok(Joined { session, ticket, transport, farewell: Farewell(Some(endpoint)) })
+    let stream = connection.open_bi().await.map_err(unreached)?.await.map_err(unreached)?;
+    Ok(Reached { endpoint, connection, stream, clock })
+}
+
+impl Reached {
+    /// Asks for a place.
+    pub(crate) async fn ask(self, request: &[u8]) -> Result<Joined, ConnectError> {
+        let Reached { endpoint, connection, stream: (mut send, mut recv), clock } = self;
+        send.write_all(request).await.map_err(unreached)?;
+        let answer = read_message(&mut recv).await;
+        let (session, ticket) = read_answer(answer.as_deref())?;
+        let transport = Box::new(Quic::start(connection, (send, recv), clock, Quota::FROM_SERVER));
+        Ok(Joined { session, ticket, transport, farewell: Farewell(Some(endpoint)) })
+    }
 }
 
 pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {

@@ -1,7 +1,7 @@
 //! The room of native programs: tokio, QUIC, TLS, and all that servers are made of.
 //!
 //! What the shared files ask of a platform has the same names here and in the room of browsers: [`Clock`], [`Tasks`],
-//! [`sleep`], [`within`], [`ask_by_webtransport`], [`ask_by_socket`], [`Farewell`].
+//! [`sleep`], [`within`], [`reach_by_webtransport`], [`ask_by_socket`], [`Farewell`].
 
 pub(crate) mod account;
 pub(crate) mod admission;
@@ -27,5 +27,5 @@ pub(crate) mod traffic;
 mod window;
 
 pub use clock::Clock;
-pub(crate) use join::{Farewell, ask_by_socket, ask_by_webtransport};
+pub(crate) use join::{Farewell, ask_by_socket, reach_by_webtransport};
 pub(crate) use tasks::{Tasks, sleep, within};
