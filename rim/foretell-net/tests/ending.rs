@@ -22,6 +22,11 @@ async fn a_draining_server_takes_nobody_new_tells_who_is_there_and_ends_when_the
     assert!(matches!(error, ConnectError::Refused(Refused::Draining)), "{error}");
     let agreed = guests[0].agreed();
     play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 20)).await;
+    let ticket = guests[0].player.ticket().clone();
+    let mut guests = [join(&url, ticket).await.expect("who was there may come back")];
+    play(&mut guests, "it is told again", |guests| guests[0].player.ends_within().is_some()).await;
+    let left = guests[0].player.ends_within().expect("told");
+    assert!((Duration::from_secs(3000)..=Duration::from_secs(3600)).contains(&left), "{left:?}");
     let [alice] = guests;
     alice.player.leave().await;
     tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("it is empty");
