@@ -185,8 +185,11 @@ impl Running {
     }
 
     /// Waits until it has ended.
-    pub async fn ended(mut self) {
-        let _ = (&mut self.task).await;
+    ///
+    /// # Errors
+    /// When the game has panicked: then the server is gone without having been told to drain.
+    pub async fn ended(mut self) -> io::Result<()> {
+        (&mut self.task).await.map_err(io::Error::other)
     }
 }
 
