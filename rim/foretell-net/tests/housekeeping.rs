@@ -3,9 +3,9 @@
 mod common;
 
 use common::raw::{Raw, narrow_endpoint};
-use common::{Arena, Guest, all_agree, issuer, join, rules, token};
+use common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
-use foretell_net::{Access, Arrival, Certificates, Connected, Gateway, GatewayConfig, Limits};
+use foretell_net::{Access, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,12 @@ impl ByHand {
             rate_max: 1_000_000,
         };
         let gateway = Gateway::bind("127.0.0.1:0".parse().expect("an address"), config).expect("a port");
-        let server = Server::new(rules(), ServerConfig::default(), 1, gateway.clock().now());
+        let server = Server::new(
+            rules(),
+            ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() },
+            1,
+            gateway.clock().now(),
+        );
         ByHand { gateway, server, world: Arena::default(), outbox: Outbox::new() }
     }
 
@@ -123,4 +128,22 @@ async fn who_takes_in_no_answer_has_a_place_for_ten_seconds_and_not_for_ever() {
     hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
     let mut guests = [join(&hall.url(), token("alice")).await.expect("the only place is free")];
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_player_who_is_removed_can_not_come_back_by_ticket() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    let ticket = guests[0].player.ticket().clone();
+    drop(guests);
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+    let began = Instant::now();
+    hall.run(&mut [], NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
+    assert_eq!(hall.gateway.players().count(), 1, "its place waits");
+    hall.gateway.remove(&mut hall.server, &account("alice"));
+    hall.tick(NOW);
+    assert_eq!(hall.gateway.players().count(), 0);
+    let error = join(&hall.url(), ticket).await.err().expect("refused");
+    assert!(matches!(error, ConnectError::Refused(Refused::Ended)), "{error}");
 }

@@ -312,6 +312,13 @@ impl Gateway {
         }
     }
 
+    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost.
+    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+        let Some((player, (peer, _))) = self.players.iter().find(|(_, (_, known))| known == account) else { return };
+        self.lost.remove(player);
+        server.leave(*peer);
+    }
+
     /// Sends what an update has written, as far as each path takes it.
     pub fn send(&mut self, now: Instant, outbox: &Outbox) {
         for (peer, datagram) in outbox.iter() {

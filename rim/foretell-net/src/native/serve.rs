@@ -228,12 +228,7 @@ impl<W: World> Loop<W> {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Drain(limit) => self.gateway.begin_to_drain(self.gateway.clock().now(), limit),
-            Order::Remove(account) => {
-                let player = self.gateway.players().find(|(_, known)| **known == account).map(|(player, _)| player);
-                if let Some(peer) = player.and_then(|player| self.server.peer_of(player)) {
-                    self.server.leave(peer);
-                }
-            }
+            Order::Remove(account) => self.gateway.remove(&mut self.server, &account),
         }
     }
 
