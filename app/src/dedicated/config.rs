@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use foretell_net::Limits;
+use foretell_net::{Account, Limits};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -173,9 +174,17 @@ impl Config {
 
     fn check(&self) -> Result<()> {
         ensure!(self.server.idle_timeout_s >= 1, "server.idle_timeout_s is at least 1");
-        ensure!((1..=64).contains(&self.access.audience.len()), "access.audience has 1 to 64 bytes");
+        ensure!(
+            Account::new(&self.access.audience).is_some(),
+            "access.audience has 1 to 64 bytes and no control characters"
+        );
+        ensure!((1..=60).contains(&self.session.snapshot_interval), "session.snapshot_interval is 1 to 60");
         let files = (&self.certificates.chain, &self.certificates.key);
         ensure!(files.0.is_some() == files.1.is_some(), "certificates.chain and certificates.key: both or none");
+        for (name, file) in [("chain", files.0), ("key", files.1)] {
+            let Some(file) = file else { continue };
+            File::open(file).with_context(|| format!("certificates.{name}: {} can't be read", file.display()))?;
+        }
         ensure!(
             !self.access.guests || self.access.token_key.is_none(),
             "either access.guests or access.token_key: a server knows one issuer"
@@ -282,7 +291,12 @@ mod tests {
             (&["metrics.listen=here"], "127.0.0.1:9464"),
             (&["access.token_key=abc"], "32 bytes in base64"),
             (&["access.guests=true", "access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "one issuer"),
+            (&["access.audience=\"a\\nb\""], "no control characters"),
+            (&["session.snapshot_interval=0"], "1 to 60"),
+            (&["session.snapshot_interval=61"], "1 to 60"),
             (&["certificates.key=a.pem"], "both or none"),
+            (&["certificates.key=Cargo.toml", "certificates.chain=no.pem"], "certificates.chain: no.pem can't be read"),
+            (&["certificates.key=no.pem", "certificates.chain=Cargo.toml"], "certificates.key: no.pem can't be read"),
             (&["page.origin=https://play.example.org/arena"], "like https://play.example.org"),
             (&["log.format=xml"], "json"),
         ] {

@@ -71,10 +71,14 @@ async fn serve(config: &Config, insecure: bool) -> Result<()> {
         let listener = metrics::bind(address).await?;
         tokio::spawn(metrics::serve(listener, running.watch()));
     }
-    told_to_end(&mut terminate, &mut interrupt).await;
-    running.drain(config.drain());
+    let mut status = running.watch();
     tokio::select! {
-        () = running.ended() => {}
+        () = told_to_end(&mut terminate, &mut interrupt) => running.drain(config.drain()),
+        // Nobody reports any more: the game has failed.
+        _ = status.wait_for(|_| false) => {}
+    }
+    tokio::select! {
+        ended = running.ended() => ended.context("the game has failed, and the server with it")?,
         () = told_to_end(&mut terminate, &mut interrupt) => tracing::warn!("told twice to end: ending at once"),
     }
     Ok(())

@@ -87,8 +87,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ["serve"] => {
             let server = serve().await?;
             println!("join {}", server.url("127.0.0.1"));
-            server.ended().await;
-            Ok(())
+            Ok(server.ended().await?)
         }
         _ => {
             let server = serve().await?;

@@ -22,8 +22,7 @@
 //!     let config = ServeConfig::new(rules, Access::new("my game", public_key));
 //!     let server = foretell_net::serve("0.0.0.0:4433".parse().expect("an address"), world, config).await?;
 //!     println!("players join {}", server.url("127.0.0.1"));
-//!     server.ended().await;
-//!     Ok(())
+//!     server.ended().await
 //! }
 //!
 //! // A player, with a frame each 16 ms.

@@ -3,7 +3,8 @@
 mod common;
 
 use common::relay::Relay;
-use common::{all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
+use common::{Arena, Buttons, all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
+use foretell::{Rows, Step, World};
 use foretell_net::{Certificates, Closed, ConnectError, Connected, JoinConfig, Refused, ServeConfig};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,9 +23,14 @@ async fn a_draining_server_takes_nobody_new_tells_who_is_there_and_ends_when_the
     assert!(matches!(error, ConnectError::Refused(Refused::Draining)), "{error}");
     let agreed = guests[0].agreed();
     play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 20)).await;
+    let ticket = guests[0].player.ticket().clone();
+    let mut guests = [join(&url, ticket).await.expect("who was there may come back")];
+    play(&mut guests, "it is told again", |guests| guests[0].player.ends_within().is_some()).await;
+    let left = guests[0].player.ends_within().expect("told");
+    assert!((Duration::from_secs(3000)..=Duration::from_secs(3600)).contains(&left), "{left:?}");
     let [alice] = guests;
     alice.player.leave().await;
-    tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("it is empty");
+    tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("it is empty").expect("no panic");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +41,7 @@ async fn a_draining_server_ends_after_its_limit_and_says_so() {
     server.drain(Duration::ZERO);
     let ended = Connected::Closed(Closed::ServerEnded);
     play(&mut guests, "it is told", |guests| guests[0].player.connected() == ended).await;
-    tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("the limit is over");
+    tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("the limit is over").expect("no panic");
 }
 
 /// What a server needs so that its clients know it after a restart.
@@ -103,4 +109,32 @@ async fn without_a_configured_key_a_restarted_server_takes_no_tickets_of_before(
     let error = join(&again.url("127.0.0.1"), guest.player.ticket().clone()).await.err().expect("refused");
     assert!(matches!(error, ConnectError::Refused(Refused::Forged)), "{error}");
     std::fs::remove_dir_all(folder).expect("it was there");
+}
+
+/// A game that panics in its first tick.
+struct Broken;
+
+impl World for Broken {
+    type Input = Buttons;
+    type Saved = Arena;
+
+    fn step(&mut self, _: &Step<'_, Buttons>) {
+        panic!("on purpose");
+    }
+
+    fn save(&self, _: &mut Arena) {}
+
+    fn load(&mut self, _: &Arena) {}
+
+    fn publish(&self, _: &mut Rows) {}
+
+    fn adopt(&mut self, _: &Rows) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_game_panics_ends_with_an_error() {
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let server = foretell_net::serve(address, Broken, serve_config()).await.expect("a server");
+    let ended = tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("it ends by itself");
+    assert!(ended.expect_err("it has panicked").to_string().contains("panicked"));
 }

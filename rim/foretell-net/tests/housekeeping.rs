@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::raw::Raw;
-use common::{Arena, Guest, all_agree, issuer, join, rules, token};
+use common::raw::{Raw, narrow_endpoint};
+use common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
-use foretell_net::{Access, Arrival, Certificates, Connected, Gateway, GatewayConfig, Limits};
+use foretell_net::{Access, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ impl ByHand {
         let config = GatewayConfig {
             access: Access::new("arena", issuer().public_key()),
             certificates: Certificates::SelfSigned { names: vec!["127.0.0.1".into()], kept_in: None },
-            players_max: 8,
+            players_max: 1,
             limits: Limits::default(),
             origins: Vec::new(),
             idle_timeout: Duration::from_secs(10),
@@ -30,7 +30,12 @@ impl ByHand {
             rate_max: 1_000_000,
         };
         let gateway = Gateway::bind("127.0.0.1:0".parse().expect("an address"), config).expect("a port");
-        let server = Server::new(rules(), ServerConfig::default(), 1, gateway.clock().now());
+        let server = Server::new(
+            rules(),
+            ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() },
+            1,
+            gateway.clock().now(),
+        );
         ByHand { gateway, server, world: Arena::default(), outbox: Outbox::new() }
     }
 
@@ -110,4 +115,35 @@ async fn who_shows_a_token_and_never_plays_is_closed_after_ten_seconds_and_the_p
     hall.tick(Duration::from_secs(30));
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 40)).await;
     assert_eq!(guests[0].player.connected(), Connected::Yes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_takes_in_no_answer_has_a_place_for_ten_seconds_and_not_for_ever() {
+    let mut hall = ByHand::start();
+    let mut raw = Raw::open_by(narrow_endpoint(&hall.url(), 64), &hall.url(), None).await.expect("a connection");
+    raw.say(&[&[1, 1, 0], token("mallory").as_bytes()].concat()).await;
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (1, 0)).await;
+    hall.tick(Duration::from_secs(11));
+    assert!(raw.is_closed().await);
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("the only place is free")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_player_who_is_removed_can_not_come_back_by_ticket() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    let ticket = guests[0].player.ticket().clone();
+    drop(guests);
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+    let began = Instant::now();
+    hall.run(&mut [], NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
+    assert_eq!(hall.gateway.players().count(), 1, "its place waits");
+    hall.gateway.remove(&mut hall.server, &account("alice"));
+    hall.tick(NOW);
+    assert_eq!(hall.gateway.players().count(), 0);
+    let error = join(&hall.url(), ticket).await.err().expect("refused");
+    assert!(matches!(error, ConnectError::Refused(Refused::Ended)), "{error}");
 }

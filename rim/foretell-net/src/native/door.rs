@@ -105,7 +105,7 @@ impl Door {
             return Err(NotAdmitted::Origin);
         }
         let connection = request.accept().await.map_err(|_| NotAdmitted::Broken)?;
-        let (mut send, mut recv) = connection.accept_bi().await.map_err(|_| NotAdmitted::Broken)?;
+        let (send, mut recv) = connection.accept_bi().await.map_err(|_| NotAdmitted::Broken)?;
         let message = read_message(&mut recv).await.ok_or(NotAdmitted::Broken)?;
         let pass = match self.judge(&message) {
             Ok(pass) => pass,
@@ -114,18 +114,20 @@ impl Door {
                 return Err(NotAdmitted::Refused(why));
             }
         };
-        // When this fails the gateway finds a connection that is lost.
-        let _ = send.write_all(&pass.answer()).await;
-        self.hand_over(pass, Box::new(Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT)), seat);
+        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT), seat);
         Ok(())
     }
 
-    fn hand_over(&self, pass: Pass, transport: Box<dyn Transport>, mut seat: Seat) {
+    /// The answer is the first message of a connection that the gateway has already. Nothing is waited for between the
+    /// place and that: who takes in no answer would else keep a place that nobody frees.
+    fn hand_over(&self, pass: Pass, mut transport: impl Transport + 'static, mut seat: Seat) {
         seat.admitted();
+        // When this fails the gateway finds a connection that is lost.
+        let _ = transport.tell(&pass.answer());
         self.counts.admitted.fetch_add(1, Relaxed);
         info!(account = %pass.account, "admitted");
         let Pass { account, place, connection: number, .. } = pass;
-        let _ = self.newcomers.send(Newcomer { account, place, number, transport, seat });
+        let _ = self.newcomers.send(Newcomer { account, place, number, transport: Box::new(transport), seat });
     }
 
     /// The same as [`keep`](Door::keep) for WebSockets. A connection of TCP has proven its address.
@@ -153,12 +155,8 @@ impl Door {
         let message = socket::read_control(&mut socket).await.ok_or(NotAdmitted::Broken)?;
         match self.judge(&message) {
             Ok(pass) => {
-                socket::write_control(&mut socket, &pass.answer()).await;
-                self.hand_over(
-                    pass,
-                    Box::new(Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT)),
-                    seat,
-                );
+                let socket = Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT);
+                self.hand_over(pass, socket, seat);
                 Ok(())
             }
             Err(why) => {

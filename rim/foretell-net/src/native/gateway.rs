@@ -210,7 +210,10 @@ impl Gateway {
                 newcomer.transport.close(Closed::Replaced);
                 continue;
             }
-            let Newcomer { account, place, number, transport, seat } = newcomer;
+            let Newcomer { account, place, number, mut transport, seat } = newcomer;
+            if let Some(ends) = self.ends_at {
+                let _ = transport.tell(&draining(ends.since(now)));
+            }
             let brake = Brake::new(self.rate_max, now);
             let player = self.players.iter().find(|(_, (peer, _))| *peer == place).map(|(player, _)| *player);
             let link =
@@ -309,6 +312,13 @@ impl Gateway {
         }
     }
 
+    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost.
+    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+        let Some((player, (peer, _))) = self.players.iter().find(|(_, (_, known))| known == account) else { return };
+        self.lost.remove(player);
+        server.leave(*peer);
+    }
+
     /// Sends what an update has written, as far as each path takes it.
     pub fn send(&mut self, now: Instant, outbox: &Outbox) {
         for (peer, datagram) in outbox.iter() {
@@ -331,15 +341,14 @@ impl Gateway {
         }
     }
 
-    /// Takes nobody new from now on, and tells everybody that the server ends after `limit` at the latest.
+    /// Takes nobody new from now on, and tells everybody that the server ends after `limit` at the latest; who comes back
+    /// is told what is left of it.
     pub fn begin_to_drain(&mut self, now: Instant, limit: Duration) {
         info!(seconds = limit.as_secs(), "no new players from now on");
         self.door.admission().drain();
         self.ends_at = Some(now + limit);
-        let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX);
-        let message = Control::Draining { seconds }.framed();
         for link in self.links.values_mut() {
-            let _ = link.transport.tell(&message);
+            let _ = link.transport.tell(&draining(limit));
         }
     }
 
@@ -368,6 +377,12 @@ impl Gateway {
         self.endpoint.close(VarInt::from_u32(Closed::ServerEnded as u32), b"");
         let _ = tokio::time::timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
     }
+}
+
+/// Says that the server ends after `limit` at the latest.
+fn draining(limit: Duration) -> Vec<u8> {
+    let seconds = u32::try_from(limit.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    Control::Draining { seconds }.framed()
 }
 
 /// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.

@@ -185,8 +185,11 @@ impl Running {
     }
 
     /// Waits until it has ended.
-    pub async fn ended(mut self) {
-        let _ = (&mut self.task).await;
+    ///
+    /// # Errors
+    /// When the game has panicked: then the server is gone without having been told to drain.
+    pub async fn ended(mut self) -> io::Result<()> {
+        (&mut self.task).await.map_err(io::Error::other)
     }
 }
 
@@ -225,12 +228,7 @@ impl<W: World> Loop<W> {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Drain(limit) => self.gateway.begin_to_drain(self.gateway.clock().now(), limit),
-            Order::Remove(account) => {
-                let player = self.gateway.players().find(|(_, known)| **known == account).map(|(player, _)| player);
-                if let Some(peer) = player.and_then(|player| self.server.peer_of(player)) {
-                    self.server.leave(peer);
-                }
-            }
+            Order::Remove(account) => self.gateway.remove(&mut self.server, &account),
         }
     }
 

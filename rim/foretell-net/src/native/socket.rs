@@ -264,9 +264,13 @@ pub(crate) async fn open(address: SocketAddr, url: &Url, mut tls: ClientConfig) 
 
 /// The next control message, without its length; `None` when something else comes.
 pub(crate) async fn read_control(socket: &mut Stream) -> Option<Vec<u8>> {
-    match socket.next().await? {
-        Ok(Message::Binary(bytes)) => framing::read_control(&bytes).map(<[u8]>::to_vec),
-        _ => None,
+    loop {
+        match socket.next().await? {
+            Ok(Message::Binary(bytes)) => return framing::read_control(&bytes).map(<[u8]>::to_vec),
+            // The other end may measure already.
+            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            _ => return None,
+        }
     }
 }
 

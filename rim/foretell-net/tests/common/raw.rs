@@ -4,11 +4,13 @@ use super::{Arena, rules};
 use foretell::{Client, ClientConfig, Instant, Outbox};
 use foretell_net::Token;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 use url::Url;
 use wtransport::endpoint::{ConnectOptions, endpoint_side};
+use wtransport::quinn::TransportConfig;
 use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, RecvStream, SendStream};
 
@@ -35,6 +37,16 @@ pub fn hashes(url: &str) -> Vec<Sha256Digest> {
 pub fn endpoint(url: &str, from: IpAddr) -> Endpoint<endpoint_side::Client> {
     let config = QuicConfig::builder().with_bind_address((from, 0).into());
     Endpoint::client(config.with_server_certificate_hashes(hashes(url)).build()).expect("a port")
+}
+
+/// The same, which lets the server write so many bytes to each stream until they are read.
+pub fn narrow_endpoint(url: &str, window: u32) -> Endpoint<endpoint_side::Client> {
+    let config = QuicConfig::builder().with_bind_address((Ipv4Addr::LOCALHOST, 0).into());
+    let mut config = config.with_server_certificate_hashes(hashes(url)).build();
+    let mut transport = TransportConfig::default();
+    transport.stream_receive_window(window.into());
+    config.quic_config_mut().transport_config(Arc::new(transport));
+    Endpoint::client(config).expect("a port")
 }
 
 impl Raw {
