@@ -1,5 +1,6 @@
 //! `foretell serve`: a dedicated server of the arena, for programs and browsers.
 
+mod address;
 mod bundle;
 mod config;
 mod metrics;

@@ -35,14 +35,7 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
 /// What browsers call a page that is served there.
 pub fn origins(listener: &TcpListener, keys: &PageKeys) -> Vec<String> {
     let mut origins: Vec<_> = keys.origin.iter().cloned().collect();
-    if let Ok(address) = listener.local_addr() {
-        let port = address.port();
-        origins.extend([
-            format!("http://{address}"),
-            format!("http://localhost:{port}"),
-            format!("http://127.0.0.1:{port}"),
-        ]);
-    }
+    origins.extend(listener.local_addr().into_iter().flat_map(site::origins));
     origins
 }
 
@@ -103,9 +96,10 @@ struct Page {
 pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<impl Future<Output = ()> + use<>> {
     let address = listener.local_addr().context("the page's listener has no address")?;
     let folders = bundle::folders(keys.folder.as_deref());
+    let seen = keys.origin.clone().unwrap_or_else(|| format!("http://{address}"));
     match bundle::is_built(&folders) {
-        true => println!("foretell serve: browsers play at http://{address}/"),
-        false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it (http://{address}/)"),
+        true => println!("foretell serve: browsers play at {seen}/"),
+        false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it ({seen}/)"),
     }
     let page = Arc::new(Page { address, origin: keys.origin.clone(), folders, players });
     let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
@@ -123,8 +117,7 @@ async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Re
         return site::refuse(&sentence);
     }
     let Players { host, port, .. } = &page.players;
-    let policy =
-        format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https://{host}:{port} wss://{host}:{port}");
+    let policy = policy(host, *port);
     // The thread of the requests is that of the ticks.
     let (asked, path) = (Arc::clone(&page), uri.path().to_owned());
     let found = tokio::task::spawn_blocking(move || bundle::find(&asked.folders, &path)).await;
@@ -136,6 +129,16 @@ async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Re
         }
         None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
     }
+}
+
+/// From where the page takes what it runs, and where it may connect.
+fn policy(host: &str, port: u16) -> String {
+    let game = match host.starts_with('[') {
+        // A policy has no way to write an address of IPv6.
+        true => "https: wss:".to_owned(),
+        false => format!("https://{host}:{port} wss://{host}:{port}"),
+    };
+    format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' {game}")
 }
 
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>foretell serve</title>\
@@ -187,6 +190,15 @@ mod tests {
         let others = (3..2000).filter(|number| given.allows(start, address(*number))).count();
         assert_eq!(others, 1000 - 2 * 30, "what was refused does not count");
         assert_eq!(count(&mut given, start + Duration::from_secs(60), 1), 30);
+    }
+
+    #[test]
+    fn a_page_may_connect_to_its_server_by_ipv6_too() {
+        assert!(
+            policy("play.example", 4433)
+                .ends_with("connect-src 'self' https://play.example:4433 wss://play.example:4433")
+        );
+        assert!(policy("[::1]", 4433).ends_with("connect-src 'self' https: wss:"));
     }
 
     #[test]
