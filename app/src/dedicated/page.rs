@@ -10,7 +10,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use foretell_net::{Account, CertificateHash, Running, join_url, random_key};
+use foretell_net::{Account, CertificateHash, Running, join_url, network, random_key};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -68,8 +68,9 @@ struct Given {
 }
 
 impl Given {
-    /// Whether one more may be given; if so it counts.
+    /// Whether one more may be given; if so it counts, for all of an IPv6 network of 64 bits.
     fn allows(&mut self, now: Instant, to: IpAddr) -> bool {
+        let to = network(to);
         if now.duration_since(self.since) >= Duration::from_secs(60) {
             (self.since, self.tokens) = (now, BTreeMap::new());
         }
@@ -162,12 +163,22 @@ async fn join(
         return site::refuse(&sentence);
     }
     let players = &page.players;
-    if !players.given.lock().unwrap_or_else(PoisonError::into_inner).allows(Instant::now(), from.ip()) {
+    let to = asker(&headers, from.ip(), page.origin.is_some());
+    let given = || players.given.lock().unwrap_or_else(PoisonError::into_inner);
+    if players.guests.come() && !given().allows(Instant::now(), to) {
         return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
     }
     let token = players.guests.token(&guest()).map(|token| token.reveal());
     let invitation = serde_json::to_string(&Invitation { url: players.url(), token }).expect("two texts");
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
+}
+
+/// Who asks: behind a proxy the one whom the proxy names last, as what stands before that is the asker's own word.
+fn asker(headers: &HeaderMap, from: IpAddr, proxied: bool) -> IpAddr {
+    let named = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| proxied);
+    let last = named.and_then(|named| named.to_str().ok()?.rsplit(',').next()).map(str::trim);
+    let with_port = |text: &str| text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    last.and_then(|text| text.parse().ok().or_else(|| with_port(text))).unwrap_or(from)
 }
 
 /// A name that nobody else has.
@@ -190,6 +201,37 @@ mod tests {
         let others = (3..2000).filter(|number| given.allows(start, address(*number))).count();
         assert_eq!(others, 1000 - 2 * 30, "what was refused does not count");
         assert_eq!(count(&mut given, start + Duration::from_secs(60), 1), 30);
+    }
+
+    #[test]
+    fn all_of_an_ipv6_network_are_one_who_asks() {
+        let start = Instant::now();
+        let mut given = Given { since: start, tokens: BTreeMap::new() };
+        let mut allowed =
+            |network: u16, host| given.allows(start, IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]));
+        assert_eq!((0..100).filter(|host| allowed(0, *host)).count(), 30);
+        assert!(allowed(1, 0));
+    }
+
+    #[test]
+    fn behind_a_proxy_who_asks_is_whom_the_proxy_names_last() {
+        let from = IpAddr::from([127, 0, 0, 1]);
+        for (named, proxied, is) in [
+            (&["203.0.113.7"][..], true, "203.0.113.7"),
+            (&["10.0.0.1, 203.0.113.7"], true, "203.0.113.7"),
+            (&["10.0.0.1", "10.0.0.2,2001:db8::1 "], true, "2001:db8::1"),
+            (&["203.0.113.7:1234"], true, "203.0.113.7"),
+            (&["[2001:db8::1]:1234"], true, "2001:db8::1"),
+            (&["203.0.113.7"], false, "127.0.0.1"),
+            (&["203.0.113.7, unknown"], true, "127.0.0.1"),
+            (&[], true, "127.0.0.1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for text in named {
+                headers.append("x-forwarded-for", text.parse().expect("a header"));
+            }
+            assert_eq!(asker(&headers, from, proxied).to_string(), is, "{named:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,11 @@ pub enum Guests {
 }
 
 impl Guests {
+    /// Whether there are any.
+    pub fn come(&self) -> bool {
+        !matches!(self, Guests::None)
+    }
+
     /// A token for a guest, where there are any.
     pub fn token(&self, account: &Account) -> Option<Token> {
         match self {
