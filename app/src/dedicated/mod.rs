@@ -5,6 +5,7 @@ mod bundle;
 mod config;
 mod metrics;
 mod page;
+mod serving;
 mod setup;
 
 use anyhow::{Context, Result};

@@ -2,6 +2,7 @@
 
 use super::bundle;
 use super::config::PageKeys;
+use super::serving;
 use super::setup::Guests;
 use crate::site;
 use anyhow::{Context, Result};
@@ -83,6 +84,9 @@ impl Given {
     }
 }
 
+/// Connections to the page at once: a browser has six.
+const CONNECTIONS_MAX: usize = 256;
+
 struct Page {
     address: SocketAddr,
     origin: Option<String>,
@@ -104,12 +108,7 @@ pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result
     }
     let page = Arc::new(Page { address, origin: keys.origin.clone(), folders, players });
     let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    Ok(async move {
-        if let Err(error) = axum::serve(listener, service).await {
-            tracing::error!(%error, "the page is not served any more");
-        }
-    })
+    Ok(serving::serve(listener, router, CONNECTIONS_MAX))
 }
 
 /// A file of the page.
