@@ -21,9 +21,9 @@ pub fn headers(kind: &str, policy: &str) -> [(HeaderName, String); 5] {
     ]
 }
 
-/// The answer to who is not answered.
+/// The answer to who is not answered. Anybody can ask for it, so only who looks for it finds it in the log.
 pub fn refuse(sentence: &str) -> Response {
-    tracing::warn!(sentence, "refused");
+    tracing::debug!(sentence, "refused");
     (StatusCode::FORBIDDEN, format!("{sentence}\n")).into_response()
 }
 
@@ -140,5 +140,12 @@ mod tests {
                 assert_eq!(asked(&host, Some(&origin), bound), origins.contains(&origin), "{host} at {bound}");
             }
         }
+    }
+
+    #[test]
+    fn who_is_refused_does_not_fill_the_log() {
+        let log = tracing_subscriber::fmt().with_writer(|| -> std::io::Sink { panic!("it is logged") }).finish();
+        let answer = tracing::subscriber::with_default(log, || refuse("No."));
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN);
     }
 }
