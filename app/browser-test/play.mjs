@@ -189,6 +189,8 @@ describe("a tab", () => {
   test("without WebTransport plays over a WebSocket", async () => {
     const server = await startServer();
     const prepare = (page) => page.addInitScript(() => { delete window.WebTransport; });
+    // A browser's WebSocket knows no hashes, so in earnest this takes a certificate of an authority (`certificates.chain`).
+    // The test has none, so its browser overlooks that the server's is self-signed.
     const one = await play(server, { options: { ...DESKTOP, ignoreHTTPSErrors: true }, prepare });
     const two = await play(server);
     const [first, second] = [await numberOf(one), await numberOf(two)];

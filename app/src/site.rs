@@ -5,7 +5,7 @@
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The headers of a file of this kind; `policy` is what its content security policy says beyond the usual.
 pub fn headers(kind: &str, policy: &str) -> [(HeaderName, String); 5] {
@@ -21,9 +21,9 @@ pub fn headers(kind: &str, policy: &str) -> [(HeaderName, String); 5] {
     ]
 }
 
-/// The answer to who is not answered.
+/// The answer to who is not answered. Anybody can ask for it, so only who looks for it finds it in the log.
 pub fn refuse(sentence: &str) -> Response {
-    tracing::warn!(sentence, "refused");
+    tracing::debug!(sentence, "refused");
     (StatusCode::FORBIDDEN, format!("{sentence}\n")).into_response()
 }
 
@@ -34,7 +34,7 @@ pub fn check(headers: &HeaderMap, address: SocketAddr, proxied: Option<&str>) ->
     let host = of(header::HOST).unwrap_or_default();
     let own = match proxied.filter(|origin| origin.split_once("://").is_some_and(|(_, known)| known == host)) {
         Some(origin) => origin.to_owned(),
-        None if is_ours(host, address) => format!("http://{host}"),
+        None if is_ours(host, address, proxied.is_none()) => format!("http://{host}"),
         None => {
             return Err(format!(
                 "This page is asked for as {address} or localhost, and this request names another host."
@@ -51,10 +51,21 @@ pub fn check(headers: &HeaderMap, address: SocketAddr, proxied: Option<&str>) ->
     }
 }
 
-/// Whether a `Host` names this server: the bound address or, where that is of all interfaces, any literal address (no
-/// name: names can be made to point here); on loopback also `localhost`.
-fn is_ours(host: &str, address: SocketAddr) -> bool {
-    let here = |ip: IpAddr| ip == address.ip() || address.ip().is_unspecified() || ip.is_loopback();
+/// What browsers call the server at `address`, where it is not on all interfaces: they leave out the port that http has.
+pub fn origins(address: SocketAddr) -> Vec<String> {
+    let bound = match address.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    };
+    let port = if address.port() == 80 { String::new() } else { format!(":{}", address.port()) };
+    ["localhost", "127.0.0.1", "[::1]", &bound].map(|name| format!("http://{name}{port}")).to_vec()
+}
+
+/// Whether a `Host` names this server: the bound address, this machine's own names or, where it is bound on all interfaces
+/// and `any` address will do, a literal one (no name: names can be made to point here).
+fn is_ours(host: &str, address: SocketAddr, any: bool) -> bool {
+    let own = [address.ip(), Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let here = |ip: IpAddr| own.contains(&ip) || any && address.ip().is_unspecified();
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
         _ => (host, Some(80)),
@@ -68,12 +79,16 @@ mod tests {
     use super::*;
 
     fn asked(host: &str, origin: Option<&str>, bound: &str) -> bool {
+        asked_of(host, origin, bound, Some("https://play.example"))
+    }
+
+    fn asked_of(host: &str, origin: Option<&str>, bound: &str, proxied: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().expect("a header"));
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().expect("a header"));
         }
-        check(&headers, bound.parse().expect("an address"), Some("https://play.example")).is_ok()
+        check(&headers, bound.parse().expect("an address"), proxied).is_ok()
     }
 
     #[test]
@@ -105,11 +120,32 @@ mod tests {
     #[test]
     fn on_all_interfaces_any_literal_address_will_do_and_no_other_name() {
         for bound in ["0.0.0.0:7878", "[::]:7878"] {
-            assert!(asked("192.168.1.5:7878", Some("http://192.168.1.5:7878"), bound));
-            assert!(asked("[fe80::1]:7878", None, bound));
-            assert!(!asked("my.example:7878", None, bound));
+            assert!(asked_of("192.168.1.5:7878", Some("http://192.168.1.5:7878"), bound, None));
+            assert!(asked_of("[fe80::1]:7878", None, bound, None));
+            assert!(!asked_of("my.example:7878", None, bound, None));
+            assert!(!asked("192.168.1.5:7878", None, bound), "it has a name by which it is asked for");
+            assert!(asked("play.example", None, bound) && asked("127.0.0.1:7878", None, bound));
         }
         assert!(asked("127.0.0.1", None, "127.0.0.1:80"));
         assert!(asked("[::1]", None, "[::1]:80"));
+    }
+
+    #[test]
+    fn who_is_served_comes_from_an_origin_that_is_told() {
+        for bound in ["127.0.0.1:80", "127.0.0.1:7878", "[::1]:7878", "192.168.1.5:80", "0.0.0.0:7878", "[::]:80"] {
+            let origins = origins(bound.parse().expect("an address"));
+            let names = ["localhost", "127.0.0.1", "127.0.0.2", "[::1]", "192.168.1.5", "0.0.0.0", "[::]"];
+            for host in names.map(|name| format!("{name}{}", bound.strip_suffix(":80").map_or(":7878", |_| ""))) {
+                let origin = format!("http://{host}");
+                assert_eq!(asked(&host, Some(&origin), bound), origins.contains(&origin), "{host} at {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_refused_does_not_fill_the_log() {
+        let log = tracing_subscriber::fmt().with_writer(|| -> std::io::Sink { panic!("it is logged") }).finish();
+        let answer = tracing::subscriber::with_default(log, || refuse("No."));
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN);
     }
 }

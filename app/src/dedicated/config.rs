@@ -1,5 +1,6 @@
 //! The configuration of the dedicated server: TOML, whose every key stands explained in `default.toml`.
 
+use super::address;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -167,8 +168,9 @@ impl Config {
             set(&mut table, setting).with_context(|| format!("--set {setting}"))?;
         }
         let wrong = |error: toml::de::Error| anyhow!("{name}: {}", error.to_string().trim_end().replace('\n', " "));
-        let config: Config = table.try_into().map_err(wrong)?;
+        let mut config: Config = table.try_into().map_err(wrong)?;
         config.check()?;
+        address::settle(&mut config)?;
         Ok(config)
     }
 
@@ -189,13 +191,6 @@ impl Config {
             !self.access.guests || self.access.token_key.is_none(),
             "either access.guests or access.token_key: a server knows one issuer"
         );
-        if let Some(origin) = &self.page.origin {
-            let host = origin.strip_prefix("https://").or(origin.strip_prefix("http://"));
-            ensure!(
-                host.is_some_and(|host| !host.is_empty() && !host.contains('/')),
-                "page.origin is like https://play.example.org"
-            );
-        }
         self.token_key().map(drop)
     }
 

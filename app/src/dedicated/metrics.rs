@@ -1,5 +1,6 @@
 //! What Prometheus reads, and whether the server is well.
 
+use super::serving;
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::State;
@@ -19,6 +20,9 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+/// Connections at once: Prometheus, and who watches over the server.
+const CONNECTIONS_MAX: usize = 16;
+
 /// Takes the port.
 ///
 /// # Errors
@@ -31,12 +35,12 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Serves `/metrics` and `/health` for ever.
-pub async fn serve(listener: TcpListener, status: watch::Receiver<Status>) -> std::io::Result<()> {
+pub async fn serve(listener: TcpListener, status: watch::Receiver<Status>) {
     let mut registry = Registry::with_prefix("foretell");
     registry.register_collector(Box::new(Figures(status.clone())));
     let metrics = Router::new().route("/metrics", get(tell)).with_state(Arc::new(registry));
     let health = Router::new().route("/health", get(health)).with_state(status);
-    axum::serve(listener, metrics.merge(health)).await
+    serving::serve(listener, metrics.merge(health), CONNECTIONS_MAX).await;
 }
 
 async fn tell(State(registry): State<Arc<Registry>>) -> Response {

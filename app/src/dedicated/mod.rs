@@ -1,9 +1,11 @@
 //! `foretell serve`: a dedicated server of the arena, for programs and browsers.
 
+mod address;
 mod bundle;
 mod config;
 mod metrics;
 mod page;
+mod serving;
 mod setup;
 
 use anyhow::{Context, Result};

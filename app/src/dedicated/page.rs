@@ -2,6 +2,7 @@
 
 use super::bundle;
 use super::config::PageKeys;
+use super::serving;
 use super::setup::Guests;
 use crate::site;
 use anyhow::{Context, Result};
@@ -10,7 +11,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use foretell_net::{Account, CertificateHash, Running, join_url, random_key};
+use foretell_net::{Account, CertificateHash, Running, join_url, network, random_key};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -35,14 +36,7 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
 /// What browsers call a page that is served there.
 pub fn origins(listener: &TcpListener, keys: &PageKeys) -> Vec<String> {
     let mut origins: Vec<_> = keys.origin.iter().cloned().collect();
-    if let Ok(address) = listener.local_addr() {
-        let port = address.port();
-        origins.extend([
-            format!("http://{address}"),
-            format!("http://localhost:{port}"),
-            format!("http://127.0.0.1:{port}"),
-        ]);
-    }
+    origins.extend(listener.local_addr().into_iter().flat_map(site::origins));
     origins
 }
 
@@ -75,8 +69,9 @@ struct Given {
 }
 
 impl Given {
-    /// Whether one more may be given; if so it counts.
+    /// Whether one more may be given; if so it counts, for all of an IPv6 network of 64 bits.
     fn allows(&mut self, now: Instant, to: IpAddr) -> bool {
+        let to = network(to);
         if now.duration_since(self.since) >= Duration::from_secs(60) {
             (self.since, self.tokens) = (now, BTreeMap::new());
         }
@@ -88,6 +83,9 @@ impl Given {
         allowed
     }
 }
+
+/// Connections to the page at once: a browser has six.
+const CONNECTIONS_MAX: usize = 256;
 
 struct Page {
     address: SocketAddr,
@@ -103,18 +101,14 @@ struct Page {
 pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<impl Future<Output = ()> + use<>> {
     let address = listener.local_addr().context("the page's listener has no address")?;
     let folders = bundle::folders(keys.folder.as_deref());
+    let seen = keys.origin.clone().unwrap_or_else(|| format!("http://{address}"));
     match bundle::is_built(&folders) {
-        true => println!("foretell serve: browsers play at http://{address}/"),
-        false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it (http://{address}/)"),
+        true => println!("foretell serve: browsers play at {seen}/"),
+        false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it ({seen}/)"),
     }
     let page = Arc::new(Page { address, origin: keys.origin.clone(), folders, players });
     let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    Ok(async move {
-        if let Err(error) = axum::serve(listener, service).await {
-            tracing::error!(%error, "the page is not served any more");
-        }
-    })
+    Ok(serving::serve(listener, router, CONNECTIONS_MAX))
 }
 
 /// A file of the page.
@@ -123,8 +117,7 @@ async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Re
         return site::refuse(&sentence);
     }
     let Players { host, port, .. } = &page.players;
-    let policy =
-        format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https://{host}:{port} wss://{host}:{port}");
+    let policy = policy(host, *port);
     // The thread of the requests is that of the ticks.
     let (asked, path) = (Arc::clone(&page), uri.path().to_owned());
     let found = tokio::task::spawn_blocking(move || bundle::find(&asked.folders, &path)).await;
@@ -136,6 +129,16 @@ async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Re
         }
         None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
     }
+}
+
+/// From where the page takes what it runs, and where it may connect.
+fn policy(host: &str, port: u16) -> String {
+    let game = match host.starts_with('[') {
+        // A policy has no way to write an address of IPv6.
+        true => "https: wss:".to_owned(),
+        false => format!("https://{host}:{port} wss://{host}:{port}"),
+    };
+    format!("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' {game}")
 }
 
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>foretell serve</title>\
@@ -159,12 +162,22 @@ async fn join(
         return site::refuse(&sentence);
     }
     let players = &page.players;
-    if !players.given.lock().unwrap_or_else(PoisonError::into_inner).allows(Instant::now(), from.ip()) {
+    let to = asker(&headers, from.ip(), page.origin.is_some());
+    let given = || players.given.lock().unwrap_or_else(PoisonError::into_inner);
+    if players.guests.come() && !given().allows(Instant::now(), to) {
         return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
     }
     let token = players.guests.token(&guest()).map(|token| token.reveal());
     let invitation = serde_json::to_string(&Invitation { url: players.url(), token }).expect("two texts");
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
+}
+
+/// Who asks: behind a proxy the one whom the proxy names last, as what stands before that is the asker's own word.
+fn asker(headers: &HeaderMap, from: IpAddr, proxied: bool) -> IpAddr {
+    let named = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| proxied);
+    let last = named.and_then(|named| named.to_str().ok()?.rsplit(',').next()).map(str::trim);
+    let with_port = |text: &str| text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    last.and_then(|text| text.parse().ok().or_else(|| with_port(text))).unwrap_or(from)
 }
 
 /// A name that nobody else has.
@@ -187,6 +200,46 @@ mod tests {
         let others = (3..2000).filter(|number| given.allows(start, address(*number))).count();
         assert_eq!(others, 1000 - 2 * 30, "what was refused does not count");
         assert_eq!(count(&mut given, start + Duration::from_secs(60), 1), 30);
+    }
+
+    #[test]
+    fn all_of_an_ipv6_network_are_one_who_asks() {
+        let start = Instant::now();
+        let mut given = Given { since: start, tokens: BTreeMap::new() };
+        let mut allowed =
+            |network: u16, host| given.allows(start, IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]));
+        assert_eq!((0..100).filter(|host| allowed(0, *host)).count(), 30);
+        assert!(allowed(1, 0));
+    }
+
+    #[test]
+    fn behind_a_proxy_who_asks_is_whom_the_proxy_names_last() {
+        let from = IpAddr::from([127, 0, 0, 1]);
+        for (named, proxied, is) in [
+            (&["203.0.113.7"][..], true, "203.0.113.7"),
+            (&["10.0.0.1, 203.0.113.7"], true, "203.0.113.7"),
+            (&["10.0.0.1", "10.0.0.2,2001:db8::1 "], true, "2001:db8::1"),
+            (&["203.0.113.7:1234"], true, "203.0.113.7"),
+            (&["[2001:db8::1]:1234"], true, "2001:db8::1"),
+            (&["203.0.113.7"], false, "127.0.0.1"),
+            (&["203.0.113.7, unknown"], true, "127.0.0.1"),
+            (&[], true, "127.0.0.1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for text in named {
+                headers.append("x-forwarded-for", text.parse().expect("a header"));
+            }
+            assert_eq!(asker(&headers, from, proxied).to_string(), is, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_may_connect_to_its_server_by_ipv6_too() {
+        assert!(
+            policy("play.example", 4433)
+                .ends_with("connect-src 'self' https://play.example:4433 wss://play.example:4433")
+        );
+        assert!(policy("[::1]", 4433).ends_with("connect-src 'self' https: wss:"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From the configuration to a server: who may play, and what outlasts a restart.
 
+use super::address::{out_of_reach, unbracketed};
 use super::config::Config;
 use anyhow::{Context, Result, bail, ensure};
 use foretell_net::{Access, Account, Certificates, Issuer, Limits, ServeConfig, Token, UnixTime, random_key};
@@ -23,6 +24,11 @@ pub enum Guests {
 }
 
 impl Guests {
+    /// Whether there are any.
+    pub fn come(&self) -> bool {
+        !matches!(self, Guests::None)
+    }
+
     /// A token for a guest, where there are any.
     pub fn token(&self, account: &Account) -> Option<Token> {
         match self {
@@ -36,6 +42,9 @@ impl Guests {
 /// What the server runs with, and who lets guests in.
 pub fn set_up(config: &Config, insecure: bool) -> Result<(ServeConfig, Guests)> {
     let (mut access, guests) = access(config, insecure)?;
+    if let Some(sentence) = out_of_reach(config) {
+        tracing::warn!("{sentence}");
+    }
     let state_dir = config.server.state_dir.as_deref();
     if let Some(folder) = state_dir {
         make_private(folder)?;
@@ -90,7 +99,7 @@ fn access(config: &Config, insecure: bool) -> Result<(Access, Guests)> {
 /// For the name by which players come, and for this machine's own.
 fn self_signed(host: &str, state_dir: Option<&Path>) -> Certificates {
     let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host = unbracketed(host);
     if !names.iter().any(|name| name == host) {
         names.push(host.to_owned());
     }

@@ -80,7 +80,7 @@ pub use native::{
     account::{Account, NAME_MAX, UnixTime},
     admission::Access,
     certificate::Certificates,
-    crowd::Limits,
+    crowd::{Limits, network},
     gateway::Gateway,
     join_url::join_url,
     listen::GatewayConfig,

@@ -97,8 +97,9 @@ impl Drop for Seat {
     }
 }
 
-/// What counts as one address: an IPv6 customer has a network of 64 bits at least.
-fn network(address: IpAddr) -> IpAddr {
+/// What counts as one address: of IPv6 the network of 64 bits, as a customer has one at least; of IPv4 the address, also
+/// where it is written as one of IPv6.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
         address @ IpAddr::V4(_) => address,
