@@ -22,8 +22,8 @@ pub struct JoinConfig {
     /// What it decides by itself.
     pub client: ClientConfig,
     /// For about so long one update may simulate again, by what ticks have cost on this machine so far; the rest is done in
-    /// later updates. Default 8 ms: half of a frame at 60 Hz, so that the other half is left for drawing. It lowers
-    /// [`ClientConfig::resimulation_budget`], and never raises it; `None` leaves that as it is.
+    /// later updates. Default 8 ms: half of a frame at 60 Hz, so that the other half is left for drawing. No more than
+    /// [`ClientConfig::resimulation_budget`] says, which stays as it is; `None` leaves it to that.
     pub resimulation_time: Option<Duration>,
     /// After so long without a packet the connection is lost. Default 10 s.
     pub idle_timeout: Duration,
@@ -62,29 +62,6 @@ pub enum Connected {
     GivenUp,
 }
 
-/// How many ticks the next update may simulate again.
-struct Budget {
-    allowance: Option<Allowance>,
-    /// Whatever they cost.
-    most: u32,
-}
-
-impl Budget {
-    fn new(time: Option<Duration>, most: u32) -> Budget {
-        Budget { allowance: time.map(Allowance::new), most }
-    }
-
-    fn ticks(&self) -> u32 {
-        self.allowance.map_or(self.most, |allowance| allowance.ticks().min(self.most))
-    }
-
-    fn note(&mut self, ran: u32, took: Duration) {
-        if let Some(allowance) = &mut self.allowance {
-            allowance.note(ran, took);
-        }
-    }
-}
-
 enum Way {
     Open(Box<Joined>),
     Rejoining(oneshot::Receiver<Result<Joined, ConnectError>>),
@@ -98,7 +75,8 @@ pub struct Player<W: World> {
     client: Client<W>,
     outbox: Outbox,
     clock: Clock,
-    budget: Budget,
+    /// What an update may simulate again, by what it has cost.
+    allowance: Option<Allowance>,
     way: Way,
     brake: Brake,
     target: Target,
@@ -128,7 +106,7 @@ pub async fn connect<W: World>(
     let joined = target.join(&credential.into(), clock).await?;
     let now = clock.now();
     Ok(Player {
-        budget: Budget::new(config.resimulation_time, config.client.resimulation_budget),
+        allowance: config.resimulation_time.map(Allowance::new),
         client: Client::new(config.rules, config.client, joined.session),
         outbox: Outbox::new(),
         clock,
@@ -163,12 +141,22 @@ impl<W: World> Player<W> {
         let now = self.clock.now();
         self.note_pause(now);
         self.keep_connected(now);
-        self.client.config_mut().resimulation_budget = self.budget.ticks();
-        let frame = self.client.update(now, world, input, &mut self.outbox);
-        let ran = frame.ticks + frame.resimulated;
-        self.budget.note(ran, self.clock.now().since(now));
+        self.run(now, world, input);
         self.send(now);
         self.client.frame(now)
+    }
+
+    /// Runs the client; for this update the allowance lowers what its settings say.
+    fn run(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input) {
+        let most = self.client.config_mut().resimulation_budget;
+        let allowed = self.allowance.map_or(most, |allowance| allowance.ticks().min(most));
+        self.client.config_mut().resimulation_budget = allowed;
+        let frame = self.client.update(now, world, input, &mut self.outbox);
+        let ran = frame.ticks + frame.resimulated;
+        self.client.config_mut().resimulation_budget = most;
+        if let Some(allowance) = &mut self.allowance {
+            allowance.note(ran, self.clock.now().since(now));
+        }
     }
 
     /// Shows each entity as it is to be drawn now.

@@ -251,5 +251,9 @@ async fn what_is_simulated_again_takes_so_long_in_an_update_and_no_longer() {
         }
         assert_eq!(most <= 4, limited, "{most} ticks in an update");
         assert!(player.client().stats().outcomes.agreed > 0 && player.client().stats().resimulated > 100);
+        // What the game sets while it plays is the game's.
+        player.client_mut().config_mut().resimulation_budget = 77;
+        player.update(&mut world, &mut |_tick| Buttons::default());
+        assert_eq!(player.client_mut().config_mut().resimulation_budget, 77);
     }
 }
