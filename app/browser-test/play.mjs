@@ -3,33 +3,19 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { PHONE, PROGRAM, SHOTS, freePort, launch } from "./common.mjs";
 import { startRelay } from "./relay.mjs";
 
-const PROGRAM = process.env.FORETELL_BIN;
-assert(PROGRAM, "FORETELL_BIN is the program to test");
-const SHOTS = fileURLToPath(new URL("./screenshots/", import.meta.url));
 const DESKTOP = { viewport: { width: 1100, height: 700 } };
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
 let browser;
 let folder;
 const servers = [];
 const contexts = [];
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A dedicated server that lets guests in and forgets the lost soon; `log` is what it has said so far. */
 async function startServer({ ports, settings = [], flags = [] } = {}) {
@@ -100,9 +86,8 @@ async function push(page, key, seenBy, number) {
 }
 
 before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
   folder = mkdtempSync(join(tmpdir(), "foretell-play-"));
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser = await launch();
 });
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();

@@ -2,17 +2,10 @@
 // CHROMIUM names another browser binary than Debian's.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { PHONE, PROGRAM, SHOTS, freePort, launch } from "./common.mjs";
 
-const PROGRAM = process.env.FORETELL_BIN;
-assert(PROGRAM, "FORETELL_BIN is the program to test");
-const SHOTS = fileURLToPath(new URL("./screenshots/", import.meta.url));
 const DESKTOP = { viewport: { width: 1366, height: 768 } };
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
 let program;
 let browser;
@@ -20,14 +13,6 @@ let origin;
 /** Everything the pages of the running test complained about or asked of others. */
 let complaints;
 const contexts = [];
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function startProgram(port) {
   program = spawn(PROGRAM, ["lab", "--port", String(port)], { stdio: ["ignore", "inherit", "inherit"] });
@@ -180,9 +165,8 @@ async function takeOver(page) {
 }
 
 before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
   await startProgram(await freePort());
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"] });
+  browser = await launch("--disable-gpu", "--enable-unsafe-swiftshader");
 });
 after(async () => {
   await browser?.close();
