@@ -4,12 +4,12 @@ use crate::bots::{self, BotsArgs};
 use crate::dedicated::{self, ServeArgs};
 use crate::join::{self, JoinArgs};
 use crate::lab::{self, LabOptions};
+use crate::log;
 use crate::replay::{self, ReplayArgs};
 use crate::sweep::{self, SweepArgs};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 
@@ -81,9 +81,7 @@ pub fn run() -> ExitCode {
 }
 
 fn run_lab(args: LabArgs) -> Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("FORETELL_LOG").unwrap_or_else(|_| "info".into());
-    let coloured = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(coloured).with_writer(std::io::stderr).init();
+    log::start("info");
     let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
     runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind }))
 }

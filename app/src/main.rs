@@ -8,6 +8,7 @@ mod cli;
 mod dedicated;
 mod join;
 mod lab;
+mod log;
 mod pile;
 mod plan;
 mod replay;

@@ -70,8 +70,12 @@ fn is_ours(host: &str, address: SocketAddr, any: bool) -> bool {
         Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
         _ => (host, Some(80)),
     };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    port == Some(address.port()) && (name == "localhost" || name.parse().is_ok_and(here))
+    port == Some(address.port()) && (name == "localhost" || unbracketed(name).parse().is_ok_and(here))
+}
+
+/// The address without the brackets of IPv6.
+pub fn unbracketed(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 #[cfg(test)]

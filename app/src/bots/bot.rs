@@ -1,9 +1,10 @@
 //! One bot: a player as any, whose keys are a function of its number and the tick.
 
+use crate::sweep::bots::scripted;
 use anyhow::{Context, Result, bail};
-use foretell::netsim::SplitMix64;
+use foretell::netsim::Pcg32;
 use foretell::session::client::ClientStats;
-use foretell::{ClientConfig, ClientState, Tick};
+use foretell::{ClientConfig, ClientState};
 use foretell_arena::{Arena, Buttons};
 use foretell_net::{Account, Connected, JoinConfig, PathFacts, Player, Token, UnixTime};
 use std::time::{Duration, Instant};
@@ -24,6 +25,9 @@ pub struct Seen {
 /// A frame of a screen with 60 Hz.
 const FRAME: Duration = Duration::from_micros(16_667);
 
+/// A minute, over and over.
+const SCRIPT_TICKS: u32 = 3600;
+
 /// Joins, plays, and leaves when it has been measured from the first instant to the second.
 pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): (Instant, Instant)) -> Result<Seen> {
     let account = Account::new(&format!("bot {number}")).expect("a name");
@@ -31,13 +35,16 @@ pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): 
     let client = ClientConfig { send_interval, ..ClientConfig::default() };
     let config = JoinConfig { client, ..JoinConfig::new(foretell_arena::rules()) };
     let mut player: Player<Arena> = foretell_net::connect(&url, token, config).await.context("not admitted")?;
+    let script =
+        scripted(u32::from(foretell_arena::rules().tick_rate.get()), SCRIPT_TICKS, Pcg32::new(0, number.into()));
     let mut world = Arena::default();
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut start, mut drawn, mut lost) = (None, 0_u32, 0_u32);
     while Instant::now() < ends {
         frames.tick().await;
-        let state = player.update(&mut world, &mut |tick| keys(number, tick)).state;
+        let state =
+            player.update(&mut world, &mut |tick| Buttons::from_bits(script[tick.get() as usize % script.len()])).state;
         if let Connected::Closed(_) | Connected::Refused(_) | Connected::GivenUp = player.connected() {
             bail!("the connection is over: {:?}", player.connected());
         }
@@ -59,14 +66,4 @@ pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): 
     };
     player.leave().await;
     Ok(seen)
-}
-
-/// One of eight directions for half a second, and a jump now and then.
-fn keys(number: u16, tick: Tick) -> Buttons {
-    const DIRECTIONS: [u8; 8] = [1, 1 | 8, 8, 8 | 2, 2, 2 | 4, 4, 4 | 1];
-    const JUMP: u8 = 16;
-    let stretch = (tick.get() + u32::from(number) * 7) / 30;
-    let drawn = SplitMix64::new(u64::from(number) << 32 | u64::from(stretch)).next_u64();
-    let jump = if drawn >> 8 & 3 == 0 { JUMP } else { 0 };
-    Buttons::from_bits(DIRECTIONS[(drawn & 7) as usize] | jump)
 }

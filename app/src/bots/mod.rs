@@ -39,8 +39,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 /// Joins, plays, measures, leaves, and prints a table.
 pub fn run(args: &BotsArgs) -> Result<ExitCode> {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("FORETELL_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    crate::log::start("warn");
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
     runtime.block_on(play(args))
 }

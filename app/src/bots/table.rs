@@ -67,7 +67,7 @@ fn tell_server(line: &mut impl FnMut(&str, String), server: &Server, players: f6
         "server: datagrams",
         format!("{:.0} in, {:.0} out per second", per_s("datagrams_received_total"), per_s("datagrams_sent_total")),
     );
-    line("server: held back by the rate limit", format!("{}", server.get("datagrams_held_back_total")));
+    line("server: held back", format!("{}", server.get("datagrams_held_back_total")));
     line("server: memory", format!("{:.1} MB", server.get("resident_memory_bytes") / 1e6));
 }
 

@@ -1,6 +1,7 @@
 //! The addresses of the configuration, as players and browsers write them.
 
 use super::config::Config;
+use crate::site::unbracketed;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::net::{IpAddr, Ipv6Addr};
 use url::{Host, Url};
@@ -50,11 +51,6 @@ pub fn out_of_reach(config: &Config) -> Option<String> {
             "players elsewhere can't reach {host}: set server.host to the name or address by which they reach {listen}"
         )
     })
-}
-
-/// The address without the brackets of IPv6.
-pub fn unbracketed(host: &str) -> &str {
-    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 #[cfg(test)]

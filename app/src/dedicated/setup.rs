@@ -1,7 +1,8 @@
 //! From the configuration to a server: who may play, and what outlasts a restart.
 
-use super::address::{out_of_reach, unbracketed};
+use super::address::out_of_reach;
 use super::config::Config;
+use crate::site::unbracketed;
 use anyhow::{Context, Result, bail, ensure};
 use foretell_net::{Access, Account, Certificates, Issuer, Limits, ServeConfig, Token, UnixTime, random_key};
 use std::fs::{self, DirBuilder, OpenOptions};

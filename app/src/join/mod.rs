@@ -49,8 +49,9 @@ async fn play(args: &JoinArgs) -> Result<()> {
     let mut player: Player<Arena> = foretell_net::connect(&args.url, credential(args)?, config).await?;
     let mut world = Arena::default();
     let mut vitals = Vitals::default();
-    let mut told = Instant::now();
-    let (began, lasts) = (told, args.seconds.map(|seconds| Duration::from_secs(seconds.into())));
+    let began = Instant::now();
+    let (mut told, lasts) = (began, args.seconds.map(|seconds| Duration::from_secs(seconds.into())));
+    vitals.take(&player, TELLING.as_secs_f64());
     // Without a terminal it is a line each second, and nobody presses keys.
     let mut keyboard = stdout().is_terminal().then(Keyboard::new).transpose()?;
     let mut screen = Screen::new(keyboard.is_some())?;

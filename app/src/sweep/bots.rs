@@ -26,7 +26,10 @@ impl Bots {
         let script = |player: usize| match session.input {
             // Beginnings that don't coincide: an odd number of ticks apart.
             Keys::Recorded => (walk.clone(), player * 997),
-            Keys::Scripted => (scripted(session, Pcg32::new(seed, player as u64)), 0),
+            Keys::Scripted => {
+                let rate = u32::from(session.tick_rate);
+                (scripted(rate, (session.seconds + 60) * rate, Pcg32::new(seed, player as u64)), 0)
+            }
         };
         Bots { scripts: (0..session.players).map(script).collect() }
     }
@@ -44,11 +47,9 @@ impl Bots {
 }
 
 /// Stretches of an eighth to five eighths of a second in one of eight directions; in every fourth a jump. Never idle, so
-/// that others always have something to show.
-fn scripted(session: &Session, mut random: Pcg32) -> Vec<u8> {
+/// that others always have something to show. At least so many ticks of them, at a rate in Hz.
+pub fn scripted(rate: u32, ticks: u32, mut random: Pcg32) -> Vec<u8> {
     const DIRECTIONS: [u8; 8] = [1, 1 | 8, 8, 8 | 2, 2, 2 | 4, 4, 4 | 1];
-    let rate = u32::from(session.tick_rate);
-    let ticks = (session.seconds + 60) * rate;
     let mut script = Vec::with_capacity(ticks as usize);
     while script.len() < ticks as usize {
         let direction = DIRECTIONS[(random.next_u32() % 8) as usize];
