@@ -1,7 +1,7 @@
 //! Thousands of seeds of faults against the world of the tests: `cargo run --release --example soak -- 10000 [first [shown]]`.
 //! Counts what fails, by check, and prints the first failures of each check, shrunk.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/sessions/common/mod.rs"]
 mod common;
 
 use common::scenario::masses;

@@ -1,5 +1,6 @@
 //! A steady-state frame allocates nothing, on either end.
 
+#[path = "sessions/common/mod.rs"]
 mod common;
 
 use common::Buttons;

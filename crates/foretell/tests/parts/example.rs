@@ -1,12 +1,12 @@
 //! The examples run.
 
-#[path = "../examples/arena.rs"]
+#[path = "../../examples/arena.rs"]
 mod arena;
-#[path = "../examples/projectiles.rs"]
+#[path = "../../examples/projectiles.rs"]
 mod projectiles;
-#[path = "../examples/shared.rs"]
+#[path = "../../examples/shared.rs"]
 mod shared;
-#[path = "../examples/timestamped.rs"]
+#[path = "../../examples/timestamped.rs"]
 mod timestamped;
 
 #[test]

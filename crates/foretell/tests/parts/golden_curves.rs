@@ -1,19 +1,16 @@
 //! Golden vectors of the source articles: Hermite (P8), Catmull-Rom (P9), dead reckoning (P5, D20), and the remote avatar
 //! in its five styles (P1, P2, P4, P5, P10).
 
+use crate::vectors::{bits, cases, number, numbers, pattern, single};
 use foretell::motion::curve::{
     Avatar, Style, catmull_rom, dead_reckon, hermite, hermite_derivative, lag_seconds, owner_velocity,
 };
 use serde_json::Value;
-use vectors::{bits, cases, number, numbers, pattern, single};
 
-#[path = "common/vectors.rs"]
-mod vectors;
-
-const HERMITE: &str = include_str!("../../../vectors/hermite.json");
-const CATMULL_ROM: &str = include_str!("../../../vectors/catmull_rom.json");
-const DEAD_RECKONING: &str = include_str!("../../../vectors/dead_reckoning.json");
-const AVATAR: &str = include_str!("../../../vectors/avatar_remote.json");
+const HERMITE: &str = include_str!("../../../../vectors/hermite.json");
+const CATMULL_ROM: &str = include_str!("../../../../vectors/catmull_rom.json");
+const DEAD_RECKONING: &str = include_str!("../../../../vectors/dead_reckoning.json");
+const AVATAR: &str = include_str!("../../../../vectors/avatar_remote.json");
 
 /// Both precisions of one case.
 fn assert_exact(in_f64: [f64; 3], in_f32: [f32; 3], expected: &Value, case: &Value) {

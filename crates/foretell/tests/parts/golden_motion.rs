@@ -2,23 +2,20 @@
 
 use core::time::Duration;
 
+use crate::vectors::{bits, number, numbers, single};
 use foretell::motion::{Correction, Decay, Pose, VisualOffset, rotation, vector};
 use serde_json::Value;
-use vectors::{bits, number, numbers, single};
 
-#[path = "common/vectors.rs"]
-mod vectors;
-
-const LERP: &str = include_str!("../../../vectors/lerp.json");
-const ROTATION: &str = include_str!("../../../vectors/rotation.json");
-const SMOOTHING: &str = include_str!("../../../vectors/smoothing.json");
+const LERP: &str = include_str!("../../../../vectors/lerp.json");
+const ROTATION: &str = include_str!("../../../../vectors/rotation.json");
+const SMOOTHING: &str = include_str!("../../../../vectors/smoothing.json");
 
 /// What the files that need sines and powers allow.
 const TOLERANCE: f64 = 1e-12;
 
 /// The cases of one function.
 fn cases(file: &str, function: &str) -> Vec<Value> {
-    vectors::cases(file, "fn", &function.into())
+    crate::vectors::cases(file, "fn", &function.into())
 }
 
 fn assert_near<const N: usize>(actual: [f64; N], expected: [f64; N], case: &Value) {

@@ -6,8 +6,8 @@ use foretell::Instant;
 use foretell::netsim::{Conditions, Link, Loss, Pcg32, SplitMix64};
 use serde_json::Value;
 
-const PRNG: &str = include_str!("../../../vectors/prng.json");
-const JITTER: &str = include_str!("../../../vectors/csp_jitter_f64.json");
+const PRNG: &str = include_str!("../../../../vectors/prng.json");
+const JITTER: &str = include_str!("../../../../vectors/csp_jitter_f64.json");
 
 /// The cases of a file that are wanted; there is at least one.
 fn cases(file: &str, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {

@@ -50,7 +50,7 @@ fn run(case: &Value) -> Run {
 #[test]
 fn all_three_strategies_and_both_hybrids_are_as_in_the_reference() {
     let file: Value =
-        serde_json::from_str(include_str!("../../../vectors/fusion_aliasing.json")).expect("the vectors are JSON");
+        serde_json::from_str(include_str!("../../../../vectors/fusion_aliasing.json")).expect("the vectors are JSON");
     let cases = file["cases"].as_array().expect("a list of cases");
     assert_eq!(cases.len(), 40);
     for case in cases {

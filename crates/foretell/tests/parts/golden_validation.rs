@@ -13,7 +13,7 @@ fn point(value: &Value) -> [f64; 3] {
 
 #[test]
 fn distances_are_checked_and_clamped_as_in_the_reference() {
-    let file = include_str!("../../../vectors/distance_validation.json");
+    let file = include_str!("../../../../vectors/distance_validation.json");
     let file: Value = serde_json::from_str(file).expect("the vectors are JSON");
     let cases = file["cases"].as_array().expect("a list of cases");
     assert!(!cases.is_empty());

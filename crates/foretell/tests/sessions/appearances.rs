@@ -1,9 +1,7 @@
 //! Things that appear: in the second world, which fires projectiles, every effect and every entity is told once, and ends
 //! in the one outcome that the authority's own record says, whatever the network does.
 
-mod common;
-
-use common::projectiles::{CLICK, Keys, POUCH, Range, SHOT, SPARK, Thing};
+use crate::common::projectiles::{CLICK, Keys, POUCH, Range, SHOT, SPARK, Thing};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::Pose;

@@ -1,8 +1,6 @@
 //! Quantities that are no motion, over a whole session: what is blended goes over from state to state as its entity does,
 //! what is not steps (P11).
 
-mod common;
-
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};

@@ -3,11 +3,9 @@
 //! A session is a function of its seed and of a list of faults, so each can be taken out by itself: the way up dead for
 //! a while, an event of the server's, a shot of another player's.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
-use common::projectiles::{BOLT, Keys, Range, Thing};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
+use crate::common::projectiles::{BOLT, Keys, Range, Thing};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};

@@ -1,10 +1,8 @@
 //! Deliberate bugs are caught by the harness, and named: each world or client here is wrong in one way.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
-use common::scenario::masses;
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
+use crate::common::scenario::masses;
 use core::cell::Cell;
 use core::time::Duration;
 use foretell::harness::{Failure, Scenario, Stepped, sync_test};

@@ -1,9 +1,7 @@
 //! Entities of different players that push each other: what a client can't foresee of it is explained as such.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::Body;
+use crate::common::Buttons;
+use crate::common::f64_mass::Body;
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};

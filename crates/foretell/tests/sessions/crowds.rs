@@ -1,9 +1,7 @@
 //! Many strangers: hellos without end over one connection, and more players in a session's life than are remembered.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Leaving, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, SplitMix64};

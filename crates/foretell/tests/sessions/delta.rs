@@ -1,9 +1,7 @@
 //! Snapshots that are told against earlier ones: whatever the link does, what a client takes for the server's state of a
 //! tick is that state, in every bit; and what does not move costs nothing.
 
-mod common;
-
-use common::Buttons;
+use crate::common::Buttons;
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
 use foretell::session::server::ServerEvent;

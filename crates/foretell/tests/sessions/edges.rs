@@ -1,8 +1,6 @@
 //! Sessions at their edges: worlds that are not deterministic, silence, rejoining, other rates, large and private states.
 
-mod common;
-
-use common::Buttons;
+use crate::common::Buttons;
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, SplitMix64};

@@ -1,7 +1,5 @@
 //! Exact sessions: a world whose steps read more than is published, predicted whole by every client.
 
-mod common;
-
 use core::time::Duration;
 use foretell::harness::{Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};

@@ -4,9 +4,7 @@
 //! Everything they need are ordinary options: a server stepped by arriving inputs (R8), inputs repeated from the last
 //! state's tick (R16), comparison of the position alone (R14), a constant correction rate (R24).
 
-mod common;
-
-use common::{Buttons, FIRST};
+use crate::common::{Buttons, FIRST};
 use core::time::Duration;
 use foretell::motion::{Correction, Decay};
 use foretell::netsim::{Conditions, Link, Loss, SplitMix64};
@@ -31,8 +29,8 @@ trait Mass: World<Input = Buttons> + Default {
 
 macro_rules! mass {
     ($module:ident) => {
-        impl Mass for common::$module::Masses {
-            type Body = common::$module::Body;
+        impl Mass for crate::common::$module::Masses {
+            type Body = crate::common::$module::Body;
 
             fn of_first() -> Self {
                 Self::of(PlayerId::new(1))
@@ -254,25 +252,40 @@ fn check_file<M: Mass>(name: &str, json: &str) {
 
 #[test]
 fn every_run_of_the_f64_matrix_has_the_reference_counts_and_bits() {
-    check_file::<common::f64_mass::Masses>("csp_matrix_f64", include_str!("../../../vectors/csp_matrix_f64.json"));
+    check_file::<crate::common::f64_mass::Masses>(
+        "csp_matrix_f64",
+        include_str!("../../../../vectors/csp_matrix_f64.json"),
+    );
 }
 
 #[test]
 fn every_run_of_the_f32_matrix_has_the_reference_counts_and_bits() {
-    check_file::<common::f32_mass::Masses>("csp_matrix_f32", include_str!("../../../vectors/csp_matrix_f32.json"));
+    check_file::<crate::common::f32_mass::Masses>(
+        "csp_matrix_f32",
+        include_str!("../../../../vectors/csp_matrix_f32.json"),
+    );
 }
 
 #[test]
 fn every_gap_policy_and_redundancy_limit_has_the_reference_counts_and_bits() {
-    check_file::<common::f64_mass::Masses>("csp_policies_f64", include_str!("../../../vectors/csp_policies_f64.json"));
+    check_file::<crate::common::f64_mass::Masses>(
+        "csp_policies_f64",
+        include_str!("../../../../vectors/csp_policies_f64.json"),
+    );
 }
 
 #[test]
 fn every_tick_of_the_traces_has_the_reference_positions() {
-    check_file::<common::f64_mass::Masses>("csp_trace_f64", include_str!("../../../vectors/csp_trace_f64.json"));
+    check_file::<crate::common::f64_mass::Masses>(
+        "csp_trace_f64",
+        include_str!("../../../../vectors/csp_trace_f64.json"),
+    );
 }
 
 #[test]
 fn jitter_duplicates_and_reordering_have_the_reference_counts_and_bits() {
-    check_file::<common::f64_mass::Masses>("csp_jitter_f64", include_str!("../../../vectors/csp_jitter_f64.json"));
+    check_file::<crate::common::f64_mass::Masses>(
+        "csp_jitter_f64",
+        include_str!("../../../../vectors/csp_jitter_f64.json"),
+    );
 }

@@ -1,10 +1,8 @@
 //! The reference's small functions, through the public ones (vectors/*.json).
 
-mod common;
-
-use common::Buttons;
-use common::f32_mass::Body as Body32;
-use common::f64_mass::Body as Body64;
+use crate::common::Buttons;
+use crate::common::f32_mass::Body as Body32;
+use crate::common::f64_mass::Body as Body64;
 use foretell::netsim::SplitMix64;
 use foretell::rollback::word_bits;
 use foretell::session::client::Redundancy;
@@ -39,7 +37,7 @@ fn u64_of(value: &Value) -> u64 {
 
 #[test]
 fn ticks_widen_to_the_nearest_and_ties_go_to_the_future() {
-    for case in cases(include_str!("../../../vectors/tick_wrap.json")) {
+    for case in cases(include_str!("../../../../vectors/tick_wrap.json")) {
         let widened = Tick::widen(u32_of(&case["low"]), u32_of(&case["nbits"]), tick_of(&case["reference"]));
         assert_eq!(widened, tick_of(&case["expect"]), "{case}");
     }
@@ -58,7 +56,7 @@ fn every_16_bit_tick_widens_to_itself_within_half_a_span_of_the_anchor() {
 
 #[test]
 fn redundancy_repeats_from_the_last_state_and_the_server_takes_what_is_new() {
-    for case in cases(include_str!("../../../vectors/redundancy.json")) {
+    for case in cases(include_str!("../../../../vectors/redundancy.json")) {
         if case["fn"] == "client_range" {
             let limit = case["limit"].as_u64().map(|limit| u32::try_from(limit).expect("small"));
             let range =
@@ -83,7 +81,7 @@ fn redundancy_repeats_from_the_last_state_and_the_server_takes_what_is_new() {
 #[test]
 fn inputs_are_change_coded_bit_for_bit() {
     let widths = word_bits(Buttons::columns().iter());
-    for case in cases(include_str!("../../../vectors/input_delta.json")) {
+    for case in cases(include_str!("../../../../vectors/input_delta.json")) {
         let inputs: Vec<_> = list(&case["buttons"]).iter().map(|bits| Buttons::from_bits(u64_of(bits))).collect();
         let words: Vec<[u32; 5]> = inputs
             .iter()
@@ -129,7 +127,7 @@ impl Fnv {
 
 #[test]
 fn the_point_mass_moves_as_the_reference_does_in_both_precisions() {
-    for case in cases(include_str!("../../../vectors/world_step.json")) {
+    for case in cases(include_str!("../../../../vectors/world_step.json")) {
         let single = case["number"] == "f32";
         let mut random = SplitMix64::new(u64_of(&case["script_seed"]));
         let (mut wide, mut narrow, mut buttons) = (Body64::default(), Body32::default(), 0);

@@ -1,9 +1,7 @@
 //! The reference's sessions of timestamped inputs, through the public client and server: `reconstruct`, `ack_match`,
 //! `qiita_e2e_f64`, `qiita_e2e_f32` and `f32_timestamp_drift` in `vectors/`.
 
-mod common;
-
-use common::qiita::{Double, Pair, Precision, Product, Seen, Single, seen};
+use crate::common::qiita::{Double, Pair, Precision, Product, Seen, Single, seen};
 use core::time::Duration;
 use foretell::timestamped::{
     AckQueue, Acknowledged, ClientConfig, Detect, Direction, Mover, Path, Refused, ServerConfig, Since, Stamped, Time,
@@ -50,7 +48,7 @@ fn inputs(case: &Value) -> Vec<Stamped<f64, Direction>> {
 
 #[test]
 fn paths_are_reconstructed_as_in_the_reference_and_what_is_malformed_is_refused_for_its_reason() {
-    for case in cases(include_str!("../../../vectors/reconstruct.json")) {
+    for case in cases(include_str!("../../../../vectors/reconstruct.json")) {
         let walk = Walk { speed: number(&case["speed"]) };
         let held = Direction { vector: point(&case["direction"]) };
         let state = Walker { position: point(&case["last_pos"]) };
@@ -89,9 +87,9 @@ fn paths_are_reconstructed_as_in_the_reference_and_what_is_malformed_is_refused_
 
 #[test]
 fn paths_in_single_precision_have_the_reference_bits() {
-    use common::qiita::{Direction32, Walk32, Walker32};
+    use crate::common::qiita::{Direction32, Walk32, Walker32};
     let narrow = |point: [f64; 3]| point.map(|lane| lane as f32);
-    for case in cases(include_str!("../../../vectors/reconstruct.json")) {
+    for case in cases(include_str!("../../../../vectors/reconstruct.json")) {
         let walk = Single::walk(number(&case["speed"]));
         let state = Walker32 { position: narrow(point(&case["last_pos"])) };
         let held = Direction32 { vector: narrow(point(&case["direction"])) };
@@ -110,7 +108,7 @@ fn paths_in_single_precision_have_the_reference_bits() {
 
 #[test]
 fn answers_find_what_was_sent_at_their_time_as_in_the_reference() {
-    for case in cases(include_str!("../../../vectors/ack_match.json")) {
+    for case in cases(include_str!("../../../../vectors/ack_match.json")) {
         let mut queue = AckQueue::new(1e-4);
         for sent in list(&case["wait"]) {
             queue.push(number(&sent[0]), point(&sent[1]));
@@ -282,13 +280,13 @@ fn all_scenarios<P: Precision>(json: &str, is_single: bool, metres: f64) -> usiz
 
 #[test]
 fn every_event_of_every_scenario_is_in_the_reference_frame_and_every_position_has_its_bits() {
-    let json = include_str!("../../../vectors/qiita_e2e_f64.json");
+    let json = include_str!("../../../../vectors/qiita_e2e_f64.json");
     assert_eq!(all_scenarios::<Double>(json, false, 1e-5), 31);
 }
 
 #[test]
 fn every_scenario_in_single_precision_has_the_reference_events() {
-    let json = include_str!("../../../vectors/qiita_e2e_f32.json");
+    let json = include_str!("../../../../vectors/qiita_e2e_f32.json");
     assert_eq!(all_scenarios::<Single>(json, true, 1e-5), 31);
 }
 
@@ -312,7 +310,7 @@ fn straight_on<P: Precision>(session_start: f64, x: f64) -> (Vec<u64>, f64) {
 
 #[test]
 fn an_honest_client_whose_clock_adds_f32_seconds_is_taken_for_a_cheat_and_with_whole_microseconds_never() {
-    for case in cases(include_str!("../../../vectors/f32_timestamp_drift.json")) {
+    for case in cases(include_str!("../../../../vectors/f32_timestamp_drift.json")) {
         let (start, x) = (number(&case["session_start_s"]), number(&case["x_start"]));
         let is_single = text(&case["number"]) == "f32";
         let (frames, error) = if is_single { straight_on::<Single>(start, x) } else { straight_on::<Double>(start, x) };

@@ -1,10 +1,8 @@
 //! What comes from the wire is hostile: whatever the bytes, `receive` neither panics nor allocates by a length that it
 //! read, and what is malformed changes nothing.
 
-mod common;
-
-use common::f64_mass::Masses;
-use common::hostile::{Ends, feed};
+use crate::common::f64_mass::Masses;
+use crate::common::hostile::{Ends, feed};
 use foretell::netsim::SplitMix64;
 use proptest::prelude::*;
 

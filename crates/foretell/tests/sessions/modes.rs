@@ -1,9 +1,7 @@
 //! The mode of a single entity at run time: predicted, interpolated, or moved by the client that has authority over it.
 //! Each goes over into each without a jump, and ends where it was asked to.
 
-mod common;
-
-use common::toys::{Act, Play, Toys, Walk, bounded, cube, ms, session, walker};
+use crate::common::toys::{Act, Play, Toys, Walk, bounded, cube, ms, session, walker};
 use core::time::Duration;
 use foretell::harness::Simulation;
 use foretell::netsim::{Conditions, Loss};

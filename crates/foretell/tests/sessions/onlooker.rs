@@ -1,9 +1,7 @@
 //! What a driver of the harness sees of the datagrams of a session.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell::netsim::{Conditions, Fate, Loss};

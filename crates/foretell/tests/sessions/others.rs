@@ -1,9 +1,7 @@
 //! Others predicted from relayed inputs: whole sessions of several players.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::vector::squared_distance;
@@ -404,7 +402,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 }
 
 #[test]
-#[ignore = "prints figures: cargo test --test others -- --ignored --nocapture"]
+#[ignore = "prints figures: cargo test -p foretell --test sessions what_relayed_inputs -- --ignored --nocapture"]
 fn what_relayed_inputs_cost_and_bring() {
     for (rtt, loss) in [(0, 0.0), (50, 0.05), (150, 0.05), (300, 0.05)] {
         for relayed in [(false, Predict::Own), (true, Predict::Own), (true, Predict::Everyone)] {

@@ -1,10 +1,8 @@
 //! What becomes of a wrong prediction where nothing is rolled back: the policies that start again from the authority's
 //! state, or snap to it.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::vector::squared_distance;

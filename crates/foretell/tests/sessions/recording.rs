@@ -1,10 +1,8 @@
 //! The flight recorder: a session that was recorded can be run again to the same, and whatever else the bytes are, they
 //! are told apart from that.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
@@ -238,8 +236,8 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
     assert_eq!(replay_server(client).err(), Some(RecordingError::OtherEnd));
     assert!(Recording::open(server).expect("a recording").is_of_server());
     let of_f32 = Recording::open(client).expect("a recording");
-    let schema = common::f32_mass::Body::schema();
-    let other = of_f32.replay_client(schema.clone(), common::f32_mass::Masses::default());
+    let schema = crate::common::f32_mass::Body::schema();
+    let other = of_f32.replay_client(schema.clone(), crate::common::f32_mass::Masses::default());
     let recorded = rules(Stepping::Clock).hash_with::<Buttons>();
     let given = Rules::new(schema).hash_with::<Buttons>();
     assert_eq!(other.err(), Some(RecordingError::OtherGame { recorded, given }));

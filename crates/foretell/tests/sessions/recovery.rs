@@ -1,9 +1,7 @@
 //! What must end well, whatever happened: holes, stalls, skew, new routes, old datagrams, servers that start anew.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, HostClock, Loss};

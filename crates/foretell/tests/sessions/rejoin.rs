@@ -1,10 +1,8 @@
 //! Players who come late, go, and come back: after a lost connection, over another one, with a program that was started
 //! again, to a server that was. What a player does not do is to ask the game for help.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::netsim::SplitMix64;
 use foretell::session::Refusal;

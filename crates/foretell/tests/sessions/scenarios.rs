@@ -1,10 +1,8 @@
 //! Scenarios: healthy worlds pass whatever goes wrong, and what fails is shrunk to a test that fails again.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
-use common::scenario::masses;
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
+use crate::common::scenario::masses;
 use core::time::Duration;
 use foretell::harness::check::{Bytes, Check, ClientSeen};
 use foretell::harness::{

@@ -1,9 +1,7 @@
 //! Whole sessions on the server's own clock, over simulated links: what must hold on any network.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};

@@ -1,8 +1,6 @@
 //! Shared mode: clients have authority over entities, the server decides who and checks what they do with it (F5 to F8).
 
-mod common;
-
-use common::toys::{Act, BOUND_MPS, GOLD, Play, Toy, Toys, Walk, bounded, cube, ms, session, walker};
+use crate::common::toys::{Act, BOUND_MPS, GOLD, Play, Toy, Toys, Walk, bounded, cube, ms, session, walker};
 use core::time::Duration;
 use foretell::harness::{Driver, Moment, Simulation};
 use foretell::motion::vector::{length, sub};

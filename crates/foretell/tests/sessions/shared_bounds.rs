@@ -1,8 +1,6 @@
 //! Shared mode: how far a holder may move what it holds, by each of its positions, and however often it changes hands.
 
-mod common;
-
-use common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session};
+use crate::common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::vector::{length, sub};

@@ -1,8 +1,6 @@
 //! Shared mode at its limits: hostile bytes, memory, and the flight recorder.
 
-mod common;
-
-use common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
+use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell::netsim::{Conditions, Loss, SplitMix64};

@@ -1,10 +1,8 @@
 //! Another curve for a single entity while the session runs: shown at once and without a jump, as long as the entity is
 //! there, and again by who runs the recording again.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};

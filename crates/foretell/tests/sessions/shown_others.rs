@@ -1,9 +1,7 @@
 //! What a player sees of others when snapshots come late, in bursts, or not at all for a while.
 
-mod common;
-
-use common::Buttons;
-use common::f64_mass::{Body, Masses};
+use crate::common::Buttons;
+use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::{Conditions, Loss};

@@ -1,8 +1,6 @@
 //! A session with ticks and a player in it who does not play by the rules: what the others see of them, and what the
 //! one beside them feels of it (E4).
 
-mod common;
-
 use core::time::Duration;
 use foretell::netsim::{Conditions, Link, SplitMix64};
 use foretell::validation::{Offence, clamped_direction};

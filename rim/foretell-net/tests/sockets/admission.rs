@@ -1,9 +1,7 @@
 //! Who is let in, over real sockets; every case by itself is in the tests of `admission.rs`.
 
-mod common;
-
-use common::raw::{SOON, initials};
-use common::{SEED, account, all_agree, join, join_with, play, rules, serve_config, start, token};
+use crate::common::raw::{SOON, initials};
+use crate::common::{SEED, account, all_agree, join, join_with, play, rules, serve_config, start, token};
 use foretell::TickRate;
 use foretell_net::{
     Closed, ConnectError, Connected, Credential, Issuer, JoinConfig, Limits, Refused, ResumeTicket, Running,

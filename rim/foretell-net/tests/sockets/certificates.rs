@@ -1,8 +1,6 @@
 //! Certificates of files, over real sockets; the schedule of the server's own is in the tests of `certificate.rs`.
 
-mod common;
-
-use common::{issuer, join_with, rules, token};
+use crate::common::{issuer, join_with, rules, token};
 use foretell_net::{Access, Certificates, Gateway, GatewayConfig, JoinConfig, Limits, Via};
 use std::fs;
 use std::path::Path;

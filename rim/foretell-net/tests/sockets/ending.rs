@@ -1,9 +1,7 @@
 //! Servers that end, gently and not, and are started again.
 
-mod common;
-
-use common::relay::Relay;
-use common::{Arena, Buttons, all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
+use crate::common::relay::Relay;
+use crate::common::{Arena, Buttons, all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
 use foretell::{Rows, Step, World};
 use foretell_net::{Certificates, Closed, ConnectError, Connected, JoinConfig, Refused, ServeConfig};
 use std::path::PathBuf;
@@ -90,7 +88,7 @@ async fn players_come_back_by_ticket_to_a_server_that_was_killed_and_started_aga
 /// The socket of an aborted server is closed a moment later.
 async fn start_at_when_free(address: std::net::SocketAddr, config: ServeConfig) -> foretell_net::Running {
     for _ in 0..500 {
-        match foretell_net::serve(address, common::Arena::default(), config.clone()).await {
+        match foretell_net::serve(address, crate::common::Arena::default(), config.clone()).await {
             Ok(server) => return server,
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse, "{error}"),
         }

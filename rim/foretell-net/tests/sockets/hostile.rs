@@ -1,9 +1,7 @@
 //! Clients that do not keep to the rules. What they say is written by hand, from PROTOCOL.md.
 
-mod common;
-
-use common::raw::{Raw, SOON, hashes, hello};
-use common::{all_agree, join, play, serve_config, start, token};
+use crate::common::raw::{Raw, SOON, hashes, hello};
+use crate::common::{all_agree, join, play, serve_config, start, token};
 use foretell_net::{Running, ServeConfig, Token};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};

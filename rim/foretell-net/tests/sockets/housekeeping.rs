@@ -1,9 +1,7 @@
 //! What a server does by the clock, over real sockets: the clock that it is told is ahead of the true one.
 
-mod common;
-
-use common::raw::{Raw, narrow_endpoint};
-use common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
+use crate::common::raw::{Raw, narrow_endpoint};
+use crate::common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
 use foretell_net::{Access, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused};
 use std::net::Ipv4Addr;

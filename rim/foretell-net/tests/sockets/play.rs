@@ -1,9 +1,7 @@
 //! Playing over real sockets: what a good and a bad network do to it.
 
-mod common;
-
-use common::relay::Relay;
-use common::{Arena, Buttons, account, all_agree, join, join_with, play, rules, serve_config, start, token};
+use crate::common::relay::Relay;
+use crate::common::{Arena, Buttons, account, all_agree, join, join_with, play, rules, serve_config, start, token};
 use foretell::session::client::Reconciliation;
 use foretell::{ClientConfig, ClientState, Rows, Step, World};
 use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};

@@ -1,9 +1,7 @@
 //! When a connection counts as silent, who comes back, and what is shown to whom on the way.
 
-mod common;
-
-use common::relay::Relay;
-use common::{all_agree, join, join_with, play, rules, serve_config, start, token};
+use crate::common::relay::Relay;
+use crate::common::{all_agree, join, join_with, play, rules, serve_config, start, token};
 use foretell_net::{Connected, JoinConfig, ServeConfig};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;

@@ -1,0 +1,34 @@
+//! Tests of whole sessions. One program, as their worlds are mostly the same, and each program would compile sessions of them
+//! anew.
+
+mod appearances;
+mod blended;
+mod causes;
+mod checkers;
+mod common;
+mod contacts;
+mod crowds;
+mod delta;
+mod edges;
+mod exact;
+mod golden_csp;
+mod golden_small;
+mod golden_timestamped;
+mod hostile;
+mod input_delay;
+mod modes;
+mod onlooker;
+mod others;
+mod pacing;
+mod policies;
+mod recording;
+mod recovery;
+mod rejoin;
+mod scenarios;
+mod session;
+mod shared;
+mod shared_bounds;
+mod shared_limits;
+mod show_with;
+mod shown_others;
+mod tampering;

@@ -1,0 +1,11 @@
+//! Clients and servers over real sockets. One program, as each would compile sessions and QUIC anew.
+
+mod admission;
+mod certificates;
+#[path = "../common/mod.rs"]
+mod common;
+mod ending;
+mod hostile;
+mod housekeeping;
+mod play;
+mod way_back;
