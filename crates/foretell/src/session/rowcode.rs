@@ -84,16 +84,27 @@ impl RowCode {
     /// Writes one row.
     pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
         self.write_name(writer, entity);
+        // As many at once as fit.
+        let (mut joined, mut bits) = (0_u64, 0_u32);
+        let mut put = |value: u32, width: u32| {
+            if bits + width > u64::BITS {
+                writer.put(joined, bits);
+                (joined, bits) = (0, 0);
+            }
+            joined |= (u64::from(value) & ((1 << width) - 1)) << bits;
+            bits += width;
+        };
         for age in [ages.event, ages.contact] {
             let age = age.filter(|age| *age <= EVENT_TICKS_BACK);
-            writer.put(u64::from(age.is_some()), 1);
+            put(u32::from(age.is_some()), 1);
             if let Some(age) = age {
-                writer.put(u64::from(age), AGE_BITS);
+                put(age, AGE_BITS);
             }
         }
         for (word, width) in words.iter().zip(&self.widths[usize::from(entity.kind().0)]) {
-            writer.put(u64::from(*word), u32::from(*width));
+            put(*word, u32::from(*width));
         }
+        writer.put(joined, bits);
     }
 
     /// How many bits one row takes at most.

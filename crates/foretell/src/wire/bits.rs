@@ -158,24 +158,23 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Writes the low `width` bits of `value`; never fails.
-    #[expect(clippy::cast_possible_truncation, reason = "byte by byte")]
+    /// Writes the low `width` bits of `value`, 0 to 64; never fails.
+    #[inline]
     pub fn put(&mut self, value: u64, width: u32) {
-        let mut value = if width < 64 { value & ((1 << width) - 1) } else { value };
-        let mut width = width as usize;
-        while width > 0 {
-            let used = self.len % 8;
-            if used == 0 {
-                self.bytes.push(0);
-            }
-            let take = width.min(8 - used);
-            let last = self.bytes.len() - 1;
-            self.bytes[last] |= (value << used) as u8;
-            value = if take == 64 { 0 } else { value >> take };
-            self.len += take;
-            width -= take;
-        }
+        let (width, value) = (width as usize, value & mask(width as usize));
+        let used = self.len % 8;
+        let begun = if used > 0 { self.bytes.pop().unwrap_or(0) } else { 0 };
+        let joined = u128::from(begun) | u128::from(value) << used;
+        self.len += width;
+        // All sixteen, as a fixed number of bytes is appended fast.
+        self.bytes.extend_from_slice(&joined.to_le_bytes());
+        self.bytes.truncate(self.start + self.len.div_ceil(8));
     }
+}
+
+/// The lowest `width` bits, 0 to 64.
+fn mask(width: usize) -> u64 {
+    if width == 0 { 0 } else { u64::MAX >> (64 - width) }
 }
 
 impl Stream for BitWriter<'_> {
@@ -183,6 +182,25 @@ impl Stream for BitWriter<'_> {
         self.put(*value, width);
         Ok(())
     }
+
+    /// All groups at once.
+    fn small(&mut self, value: &mut u32) -> Result<(), Malformed> {
+        let groups = (u32::BITS - value.leading_zeros()).div_ceil(4);
+        let follow = FOLLOWS & mask(5 * groups as usize);
+        self.put(spread(*value) << 1 | follow, 5 * groups + 1);
+        Ok(())
+    }
+}
+
+/// A bit before each of eight groups of four.
+const FOLLOWS: u64 = 0b00001_00001_00001_00001_00001_00001_00001_00001;
+
+/// Groups of four bits with a bit of room between them: first halves apart, then quarters, then eighths.
+fn spread(value: u32) -> u64 {
+    let value = u64::from(value);
+    let value = value & 0xffff | (value & 0xffff_0000) << 4;
+    let value = value & 0x0ff0_00ff | (value & 0x000f_f000_ff00) << 2;
+    value & 0x0003_c0f0_3c0f | (value & 0x003c_0f03_c0f0) << 1
 }
 
 /// Reads bits from bytes that anybody may have sent.
@@ -207,21 +225,19 @@ impl<'a> BitReader<'a> {
     ///
     /// # Errors
     /// [`Malformed::TooShort`] when there are fewer.
+    #[expect(clippy::cast_possible_truncation, reason = "the low 64 of up to 71 bits")]
     pub fn take(&mut self, width: u32) -> Result<u64, Malformed> {
         let width = width as usize;
         if self.left() < width {
             return Err(Malformed::TooShort);
         }
-        let (mut value, mut have) = (0, 0);
-        while have < width {
-            let used = self.at % 8;
-            let take = (width - have).min(8 - used);
-            let byte = u64::from(self.bytes[self.at / 8]) >> used & ((1 << take) - 1);
-            value |= byte << have;
-            have += take;
-            self.at += take;
-        }
-        Ok(value)
+        let (rest, used) = (&self.bytes[self.at / 8..], self.at % 8);
+        let joined = match rest.first_chunk() {
+            Some(sixteen) => u128::from_le_bytes(*sixteen),
+            None => rest.iter().rev().fold(0, |joined, byte| joined << 8 | u128::from(*byte)),
+        };
+        self.at += width;
+        Ok((joined >> used) as u64 & mask(width))
     }
 
     /// Checks that nothing but the padding of the last byte is left, and that it is zero.

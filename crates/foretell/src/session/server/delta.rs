@@ -140,13 +140,9 @@ impl Of<'_> {
     /// The places of the rows that are seen, ascending; of those that might not be, since when they are, if they were
     /// before.
     fn seen(self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
-        let mut in_question = self.sight.into_iter().flat_map(|(_, sight)| sight.by_row()).peekable();
-        self.rows.places_seen_by(self.schema, self.player).filter_map(move |at| {
-            match in_question.next_if(|(row, _)| *row == at) {
-                Some((_, since)) => since.map(|since| (at, Some(since))),
-                None => Some((at, None)),
-            }
-        })
+        let all = || self.rows.places_seen_by(self.schema, self.player).map(|at| (at, None));
+        let all = self.sight.is_none().then(all);
+        self.sight.into_iter().flat_map(|(_, sight)| sight.rows()).chain(all.into_iter().flatten())
     }
 }
 

@@ -129,8 +129,8 @@ impl<W: World> Server<W> {
             self.look(index, true);
         }
         let base = self.peers[index].sent.baseline().map(|base| base.state);
-        let (code, stamps) = (&self.code, self.changes.stamps());
-        self.sight.shed(most, |entity, row, since| {
+        let (code, stamps, player) = (&self.code, self.changes.stamps(), self.peers[index].player);
+        self.sight.shed((&self.places, player), most, |entity, row, since| {
             let is_known = since.is_some_and(|since| Some(since.max(stamps[row].changed)) <= base);
             if is_known { 0 } else { code.bits_max(entity.kind()) }
         });
@@ -149,8 +149,8 @@ impl<W: World> Server<W> {
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, sight, .. } =
-            self;
+        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, .. } = self;
+        let (sight, places) = (&self.sight, &self.places);
         let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
         let relays = of_others || rules.exact;
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
@@ -165,7 +165,7 @@ impl<W: World> Server<W> {
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
         let holders = holds.seen_by(&rules.schema, player);
-        let mut holders = holders.filter(|(entity, _)| sight.is_in(*entity) != Some(false)).peekable();
+        let mut holders = holders.filter(|(entity, _)| !sight.hides(places, *entity)).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
@@ -212,7 +212,7 @@ impl<W: World> Server<W> {
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
         if !is_exact {
-            peer.note_seen(sight, self.next, config.nearest);
+            peer.note_seen((sight, places), self.next, config.nearest);
         }
         if !is_image {
             peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));

@@ -7,6 +7,7 @@
 use super::changes::{Changes, Stamp};
 use super::holds::Holds;
 use super::peer::Peer;
+use crate::motion::vector::squared_distance;
 use crate::rollback::{Audience, Entity, Kind, Meaning, PlayerId, Rows, Schema};
 use crate::time::Tick;
 use std::collections::VecDeque;
@@ -22,12 +23,22 @@ pub(super) fn is_placed(schema: &Schema, kind: Kind) -> bool {
     kind.audience() == Audience::All && kind.nth(Meaning::Position, 0).is_some()
 }
 
+/// An entity that is somewhere, and its row.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    row: usize,
+    entity: Entity,
+    at: [f64; 3],
+}
+
 /// Where the entities of a state are; made once for all clients.
 #[derive(Default)]
 pub(super) struct Places {
     of: Option<Tick>,
-    /// Ascending: which of the rows, the entity, where.
-    all: Vec<(usize, Entity, [f64; 3])>,
+    /// Ascending by entity.
+    all: Vec<Place>,
+    /// The rows of everything else, ascending, and who alone sees it.
+    rest: Vec<(usize, Option<PlayerId>)>,
 }
 
 impl Places {
@@ -37,12 +48,23 @@ impl Places {
             return;
         }
         self.all.clear();
-        for (nth, (entity, words)) in
-            rows.iter().enumerate().filter(|(_, (entity, _))| is_placed(schema, entity.kind()))
-        {
-            let field = schema.kind(entity.kind()).field(Meaning::Position, words);
-            self.all.extend(field.map(|(column, words)| (nth, entity, column.lanes(words))));
+        self.rest.clear();
+        for (row, (entity, words)) in rows.iter().enumerate() {
+            let kind = schema.kind(entity.kind());
+            let is_for_all = kind.audience() == Audience::All;
+            match kind.field(Meaning::Position, words).filter(|_| is_for_all) {
+                Some((column, words)) => self.all.push(Place { row, entity, at: column.lanes(words) }),
+                None => self.rest.push((row, (!is_for_all).then(|| entity.player()))),
+            }
         }
+    }
+
+    /// Which of them an entity is, that was `before`.
+    fn find(&self, entity: Entity, before: usize) -> Option<usize> {
+        if self.all.get(before).is_some_and(|place| place.entity == entity) {
+            return Some(before);
+        }
+        self.all.binary_search_by_key(&entity, |place| place.entity).ok()
     }
 }
 
@@ -54,11 +76,21 @@ struct Left {
     at: Tick,
 }
 
+/// An entity in view.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    entity: Entity,
+    /// Which of the places it was.
+    nth: usize,
+    /// The state from which on it is in view.
+    since: Tick,
+}
+
 /// What one client was told last of the entities of others that are somewhere. Lives until everything is in view again.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    /// With the state from which on it is in view, ascending.
-    seen: Vec<(Entity, Tick)>,
+    /// Ascending by entity.
+    seen: Vec<Seen>,
     /// Ascending by when they left.
     left: VecDeque<Left>,
     /// What has left later than this is all remembered.
@@ -71,60 +103,69 @@ impl View {
     /// Of a client that has seen everything.
     pub(super) fn of_all(changes: &Changes, schema: &Schema, player: PlayerId) -> View {
         let placed = |stamp: &&Stamp| stamp.entity.player() != player && is_placed(schema, stamp.entity.kind());
-        let seen = changes.stamps().iter().filter(placed).map(|stamp| (stamp.entity, stamp.created)).collect();
+        let seen = |stamp: &Stamp| Seen { entity: stamp.entity, nth: 0, since: stamp.created };
+        let seen = changes.stamps().iter().filter(placed).map(seen).collect();
         View { seen, left: VecDeque::new(), remembered: Tick::ZERO, told: Tick::ZERO }
     }
 
     /// Whether an entity that is somewhere, and was first there in the state `created`, was out of view when the client was
     /// told last. What is new may come into view.
     pub(super) fn hides(&self, entity: Entity, created: Option<Tick>) -> bool {
-        let has = self.seen.binary_search_by_key(&entity, |(entity, _)| *entity).is_ok();
+        let has = self.seen.binary_search_by_key(&entity, |seen| seen.entity).is_ok();
         !has && created.is_some_and(|created| created <= self.told)
     }
 }
 
 impl<I> Peer<I> {
     /// The client is told the state `now`, of which it sees so much.
-    pub(super) fn note_seen(&mut self, sight: &Sight, now: Tick, nearest: Option<u16>) {
+    pub(super) fn note_seen(&mut self, (sight, places): (&Sight, &Places), now: Tick, nearest: Option<u16>) {
         let base = self.sent.baseline().map(|base| base.state);
         let Some(view) = &mut self.view else { return };
         sight.note_told(view, now, base);
-        if nearest.is_none() && sight.is_everything(view, base) {
+        if nearest.is_none() && sight.is_everything(places, view, base) {
             self.view = None;
         }
     }
 }
 
-/// One entity that may be in view.
+/// An entity that is to be in view.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct Inside {
+    nth: usize,
     row: usize,
     entity: Entity,
     /// From which state on it was in view.
     since: Option<Tick>,
-    is_in: bool,
 }
 
 /// What one client is to see of one state. Its memory is used again.
 #[derive(Default)]
 pub(super) struct Sight {
-    /// Ascending.
-    candidates: Vec<Candidate>,
-    /// How near those are that may be out of view, and which.
-    order: Vec<(u64, usize)>,
+    /// Whether it leaves anything out.
+    is_limited: bool,
+    /// The places of its own, and of what it has authority over.
+    own: Vec<(usize, [f64; 3])>,
+    /// Of those the ones that belong to others.
+    held: Vec<usize>,
+    /// The [ranks](rank) of the others that are near enough, in no order.
+    near: Vec<u64>,
+    /// What was in view and is somewhere, ascending by place, with the state from which on it was.
+    known: Vec<(usize, Tick)>,
     /// What was in view and is nowhere any more.
     vanished: Vec<(Entity, Tick)>,
-    own: Vec<[f64; 3]>,
+    /// What is near enough or held, ascending by place.
+    inside: Vec<Inside>,
+    /// What was in view and is not any more.
+    lost: Vec<(Entity, Tick)>,
+    /// All rows that are seen, ascending; with those of [`Inside`], from which state on they were in view.
+    rows: Vec<(usize, Option<Option<Tick>>)>,
     has_shed: bool,
 }
 
 impl Sight {
     /// Everything is in view.
     pub(super) fn clear(&mut self) {
-        self.candidates.clear();
-        self.order.clear();
-        self.vanished.clear();
-        self.has_shed = false;
+        (self.is_limited, self.has_shed) = (false, false);
     }
 
     /// Whether something was left out that is near enough.
@@ -132,114 +173,171 @@ impl Sight {
         self.has_shed
     }
 
-    /// Looks at the `most` nearest.
+    /// Looks at the `most` nearest to any of its own; without any, everything is equally near.
     pub(super) fn look(&mut self, view: &View, places: &Places, (player, holds): (PlayerId, &Holds), most: usize) {
+        self.is_limited = true;
+        self.note_own(places, player, holds);
+        self.note_known(view, places);
+        let Sight { near, own, known, .. } = self;
+        near.clear();
+        match &own[..] {
+            [] => near.extend((0..places.all.len()).map(|nth| rank(1.0, nth))),
+            [(_, own), others @ ..] => near.extend(places.all.iter().enumerate().map(|(nth, place)| {
+                let nearest = others.iter().map(|(_, own)| squared_distance(*own, place.at));
+                rank(nearest.fold(squared_distance(*own, place.at), f64::min), nth)
+            })),
+        }
+        for (nth, _) in &*known {
+            near[*nth] = nearer(near[*nth], *nth);
+        }
+        for (nth, _) in &*own {
+            near[*nth] = u64::MAX;
+        }
+        let most = most.min(near.len() - own.len());
+        if most < near.len() {
+            near.select_nth_unstable(most);
+            near.truncate(most);
+        }
+        self.settle(places, player);
+    }
+
+    fn note_own(&mut self, places: &Places, player: PlayerId, holds: &Holds) {
         let some = !holds.is_empty();
         let has = |entity: Entity| some && holds.holder(entity).is_some_and(|holder| holder.player == player);
         self.own.clear();
-        let own = places.all.iter().filter(|(_, entity, _)| entity.player() == player || has(*entity));
-        self.own.extend(own.map(|(_, _, at)| *at));
-        self.clear();
-        let mut seen = &view.seen[..];
-        for (row, entity, at) in places.all.iter().filter(|(_, entity, _)| entity.player() != player) {
-            while let [(before, since), rest @ ..] = seen
-                && before < entity
-            {
-                self.vanished.push((*before, *since));
-                seen = rest;
-            }
-            let since = match seen {
-                [(before, since), rest @ ..] if before == entity => {
-                    seen = rest;
-                    Some(*since)
-                }
-                _ => None,
-            };
-            if !has(*entity) {
-                let stays = if since.is_some() { STAYS } else { 1.0 };
-                self.order.push((bits_of(self.distance(*at) * stays), self.candidates.len()));
-            }
-            self.candidates.push(Candidate { row: *row, entity: *entity, since, is_in: true });
-        }
-        self.vanished.extend(seen);
-        if self.order.len() > most {
-            self.order.select_nth_unstable(most);
-            for (_, nth) in self.order.drain(most..) {
-                self.candidates[nth].is_in = false;
+        self.held.clear();
+        for (nth, place) in places.all.iter().enumerate() {
+            let is_own = place.entity.player() == player;
+            if is_own || has(place.entity) {
+                self.own.push((nth, place.at));
+                self.held.extend((!is_own).then_some(nth));
             }
         }
     }
 
-    /// Squared, to the nearest of its own; without any, everything is equally near.
-    fn distance(&self, at: [f64; 3]) -> f64 {
-        let to = |own: &[f64; 3]| own.iter().zip(at).map(|(own, at)| (own - at) * (own - at)).sum::<f64>();
-        let nearest = self.own.iter().map(to).fold(f64::INFINITY, f64::min);
-        if self.own.is_empty() { 1.0 } else { nearest }
+    fn note_known(&mut self, view: &View, places: &Places) {
+        self.known.clear();
+        self.vanished.clear();
+        for Seen { entity, nth, since } in &view.seen {
+            match places.find(*entity, *nth) {
+                Some(nth) => self.known.push((nth, *since)),
+                None => self.vanished.push((*entity, *since)),
+            }
+        }
+    }
+
+    /// Makes of what is near, held and known what comes, stays and goes.
+    fn settle(&mut self, places: &Places, player: PlayerId) {
+        let Sight { own, held, near, known, vanished, inside, lost, rows, .. } = self;
+        inside.clear();
+        inside.extend(near.iter().map(|rank| nth_of(*rank)).chain(held.iter().copied()).map(|nth| {
+            let Place { row, entity, .. } = places.all[nth];
+            Inside { nth, row, entity, since: None }
+        }));
+        inside.sort_unstable_by_key(|inside| inside.nth);
+        lost.clone_from(vanished);
+        let mut rest = &mut inside[..];
+        for (nth, since) in &*known {
+            let before = rest.iter().position(|inside| inside.nth >= *nth).unwrap_or(rest.len());
+            rest = &mut rest[before..];
+            match rest.first_mut().filter(|inside| inside.nth == *nth) {
+                Some(inside) => inside.since = Some(*since),
+                None => lost.push((places.all[*nth].entity, *since)),
+            }
+        }
+        rows.clear();
+        rows.extend(inside.iter().map(|inside| (inside.row, Some(inside.since))));
+        let own = own.iter().map(|(nth, _)| &places.all[*nth]).filter(|place| place.entity.player() == player);
+        rows.extend(own.map(|place| (place.row, None)));
+        let seen = |alone: &Option<PlayerId>| alone.is_none_or(|alone| alone == player);
+        rows.extend(places.rest.iter().filter(|(_, alone)| seen(alone)).map(|(row, _)| (*row, None)));
+        rows.sort_unstable_by_key(|(row, _)| *row);
     }
 
     /// Leaves out the farthest of those that have to be told, so that the others take `most` bits.
-    pub(super) fn shed(&mut self, most: u64, bits_to_tell: impl Fn(Entity, usize, Option<Tick>) -> u64) {
-        self.order.sort_unstable();
-        let (mut spent, before) = (0, self.order.len());
-        let candidates = &mut self.candidates;
-        self.order.retain(|(_, nth)| {
-            let candidate = &mut candidates[*nth];
-            let bits = bits_to_tell(candidate.entity, candidate.row, candidate.since);
+    pub(super) fn shed(
+        &mut self,
+        (places, player): (&Places, PlayerId),
+        most: u64,
+        bits_to_tell: impl Fn(Entity, usize, Option<Tick>) -> u64,
+    ) {
+        let Sight { near, inside, .. } = self;
+        near.sort_unstable();
+        let (mut spent, before) = (0, near.len());
+        near.retain(|rank| {
+            let at = inside.binary_search_by_key(&nth_of(*rank), |inside| inside.nth).expect("what is near is inside");
+            let Inside { entity, row, since, .. } = inside[at];
+            let bits = bits_to_tell(entity, row, since);
             spent += bits;
-            candidate.is_in = bits == 0 || spent <= most;
-            candidate.is_in
+            bits == 0 || spent <= most
         });
-        self.has_shed |= self.order.len() < before;
+        self.has_shed |= near.len() < before;
+        self.settle(places, player);
     }
 
-    /// The entities in question by the numbers of their rows, ascending: since when they are in view; `None` for one that
-    /// is not to be seen.
-    pub(super) fn by_row(&self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
-        self.candidates.iter().map(|candidate| (candidate.row, candidate.is_in.then_some(candidate.since)))
+    /// The rows that are seen, ascending; of those that might not be, since when they are, if they were before.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
+        self.rows.iter().copied()
     }
 
-    /// Whether an entity is in view, if that is in question.
-    pub(super) fn is_in(&self, entity: Entity) -> Option<bool> {
-        let at = self.candidates.binary_search_by_key(&entity, |candidate| candidate.entity).ok()?;
-        Some(self.candidates[at].is_in)
+    /// Whether an entity is somewhere and not in view.
+    pub(super) fn hides(&self, places: &Places, entity: Entity) -> bool {
+        let is_out = |nth| {
+            let is_inside = self.inside.binary_search_by_key(&nth, |inside| inside.nth).is_ok();
+            !is_inside && self.own.iter().all(|(own, _)| *own != nth)
+        };
+        self.is_limited && places.find(entity, 0).is_some_and(is_out)
     }
 
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
     pub(super) fn gone_since<'a>(&'a self, view: &'a View, base: Tick) -> Option<impl Iterator<Item = Entity> + 'a> {
-        let out = self.candidates.iter().filter(|candidate| !candidate.is_in);
-        let out = out.filter_map(|candidate| Some((candidate.entity, candidate.since?)));
-        let now = out.chain(self.vanished.iter().copied()).filter(move |(_, since)| *since <= base);
+        let now = self.lost.iter().filter(move |(_, since)| *since <= base).map(|(entity, _)| *entity);
         let first = view.left.partition_point(|left| left.at <= base);
-        let before = view.left.range(first..).filter(move |left| left.since <= base);
-        let before = before.map(|left| left.entity).filter(|entity| self.is_in(*entity) != Some(true));
-        (view.remembered <= base).then(|| now.map(|(entity, _)| entity).chain(before))
+        let before = view.left.range(first..).filter(move |left| left.since <= base).map(|left| left.entity);
+        let is_in = |entity: &Entity| self.inside.binary_search_by_key(entity, |inside| inside.entity).is_ok();
+        (view.remembered <= base).then(|| now.chain(before.filter(move |entity| !is_in(entity))))
     }
 
     /// The client is told so, in the state `now`, against `base`.
     pub(super) fn note_told(&self, view: &mut View, now: Tick, base: Option<Tick>) {
-        let out = self.candidates.iter().filter(|candidate| !candidate.is_in);
-        let out = out.filter_map(|candidate| Some((candidate.entity, candidate.since?)));
-        let left = out.chain(self.vanished.iter().copied()).map(|(entity, since)| Left { entity, since, at: now });
-        view.left.extend(left);
+        view.left.extend(self.lost.iter().map(|(entity, since)| Left { entity: *entity, since: *since, at: now }));
         view.told = now;
         let told = view.left.partition_point(|left| Some(left.at) <= base);
         view.left.drain(..told);
         let surplus = view.left.len().saturating_sub(LEFT_MAX);
         view.remembered = view.left.drain(..surplus).next_back().map_or(view.remembered, |left| left.at);
         view.seen.clear();
-        let inside = self.candidates.iter().filter(|candidate| candidate.is_in);
-        view.seen.extend(inside.map(|candidate| (candidate.entity, candidate.since.unwrap_or(now))));
+        view.seen.extend(self.inside.iter().map(|inside| Seen {
+            entity: inside.entity,
+            nth: inside.nth,
+            since: inside.since.unwrap_or(now),
+        }));
     }
 
     /// Whether everything is in view, and has been since `base`.
-    pub(super) fn is_everything(&self, view: &View, base: Option<Tick>) -> bool {
-        let since_base =
-            |candidate: &Candidate| candidate.is_in && candidate.since.is_some() && candidate.since <= base;
-        view.left.is_empty() && self.candidates.iter().all(since_base)
+    pub(super) fn is_everything(&self, places: &Places, view: &View, base: Option<Tick>) -> bool {
+        let is_all = self.inside.len() + self.own.len() == places.all.len() + self.held.len();
+        is_all
+            && view.left.is_empty()
+            && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)
     }
 }
 
-/// In the order of numbers that are not negative; what is not a number is far away.
-fn bits_of(distance: f64) -> u64 {
-    if distance.is_finite() { distance.to_bits() } else { f64::INFINITY.to_bits() }
+/// In the order of distances, and of places that are equally near; what is not a number is far away. Own places have
+/// `u64::MAX`.
+fn rank(distance: f64, nth: usize) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "to compare by")]
+    let distance = if distance < f64::from(f32::MAX) { distance as f32 } else { f32::INFINITY };
+    u64::from(distance.to_bits()) << 32 | nth as u64
+}
+
+/// Of a place that was in view.
+fn nearer(rank_before: u64, nth: usize) -> u64 {
+    rank(f64::from(f32::from_bits((rank_before >> 32) as u32)) * STAYS, nth)
+}
+
+/// Which place has this rank.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+fn nth_of(rank: u64) -> usize {
+    rank as u32 as usize
 }
