@@ -175,6 +175,10 @@ impl World for Pile {
         self.physics.clone_from(from);
     }
 
+    fn take(&mut self, from: &mut Physics) {
+        core::mem::swap(&mut self.physics, from);
+    }
+
     fn publish(&self, rows: &mut Rows) {
         self.physics.publish(rows, |entity, body| match entity.kind() {
             DRIVER => Thing::Driver { body },

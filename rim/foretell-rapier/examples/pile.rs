@@ -98,6 +98,10 @@ impl World for Pile {
         self.0.clone_from(from);
     }
 
+    fn take(&mut self, from: &mut Physics) {
+        core::mem::swap(&mut self.0, from);
+    }
+
     fn publish(&self, rows: &mut Rows) {
         self.0.publish(rows, |entity, body| match entity.kind() {
             DRIVER => Thing::Driver { body },

@@ -70,7 +70,7 @@ pub(crate) struct Slot {
 
 /// A world of rigid bodies: everything that Rapier's next step reads, with entities in place of handles.
 ///
-/// It is `Clone`: `save` is `into.clone_from(self)`, `load` is `self.clone_from(from)`. It is `Default` because what is
+/// It is `Clone`: `save` is `into.clone_from(self)`, `load` is `self.clone_from(from)`, `take` swaps. It is `Default` because what is
 /// saved has to be; a world to step is made by [`Physics::new`].
 ///
 /// A client's holds the bodies that rows have named, no more: one that is told only what is near has a small world.

@@ -99,6 +99,10 @@ impl<W: World> World for Spied<W> {
         self.world.load(from);
     }
 
+    fn take(&mut self, from: &mut W::Saved) {
+        self.world.take(from);
+    }
+
     fn publish(&self, rows: &mut Rows) {
         self.world.publish(rows);
         let mut notes = self.notes.borrow_mut();

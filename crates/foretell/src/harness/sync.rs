@@ -22,7 +22,7 @@ pub enum Stepped {
     Anew,
     /// Every tick was saved, stepped, loaded and stepped again: `save` or `load` forgets something.
     AfterLoad,
-    /// It was rolled back by eight ticks, and these were simulated again, as in a re-simulation: `save` or `load` forgets
+    /// It was rolled back by eight ticks, and these were simulated again, as in a re-simulation: `save` or `take` forgets
     /// something, or the step does something else when it is not the first time.
     Again,
     /// Another world adopted the published rows, and went on from there, as a client's does: the rows of players'
@@ -57,7 +57,7 @@ impl fmt::Display for OutOfSync {
             }
             Stepped::Again => (
                 "eight ticks simulated again differ",
-                "save or load forgets something, or the step depends on first_time",
+                "save or take (which is load, if the world has none) forgets something, or the step depends on first_time",
             ),
             Stepped::Adopted => (
                 "a world that has adopted the published rows steps differently",
@@ -234,7 +234,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             self.step(world, tick, &mut rows, false);
             let from = tick.next().back(DEPTH).filter(|from| *from >= self.begins);
             let Some(from) = from else { continue };
-            world.load(&saved[slot(from)]);
+            world.take(&mut saved[slot(from)]);
             rows.copy_rows(self.of(truth, from));
             for tick in from.until(tick.next()) {
                 world.save(&mut saved[slot(tick)]);

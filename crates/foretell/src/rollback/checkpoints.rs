@@ -1,12 +1,12 @@
-//! The saved states of a timeline: one in every so many ticks, and two on the side.
+//! The saved states of a timeline: so many ticks apart, and two on the side.
 
 use crate::time::Tick;
 
 /// A saved state, and of which tick it is.
 type Saved<S> = (Option<Tick>, S);
 
-/// Saved states by tick. Ticks fall into stretches of equal length; of each stretch one state is kept, the one that was
-/// saved last.
+/// Saved states by tick. Ticks fall into stretches as long as saved states are apart; of each stretch one state is kept, the
+/// one that was saved last.
 ///
 /// Invariant: an entry of the ring is of a tick of the stretch that has its place, or of one that had it before.
 pub(super) struct Checkpoints<S> {
@@ -25,14 +25,10 @@ impl<S: Default> Checkpoints<S> {
         Checkpoints { every, ring, aside: Default::default() }
     }
 
-    /// Whether the state of `tick` is to be saved by its number alone.
-    pub(super) fn is_due(&self, tick: Tick) -> bool {
-        tick.get().is_multiple_of(self.every)
-    }
-
-    /// Whether no tick between this one and the present is due.
-    pub(super) fn is_last_due(&self, tick: Tick, present: Tick) -> bool {
-        present.since(tick) < self.every
+    /// Whether the last saved state, of those that are not older than `oldest`, is so long before `tick` that its own is to
+    /// be saved.
+    pub(super) fn is_due(&self, tick: Tick, oldest: Tick) -> bool {
+        self.newest_until(tick, oldest).is_none_or(|(of, _)| tick.since(of) >= self.every)
     }
 
     /// Whether every state is saved.
@@ -63,18 +59,13 @@ impl<S: Default> Checkpoints<S> {
         &mut place.1
     }
 
-    /// Whether exactly the state of `tick` is saved in its stretch.
-    pub(super) fn has(&self, tick: Tick) -> bool {
-        self.ring[self.at(tick)].0 == Some(tick)
-    }
-
     /// Forgets what is on the side, but the state of `present`.
     pub(super) fn forget_aside(&mut self, present: Option<Tick>) {
         self.aside.iter_mut().filter(|(of, _)| *of != present).for_each(|(of, _)| *of = None);
     }
 
     /// The state of `tick` when it lies on the side; no more from now on.
-    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<&S> {
+    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<&mut S> {
         let (of, saved) = self.aside.iter_mut().find(|(of, _)| *of == Some(tick))?;
         *of = None;
         Some(saved)
@@ -87,6 +78,14 @@ impl<S: Default> Checkpoints<S> {
             let (of, saved) = &self.ring[stretch as usize % self.ring.len()];
             of.filter(|of| of.get() / self.every == stretch && (oldest..=tick).contains(of)).map(|of| (of, saved))
         })
+    }
+
+    /// The same state; it is not saved from now on.
+    pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, &mut S)> {
+        let (of, _) = self.newest_until(tick, oldest)?;
+        self.forget(of);
+        let at = self.at(of);
+        Some((of, &mut self.ring[at].1))
     }
 
     /// The first tick from `tick` to `present` whose state is saved.

@@ -15,6 +15,7 @@ mod relayed;
 mod revise;
 mod rows;
 mod schema;
+mod seek;
 mod timeline;
 mod world;
 

@@ -24,7 +24,7 @@ pub(super) struct Slot<W: World> {
     /// Whether the step was [canonical](Step::canonical).
     pub(super) canonical: bool,
     /// Whether this state was put in the place of the one that the step before had made.
-    rewritten: bool,
+    pub(super) rewritten: bool,
     /// The entities that those of other players touched in the step, ascending.
     pub(super) touched: Vec<Entity>,
     /// What the step said.
@@ -37,15 +37,15 @@ pub(super) struct Slot<W: World> {
 /// each is consistent with the one before it, but where a re-simulation is under way.
 pub struct Timeline<W: World> {
     pub(super) predicted: Predicted,
-    rate: TickRate,
+    pub(super) rate: TickRate,
     pub(super) slots: Vec<Slot<W>>,
     pub(super) checkpoints: Checkpoints<W::Saved>,
     /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
     pub(super) canonical: Vec<Tick>,
     /// How few ticks a re-simulation was ever allowed.
-    budget: u32,
-    /// Whether the re-simulation under way, or the last one, has saved a state. The first and the last that are due are
-    /// enough to begin the next from.
+    pub(super) budget: u32,
+    /// Whether the re-simulation under way, or the last one, has saved a state that was due. Most states of it will be
+    /// simulated yet again before somebody goes back to them.
     pub(super) has_saved_again: bool,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
@@ -56,7 +56,7 @@ pub struct Timeline<W: World> {
     /// The first tick that was never simulated.
     unseen: Tick,
     /// The state that the caller's world holds.
-    world_at: Tick,
+    pub(super) world_at: Tick,
     /// The next tick to simulate again, when a re-simulation is under way.
     pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
@@ -66,9 +66,10 @@ pub struct Timeline<W: World> {
 }
 
 impl<W: World> Timeline<W> {
-    /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world in one of
-    /// `checkpoint_every` (0 counts as 1); empty until [`begin`](Timeline::begin). A state in between is made of the saved
-    /// one before it, so that so many ticks less may be remembered.
+    /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
+    /// for `checkpoint_every` ticks (0 counts as 1), and where it is rewritten; of what is simulated again, the first such state
+    /// alone. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as many
+    /// ticks less may be remembered as lie between two saved ones.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {
             rows: Rows::new(schema),
@@ -199,11 +200,10 @@ impl<W: World> Timeline<W> {
         self.rewrite_with(world, tick, authority, None);
     }
 
-    /// The same. If others are predicted than in the ticks before, the state is saved, and the world is told that some are
-    /// gone too.
+    /// The same; the world is told of entities that are gone without ever having been predicted.
     pub(super) fn rewrite_with(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: Option<&[Entity]>) {
         assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
-        self.seek(world, tick);
+        self.seek_to_rewrite(world, tick);
         let slot = self.index(tick);
         self.adopting.copy_rows(authority);
         for (entity, _) in self.slots[slot].rows.iter().filter(|(entity, _)| authority.words(*entity).is_none()) {
@@ -213,8 +213,8 @@ impl<W: World> Timeline<W> {
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
+        self.keep(world, tick, true);
         self.has_saved_again = false;
-        self.keep(world, tick, dropped.is_some());
         self.slots[slot].rewritten = true;
         self.again_from = (tick < self.present).then_some(tick);
     }
@@ -238,81 +238,6 @@ impl<W: World> Timeline<W> {
             self.checkpoints.forget_aside(None);
         }
         until.since(from)
-    }
-
-    /// Brings the caller's world to the present, where a re-simulation has left it in the past.
-    pub fn seek_present(&mut self, world: &mut W) {
-        self.seek(world, self.present);
-    }
-
-    /// Brings the caller's world to the state of `tick`: loads the newest saved one that is not newer, and repeats the ticks
-    /// from there as they were simulated.
-    pub(super) fn seek(&mut self, world: &mut W, tick: Tick) {
-        if self.world_at == tick {
-            return;
-        }
-        self.set_aside(world, tick);
-        let from = match self.checkpoints.take_aside(tick) {
-            Some(saved) => {
-                world.load(saved);
-                tick
-            }
-            None => {
-                let (from, saved) =
-                    self.checkpoints.newest_until(tick, self.oldest).expect("the oldest state is saved");
-                world.load(saved);
-                from
-            }
-        };
-        self.published.copy_rows(&self.slots[self.index(from)].rows);
-        self.world_at = from;
-        for tick in from.until(tick) {
-            self.repeat(world, tick);
-        }
-    }
-
-    /// Before the world goes to the state of `next`: keeps the one that it is in, where it will be needed again and can't be
-    /// made of a saved one. So the present while what it follows from is simulated again in several updates, and how far
-    /// that has come.
-    fn set_aside(&mut self, world: &W, next: Tick) {
-        let at = self.world_at;
-        let is_needed = match self.again_from {
-            Some(settled) => at == settled || at == self.present,
-            None => at == self.present && self.present.since(next) > self.budget,
-        };
-        if is_needed && !self.checkpoints.has_all() && !self.checkpoints.has(at) {
-            world.save(self.checkpoints.place_aside(at, self.present));
-        }
-    }
-
-    /// One tick again, with everything that it was simulated with before; what it comes to is known.
-    pub(super) fn repeat(&mut self, world: &mut W, tick: Tick) {
-        let Slot { proxies, inputs, canonical, .. } = &self.slots[self.index(tick)];
-        if !proxies.is_empty() || !proxies.removed().is_empty() {
-            world.adopt(proxies);
-        }
-        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        world.step(&step.predicting(&self.predicted).on_canonical(*canonical).again());
-        world.publish(&mut self.published);
-        self.published.settle();
-        self.world_at = tick.next();
-        if self.slots[self.index(tick.next())].rewritten {
-            self.rewrite_again(world, tick.next());
-        }
-    }
-
-    /// Puts the rows of a state that was rewritten in the place of those that the step before has made, once more.
-    fn rewrite_again(&mut self, world: &mut W, tick: Tick) {
-        let rows = &self.slots[self.index(tick)].rows;
-        self.adopting.copy_rows(rows);
-        let predicted = self.published.iter().filter(|(entity, _)| self.predicted.contains(*entity));
-        for (entity, _) in predicted.filter(|(entity, _)| rows.words(*entity).is_none()) {
-            self.adopting.name_removed(entity);
-        }
-        world.adopt(&self.adopting);
-        self.published.copy_rows(rows);
-        world.publish(&mut self.published);
-        self.published.settle();
     }
 
     /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
@@ -370,20 +295,19 @@ impl<W: World> Timeline<W> {
         }
     }
 
-    /// Remembers the world's state as state `tick`, which is `saved` whatever its number.
+    /// Remembers the world's state as state `tick`, which is `saved` or, after long enough, due.
     fn keep(&mut self, world: &W, tick: Tick, saved: bool) {
         world.publish(&mut self.published);
         self.published.settle();
         let index = self.index(tick);
         self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
         self.slots[index].rewritten = false;
-        let is_again = tick <= self.present && !self.checkpoints.has_all();
-        let is_spared = is_again && self.has_saved_again && !self.checkpoints.is_last_due(tick, self.present);
-        if saved || self.checkpoints.is_due(tick) && !is_spared {
+        self.checkpoints.forget(tick);
+        let is_again = tick < self.present && !self.checkpoints.has_all();
+        let is_spared = is_again && self.has_saved_again;
+        if saved || !is_spared && self.checkpoints.is_due(tick, self.oldest) {
             world.save(self.checkpoints.place(tick));
-            self.has_saved_again |= is_again;
-        } else {
-            self.checkpoints.forget(tick);
+            self.has_saved_again |= is_again && !saved;
         }
         self.world_at = tick;
         self.present = self.present.max(tick);

@@ -25,6 +25,12 @@ pub trait World {
     /// Goes back to what was saved.
     fn load(&mut self, from: &Self::Saved);
 
+    /// The same for the last time: nobody reads `from` again before it is overwritten. Where a state takes long to copy,
+    /// swap it in; the default is [`load`](World::load).
+    fn take(&mut self, from: &mut Self::Saved) {
+        self.load(from);
+    }
+
     /// Sets the rows of the entities that changed since the last call, and removes those that are gone; what is not
     /// named is unchanged. After a `load`, "the last call" is the one that followed the step to the loaded state.
     /// All entities count as changed at the first call, and those that an `adopt` has named at the next one. Naming

@@ -318,6 +318,10 @@ impl World for Yard {
         self.clone_from(from);
     }
 
+    fn take(&mut self, from: &mut Yard) {
+        core::mem::swap(self, from);
+    }
+
     fn publish(&self, rows: &mut Rows) {
         self.physics.publish(rows, |entity, body| self.thing(entity, body));
     }
