@@ -264,7 +264,7 @@ mod tests {
                 .fold(0.0, |far, [x, _, z]| x.abs().max(z.abs()).max(far));
             let starts: Vec<_> = (1..=PLAYERS_MAX).map(|player| field.start(PlayerId::new(player))).collect();
             assert_eq!((starts[0][0], starts[0][2]), (starts[1][0], -starts[1][2]));
-            for [x, _, z] in starts {
+            for [x, _, z] in &starts {
                 assert!(x.abs() <= WALL_M - HALF_M[0] && z.abs() <= WALL_M - HALF_M[0]);
                 assert!(cubes == 30 || z.abs() - HALF_M[0] > far + HALF_M[1], "in the field of {cubes}");
             }
