@@ -22,7 +22,7 @@ impl Check<Pile> for Fits {
     }
 }
 
-/// Every third key of four is the one towards the other side.
+/// So many players in it, who drive into it from their side three times of four.
 fn pile(players: u8, length: Duration) -> Scenario<Pile> {
     let bot = |player: usize, _, random: &mut SplitMix64| {
         let [ahead, aside] = [random.next_u64() % 4, random.next_u64() % 4];
@@ -43,6 +43,7 @@ fn a_player_alone_in_the_pile_is_never_corrected() {
 #[test]
 fn as_many_cubes_and_players_as_there_may_be_fit_into_what_each_is_told() {
     let players = u8::try_from(PLAYERS_MAX).expect("few");
-    let seen = pile(players, Duration::from_secs(4)).run(2).expect("no check complains");
+    // What the others press can't be foreseen, so that something is corrected all the time.
+    let seen = pile(players, Duration::from_secs(4)).without("calm").run(2).expect("no check complains");
     assert!(seen.figures.minutes > 0.3, "all of them play: {:?}", seen.figures);
 }
