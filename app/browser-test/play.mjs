@@ -1,4 +1,4 @@
-// Plays in a real browser on a real server: FORETELL_BIN=path/to/foretell node --test play.mjs, after cargo xtask web.
+// Plays the arena and the pile in a real browser on a real server: FORETELL_BIN=path/to/foretell node --test play.mjs, after cargo xtask web.
 // CHROMIUM names another browser binary than Debian's.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -13,6 +13,8 @@ import { startRelay } from "./relay.mjs";
 const DESKTOP = { viewport: { width: 1100, height: 700 } };
 
 let browser;
+/** Draws nothing in 3D: without a graphics card that takes longer than a frame, and what is played would stall. */
+let blind;
 let folder;
 const servers = [];
 const contexts = [];
@@ -44,8 +46,8 @@ async function stop(server, signal = "SIGKILL") {
 }
 
 /** A tab of its own browser profile in which `prepare` has been done to the page before it is loaded. */
-async function tab(server, { options = DESKTOP, prepare = async () => {} } = {}) {
-  const context = await browser.newContext(options);
+async function tab(server, { options = DESKTOP, within = browser, prepare = async () => {} } = {}) {
+  const context = await within.newContext(options);
   contexts.push(context);
   const page = await context.newPage();
   page.sockets = 0;
@@ -87,7 +89,7 @@ async function push(page, key, seenBy, number) {
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "foretell-play-"));
-  browser = await launch();
+  [browser, blind] = [await launch(), await launch("--disable-3d-apis")];
 });
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();
@@ -95,6 +97,7 @@ afterEach(async () => {
 });
 after(async () => {
   await browser?.close();
+  await blind?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -232,6 +235,73 @@ describe("a tab", () => {
   });
 });
 
+/** Where the small cubes of the pile are, in the order of their names. */
+const pileOf = (page) => page.evaluate(() => window.foretell.cubes.filter(({ number }) => number === 0).map(({ position }) => position));
+const distance = (a, b) => Math.hypot(...a.map((place, axis) => place - b[axis]));
+/** How many of the pile are elsewhere than they were. */
+const movedOf = (before, after) => before.filter((place, nth) => distance(place, after[nth]) > 0.1).length;
+
+/** Holds these keys one after the other. */
+async function drive(page, keys, ms) {
+  for (const key of keys) {
+    await page.keyboard.down(key);
+    await page.waitForTimeout(ms);
+    await page.keyboard.up(key);
+  }
+}
+
+describe("the pile", () => {
+  const settings = ["session.game=pile"];
+
+  test("is pushed by two tabs: what one drives into moves for the other, and both see it lie in the same places", async () => {
+    const server = await startServer({ settings });
+    const [one, two] = [await play(server, { within: blind }), await play(server, { within: blind })];
+    const [first, second] = [await numberOf(one), await numberOf(two)];
+    await sees(one, second);
+    await sees(two, first);
+    assert.deepEqual([await two.title(), await two.locator("h1").textContent()], ["foretell pile", "foretell pile"]);
+    const before = await pileOf(two);
+    assert.equal(before.length, 100);
+    await one.bringToFront();
+    await drive(one, ["KeyW", "KeyD"], 1_200);
+    await two.bringToFront();
+    await drive(two, ["KeyS"], 1_000);
+    // Until all have come to rest, in both.
+    await two.waitForTimeout(2_000);
+    const there = await pileOf(two);
+    await one.bringToFront();
+    await one.waitForTimeout(1_000);
+    assert(movedOf(before, there) >= 8, `${movedOf(before, there)} of the small cubes have moved`);
+    assert.equal(movedOf(await pileOf(one), there), 0, "both tabs show them in the same places");
+    assert.equal(one.sockets + two.sockets, 0, "no WebSocket was opened");
+    const drawn = await play(server);
+    await drawn.waitForTimeout(2_000);
+    await drawn.screenshot({ path: `${SHOTS}play-pile.png` });
+  });
+
+  test("is predicted to the bit by a tab that is alone in it: wasm32 there, another processor here, and no correction", async () => {
+    const server = await startServer({ settings });
+    const page = await play(server, { within: blind });
+    // Its first steps take long, until the browser has compiled the module for speed.
+    await page.waitForTimeout(3_000);
+    const [start, before] = [await page.evaluate(() => window.foretell.figures), await pileOf(page)];
+    await drive(page, ["KeyW", "KeyA", "Space", "KeyS", "KeyD", "KeyW"], 900);
+    await page.waitForTimeout(500);
+    const end = await page.evaluate(() => window.foretell.figures);
+    const grown = (name) => end[name] - start[name];
+    assert(movedOf(before, await pileOf(page)) >= 8, "it has pushed");
+    assert.deepEqual([grown("corrections"), grown("resyncs")], [0, 0], JSON.stringify([start, end]));
+    assert(grown("compared") > 200 && grown("agreed") === grown("compared"), JSON.stringify([start, end]));
+  });
+
+  test("fits a phone", async () => {
+    const page = await play(await startServer({ settings }), { options: PHONE });
+    await page.waitForTimeout(2_000);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+    await page.screenshot({ path: `${SHOTS}play-pile-phone.png` });
+  });
+});
+
 describe("the server of the page", () => {
   test("says that the page is not built, and serves programs", async () => {
     const server = await startServer({ settings: [`page.folder=${join(folder, "none")}`], flags: ["--insecure"] });
@@ -249,7 +319,8 @@ describe("the server of the page", () => {
     const ask = (headers) => fetch(`${server.origin}/join`, { method: "POST", headers });
     const answer = await ask({ origin: server.origin });
     assert.deepEqual([answer.status, answer.headers.get("cache-control")], [200, "no-store"]);
-    const { url, token } = await answer.json();
+    const { url, token, game } = await answer.json();
+    assert.equal(game, "arena");
     assert.match(url, /^https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{64}\.[0-9a-f]{64}$/);
     assert(token.length > 100);
     assert.equal((await ask({ origin: "https://elsewhere.example" })).status, 403);

@@ -31,7 +31,7 @@ enum Command {
     Sweep(SweepArgs),
     /// Runs a flight recording again, prints its corrections with their causes, and exits with 1 where it is not the same.
     Replay(ReplayArgs),
-    /// Runs a dedicated server of the arena, for players with programs and browsers.
+    /// Runs a dedicated server of the arena or of the pile, for players with programs and browsers.
     Serve(ServeArgs),
     /// Plays on a server from the terminal, and shows how the connection fares.
     Join(JoinArgs),

@@ -91,18 +91,57 @@ fn get(metrics: &str, path: &str) -> String {
     text
 }
 
+/// The table of so many bots.
+fn bots(server: &Server, count: &str, more: &[&str]) -> String {
+    let output = run(&[&["bots", count, &server.url, "--metrics", &server.metrics], more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+/// The first number on the line of a table that begins so.
+fn figure(table: &str, name: &str) -> f64 {
+    let line =
+        table.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("no {name} in\n{table}"));
+    line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+}
+
 #[test]
 fn bots_play_on_a_dedicated_server_and_print_what_both_have_measured() {
     let server = serve(&["--listen", "127.0.0.1:0"]);
-    let output = run(&["bots", "6", &server.url, "--seconds", "2", "--metrics", &server.metrics]);
-    let (table, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{complaints}");
+    let table = bots(&server, "6", &["--seconds", "2"]);
     for figure in ["6, measured for 2 s", "round trip", "inputs missed", "server: processor", "server: memory"] {
         assert!(table.contains(figure), "no {figure} in\n{table}");
     }
-    let received = table.lines().find_map(|line| line.strip_prefix("sent to each, payload")).expect("a figure");
-    let received: f64 = received.trim().trim_end_matches(" kB/s").parse().expect("a number");
+    let received = figure(&table, "sent to each, payload");
     assert!(received > 1.0, "{received} kB/s: five others move");
+}
+
+#[test]
+fn bots_push_one_pile_and_are_told_digests_in_place_of_what_lies_there() {
+    let server = serve(&["--listen", "127.0.0.1:0", "--set", "session.game=pile"]);
+    let table = bots(&server, "3", &["--game", "pile", "--seconds", "4"]);
+    let received = figure(&table, "sent to each, payload");
+    assert!((0.5..12.0).contains(&received), "{received} kB/s: whole states take 50 kB/s");
+    let corrections = figure(&table, "corrections");
+    assert!(
+        corrections < 1500.0,
+        "{corrections} of a hundred bodies per player and minute, as others' keys can't be foreseen"
+    );
+    assert!(figure(&table, "frames without a session, worst of a player") < 5.0, "{table}");
+}
+
+#[test]
+fn whoever_comes_for_another_game_is_told_so_in_a_sentence() {
+    let server = serve(&["--listen", "127.0.0.1:0", "--set", "session.game=pile"]);
+    for arguments in [&["join", &server.url, "--insecure", "alice"][..], &["bots", "1", &server.url]] {
+        let output = run(arguments);
+        let sentence = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && sentence.contains("another game than the arena"), "{sentence}");
+        assert!(sentence.contains("--game"), "{sentence}");
+    }
+    let mut player = Program::start(&["join", &server.url, "--insecure", "alice", "--game", "pile", "--seconds", "3"]);
+    player.says("playing");
+    assert!(player.ends());
 }
 
 #[test]

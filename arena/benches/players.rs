@@ -5,7 +5,7 @@
 
 use cpu_time::ThreadTime;
 use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Server, ServerConfig};
-use foretell_arena::{Arena, Buttons, rules};
+use foretell_arena::{Arena, Buttons, Game};
 use std::time::Duration;
 
 const TICK_US: u64 = 16_667;
@@ -23,9 +23,9 @@ struct Session {
 impl Session {
     fn new(players: u16, nearest: Option<u16>) -> Session {
         let config = ServerConfig { players_max: players, nearest, ..ServerConfig::default() };
-        let client = |nonce| (Client::new(rules(), ClientConfig::default(), nonce), Arena::default());
+        let client = |nonce| (Client::new(Arena::rules(), ClientConfig::default(), nonce), Arena::default());
         Session {
-            server: Server::new(rules(), config, 0, Instant::ZERO),
+            server: Server::new(Arena::rules(), config, 0, Instant::ZERO),
             world: Arena::default(),
             clients: (1..=u64::from(players)).map(client).collect(),
             outbox: Outbox::new(),

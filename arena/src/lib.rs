@@ -7,7 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+mod game;
+
 use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, Rules, State, Step, TickRate, World};
+pub use game::Game;
 
 /// The acceleration of each pressed direction, in m/s².
 const PUSH_MPS2: f32 = 32.0;
@@ -23,12 +26,6 @@ const JUMP_BELOW_M: f32 = 0.05;
 const WALL_M: f32 = 10.0;
 /// What a wall makes of the velocity towards it.
 const BOUNCE: f32 = -0.5;
-
-/// The rules of the dedicated server and of those who join it: 60 ticks per second, as most screens show, and the rest by
-/// default.
-pub fn rules() -> Rules {
-    Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
-}
 
 /// The five buttons (R6, R16), in the order of their bits.
 #[derive(Input, Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -120,6 +117,14 @@ impl Arena {
     /// The cube of a player.
     pub fn cube_mut(&mut self, player: PlayerId) -> Option<&mut Cube> {
         self.cubes.iter_mut().find(|(entity, _)| entity.player() == player).map(|(_, cube)| cube)
+    }
+}
+
+impl Game for Arena {
+    const NAME: &'static str = "arena";
+
+    fn rules() -> Rules {
+        Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
     }
 }
 

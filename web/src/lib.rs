@@ -1,13 +1,18 @@
-//! The client of the dedicated server's page: a player of the arena, predicted by the same code as everywhere, for
-//! JavaScript to give keys to and to draw. On other platforms than wasm32 there is nothing in it.
+//! The client of the dedicated server's page: a player of the arena, or with the feature `pile` of the pile, predicted by the
+//! same code as everywhere, for JavaScript to give keys to and to draw. On other platforms than wasm32 there is nothing in it.
 #![cfg(target_arch = "wasm32")]
 #![forbid(unsafe_code)]
 
 mod status;
 
+use foretell::motion::Pose;
 use foretell::session::client::Source;
-use foretell_arena::{Arena, Buttons};
+#[cfg(not(feature = "pile"))]
+use foretell_arena::Arena as Played;
+use foretell_arena::{Buttons, Game as _};
 use foretell_net::{JoinConfig, Player, Token};
+#[cfg(feature = "pile")]
+use foretell_pile::Pile as Played;
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -15,26 +20,26 @@ use wasm_bindgen_futures::spawn_local;
 /// A player of a server.
 #[wasm_bindgen]
 pub struct Game {
-    player: Player<Arena>,
-    arena: Arena,
+    player: Player<Played>,
+    world: Played,
     /// How many new ticks the last frame ran.
     ticks: u32,
-    /// [`FIELDS`] for each cube, in the order in which they are drawn.
+    /// [`FIELDS`] for each cube, ascending by entity.
     cubes: Vec<f32>,
 }
 
-/// Of each cube: the player's number, 1 when it is the own one, x, y and z in metres, and for how many milliseconds it is
-/// guessed beyond what has come.
-const FIELDS: usize = 6;
+/// Of each cube: the player's number, 0 for a small one that is nobody's; 1 when it is the own one; x, y and z in metres; for
+/// how many milliseconds it is guessed beyond what has come; its rotation, a unit quaternion.
+const FIELDS: usize = 10;
 
 #[wasm_bindgen]
 impl Game {
     /// Joins the server at `url` with a `token`; a sentence when that fails.
     pub async fn join(url: String, token: String) -> Result<Game, String> {
         let token = Token::parse(&token).ok_or("this is no token")?;
-        let joined = foretell_net::connect(&url, token, JoinConfig::new(foretell_arena::rules())).await;
-        let player = joined.map_err(|error| error.to_string())?;
-        Ok(Game { player, arena: Arena::default(), ticks: 0, cubes: Vec::new() })
+        let config = JoinConfig { client: Played::client(), ..JoinConfig::new(Played::rules()) };
+        let player = foretell_net::connect(&url, token, config).await.map_err(|error| error.to_string())?;
+        Ok(Game { player, world: Played::default(), ticks: 0, cubes: Vec::new() })
     }
 
     /// How many numbers there are for each cube.
@@ -45,20 +50,21 @@ impl Game {
     /// One animation frame with these keys held, as [`Buttons::from_bits`] takes them; the cubes as they are to be drawn now.
     pub fn frame(&mut self, keys: u8) -> Float32Array {
         let buttons = Buttons::from_bits(keys);
-        self.ticks = self.player.update(&mut self.arena, &mut |_tick| buttons).ticks;
+        self.ticks = self.player.update(&mut self.world, &mut |_tick| buttons).ticks;
         let own = self.player.client().player();
         let cubes = &mut self.cubes;
         cubes.clear();
         self.player.present(|view| {
             let player = view.entity.player();
-            let [x, y, z] = view.pose().position;
+            let Pose { position: [x, y, z], rotation: [i, j, k, w] } = view.pose();
             let beyond_ms = match view.source {
                 Source::Extrapolated(time) => time.as_secs_f64() * 1000.0,
                 _ => 0.0,
             };
             #[expect(clippy::cast_possible_truncation, reason = "to be drawn")]
-            let [x, y, z, beyond_ms] = [x, y, z, beyond_ms].map(|number| number as f32);
-            cubes.extend([f32::from(player.get()), f32::from(u8::from(Some(player) == own)), x, y, z, beyond_ms]);
+            let drawn = [x, y, z, beyond_ms, i, j, k, w].map(|number| number as f32);
+            cubes.extend([f32::from(player.get()), f32::from(u8::from(Some(player) == own))]);
+            cubes.extend(drawn);
         });
         Float32Array::from(&self.cubes[..])
     }
@@ -79,7 +85,8 @@ impl Game {
     }
 
     /// What is measured: round trip, lead over the server's clock and delay of others, in milliseconds; corrections and
-    /// resyncs so far; bytes received and sent so far.
+    /// resyncs so far; bytes received and sent so far; states of the server that agreed with what was predicted, and all that were
+    /// compared.
     pub fn figures(&self) -> Vec<f64> {
         status::figures(&self.player)
     }

@@ -2,11 +2,12 @@
 
 use foretell::ClientState;
 use foretell::session::Refusal;
-use foretell_arena::Arena;
+use foretell::session::client::Outcomes;
+use foretell_arena::Game;
 use foretell_net::{Connected, Player};
 
 /// In one word, and in a sentence.
-pub fn of(player: &Player<Arena>) -> (&'static str, String) {
+pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let sentence = match player.connected() {
         Connected::Yes => return connected(player),
         Connected::Rejoining => return ("rejoining", "Connection lost. Trying to come back.".into()),
@@ -17,7 +18,7 @@ pub fn of(player: &Player<Arena>) -> (&'static str, String) {
     ("over", sentence)
 }
 
-fn connected(player: &Player<Arena>) -> (&'static str, String) {
+fn connected<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let client = player.client();
     let (state, sentence) = match client.state(player.clock().now()) {
         ClientState::Joining => ("joining", "Joining."),
@@ -40,14 +41,17 @@ fn connected(player: &Player<Arena>) -> (&'static str, String) {
     (state, sentence.into())
 }
 
-/// Round trip, lead, delay of others, corrections, resyncs, bytes received, bytes sent.
-pub fn figures(player: &Player<Arena>) -> Vec<f64> {
+/// Round trip, lead, delay of others, corrections, resyncs, bytes received, bytes sent, states that agreed, states compared.
+pub fn figures<G: Game>(player: &Player<G>) -> Vec<f64> {
     let stats = player.client().stats();
-    let tick_ms = 1000.0 / f64::from(foretell_arena::rules().tick_rate.get());
+    let tick_ms = 1000.0 / f64::from(G::rules().tick_rate.get());
     #[expect(clippy::cast_precision_loss, reason = "to be shown")]
     let [corrections, resyncs, received, sent] =
         [stats.corrections, stats.resyncs, stats.bytes_received, stats.bytes_sent].map(|count| count as f64);
+    let Outcomes { agreed, corrected, asked, .. } = stats.outcomes;
+    #[expect(clippy::cast_precision_loss, reason = "to be shown")]
+    let [agreed, compared] = [agreed, agreed + corrected + asked].map(|count| count as f64);
     let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
     let (lead_ms, delay_ms) = (stats.lead_ticks * tick_ms, stats.playout_delay_ticks * tick_ms);
-    vec![rtt_ms, lead_ms, delay_ms, corrections, resyncs, received, sent]
+    vec![rtt_ms, lead_ms, delay_ms, corrections, resyncs, received, sent, agreed, compared]
 }

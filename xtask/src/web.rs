@@ -1,4 +1,4 @@
-//! The page of `foretell serve`: the wasm module, its JavaScript and the page's own files, in one folder.
+//! The page of `foretell serve`: a wasm module with its JavaScript for each game, and the page's own files, in one folder.
 
 use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
@@ -11,14 +11,16 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// What the lab's page has as well.
-const FROM_THE_LAB: [&str; 5] = ["icon.svg", "input.js", "projection.js", "room.js", "theme.js"];
+const FROM_THE_LAB: [&str; 9] =
+    ["element.js", "hall.js", "icon.svg", "input.js", "matrix.js", "projection.js", "room.js", "solids.js", "theme.js"];
+/// The games, and the features of the module that has each.
+const GAMES: [(&str, &[&str]); 2] = [("arena", &[]), ("pile", &["--features", "pile"])];
 
 /// Builds the page into `web/` of cargo's target folder, where programs that were built there find it. Whoever reads it
 /// meanwhile has the old one or the new one.
 pub fn build() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("this package has a folder above it")?;
     let target = target_folder()?;
-    compile(root, &target)?;
     let making = target.join(format!("web-{}", std::process::id()));
     fs::create_dir_all(&making).with_context(|| format!("{} can't be made", making.display()))?;
     let made = fill(&making, root, &target).and_then(|()| swap(&making, &target));
@@ -26,13 +28,11 @@ pub fn build() -> Result<()> {
         let _ = fs::remove_dir_all(&making);
     }
     let bundle = made?;
-    let module = fs::read(bundle.join("foretell_web_bg.wasm"))?;
-    println!(
-        "{}: the module has {} kB, {} kB with gzip",
-        bundle.display(),
-        module.len() / 1000,
-        gzipped(&module)? / 1000
-    );
+    println!("{}", bundle.display());
+    for (game, _) in GAMES {
+        let module = fs::read(bundle.join(format!("foretell_{game}_bg.wasm")))?;
+        println!("the module of the {game}: {} kB, {} kB with gzip", module.len() / 1000, gzipped(&module)? / 1000);
+    }
     Ok(())
 }
 
@@ -43,7 +43,8 @@ fn target_folder() -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-fn compile(root: &Path, target: &Path) -> Result<()> {
+/// The module of the game with these features.
+fn compile(root: &Path, target: &Path, features: &[&str]) -> Result<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root).args([
         "build",
@@ -55,13 +56,14 @@ fn compile(root: &Path, target: &Path) -> Result<()> {
         "--target",
         TARGET,
     ]);
+    cargo.args(features);
     cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-C target-feature=+simd128");
     if !has_std()? {
         // The features of nightly are those of this compiler: it is asked to allow them.
         cargo.args(["-Z", "build-std=std,panic_abort"]).env("RUSTC_BOOTSTRAP", "1");
     }
     ensure!(cargo.status().context("cargo can't be started")?.success(), "the page's module does not compile");
-    Ok(())
+    Ok(target.join(TARGET).join("web/foretell_web.wasm"))
 }
 
 /// Whether the compiler has a standard library for WebAssembly, or gets one; if not, it has the source of one.
@@ -87,10 +89,12 @@ fn has_std() -> Result<bool> {
 }
 
 fn fill(folder: &Path, root: &Path, target: &Path) -> Result<()> {
-    let module = target.join(TARGET).join("web/foretell_web.wasm");
-    let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).web(true)?.typescript(false).remove_name_section(true).remove_producers_section(true);
-    bindgen.generate(folder).context("wasm-bindgen has failed")?;
+    for (game, features) in GAMES {
+        let mut bindgen = Bindgen::new();
+        bindgen.input_path(compile(root, target, features)?).out_name(&format!("foretell_{game}")).web(true)?;
+        bindgen.typescript(false).remove_name_section(true).remove_producers_section(true);
+        bindgen.generate(folder).context("wasm-bindgen has failed")?;
+    }
     for entry in fs::read_dir(root.join("web/page"))? {
         let file = entry?.path();
         copy(&file, folder)?;

@@ -1,12 +1,13 @@
 //! One bot: a player as any, whose keys are a function of its number and the tick.
 
+use crate::over;
 use crate::sweep::bots::scripted;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use foretell::netsim::Pcg32;
 use foretell::session::client::ClientStats;
 use foretell::{ClientConfig, ClientState};
-use foretell_arena::{Arena, Buttons};
-use foretell_net::{Account, Connected, JoinConfig, PathFacts, Player, Token, UnixTime};
+use foretell_arena::{Buttons, Game};
+use foretell_net::{Account, JoinConfig, PathFacts, Player, Token, UnixTime};
 use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -29,15 +30,19 @@ const FRAME: Duration = Duration::from_micros(16_667);
 const SCRIPT_TICKS: u32 = 3600;
 
 /// Joins, plays, and leaves when it has been measured from the first instant to the second.
-pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): (Instant, Instant)) -> Result<Seen> {
+pub async fn play<G: Game>(
+    url: String,
+    number: u16,
+    send_interval: u32,
+    (begins, ends): (Instant, Instant),
+) -> Result<Seen> {
     let account = Account::new(&format!("bot {number}")).expect("a name");
     let token = Token::insecure(&account, UnixTime::now());
-    let client = ClientConfig { send_interval, ..ClientConfig::default() };
-    let config = JoinConfig { client, ..JoinConfig::new(foretell_arena::rules()) };
-    let mut player: Player<Arena> = foretell_net::connect(&url, token, config).await.context("not admitted")?;
-    let script =
-        scripted(u32::from(foretell_arena::rules().tick_rate.get()), SCRIPT_TICKS, Pcg32::new(0, number.into()));
-    let mut world = Arena::default();
+    let client = ClientConfig { send_interval, ..G::client() };
+    let config = JoinConfig { client, ..JoinConfig::new(G::rules()) };
+    let mut player: Player<G> = foretell_net::connect(&url, token, config).await.context("not admitted")?;
+    let script = scripted(u32::from(G::rules().tick_rate.get()), SCRIPT_TICKS, Pcg32::new(0, number.into()));
+    let mut world = G::default();
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut start, mut drawn, mut lost) = (None, 0_u32, 0_u32);
@@ -45,12 +50,7 @@ pub async fn play(url: String, number: u16, send_interval: u32, (begins, ends): 
         frames.tick().await;
         let state =
             player.update(&mut world, &mut |tick| Buttons::from_bits(script[tick.get() as usize % script.len()])).state;
-        if let Connected::Closed(_) | Connected::Refused(_) | Connected::GivenUp = player.connected() {
-            bail!("the connection is over: {:?}", player.connected());
-        }
-        if let ClientState::Refused(why) = state {
-            bail!("refused: {why:?}");
-        }
+        over::check(&player)?;
         if Instant::now() >= begins {
             start.get_or_insert_with(|| player.client().stats());
             drawn += 1;

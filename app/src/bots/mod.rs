@@ -4,9 +4,12 @@ mod bot;
 mod scrape;
 mod table;
 
+use crate::game::GameName;
 use anyhow::{Context, Result, ensure};
 use bot::Seen;
 use clap::Args;
+use foretell_arena::{Arena, Game};
+use foretell_pile::Pile;
 use scrape::Scrape;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -19,8 +22,11 @@ pub struct BotsArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
     /// The address that `foretell serve --insecure` prints. For more than 16 bots the server needs
-    /// `--set limits.per_address_max=1000`, for more than 64 `--set session.players_max=1000` as well.
+    /// `--set limits.per_address_max=1000`, for more than 64 `--set session.players_max=1000` as well; a pile takes 16.
     url: String,
+    /// What the server plays.
+    #[arg(long, value_enum, default_value_t)]
+    game: GameName,
     /// For so long they are measured, in seconds.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
@@ -41,15 +47,18 @@ const SETTLING: Duration = Duration::from_secs(5);
 pub fn run(args: &BotsArgs) -> Result<ExitCode> {
     crate::log::start("warn");
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
-    runtime.block_on(play(args))
+    match args.game {
+        GameName::Arena => runtime.block_on(play::<Arena>(args)),
+        GameName::Pile => runtime.block_on(play::<Pile>(args)),
+    }
 }
 
-async fn play(args: &BotsArgs) -> Result<ExitCode> {
+async fn play<G: Game>(args: &BotsArgs) -> Result<ExitCode> {
     let whole = Duration::from_secs(args.seconds.into());
     let begins = Instant::now() + APART * args.count.into() + SETTLING;
     let mut bots = JoinSet::new();
     for number in 0..args.count {
-        bots.spawn(bot::play(args.url.clone(), number, args.send_interval, (begins, begins + whole)));
+        bots.spawn(bot::play::<G>(args.url.clone(), number, args.send_interval, (begins, begins + whole)));
         sleep(APART).await;
     }
     sleep(begins.saturating_duration_since(Instant::now())).await;

@@ -1,6 +1,7 @@
 //! The configuration of the dedicated server: TOML, whose every key stands explained in `default.toml`.
 
 use super::address;
+use crate::game::GameName;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -41,7 +42,9 @@ pub struct ServerKeys {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionKeys {
-    pub players_max: u16,
+    pub game: GameName,
+    pub cubes: u16,
+    pub players_max: Option<u16>,
     pub snapshot_interval: u32,
     pub nearest: u16,
     pub keep_lost_s: u32,
@@ -118,7 +121,27 @@ impl Default for ServerKeys {
 
 impl Default for SessionKeys {
     fn default() -> SessionKeys {
-        SessionKeys { players_max: 64, snapshot_interval: 1, nearest: 32, keep_lost_s: 60 }
+        SessionKeys {
+            game: GameName::Arena,
+            cubes: foretell_pile::CUBES_MAX,
+            players_max: None,
+            snapshot_interval: 1,
+            nearest: 32,
+            keep_lost_s: 60,
+        }
+    }
+}
+
+impl SessionKeys {
+    fn check(&self) -> Result<()> {
+        use foretell_pile::{CUBES_MAX, PLAYERS_MAX};
+        ensure!(self.cubes <= CUBES_MAX, "session.cubes is 0 to {CUBES_MAX}");
+        ensure!(
+            self.game != GameName::Pile || self.players_max.is_none_or(|players| players <= PLAYERS_MAX),
+            "session.players_max is 0 to {PLAYERS_MAX} in the pile"
+        );
+        ensure!((1..=60).contains(&self.snapshot_interval), "session.snapshot_interval is 1 to 60");
+        Ok(())
     }
 }
 
@@ -180,7 +203,7 @@ impl Config {
             Account::new(&self.access.audience).is_some(),
             "access.audience has 1 to 64 bytes and no control characters"
         );
-        ensure!((1..=60).contains(&self.session.snapshot_interval), "session.snapshot_interval is 1 to 60");
+        self.session.check()?;
         let files = (&self.certificates.chain, &self.certificates.key);
         ensure!(files.0.is_some() == files.1.is_some(), "certificates.chain and certificates.key: both or none");
         for (name, file) in [("chain", files.0), ("key", files.1)] {
@@ -259,6 +282,7 @@ mod tests {
         };
         let full = Config {
             server: ServerKeys { state_dir: Some("x".into()), ..ServerKeys::default() },
+            session: SessionKeys { players_max: Some(64), ..SessionKeys::default() },
             access: AccessKeys { token_key: Some("x".into()), ..AccessKeys::default() },
             certificates: CertificateKeys { chain: Some("x".into()), key: Some("x".into()) },
             page: PageKeys { origin: Some("x".into()), folder: Some("x".into()), ..PageKeys::default() },
@@ -272,7 +296,7 @@ mod tests {
     fn a_single_key_is_set_over_the_file() {
         let settings = ["session.players_max=7", "metrics.listen=", "server.host=play.example.org"].map(str::to_owned);
         let config = Config::read(None, &settings).expect("well-formed");
-        assert_eq!((config.session.players_max, config.metrics.listen), (7, None));
+        assert_eq!((config.session.players_max, config.metrics.listen), (Some(7), None));
         assert_eq!(config.server.host, "play.example.org");
     }
 
@@ -287,6 +311,9 @@ mod tests {
             (&["access.token_key=abc"], "32 bytes in base64"),
             (&["access.guests=true", "access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "one issuer"),
             (&["access.audience=\"a\\nb\""], "no control characters"),
+            (&["session.game=chess"], "`arena` or `pile`"),
+            (&["session.cubes=101"], "session.cubes is 0 to 100"),
+            (&["session.game=pile", "session.players_max=17"], "session.players_max is 0 to 16 in the pile"),
             (&["session.snapshot_interval=0"], "1 to 60"),
             (&["session.snapshot_interval=61"], "1 to 60"),
             (&["certificates.key=a.pem"], "both or none"),

@@ -1,4 +1,4 @@
-//! `foretell serve`: a dedicated server of the arena, for programs and browsers.
+//! `foretell serve`: a dedicated server of the arena or the pile, for programs and browsers.
 
 mod address;
 mod bundle;
@@ -8,10 +8,12 @@ mod page;
 mod serving;
 mod setup;
 
+use crate::game::GameName;
 use anyhow::{Context, Result};
 use clap::Args;
 use config::{Config, LogFormat, LogKeys};
-use foretell_arena::Arena;
+use foretell_arena::{Arena, Game};
+use foretell_pile::Pile;
 use std::io::{IsTerminal, stderr};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -49,24 +51,27 @@ pub fn run(args: ServeArgs) -> Result<()> {
     }
     start_log(&config.log)?;
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
-    runtime.block_on(serve(&config, args.insecure))
+    match config.session.game {
+        GameName::Arena => runtime.block_on(serve(&config, args.insecure, Arena::default())),
+        GameName::Pile => runtime.block_on(serve(&config, args.insecure, Pile::new(config.session.cubes))),
+    }
 }
 
-async fn serve(config: &Config, insecure: bool) -> Result<()> {
+async fn serve<G: Game>(config: &Config, insecure: bool, world: G) -> Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listen = config.server.listen;
-    let (mut serve_config, guests) = setup::set_up(config, insecure)?;
+    let (mut serve_config, guests) = setup::set_up::<G>(config, insecure)?;
     let page = match config.page.listen {
         Some(address) => Some(page::bind(address).await?),
         None => None,
     };
     serve_config.origins.extend(page.iter().flat_map(|page| page::origins(page, &config.page)));
-    let running = foretell_net::serve(listen, Arena::default(), serve_config)
+    let running = foretell_net::serve(listen, world, serve_config)
         .await
         .with_context(|| format!("server.listen: {listen} can't be served"))?;
-    println!("foretell serve: players join {}", running.url(&config.server.host));
+    println!("foretell serve: the {}, players join {}", G::NAME, running.url(&config.server.host));
     if let Some(listener) = page {
-        let players = page::Players::new(&config.server.host, &running, guests);
+        let players = page::Players::new(G::NAME, &config.server.host, &running, guests);
         tokio::spawn(page::serve(listener, &config.page, players)?);
     }
     if let Some(address) = config.metrics.listen {

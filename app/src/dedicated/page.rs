@@ -42,6 +42,7 @@ pub fn origins(listener: &TcpListener, keys: &PageKeys) -> Vec<String> {
 
 /// Where players join, and by whose word.
 pub struct Players {
+    game: &'static str,
     host: String,
     port: u16,
     hashes: watch::Receiver<Vec<CertificateHash>>,
@@ -50,10 +51,10 @@ pub struct Players {
 }
 
 impl Players {
-    pub fn new(host: &str, running: &Running, guests: Guests) -> Players {
+    pub fn new(game: &'static str, host: &str, running: &Running, guests: Guests) -> Players {
         let (port, hashes) = (running.local_addr().port(), running.watch_certificate_hashes());
         let given = Mutex::new(Given { since: Instant::now(), tokens: BTreeMap::new() });
-        Players { host: host.to_owned(), port, hashes, guests, given }
+        Players { game, host: host.to_owned(), port, hashes, guests, given }
     }
 
     fn url(&self) -> String {
@@ -151,6 +152,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
 struct Invitation {
     url: String,
     token: Option<String>,
+    /// What is played there.
+    game: &'static str,
 }
 
 async fn join(
@@ -168,7 +171,8 @@ async fn join(
         return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
     }
     let token = players.guests.token(&guest()).map(|token| token.reveal());
-    let invitation = serde_json::to_string(&Invitation { url: players.url(), token }).expect("two texts");
+    let invitation =
+        serde_json::to_string(&Invitation { url: players.url(), token, game: players.game }).expect("three texts");
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
 }
 

@@ -4,6 +4,7 @@ use super::address::out_of_reach;
 use super::config::Config;
 use crate::site::unbracketed;
 use anyhow::{Context, Result, bail, ensure};
+use foretell_arena::Game;
 use foretell_net::{Access, Account, Certificates, Issuer, Limits, ServeConfig, Token, UnixTime, random_key};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -41,7 +42,7 @@ impl Guests {
 }
 
 /// What the server runs with, and who lets guests in.
-pub fn set_up(config: &Config, insecure: bool) -> Result<(ServeConfig, Guests)> {
+pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, Guests)> {
     let (mut access, guests) = access(config, insecure)?;
     if let Some(sentence) = out_of_reach(config) {
         tracing::warn!("{sentence}");
@@ -56,14 +57,14 @@ pub fn set_up(config: &Config, insecure: bool) -> Result<(ServeConfig, Guests)> 
         _ => self_signed(&config.server.host, state_dir),
     };
     let (session, limits) = (&config.session, &config.limits);
-    let defaults = ServeConfig::new(foretell_arena::rules(), access);
+    let (defaults, game) = (ServeConfig::new(G::rules(), access), G::server());
     let serve = ServeConfig {
         session: foretell::ServerConfig {
-            players_max: session.players_max,
+            players_max: session.players_max.unwrap_or(game.players_max),
             snapshot_interval: session.snapshot_interval,
             nearest: (session.nearest > 0).then_some(session.nearest),
             keep_lost: Duration::from_secs(session.keep_lost_s.into()),
-            ..defaults.session
+            ..game
         },
         certificates,
         limits: Limits {
@@ -133,6 +134,8 @@ fn kept_key(file: &Path) -> Result<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretell_arena::Arena;
+    use foretell_pile::Pile;
 
     fn read(settings: &[&str]) -> Config {
         let settings: Vec<_> = settings.iter().map(|&setting| setting.into()).collect();
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_server_that_nobody_could_join_says_what_to_do() {
-        let sentence = set_up(&read(&[]), false).err().expect("refused").to_string();
+        let sentence = set_up::<Arena>(&read(&[]), false).err().expect("refused").to_string();
         assert!(["access.token_key", "access.guests", "--insecure"].iter().all(|way| sentence.contains(way)));
         let guest = Account::new("guest").expect("a name");
         for (settings, insecure, issues) in [
@@ -149,8 +152,19 @@ mod tests {
             (&[], true, true),
             (&["access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], false, false),
         ] {
-            let (_, guests) = set_up(&read(settings), insecure).expect("possible");
+            let (_, guests) = set_up::<Arena>(&read(settings), insecure).expect("possible");
             assert_eq!(guests.token(&guest).is_some(), issues, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn each_game_has_as_many_places_as_it_is_made_for_where_nobody_says_otherwise() {
+        for (settings, arena, pile) in [(&[][..], 64, 16), (&["session.players_max=7"], 7, 7)] {
+            let config = read(settings);
+            let [of_arena, of_pile] =
+                [set_up::<Arena>(&config, true), set_up::<Pile>(&config, true)].map(|made| made.expect("possible").0);
+            assert_eq!((of_arena.session.players_max, of_pile.session.players_max), (arena, pile));
+            assert!(of_pile.rules.exact && of_pile.session.relay_inputs && !of_arena.session.relay_inputs);
         }
     }
 
@@ -158,7 +172,7 @@ mod tests {
     fn the_key_of_tickets_is_the_same_at_the_next_start_and_nobody_elses() {
         let folder = std::env::temp_dir().join(format!("foretell-state-{}", std::process::id()));
         let state_dir = format!("server.state_dir={}", folder.join("deep").display());
-        let key = || set_up(&read(&[&state_dir]), true).map(|(serve, _)| serve.access.ticket_key);
+        let key = || set_up::<Arena>(&read(&[&state_dir]), true).map(|(serve, _)| serve.access.ticket_key);
         let first = key().expect("made");
         assert!(first.is_some() && key().expect("read") == first);
         let file = folder.join("deep/ticket.key");

@@ -4,11 +4,13 @@ mod keyboard;
 mod screen;
 mod vitals;
 
-use anyhow::{Context, Result, anyhow, bail};
+use crate::game::GameName;
+use crate::over;
+use anyhow::{Context, Result};
 use clap::Args;
-use foretell::ClientState;
-use foretell_arena::Arena;
-use foretell_net::{Account, Connected, Credential, JoinConfig, Player, Token, UnixTime, Via};
+use foretell_arena::{Arena, Game};
+use foretell_net::{Account, Credential, JoinConfig, Player, Token, UnixTime, Via};
+use foretell_pile::Pile;
 use keyboard::Keyboard;
 use screen::Screen;
 use std::io::{IsTerminal, stdout};
@@ -24,6 +26,9 @@ pub struct JoinArgs {
     /// read from the environment, FORETELL_TOKEN, where no list of processes shows it.
     #[arg(long, value_name = "NAME")]
     insecure: Option<String>,
+    /// What the server plays.
+    #[arg(long, value_enum, default_value_t)]
+    game: GameName,
     /// Leaves after so many seconds; otherwise with Esc or Ctrl-C.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: Option<u32>,
@@ -40,14 +45,17 @@ const TELLING: Duration = Duration::from_millis(250);
 /// Plays until it is told to leave.
 pub fn run(args: &JoinArgs) -> Result<()> {
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
-    runtime.block_on(play(args))
+    match args.game {
+        GameName::Arena => runtime.block_on(play::<Arena>(args)),
+        GameName::Pile => runtime.block_on(play::<Pile>(args)),
+    }
 }
 
-async fn play(args: &JoinArgs) -> Result<()> {
+async fn play<G: Game>(args: &JoinArgs) -> Result<()> {
     let via = if args.websocket { Via::WebSocket } else { Via::Either };
-    let config = JoinConfig { via, ..JoinConfig::new(foretell_arena::rules()) };
-    let mut player: Player<Arena> = foretell_net::connect(&args.url, credential(args)?, config).await?;
-    let mut world = Arena::default();
+    let config = JoinConfig { via, client: G::client(), ..JoinConfig::new(G::rules()) };
+    let mut player: Player<G> = foretell_net::connect(&args.url, credential(args)?, config).await?;
+    let mut world = G::default();
     let mut vitals = Vitals::default();
     let began = Instant::now();
     let (mut told, lasts) = (began, args.seconds.map(|seconds| Duration::from_secs(seconds.into())));
@@ -77,10 +85,7 @@ async fn play(args: &JoinArgs) -> Result<()> {
         };
         let frame = player.update(&mut world, &mut |_| buttons);
         vitals.corrections(frame.corrections);
-        if let ClientState::Refused(why) = frame.state {
-            bail!("the server has refused: {why:?}");
-        }
-        over(&player)?;
+        over::check(&player)?;
         if now - told >= TELLING {
             vitals.take(&player, (now - told).as_secs_f64());
             told = now;
@@ -100,14 +105,4 @@ fn credential(args: &JoinArgs) -> Result<Credential> {
     let text = std::env::var("FORETELL_TOKEN");
     let text = text.context("who plays? Set FORETELL_TOKEN, or --insecure NAME for a server in development mode")?;
     Token::parse(&text).map(Credential::from).context("FORETELL_TOKEN is no token: it is one word of base64")
-}
-
-/// A connection that is over, and does not come back, in a sentence.
-fn over(player: &Player<Arena>) -> Result<()> {
-    match player.connected() {
-        Connected::Yes | Connected::Rejoining => Ok(()),
-        Connected::Closed(why) => Err(anyhow!("the connection is over: {why}")),
-        Connected::Refused(why) => Err(anyhow!("the server does not take this player back: {why}")),
-        Connected::GivenUp => Err(anyhow!("the server could not be reached again for five minutes")),
-    }
 }

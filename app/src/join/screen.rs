@@ -8,7 +8,8 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
 };
 use crossterm::{execute, queue};
-use foretell_arena::Arena;
+use foretell::PlayerId;
+use foretell_arena::Game;
 use foretell_net::Player;
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
@@ -18,6 +19,16 @@ const WIDTH: usize = 41;
 const HEIGHT: usize = 21;
 /// Half the room's edge, in metres.
 const WALL_M: f64 = 10.0;
+
+/// What is seen of a place: the last of these that is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    Empty,
+    /// What belongs to nobody.
+    Small,
+    Other,
+    Own,
+}
 
 /// The terminal, until it is dropped.
 pub struct Screen {
@@ -34,7 +45,7 @@ impl Screen {
     }
 
     /// Shows what there is now.
-    pub fn draw(&mut self, player: &Player<Arena>, vitals: &Vitals, now: Instant) -> Result<()> {
+    pub fn draw<G: Game>(&mut self, player: &Player<G>, vitals: &Vitals, now: Instant) -> Result<()> {
         if self.is_terminal {
             return draw_room(player, vitals);
         }
@@ -54,14 +65,17 @@ impl Drop for Screen {
     }
 }
 
-fn draw_room(player: &Player<Arena>, vitals: &Vitals) -> Result<()> {
-    let mut room = [[None; WIDTH]; HEIGHT];
+fn draw_room<G: Game>(player: &Player<G>, vitals: &Vitals) -> Result<()> {
+    let mut room = [[Cell::Empty; WIDTH]; HEIGHT];
     let own = player.client().player();
     player.present(|view| {
-        let is_own = Some(view.entity.player()) == own;
+        let cell = match view.entity.player() {
+            PlayerId::SERVER => Cell::Small,
+            player if Some(player) == own => Cell::Own,
+            _ => Cell::Other,
+        };
         if let Some((row, column)) = place(view.pose().position) {
-            let cell: &mut Option<bool> = &mut room[row][column];
-            *cell = Some(is_own || *cell == Some(true));
+            room[row][column] = cell.max(room[row][column]);
         }
     });
     let mut out = stdout();
@@ -70,9 +84,10 @@ fn draw_room(player: &Player<Arena>, vitals: &Vitals) -> Result<()> {
         queue!(out, Print('|'))?;
         for cell in row {
             match cell {
-                None => queue!(out, Print(' '))?,
-                Some(true) => queue!(out, SetForegroundColor(Color::Green), Print('#'), ResetColor)?,
-                Some(false) => queue!(out, SetForegroundColor(Color::Yellow), Print('o'), ResetColor)?,
+                Cell::Empty => queue!(out, Print(' '))?,
+                Cell::Small => queue!(out, Print('.'))?,
+                Cell::Other => queue!(out, SetForegroundColor(Color::Yellow), Print('o'), ResetColor)?,
+                Cell::Own => queue!(out, SetForegroundColor(Color::Green), Print('#'), ResetColor)?,
             }
         }
         queue!(out, Print("|\r\n"))?;

@@ -37,6 +37,7 @@ const FILES: &[File] = files! {
     "controls.js": JS,
     "element.js": JS,
     "events.js": JS,
+    "hall.js": JS,
     "history.js": JS,
     "input.js": JS,
     "lane.js": JS,

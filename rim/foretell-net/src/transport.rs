@@ -97,8 +97,9 @@ pub enum Closed {
     /// Nobody has said so: the network is gone, or the other end's machine or program.
     #[error("connection lost")]
     Lost = 6,
-    /// The other end plays by other rules, or speaks another version of the session's protocol: another build of the game.
-    #[error("another build of the game")]
+    /// The other end plays by other rules, or speaks another version of the session's protocol: another game, or another
+    /// build of it.
+    #[error("another game, or another build of it")]
     Incompatible = 7,
 }
 

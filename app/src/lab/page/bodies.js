@@ -1,6 +1,8 @@
 // Rigid bodies by frame: the program tells only of those that are elsewhere than before; this puts them together again, for
 // the newest frame and for those that are looked back on.
 
+import { HALF_M } from "./hall.js";
+
 /** Numbers in a row: number, place in mm, x, y and z of the rotation, and how it comes to be there. */
 const ROW = 8;
 const PER_ONE = 32767;
@@ -11,7 +13,6 @@ const KEY_FRAMES = 60;
 const LISTS = ["client", "server", "ghost"];
 /** Below it are the numbers of players. */
 const FIRST_SMALL = 256;
-const HALF_M = { driver: 0.5, small: 0.2 };
 
 function rowsOf(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));

@@ -1,10 +1,10 @@
 //! Bodies as the page gets them: of each only when it is elsewhere than it was told to be.
 
-use crate::pile::SMALL;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use foretell::Entity;
 use foretell::motion::Pose;
+use foretell_pile::SMALL;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

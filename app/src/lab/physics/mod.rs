@@ -12,16 +12,15 @@ mod stage;
 use super::controls::Key;
 use super::lanes::{Bench, Lanes, Question};
 use super::settings::Settings;
-use crate::pile::{Pile, Thing};
 pub use bodies::Bodies;
 use foretell::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
 use foretell::session::client::{Predict, Reconciliation, Show};
-use foretell::{ClientConfig, Instant, PeerId, Rules, ServerConfig, State, TickRate, Tolerance};
+use foretell::{ClientConfig, Instant, PeerId, Rules, ServerConfig, TickRate};
+use foretell_arena::Game;
+use foretell_pile::Pile;
 use screen::Screen;
 use stage::{Blow, Stage};
 
-/// A state of the pile is saved in one of so many ticks: a save costs as much as a step.
-const CHECKPOINT_INTERVAL: u32 = 8;
 /// What one frame simulates again at most; the rest waits for the next frames.
 const RESIMULATION_BUDGET: u32 = 64;
 
@@ -91,7 +90,7 @@ impl Physics {
 
 impl Session {
     fn new(agreed: Agreed, (seed, began): (u64, u32), settings: &Settings) -> Session {
-        let rules = Rules { tick_rate: agreed.rate, exact: agreed.exact, ..Rules::new(Thing::schema()) };
+        let rules = Rules { tick_rate: agreed.rate, exact: agreed.exact, ..Pile::rules() };
         let simulation = Simulation::new(rules, server(settings), Pile::new(agreed.field), seed);
         let mut session = Session { agreed, simulation, stage: Stage::default(), began };
         session.add_player(settings);
@@ -139,12 +138,13 @@ impl Session {
 
 /// How both clients decide: in an exact session all is predicted, else what is near; what differs is simulated again.
 fn client(settings: &Settings) -> ClientConfig {
+    let ClientConfig { checkpoint_interval, tolerance, .. } = Pile::client();
     ClientConfig {
         predict: if settings.is_exact() { Predict::Everyone } else { NEAR },
-        checkpoint_interval: CHECKPOINT_INTERVAL,
+        checkpoint_interval,
         resimulation_budget: RESIMULATION_BUDGET,
         reconciliation: Reconciliation::Rollback,
-        tolerance: Tolerance::of_contacts(),
+        tolerance,
         send_interval: 1,
         show: Show::default(),
         ..settings.client()

@@ -2,11 +2,11 @@
 
 use super::super::lanes::{Figure, Lane};
 use super::bodies::{self, Bodies, Teller, Told};
-use crate::pile::{DRIVER, Pile};
 use foretell::motion::Pose;
 use foretell::motion::vector::{length, sub};
 use foretell::session::client::{ClientStats, Corrected, Source};
 use foretell::{Client, Entity, Frame, Instant, PlayerId, Tick};
+use foretell_pile::{DRIVER, Pile, Thing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Over how many frames is measured.
@@ -236,7 +236,7 @@ impl Screen {
 /// All bodies of rows as they are told.
 pub fn told_of(rows: &foretell::Rows) -> Vec<Told> {
     let pose = |thing| {
-        let (crate::pile::Thing::Driver { body } | crate::pile::Thing::Small { body }) = thing;
+        let (Thing::Driver { body } | Thing::Small { body }) = thing;
         Pose { position: body.position.map(f64::from), rotation: body.rotation.map(f64::from) }
     };
     rows.states().map(|(entity, thing)| bodies::told(entity, pose(thing), 0)).collect()

@@ -3,12 +3,12 @@
 
 use super::bodies::Told;
 use super::screen::{Screen, told_of};
-use crate::pile::Pile;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
 use foretell::netsim::Fate;
 use foretell::session::{Peek, peek};
 use foretell::{Client, Frame, Instant, Server, ServerFrame, Tick};
 use foretell_arena::Buttons;
+use foretell_pile::Pile;
 use foretell_rapier::rapier3d::math::Vector;
 use std::collections::VecDeque;
 

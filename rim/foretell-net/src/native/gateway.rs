@@ -329,7 +329,7 @@ impl Gateway {
                 Err(Unsent::HeldBack)
             };
             if link.asked && is_incompatible(datagram) {
-                info!(account = %link.account, "another build of the game");
+                info!(account = %link.account, "another game, or another build of it");
                 link.transport.close(Closed::Incompatible);
             }
             if sent.is_ok() {

@@ -1,11 +1,16 @@
-//! The world of the scene *Physics*: every player drives a cube by forces through a field of small ones (R4, R6).
+//! The world of the scene *Physics*, which the dedicated server offers too: every player drives a cube by forces through a
+//! field of small ones (R4, R6).
 //!
 //! Rigid bodies in f32; axes, metres and keys are the arena's: x points right, y up, z into the room. A body's position is
 //! its middle. The floor is `y = 0`, low walls stand at `|x|, |z| = 10`. What the driver does follows from its body and its
 //! keys alone, so that the rows of the bodies are the whole state.
 
-use foretell::{Entity, Kind, PlayerId, Rows, State, Step, World};
-use foretell_arena::Buttons;
+#![forbid(unsafe_code)]
+
+use foretell::{
+    ClientConfig, Entity, Kind, PlayerId, Rows, Rules, ServerConfig, State, Step, TickRate, Tolerance, World,
+};
+use foretell_arena::{Buttons, Game};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -15,6 +20,11 @@ pub const DRIVER: Kind = Kind(0);
 pub const SMALL: Kind = Kind(1);
 /// Half an edge of either, in metres.
 pub const HALF_M: [f32; 2] = [0.5, 0.2];
+/// How many small cubes there are at most where the pile is a [`Game`]: with [`PLAYERS_MAX`] as many bodies as a client of an
+/// exact session can be told at once.
+pub const CUBES_MAX: u16 = 100;
+/// How many players. More have no place to start from either.
+pub const PLAYERS_MAX: u16 = 16;
 /// The force of a held key on a cube of 1 kg, in newtons: the article's 0.5 m/s per tick of 1/64 s.
 const PUSH_N: f32 = 32.0;
 /// What air takes from a driver's velocity, per second: the article has none, and no walls.
@@ -30,15 +40,21 @@ const APART_M: [f32; 2] = [0.62, 0.5];
 const SPAWNED_PER_TICK: u16 = 225;
 /// How far from the field the first two players start.
 const BEFORE_M: f32 = 2.4;
+/// Who starts nearer to a body than so on the floor starts above it, so much higher.
+const CLEAR_M: f32 = 1.4;
 
 /// What there is one row of.
 #[derive(State, Clone, Copy, Debug)]
 pub enum Thing {
+    /// A player's cube.
     Driver {
+        /// All that it is.
         #[state(flatten)]
         body: Body,
     },
+    /// A cube of the field.
     Small {
+        /// All that it is.
         #[state(flatten)]
         body: Body,
     },
@@ -82,11 +98,14 @@ impl Field {
         Body::at([place(nth % self.columns, self.columns), HALF_M[1], place((nth / self.columns).floor(), self.rows)])
     }
 
-    /// Where a player starts: the first two face each other across it.
-    fn start(&self, player: PlayerId) -> Body {
-        let nth = player.get().saturating_sub(1);
+    /// Where a player starts: the first two face each other across it, others beside them, one in each of the places before
+    /// the first gets somebody again.
+    fn start(&self, player: PlayerId) -> [f32; 3] {
+        let nth = player.get().saturating_sub(1) % PLAYERS_MAX;
         let far = (self.rows * self.apart_m / 2.0 + BEFORE_M).min(WALL_M - 1.0);
-        Body::at([f32::from(nth / 2) * 2.0, HALF_M[0], if nth.is_multiple_of(2) { -far } else { far }])
+        let pair = nth / 2;
+        let aside = f32::from(pair.div_ceil(2)) * if pair.is_multiple_of(2) { -2.0 } else { 2.0 };
+        [aside, HALF_M[0], if nth.is_multiple_of(2) { -far } else { far }]
     }
 }
 
@@ -122,12 +141,20 @@ impl Pile {
 
     /// As many as one tick may name.
     fn scatter(&mut self, step: &Step<'_, Buttons>) {
-        let until = |tick: u32| u16::try_from(tick).unwrap_or(u16::MAX).saturating_mul(SPAWNED_PER_TICK);
-        let tick = step.tick().get();
-        for nth in until(tick)..until(tick + 1).min(self.field.cubes) {
+        let lie = self.physics.entities().filter(|entity| entity.kind() == SMALL).count();
+        let lie = u16::try_from(lie).expect("never more than are scattered");
+        for nth in lie..self.field.cubes.min(lie + SPAWNED_PER_TICK) {
             let small = step.spawn(SMALL, PlayerId::SERVER);
             self.physics.spawn(small, &Thing::Small { body: self.field.place(f32::from(nth)) });
         }
+    }
+
+    /// Where a player starts, above whatever lies there by now.
+    fn start(&self, player: PlayerId) -> Body {
+        let [x, floor, z] = self.field.start(player);
+        let lie = self.physics.entities().filter_map(|entity| self.physics.body(entity)).map(|body| body.translation());
+        let below = lie.filter(|at| (at.x - x).abs() < CLEAR_M && (at.z - z).abs() < CLEAR_M);
+        Body::at([x, below.map(|at| at.y + CLEAR_M).fold(floor, f32::max), z])
     }
 
     fn drive(&mut self, driver: Entity, keys: Buttons) {
@@ -144,6 +171,30 @@ impl Pile {
     }
 }
 
+impl Default for Pile {
+    /// A client's, before it is told of anything.
+    fn default() -> Pile {
+        Pile::new(0)
+    }
+}
+
+impl Game for Pile {
+    const NAME: &'static str = "pile";
+
+    fn rules() -> Rules {
+        Rules { tick_rate: TickRate::hz(60), exact: true, ..Rules::new(Thing::schema()) }
+    }
+
+    fn server() -> ServerConfig {
+        ServerConfig { relay_inputs: true, players_max: PLAYERS_MAX, ..ServerConfig::default() }
+    }
+
+    /// A saved pile costs as much as a step of it: one in eight ticks is enough.
+    fn client() -> ClientConfig {
+        ClientConfig { checkpoint_interval: 8, tolerance: Tolerance::of_contacts(), ..ClientConfig::default() }
+    }
+}
+
 impl World for Pile {
     type Input = Buttons;
     type Saved = Physics;
@@ -154,7 +205,7 @@ impl World for Pile {
             self.scatter(step);
         }
         for player in step.joined() {
-            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: self.field.start(*player) });
+            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: self.start(*player) });
         }
         self.physics.retain(|entity| !step.left().contains(&entity.player()));
         let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
@@ -194,8 +245,8 @@ impl World for Pile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretell::Tick;
     use foretell::harness::sync_test;
-    use foretell::{Rules, Tick};
 
     #[test]
     fn every_save_load_rollback_and_row_of_a_pushed_pile_is_exact() {
@@ -205,7 +256,7 @@ mod tests {
             jump: tick.get().is_multiple_of(64),
             ..Buttons::default()
         };
-        assert_eq!(sync_test(&Rules::new(Thing::schema()), || Pile::new(100), input, 200), Ok(()));
+        assert_eq!(sync_test(&Pile::rules(), || Pile::new(CUBES_MAX), input, 200), Ok(()));
     }
 
     #[test]
@@ -215,12 +266,16 @@ mod tests {
             let far = (0..cubes)
                 .map(|nth| field.place(f32::from(nth)).position)
                 .fold(0.0, |far, [x, _, z]| x.abs().max(z.abs()).max(far));
-            let starts: Vec<_> = (1..=8).map(|player| field.start(PlayerId::new(player)).position).collect();
+            let starts: Vec<_> = (1..=PLAYERS_MAX).map(|player| field.start(PlayerId::new(player))).collect();
             assert_eq!((starts[0][0], starts[0][2]), (starts[1][0], -starts[1][2]));
-            for [x, _, z] in starts {
+            for [x, _, z] in &starts {
                 assert!(x.abs() <= WALL_M - HALF_M[0] && z.abs() <= WALL_M - HALF_M[0]);
                 assert!(cubes == 30 || z.abs() - HALF_M[0] > far + HALF_M[1], "in the field of {cubes}");
             }
+            let apart = |one: [f32; 3], other: [f32; 3]| (one[0] - other[0]).abs().max((one[2] - other[2]).abs());
+            let pairs = (0..starts.len()).flat_map(|nth| (0..nth).map(move |other| (nth, other)));
+            assert!(pairs.into_iter().all(|(nth, other)| apart(starts[nth], starts[other]) > CLEAR_M));
+            assert_eq!(field.start(PlayerId::new(u16::MAX)), starts[usize::from((u16::MAX - 1) % PLAYERS_MAX)]);
         }
     }
 }
