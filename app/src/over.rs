@@ -27,7 +27,7 @@ fn refused<G: Game>(why: Refusal) -> String {
     match why {
         Refusal::Version => "the server is of another version than this program".into(),
         Refusal::Rules => {
-            format!("the server plays another game than the {}, or another build of it: --game says which", G::NAME)
+            format!("the server plays another game than the {} (--game says which), or another build of it", G::NAME)
         }
         Refusal::Full => "the server is full".into(),
         Refusal::Gone => "the place is taken over, or given up".into(),

@@ -133,10 +133,10 @@ impl World for Arena {
     type Saved = Vec<(Entity, Cube)>;
 
     fn step(&mut self, step: &Step<'_, Buttons>) {
+        self.cubes.retain(|(entity, _)| !step.left().contains(&entity.player()));
         for player in step.joined() {
             self.cubes.push((step.spawn(Kind(0), *player), Cube::at_start(*player)));
         }
-        self.cubes.retain(|(entity, _)| !step.left().contains(&entity.player()));
         self.cubes.sort_unstable_by_key(|(entity, _)| *entity);
         #[expect(clippy::cast_possible_truncation, reason = "the world is in f32")]
         let dt = step.seconds() as f32;

@@ -189,7 +189,7 @@ impl Game for Pile {
         ServerConfig { relay_inputs: true, players_max: PLAYERS_MAX, ..ServerConfig::default() }
     }
 
-    /// A saved pile costs as much as a step of it: one in eight ticks is enough.
+    /// A saved pile costs about two steps of it where some cubes move: eight ticks between two are a fair price.
     fn client() -> ClientConfig {
         ClientConfig { checkpoint_interval: 8, tolerance: Tolerance::of_contacts(), ..ClientConfig::default() }
     }
@@ -204,10 +204,10 @@ impl World for Pile {
         if step.is_authority() {
             self.scatter(step);
         }
+        self.physics.retain(|entity| !step.left().contains(&entity.player()));
         for player in step.joined() {
             self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: self.start(*player) });
         }
-        self.physics.retain(|entity| !step.left().contains(&entity.player()));
         let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
         for driver in drivers {
             if let Some(player) = step.input(driver.player()) {

@@ -4,13 +4,16 @@ use foretell::ClientState;
 use foretell::session::Refusal;
 use foretell::session::client::Outcomes;
 use foretell_arena::Game;
-use foretell_net::{Connected, Player};
+use foretell_net::{Closed, Connected, Player};
+
+const OTHER_BUILD: &str = "This page and the server are of different versions: build the page again.";
 
 /// In one word, and in a sentence.
 pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let sentence = match player.connected() {
         Connected::Yes => return connected(player),
         Connected::Rejoining => return ("rejoining", "Connection lost. Trying to come back.".into()),
+        Connected::Closed(Closed::Incompatible) => OTHER_BUILD.into(),
         Connected::Closed(why) => format!("It is over: {why}."),
         Connected::Refused(why) => format!("The server does not take you back: {why}."),
         Connected::GivenUp => "Connection lost, and the server could not be reached for five minutes.".into(),
@@ -22,9 +25,7 @@ fn connected<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let client = player.client();
     let (state, sentence) = match client.state(player.clock().now()) {
         ClientState::Joining => ("joining", "Joining."),
-        ClientState::Refused(Refusal::Version | Refusal::Rules) => {
-            ("over", "This page and the server are of different versions: build the page again.")
-        }
+        ClientState::Refused(Refusal::Version | Refusal::Rules) => ("over", OTHER_BUILD),
         ClientState::Refused(Refusal::Full) => ("over", "The server is full."),
         ClientState::Refused(Refusal::Gone) => ("over", "The place is taken over, or given up."),
         ClientState::Playing | ClientState::Behind => ("playing", ""),

@@ -31,10 +31,10 @@ impl World for Arena {
     type Saved = Arena;
 
     fn step(&mut self, step: &Step<'_, Buttons>) {
+        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
         for player in step.joined() {
             self.0.insert(step.spawn(Kind(0), *player), Cube::default());
         }
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
         for (entity, cube) in &mut self.0 {
             let Some(player) = step.input(entity.player()) else { continue };
             let push = f32::from(i8::from(player.input.right) - i8::from(player.input.left));

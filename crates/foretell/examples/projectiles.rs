@@ -57,11 +57,11 @@ impl World for Duel {
     type Saved = Duel;
 
     fn step(&mut self, step: &Step<'_, Keys>) {
+        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
         for player in step.joined() {
             let walker = step.spawn(WALKER, *player);
             self.0.insert(walker, Thing::Walker { x: [5.0 * Duel::side(walker)], hits: 0 });
         }
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
         // Whoever is only shown here is moved by the client itself.
         let moving: Vec<_> = self.0.keys().copied().filter(|entity| step.role(*entity) != Role::Proxy).collect();
         for entity in moving {

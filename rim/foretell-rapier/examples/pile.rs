@@ -72,11 +72,11 @@ impl World for Pile {
         if step.is_authority() && step.tick() == Tick::ZERO {
             self.scatter(step);
         }
+        self.0.retain(|entity| !step.left().contains(&entity.player()));
         for player in step.joined() {
             let x = 3.0 * f32::from(player.get());
             self.0.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at([x, 0.5, 0.0]) });
         }
-        self.0.retain(|entity| !step.left().contains(&entity.player()));
         let drivers: Vec<_> = self.0.entities().filter(|entity| entity.kind() == DRIVER).collect();
         for driver in drivers {
             let Some(player) = step.input(driver.player()) else { continue };

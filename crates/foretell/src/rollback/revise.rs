@@ -98,15 +98,19 @@ impl<W: World> Timeline<W> {
     }
 
     /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the
-    /// next [`resimulate`](Timeline::resimulate) begins there, or before it.
+    /// next [`resimulate`](Timeline::resimulate) begins there, or before it. One that is under way and will come to `tick`
+    /// just goes on.
     ///
     /// # Panics
     /// When `tick` is not remembered.
     pub fn revisit(&mut self, tick: Tick) {
         assert!(self.oldest <= tick && tick < self.present, "only a remembered tick can be simulated again");
+        if self.again_from.is_some_and(|from| from <= tick) {
+            return;
+        }
         self.checkpoints.forget_aside(Some(self.present));
         self.has_saved_again = false;
-        self.again_from = Some(self.again_from.map_or(tick, |from| from.min(tick)));
+        self.again_from = Some(tick);
     }
 
     /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up
@@ -133,7 +137,7 @@ impl<W: World> Timeline<W> {
     fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<Entity> {
         let is_gone = |entity: &Entity| full.words(*entity).is_none();
         // What was written before the step to this state is in the world still.
-        let before = tick.back(1).filter(|before| *before >= self.oldest);
+        let before = tick.back(1).filter(|before| self.present.since(*before) <= self.horizon());
         let written = before.map(|before| self.slots[self.index(before)].proxies.iter().map(|(entity, _)| entity));
         let arriving = written.into_iter().flatten().filter(|entity| predicted.contains(*entity));
         let leaving = self.slots[self.index(tick)].rows.iter().map(|(entity, _)| entity);

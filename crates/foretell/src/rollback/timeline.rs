@@ -33,8 +33,9 @@ pub(super) struct Slot<W: World> {
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
 ///
-/// Invariants: `oldest <= next re-simulated tick <= present`; slots exist for every state from `oldest` to `present`;
-/// each is consistent with the one before it, but where a re-simulation is under way.
+/// Invariants: slots exist for every state from `oldest` to `present`; each is consistent with the one before it, but where a
+/// re-simulation is under way; state `oldest` is saved, or the world holds it. The next re-simulated tick is not older, or lies
+/// on the side: one that takes long enough may be left behind.
 pub struct Timeline<W: World> {
     pub(super) predicted: Predicted,
     pub(super) rate: TickRate,
@@ -69,7 +70,7 @@ impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
     /// for `checkpoint_every` ticks (0 counts as 1), and where it is rewritten; of what is simulated again, the first such state
     /// alone. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as many
-    /// ticks less may be remembered as lie between two saved ones.
+    /// ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {
             rows: Rows::new(schema),

@@ -10,6 +10,7 @@ mod golden_prng;
 mod golden_shared;
 mod golden_validation;
 mod inputs;
+mod lockstep;
 mod motion_laws;
 mod near;
 mod netsim_statistics;

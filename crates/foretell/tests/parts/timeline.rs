@@ -2,32 +2,31 @@
 
 use foretell::rollback::{InputStatus, PlayerInput, Predicted, Timeline, Told};
 use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, Tick, TickRate, World};
-use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
-struct Push {
+pub(crate) struct Push {
     force: i16,
 }
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
-struct Mass {
+pub(crate) struct Mass {
     #[state(position)]
-    at: [f64; 1],
+    pub(crate) at: [f64; 1],
     #[state(velocity)]
-    speed: [f64; 1],
+    pub(crate) speed: [f64; 1],
 }
 
-const ME: PlayerId = PlayerId::new(1);
-const THEM: PlayerId = PlayerId::new(2);
-const MINE: Entity = Entity::new(Kind(0), ME, Tick::ZERO, 0);
-const THEIRS: Entity = Entity::new(Kind(0), THEM, Tick::ZERO, 0);
+pub(crate) const ME: PlayerId = PlayerId::new(1);
+pub(crate) const THEM: PlayerId = PlayerId::new(2);
+pub(crate) const MINE: Entity = Entity::new(Kind(0), ME, Tick::ZERO, 0);
+pub(crate) const THEIRS: Entity = Entity::new(Kind(0), THEM, Tick::ZERO, 0);
 
 /// My masses are drawn towards all others, wherever they come from; a strong push spawns a spark, and
 /// one the other way puts them out.
 #[derive(Clone, Default)]
-struct Masses {
-    masses: BTreeMap<Entity, Mass>,
+pub(crate) struct Masses {
+    pub(crate) masses: BTreeMap<Entity, Mass>,
     first_times: u32,
 }
 
@@ -65,6 +64,11 @@ impl World for Masses {
         self.masses.clone_from(from);
     }
 
+    fn take(&mut self, from: &mut Self::Saved) {
+        // What it leaves is nothing to go back to.
+        self.masses = core::mem::take(from);
+    }
+
     fn publish(&self, rows: &mut Rows) {
         rows.publish_all(&self.masses);
     }
@@ -80,7 +84,7 @@ fn others(at: f64) -> Rows {
     rows
 }
 
-fn push(force: i16) -> PlayerInput<Push> {
+pub(crate) fn push(force: i16) -> PlayerInput<Push> {
     PlayerInput { player: ME, input: Push { force }, status: InputStatus::Received, presented: None }
 }
 
@@ -162,7 +166,7 @@ fn a_spawn_that_the_authority_does_not_name_is_withdrawn_and_one_that_it_names_i
 }
 
 /// What the authority tells of their inputs.
-fn tell(timeline: &mut Timeline<Masses>, told: impl IntoIterator<Item = (u32, i16)>) {
+pub(crate) fn tell(timeline: &mut Timeline<Masses>, told: impl IntoIterator<Item = (u32, i16)>) {
     let received = |force| Told { input: Some(Push { force }), status: InputStatus::Received };
     let told = told.into_iter().map(|(tick, force)| (Tick::new(tick), received(force)));
     timeline.tell(THEM, Tick::new(1000), told);
@@ -177,7 +181,7 @@ fn full(timeline: &Timeline<Masses>, tick: u32) -> Rows {
     full
 }
 
-fn both() -> Predicted {
+pub(crate) fn both() -> Predicted {
     let mut predicted = Predicted::own(ME);
     predicted.insert(THEM);
     predicted
@@ -287,100 +291,4 @@ fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before()
     (0..2).for_each(|_| assert!(timeline.resimulate(&mut world, 2) > 0));
     assert_eq!(timeline.settled(), timeline.present());
     assert_ne!(world.masses, before);
-}
-
-/// What may happen to a timeline.
-#[derive(Clone, Debug)]
-enum Turn {
-    Advance(i16),
-    /// The authority's state of so many ticks before the settled one differs.
-    Rewrite(u32, i16),
-    /// An input of theirs of so many ticks before the settled one was another.
-    Tell(u32, i16),
-    Canonical(u32),
-    /// From now on at most so many ticks are simulated again at once.
-    Resimulate(u32),
-}
-
-fn turns() -> impl Strategy<Value = Vec<Turn>> {
-    let turn = prop_oneof![
-        6 => (-99_i16..99).prop_map(Turn::Advance),
-        1 => (0_u32..30, -9_i16..9).prop_map(|(back, at)| Turn::Rewrite(back, at)),
-        1 => (1_u32..30, -99_i16..99).prop_map(|(back, force)| Turn::Tell(back, force)),
-        1 => (1_u32..30).prop_map(Turn::Canonical),
-        2 => (1_u32..9).prop_map(Turn::Resimulate),
-    ];
-    proptest::collection::vec(turn, 1..60)
-}
-
-/// A timeline that has gone through all that, and its world.
-fn gone_through(turns: &[Turn], checkpoint_every: u32) -> (Timeline<Masses>, Masses) {
-    let mut world = Masses::default();
-    world.masses.insert(MINE, Mass::default());
-    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, checkpoint_every);
-    timeline.begin(&world, Tick::ZERO);
-    let mut full = Rows::new(&Mass::schema());
-    full.set(MINE, &Mass::default());
-    full.set(THEIRS, &Mass::default());
-    timeline.switch(&mut world, Tick::ZERO, &both(), &full);
-    let play = |timeline: &mut Timeline<Masses>, world: &mut Masses, force| {
-        timeline.give(timeline.present(), push(force));
-        timeline.advance(world, &Rows::new(&Mass::schema()));
-    };
-    (0..40).for_each(|tick| play(&mut timeline, &mut world, tick));
-    // What is confirmed is not asked for again.
-    let mut confirmed = Tick::ZERO;
-    let mut budget = 100;
-    for turn in turns {
-        let settled = timeline.settled();
-        let back = |ticks| settled.back(ticks).unwrap_or(confirmed).max(confirmed);
-        match *turn {
-            Turn::Advance(force) => play(&mut timeline, &mut world, force),
-            Turn::Rewrite(ticks, at) => {
-                let mut authority = timeline.rows(back(ticks)).expect("remembered").clone();
-                authority.set(MINE, &Mass { at: [f64::from(at)], speed: [0.5] });
-                timeline.rewrite(&mut world, back(ticks), &authority);
-                confirmed = back(ticks);
-            }
-            Turn::Tell(ticks, force) => {
-                tell(&mut timeline, [(back(ticks).get(), force)]);
-                let outdated = timeline.outdated(confirmed);
-                if let Some(tick) = outdated.filter(|_| settled == timeline.present()) {
-                    timeline.revisit(tick);
-                }
-            }
-            Turn::Canonical(ticks) => {
-                timeline.announce(back(ticks));
-                let outdated = timeline.outdated(confirmed);
-                if let Some(tick) = outdated.filter(|_| settled == timeline.present()) {
-                    timeline.revisit(tick);
-                }
-            }
-            Turn::Resimulate(ticks) => budget = ticks,
-        }
-        // As every update does.
-        timeline.resimulate(&mut world, budget);
-    }
-    timeline.seek_present(&mut world);
-    (timeline, world)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-
-    /// Rewrites and told inputs come with budgets that do not suffice, so that the world goes back and forth between the
-    /// present and what is settled.
-    #[test]
-    fn a_world_that_is_saved_now_and_then_is_the_same_as_one_that_is_always_saved(
-        turns in turns(),
-        checkpoint_every in 2_u32..20,
-    ) {
-        let (always, always_world) = gone_through(&turns, 1);
-        let (sometimes, sometimes_world) = gone_through(&turns, checkpoint_every);
-        prop_assert_eq!(sometimes.settled(), always.settled());
-        for tick in sometimes.oldest().until(sometimes.present().next()) {
-            prop_assert_eq!(sometimes.rows(tick), always.rows(tick), "{:?}", tick);
-        }
-        prop_assert_eq!(sometimes_world.masses, always_world.masses);
-    }
 }

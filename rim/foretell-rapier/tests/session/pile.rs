@@ -113,12 +113,12 @@ impl World for Pile {
         if step.is_authority() {
             self.scatter(step);
         }
+        self.physics.retain(|entity| !step.left().contains(&entity.player()));
         for player in step.joined() {
             let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
             let at = [side, 0.5, f32::from(player.get() / 3)];
             self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
         }
-        self.physics.retain(|entity| !step.left().contains(&entity.player()));
         let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
         for driver in drivers {
             let Some(player) = step.input(driver.player()) else { continue };

@@ -1,8 +1,9 @@
 //! What of the world one client sees, where that is not all: of the entities of others those that are nearest to any of its
 //! own.
 //!
-//! What is in view stays there until something else is nearer by a fifth. Of what is equally near the first by name is in
-//! view. Own entities, those that the client has authority over, and those without a position are told always.
+//! What is in view stays there until something else is nearer by a fifth. Of what is equally near, to single precision, the
+//! first by name is in view. Own entities, those that the client has authority over, and those without a position are told
+//! always.
 
 use super::changes::{Changes, Stamp};
 use super::holds::Holds;

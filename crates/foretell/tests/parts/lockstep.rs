@@ -1,0 +1,153 @@
+//! A timeline that saves its world now and then against one that saves it in every tick, through the same turns.
+
+use crate::timeline::{ME, MINE, Mass, Masses, THEIRS, both, push, tell};
+use foretell::rollback::{Predicted, Timeline};
+use foretell::{Rows, State, Tick, TickRate};
+use proptest::prelude::*;
+
+/// What may happen to a timeline. Ticks are counted back from the settled one, as far as is confirmed.
+#[derive(Clone, Debug)]
+enum Turn {
+    Advance(i16),
+    /// The authority's state differs.
+    Rewrite(u32, i16),
+    /// An input of theirs was another.
+    Tell(u32, i16),
+    Canonical(u32),
+    /// They are predicted from then on, or not any more.
+    Switch(u32, bool),
+    SeekPresent,
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let turn = prop_oneof![
+        8 => (-99_i16..99).prop_map(Turn::Advance),
+        2 => (0_u32..40, -9_i16..9).prop_map(|(back, at)| Turn::Rewrite(back, at)),
+        2 => (1_u32..40, -99_i16..99).prop_map(|(back, force)| Turn::Tell(back, force)),
+        1 => (1_u32..40).prop_map(Turn::Canonical),
+        1 => (0_u32..40, any::<bool>()).prop_map(|(back, everybody)| Turn::Switch(back, everybody)),
+        2 => Just(Turn::SeekPresent),
+    ];
+    proptest::collection::vec(turn, 1..80)
+}
+
+struct Run {
+    timeline: Timeline<Masses>,
+    world: Masses,
+}
+
+impl Run {
+    fn new(horizon: u32, checkpoint_every: u32, budget: u32) -> Run {
+        let mut world = Masses::default();
+        world.masses.insert(MINE, Mass::default());
+        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), horizon, checkpoint_every);
+        timeline.begin(&world, Tick::ZERO);
+        let mut full = Rows::new(&Mass::schema());
+        [MINE, THEIRS].into_iter().for_each(|entity| full.set(entity, &Mass::default()));
+        timeline.switch(&mut world, Tick::ZERO, &both(), &full);
+        timeline.allow(budget);
+        let mut run = Run { timeline, world };
+        (0..50).for_each(|force| run.advance(force));
+        run
+    }
+
+    fn advance(&mut self, force: i16) {
+        self.timeline.give(self.timeline.present(), push(force));
+        self.timeline.advance(&mut self.world, &Rows::new(&Mass::schema()));
+    }
+
+    /// One turn about `tick`, whose rows are `known`. Says whether everything before is confirmed by it.
+    fn take(&mut self, turn: &Turn, tick: Tick, known: &Rows) -> bool {
+        let Run { timeline, world } = self;
+        let mut authority = known.clone();
+        match *turn {
+            Turn::Advance(force) => self.advance(force),
+            Turn::Rewrite(_, at) => {
+                authority.set(MINE, &Mass { at: [f64::from(at)], speed: [0.5] });
+                timeline.rewrite(world, tick, &authority);
+                return true;
+            }
+            Turn::Tell(_, force) => tell(timeline, [(tick.get(), force)]),
+            Turn::Canonical(_) => timeline.announce(tick),
+            Turn::Switch(_, everybody) => {
+                let predicted = if everybody { both() } else { Predicted::own(ME) };
+                if timeline.settled() == timeline.present() && *timeline.predicted() != predicted {
+                    authority.set(THEIRS, &Mass { at: [1.0], speed: [0.25] });
+                    timeline.switch(world, tick, &predicted, &authority);
+                    return true;
+                }
+            }
+            Turn::SeekPresent => timeline.seek_present(world),
+        }
+        false
+    }
+
+    /// As every update does: what was otherwise than it is known to have been is simulated again.
+    fn update(&mut self, since: Tick, budget: u32) {
+        let settled = self.timeline.settled();
+        let outdated = self.timeline.outdated(since);
+        if let Some(tick) = outdated.filter(|tick| settled == self.timeline.present() || *tick >= settled) {
+            self.timeline.revisit(tick);
+        }
+        self.timeline.resimulate(&mut self.world, budget);
+    }
+}
+
+fn go_through(turns: &[Turn], horizon: u32, checkpoint_every: u32, budget: u32) -> Result<(), TestCaseError> {
+    let mut runs = [1, checkpoint_every].map(|every| Run::new(horizon, every, budget));
+    let mut confirmed = Tick::ZERO;
+    let oldest = |runs: &[Run; 2]| runs[0].timeline.oldest().max(runs[1].timeline.oldest());
+    for turn in turns {
+        let settled = runs[0].timeline.settled();
+        prop_assert_eq!(settled, runs[1].timeline.settled());
+        let back = match *turn {
+            Turn::Rewrite(back, _) | Turn::Tell(back, _) | Turn::Canonical(back) | Turn::Switch(back, _) => back,
+            Turn::Advance(_) | Turn::SeekPresent => 0,
+        };
+        let tick = settled.back(back).unwrap_or(confirmed).max(confirmed);
+        // What is not remembered any more can't be rewritten.
+        let known = runs[0].timeline.rows(tick).filter(|_| tick >= oldest(&runs)).cloned();
+        let known = known.unwrap_or_else(|| Rows::new(&Mass::schema()));
+        if tick >= oldest(&runs) || matches!(turn, Turn::Advance(_) | Turn::SeekPresent) {
+            let are_confirmed = runs.each_mut().map(|run| run.take(turn, tick, &known));
+            confirmed = if are_confirmed[0] { tick } else { confirmed };
+        }
+        let since = confirmed.max(oldest(&runs));
+        runs.iter_mut().for_each(|run| run.update(since, budget));
+        for tick in oldest(&runs).until(runs[0].timeline.present().next()) {
+            prop_assert_eq!(runs[0].timeline.rows(tick), runs[1].timeline.rows(tick), "{:?}", tick);
+        }
+    }
+    runs.iter_mut().for_each(|run| run.timeline.seek_present(&mut run.world));
+    prop_assert_eq!(&runs[0].world.masses, &runs[1].world.masses);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Rewrites, told inputs and changes of who is predicted come with horizons that are short, and budgets that do not
+    /// suffice, so that the world goes back and forth between the present and what is settled.
+    #[test]
+    fn a_world_that_is_saved_now_and_then_is_the_same_as_one_that_is_always_saved(
+        turns in turns(),
+        horizon in 1_u32..40,
+        checkpoint_every in 1_u32..50,
+        budget in prop_oneof![2_u32..9, Just(1000)],
+    ) {
+        go_through(&turns, horizon, checkpoint_every, budget)?;
+    }
+}
+
+#[test]
+fn what_is_told_while_a_re_simulation_has_left_its_beginning_behind_does_not_end_it() {
+    let turns = [Turn::Advance(0), Turn::Advance(0), Turn::Advance(0), Turn::Tell(26, -1), Turn::Advance(0)];
+    go_through(&turns, 35, 18, 2).expect("the same");
+}
+
+#[test]
+fn who_is_predicted_from_a_rewritten_state_on_leaves_no_proxies_behind() {
+    let turns =
+        [Turn::Tell(11, 91), Turn::Switch(10, false), Turn::Advance(0), Turn::Rewrite(1, 0), Turn::Switch(1, true)];
+    go_through(&turns, 17, 11, 1000).expect("the same");
+}
