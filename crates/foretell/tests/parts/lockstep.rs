@@ -88,6 +88,7 @@ impl Run {
         let outdated = self.timeline.outdated(since);
         if let Some(tick) = outdated.filter(|tick| settled == self.timeline.present() || *tick >= settled) {
             self.timeline.revisit(tick);
+            assert!(self.timeline.settled() <= settled, "nothing that is to be simulated again is skipped");
         }
         self.timeline.resimulate(&mut self.world, budget);
     }
