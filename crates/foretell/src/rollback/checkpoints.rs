@@ -1,4 +1,5 @@
-//! The saved states of a timeline: so many ticks apart, and two on the side.
+//! The saved states of a timeline: so many ticks apart, one where the next re-simulation is expected to begin, and two on the
+//! side.
 
 use crate::time::Tick;
 
@@ -13,6 +14,8 @@ pub(super) struct Checkpoints<S> {
     /// The length of a stretch, in ticks.
     every: u32,
     ring: Vec<Saved<S>>,
+    /// Where the next re-simulation is expected to begin.
+    expected: Saved<S>,
     /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
     aside: [Saved<S>; 2],
 }
@@ -22,18 +25,23 @@ impl<S: Default> Checkpoints<S> {
     pub(super) fn new(every: u32, horizon: u32) -> Checkpoints<S> {
         let every = every.max(1);
         let ring = (0..horizon / every + 2).map(|_| Saved::default()).collect();
-        Checkpoints { every, ring, aside: Default::default() }
-    }
-
-    /// Whether the last saved state, of those that are not older than `oldest`, is so long before `tick` that its own is to
-    /// be saved.
-    pub(super) fn is_due(&self, tick: Tick, oldest: Tick) -> bool {
-        self.newest_until(tick, oldest).is_none_or(|(of, _)| tick.since(of) >= self.every)
+        Checkpoints { every, ring, expected: Saved::default(), aside: Default::default() }
     }
 
     /// Whether every state is saved.
     pub(super) fn has_all(&self) -> bool {
         self.every == 1
+    }
+
+    /// Whether the last saved state, of those that are not older than `oldest`, is so long before `tick` that its own is to
+    /// be saved.
+    pub(super) fn is_due(&self, tick: Tick, oldest: Tick) -> bool {
+        self.newest(tick, oldest).is_none_or(|of| tick.since(of) >= self.every)
+    }
+
+    /// The same where the expected one does not count: it will be taken.
+    pub(super) fn is_bare(&self, tick: Tick, oldest: Tick) -> bool {
+        self.newest_in_ring(tick, oldest).is_none_or(|of| tick.since(of) >= self.every)
     }
 
     /// The place of the state of `tick`.
@@ -43,11 +51,17 @@ impl<S: Default> Checkpoints<S> {
         &mut self.ring[at].1
     }
 
+    /// The place of the state of `tick` when the next re-simulation is expected to begin there.
+    pub(super) fn place_expected(&mut self, tick: Tick) -> &mut S {
+        self.expected.0 = Some(tick);
+        &mut self.expected.1
+    }
+
     /// Forgets the state of `tick`: it is another one now.
     pub(super) fn forget(&mut self, tick: Tick) {
         let at = self.at(tick);
-        if self.ring[at].0 == Some(tick) {
-            self.ring[at].0 = None;
+        for (of, _) in [&mut self.ring[at], &mut self.expected] {
+            of.take_if(|of| *of == tick);
         }
     }
 
@@ -73,29 +87,50 @@ impl<S: Default> Checkpoints<S> {
 
     /// The newest saved state that is not newer than `tick`, nor older than `oldest`.
     pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, &S)> {
-        let stretches = (oldest.get() / self.every..=tick.get() / self.every).rev();
-        stretches.take(self.ring.len()).find_map(|stretch| {
-            let (of, saved) = &self.ring[stretch as usize % self.ring.len()];
-            of.filter(|of| of.get() / self.every == stretch && (oldest..=tick).contains(of)).map(|of| (of, saved))
-        })
+        let of = self.newest(tick, oldest)?;
+        let is_expected = self.expects(tick, oldest);
+        Some((of, if is_expected { &self.expected.1 } else { &self.ring[self.at(of)].1 }))
+    }
+
+    /// Whether that is the one where a re-simulation was expected to begin.
+    pub(super) fn expects(&self, tick: Tick, oldest: Tick) -> bool {
+        let expected = self.expected_in(oldest, tick);
+        expected.is_some() && expected > self.newest_in_ring(tick, oldest)
     }
 
     /// The same state; it is not saved from now on.
     pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, &mut S)> {
-        let (of, _) = self.newest_until(tick, oldest)?;
+        let is_expected = self.expects(tick, oldest);
+        let of = self.newest(tick, oldest)?;
         self.forget(of);
         let at = self.at(of);
-        Some((of, &mut self.ring[at].1))
+        Some((of, if is_expected { &mut self.expected.1 } else { &mut self.ring[at].1 }))
     }
 
     /// The first tick from `tick` to `present` whose state is saved.
     pub(super) fn first_from(&self, tick: Tick, present: Tick) -> Option<Tick> {
         let stretches = tick.get() / self.every..=present.get() / self.every;
-        let mut saved = stretches.filter_map(|stretch| {
-            let of = self.ring[stretch as usize % self.ring.len()].0?;
-            (of.get() / self.every == stretch && (tick..=present).contains(&of)).then_some(of)
-        });
-        saved.next()
+        let mut in_ring = stretches.filter_map(|stretch| self.of_stretch(stretch, tick, present));
+        in_ring.next().into_iter().chain(self.expected_in(tick, present)).min()
+    }
+
+    fn newest(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+        self.newest_in_ring(tick, oldest).max(self.expected_in(oldest, tick))
+    }
+
+    fn newest_in_ring(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+        let stretches = (oldest.get() / self.every..=tick.get() / self.every).rev();
+        stretches.take(self.ring.len()).find_map(|stretch| self.of_stretch(stretch, oldest, tick))
+    }
+
+    /// The tick of the state of a stretch, when it is one from `first` to `last`.
+    fn of_stretch(&self, stretch: u32, first: Tick, last: Tick) -> Option<Tick> {
+        let of = self.ring[stretch as usize % self.ring.len()].0?;
+        (of.get() / self.every == stretch && (first..=last).contains(&of)).then_some(of)
+    }
+
+    fn expected_in(&self, first: Tick, last: Tick) -> Option<Tick> {
+        self.expected.0.filter(|of| (first..=last).contains(of))
     }
 
     fn at(&self, tick: Tick) -> usize {

@@ -9,6 +9,7 @@ mod compare;
 mod effect;
 mod entity;
 mod field;
+mod keep;
 mod list;
 mod predicted;
 mod relayed;

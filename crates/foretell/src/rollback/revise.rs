@@ -109,7 +109,7 @@ impl<W: World> Timeline<W> {
             return;
         }
         self.checkpoints.forget_aside(Some(self.present));
-        self.has_saved_again = false;
+        self.beginnings.note(tick);
         self.again_from = Some(tick);
     }
 
@@ -125,11 +125,12 @@ impl<W: World> Timeline<W> {
         self.seek(world, tick);
         let dropped = self.hand_over(tick, predicted, full);
         self.predicted.clone_from(predicted);
+        self.switched = tick;
         let mut authority = full.clone();
         authority.copy_predicted(full, predicted);
         self.rewrite_with(world, tick, &authority, Some(&dropped));
         let present = self.present;
-        self.resimulate(world, present.since(tick))
+        self.simulate_again(world, present.since(tick))
     }
 
     /// Moves rows between what is predicted and what is written before each step, from state `tick` on. Returns the

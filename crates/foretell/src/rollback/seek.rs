@@ -21,14 +21,22 @@ impl<W: World> Timeline<W> {
         });
     }
 
-    /// The same where the state of `tick` will be saved anew: nobody goes back to before it, so that the world may take the
-    /// saved state as its own.
-    pub(super) fn seek_to_rewrite(&mut self, world: &mut W, tick: Tick) {
+    /// The same where a re-simulation begins or goes on: the world takes the state that was saved for it as its own.
+    pub(super) fn seek_again(&mut self, world: &mut W, tick: Tick) {
         self.seek_by(world, tick, |checkpoints, world, oldest| {
-            let (from, saved) = checkpoints.take_newest_until(tick, oldest)?;
-            world.take(saved);
+            if checkpoints.expects(tick, oldest) {
+                return take_newest(checkpoints, world, tick, oldest);
+            }
+            let (from, saved) = checkpoints.newest_until(tick, oldest)?;
+            world.load(saved);
             Some(from)
         });
+    }
+
+    /// The same where the state of `tick` will be another: nobody goes back to before it, so that the world takes any saved
+    /// state as its own.
+    pub(super) fn seek_to_rewrite(&mut self, world: &mut W, tick: Tick) {
+        self.seek_by(world, tick, |checkpoints, world, oldest| take_newest(checkpoints, world, tick, oldest));
     }
 
     /// `load` brings the world to a saved state that is not newer than `tick`, and says which.
@@ -57,14 +65,13 @@ impl<W: World> Timeline<W> {
     }
 
     /// Before the world goes to the state of `next`: keeps the one that it is in, where it will be needed again and can't be
-    /// made of a saved one. So the present while what it follows from is simulated again in several updates, and how far
-    /// that has come.
+    /// made of a saved one. So the present if what it follows from is simulated again in several updates, and how far that
+    /// has come.
     fn set_aside(&mut self, world: &W, next: Tick) {
         let at = self.world_at;
-        let is_needed = match self.again_from {
-            Some(settled) => at == settled || at == self.present,
-            None => at == self.present && self.present.since(next) > self.budget,
-        };
+        let from = self.again_from.map_or(next, |settled| settled.min(next));
+        let is_needed =
+            if at == self.present { at.since(from) > self.budget } else { self.again_from == Some(at) && at < next };
         // In the ring another one of its stretch may take its place.
         if is_needed && !self.checkpoints.has_all() {
             world.save(self.checkpoints.place_aside(at, self.present));
@@ -100,4 +107,15 @@ impl<W: World> Timeline<W> {
         world.publish(&mut self.published);
         self.published.settle();
     }
+}
+
+fn take_newest<W: World>(
+    checkpoints: &mut Checkpoints<W::Saved>,
+    world: &mut W,
+    tick: Tick,
+    oldest: Tick,
+) -> Option<Tick> {
+    let (from, saved) = checkpoints.take_newest_until(tick, oldest)?;
+    world.take(saved);
+    Some(from)
 }

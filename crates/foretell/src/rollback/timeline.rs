@@ -1,6 +1,7 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
 use super::checkpoints::Checkpoints;
+use super::keep::Beginnings;
 use super::relayed::Relayed;
 use super::{Contacts, Effect, Entity, PlayerId, PlayerInput, Predicted, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
@@ -43,11 +44,11 @@ pub struct Timeline<W: World> {
     pub(super) checkpoints: Checkpoints<W::Saved>,
     /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
     pub(super) canonical: Vec<Tick>,
-    /// How few ticks a re-simulation was ever allowed.
+    /// How many ticks the next re-simulation is allowed.
     pub(super) budget: u32,
-    /// Whether the re-simulation under way, or the last one, has saved a state that was due. Most states of it will be
-    /// simulated yet again before somebody goes back to them.
-    pub(super) has_saved_again: bool,
+    pub(super) beginnings: Beginnings,
+    /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
+    pub(super) switched: Tick,
     /// The own ones, by tick.
     inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
     /// Those of the others.
@@ -68,9 +69,9 @@ pub struct Timeline<W: World> {
 
 impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
-    /// for `checkpoint_every` ticks (0 counts as 1), and where it is rewritten; of what is simulated again, the first such state
-    /// alone. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as many
-    /// ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
+    /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, the state alone where the next re-simulation will
+    /// probably begin. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
+    /// many ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {
             rows: Rows::new(schema),
@@ -88,7 +89,8 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
-            has_saved_again: false,
+            beginnings: Beginnings::default(),
+            switched: Tick::ZERO,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
@@ -106,8 +108,11 @@ impl<W: World> Timeline<W> {
     pub fn begin(&mut self, world: &W, tick: Tick) {
         (self.oldest, self.present, self.world_at, self.again_from) = (tick, tick, tick, None);
         self.published.clear();
+        self.switched = tick;
         self.checkpoints.forget_aside(None);
-        self.keep(world, tick, true);
+        self.beginnings.note(tick);
+        self.keep(world, tick);
+        self.save_first(world, tick);
     }
 
     /// Takes over the caller's world from another timeline: what that one has made of it is gone with the next
@@ -192,8 +197,8 @@ impl<W: World> Timeline<W> {
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
     /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that
-    /// before anything else, and with no smaller budget than before, or was [allowed](Timeline::allow): where not every tick is
-    /// saved, the present one is kept only if that budget does not suffice.
+    /// before anything else, and with no smaller budget than was [allowed](Timeline::allow), or the last time: where not every
+    /// tick is saved, the present one is kept only if that budget does not suffice.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -214,22 +219,31 @@ impl<W: World> Timeline<W> {
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
-        self.keep(world, tick, true);
-        self.has_saved_again = false;
+        self.beginnings.note(tick);
+        self.keep(world, tick);
+        self.save_first(world, tick);
         self.slots[slot].rewritten = true;
         self.again_from = (tick < self.present).then_some(tick);
     }
 
-    /// From now on so many ticks are simulated again at once, no fewer.
+    /// The next re-simulation may run so many ticks at once.
     pub fn allow(&mut self, budget: u32) {
-        self.budget = self.budget.min(budget);
+        self.budget = budget;
     }
 
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
     pub fn resimulate(&mut self, world: &mut W, budget: u32) -> u32 {
         self.allow(budget);
+        self.simulate_again(world, budget)
+    }
+
+    /// The same, whatever the next one may run.
+    pub(super) fn simulate_again(&mut self, world: &mut W, budget: u32) -> u32 {
         let Some(from) = self.again_from else { return 0 };
-        self.seek(world, from);
+        if self.world_at != from {
+            self.seek_again(world, from);
+            self.save_first(world, from);
+        }
         let until = self.present.min(from + budget);
         for tick in from.until(until) {
             self.run(world, tick);
@@ -269,7 +283,9 @@ impl<W: World> Timeline<W> {
         let said = step.into_said();
         self.slots[index].said = said;
         self.contacts.take(&mut self.slots[index].touched);
-        self.keep(world, tick.next(), false);
+        let again = tick < self.present;
+        self.keep(world, tick.next());
+        self.save_next(world, tick.next(), again);
     }
 
     /// The inputs of `tick` as they are known now.
@@ -294,26 +310,6 @@ impl<W: World> Timeline<W> {
             },
             other => self.relayed.input(other, tick),
         }
-    }
-
-    /// Remembers the world's state as state `tick`, which is `saved` or, after long enough, due.
-    fn keep(&mut self, world: &W, tick: Tick, saved: bool) {
-        world.publish(&mut self.published);
-        self.published.settle();
-        let index = self.index(tick);
-        self.slots[index].rows.copy_predicted(&self.published, &self.predicted);
-        self.slots[index].rewritten = false;
-        self.checkpoints.forget(tick);
-        let is_again = tick < self.present && !self.checkpoints.has_all();
-        let is_spared = is_again && self.has_saved_again;
-        if saved || !is_spared && self.checkpoints.is_due(tick, self.oldest) {
-            world.save(self.checkpoints.place(tick));
-            self.has_saved_again |= is_again && !saved;
-        }
-        self.world_at = tick;
-        self.present = self.present.max(tick);
-        let oldest = self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO));
-        self.oldest = self.checkpoints.first_from(oldest, self.present).unwrap_or(self.present);
     }
 
     pub(super) fn index(&self, tick: Tick) -> usize {

@@ -1,5 +1,6 @@
 //! Tests of parts by themselves, and by their documents.
 
+mod copies;
 mod correction;
 mod curve_laws;
 mod derive;

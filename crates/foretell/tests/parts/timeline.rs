@@ -166,7 +166,7 @@ fn a_spawn_that_the_authority_does_not_name_is_withdrawn_and_one_that_it_names_i
 }
 
 /// What the authority tells of their inputs.
-pub(crate) fn tell(timeline: &mut Timeline<Masses>, told: impl IntoIterator<Item = (u32, i16)>) {
+pub(crate) fn tell<W: World<Input = Push>>(timeline: &mut Timeline<W>, told: impl IntoIterator<Item = (u32, i16)>) {
     let received = |force| Told { input: Some(Push { force }), status: InputStatus::Received };
     let told = told.into_iter().map(|(tick, force)| (Tick::new(tick), received(force)));
     timeline.tell(THEM, Tick::new(1000), told);

@@ -1,6 +1,7 @@
 //! Whole sessions of a physics game: what its players see, and every check of the harness.
 
 mod cost;
+mod lockstep;
 mod pile;
 
 use core::time::Duration;

@@ -1,0 +1,136 @@
+//! What a rollback costs in steps and in copies of the world, where copies are expensive.
+
+use crate::timeline::{ME, MINE, Mass, Masses, Push, THEIRS, both, push, tell};
+use foretell::rollback::Timeline;
+use foretell::{Rows, State, Step, Tick, TickRate, World};
+use std::cell::Cell;
+
+/// Masses that count.
+#[derive(Default)]
+struct Counted {
+    masses: Masses,
+    steps: u32,
+    copies: Cell<u32>,
+}
+
+impl World for Counted {
+    type Input = Push;
+    type Saved = <Masses as World>::Saved;
+
+    fn step(&mut self, step: &Step<'_, Push>) {
+        self.steps += 1;
+        self.masses.step(step);
+    }
+
+    fn save(&self, into: &mut Self::Saved) {
+        self.copies.set(self.copies.get() + 1);
+        self.masses.save(into);
+    }
+
+    fn load(&mut self, from: &Self::Saved) {
+        self.copies.set(self.copies.get() + 1);
+        self.masses.load(from);
+    }
+
+    fn take(&mut self, from: &mut Self::Saved) {
+        self.masses.take(from);
+    }
+
+    fn publish(&self, rows: &mut Rows) {
+        self.masses.publish(rows);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.masses.adopt(rows);
+    }
+}
+
+const DEPTH: u32 = 16;
+const SAVED_EVERY: u32 = 24;
+
+struct Played {
+    timeline: Timeline<Counted>,
+    world: Counted,
+}
+
+impl Played {
+    fn new() -> Played {
+        let mut full = Rows::new(&Mass::schema());
+        [MINE, THEIRS].into_iter().for_each(|entity| full.set(entity, &Mass::default()));
+        let mut world = Counted::default();
+        world.adopt(&full);
+        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, SAVED_EVERY);
+        timeline.begin(&world, Tick::ZERO);
+        timeline.switch(&mut world, Tick::ZERO, &both(), &full);
+        let mut played = Played { timeline, world };
+        played.play_on(100);
+        played
+    }
+
+    fn play_on(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            self.timeline.give(self.timeline.present(), push(1));
+            self.timeline.advance(&mut self.world, &Rows::new(&Mass::schema()));
+        }
+    }
+
+    /// The steps and copies of `rollbacks` that each begin 16 ticks back, as many ticks apart as the pattern says in turn.
+    fn cost_of(&mut self, rollbacks: u32, pattern: &[u32], mut begin: impl FnMut(&mut Played, Tick)) -> (u32, u32) {
+        let (mut steps, mut copies) = (0, 0);
+        for apart in pattern.iter().cycle().take(rollbacks as usize) {
+            self.play_on(*apart);
+            let start = self.timeline.present().back(DEPTH).expect("long ago");
+            let before = (self.world.steps, self.world.copies.get());
+            begin(self, start);
+            self.timeline.resimulate(&mut self.world, u32::MAX);
+            steps += self.world.steps - before.0;
+            copies += self.world.copies.get() - before.1;
+        }
+        (steps, copies)
+    }
+}
+
+fn rewrite(played: &mut Played, start: Tick) {
+    let mut authority = played.timeline.rows(start).expect("remembered").clone();
+    authority.set(MINE, &Mass { at: [f64::from(start.get())], speed: [0.5] });
+    played.timeline.rewrite(&mut played.world, start, &authority);
+}
+
+#[test]
+fn a_rollback_that_begins_where_it_was_expected_repeats_no_tick_and_copies_the_world_once() {
+    for apart in [1, 4, 7, 16] {
+        let mut played = Played::new();
+        played.cost_of(4, &[apart], rewrite);
+        let (steps, copies) = played.cost_of(24, &[apart], rewrite);
+        assert_eq!(steps, 24 * DEPTH, "{apart} ticks apart");
+        // One more where the last one was so long ago.
+        let spare = 24 * apart / SAVED_EVERY + 1;
+        assert!(copies <= 24 + spare, "{copies} copies, {apart} ticks apart");
+    }
+}
+
+#[test]
+fn where_some_snapshots_are_lost_a_rollback_repeats_a_few_ticks() {
+    let mut played = Played::new();
+    let pattern = [4, 4, 8, 4, 12, 4, 4, 4];
+    played.cost_of(8, &pattern, rewrite);
+    let (steps, copies) = played.cost_of(24, &pattern, rewrite);
+    // Four after the longer pause, eight after the longest.
+    assert!(steps <= 24 * DEPTH + 3 * (4 + 8), "{steps} steps");
+    assert!(copies <= 24 + 24 * 44 / (8 * SAVED_EVERY) + 1, "{copies} copies");
+}
+
+#[test]
+fn what_is_told_of_inputs_again_and_again_repeats_no_tick_either() {
+    let mut played = Played::new();
+    let revise = |played: &mut Played, start: Tick| {
+        tell(&mut played.timeline, [(start.get(), start.get() as i16 % 7)]);
+        let outdated = played.timeline.outdated(start).expect("it was another");
+        assert_eq!(outdated, start);
+        played.timeline.revisit(outdated);
+    };
+    played.cost_of(4, &[4], revise);
+    let (steps, copies) = played.cost_of(24, &[4], revise);
+    assert_eq!(steps, 24 * DEPTH);
+    assert!(copies <= 24 + 24 * 4 / SAVED_EVERY + 1, "{copies} copies");
+}
