@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use wtransport::error::{ConnectionError, SendDatagramError};
+use wtransport::proto::datagram::Datagram as H3Datagram;
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 /// How many messages wait to be sent at most: tickets are a minute apart.
@@ -102,11 +103,27 @@ fn code(why: Closed) -> VarInt {
     VarInt::try_from(why.code()).expect("codes are small")
 }
 
+/// The first datagram comes from `wtransport`, the others from below it. It has one task take in a datagram when another has
+/// taken the one before: where many connections share a thread that is busy, what has heaped up is never worked off, and waits
+/// for as long as QUIC's buffer is. What it has taken in meanwhile, which is one, it keeps to the end.
 async fn read_datagrams(connection: Connection, inbox: Arc<Inbox>, clock: Clock) {
+    match connection.receive_datagram().await {
+        Ok(datagram) => inbox.datagram(clock.now(), &datagram),
+        Err(error) => return inbox.close(reason(&error)),
+    }
+    while let Ok(bytes) = connection.quic_connection().read_datagram().await {
+        match H3Datagram::read(&bytes) {
+            Ok(datagram) if datagram.qstream_id().into_session_id() == connection.session_id() => {
+                inbox.datagram(clock.now(), datagram.payload());
+            }
+            // Of no session that there is.
+            _ => {}
+        }
+    }
+    // It is over, and `wtransport` knows why.
     loop {
-        match connection.receive_datagram().await {
-            Ok(datagram) => inbox.datagram(clock.now(), &datagram),
-            Err(error) => return inbox.close(reason(&error)),
+        if let Err(error) = connection.receive_datagram().await {
+            return inbox.close(reason(&error));
         }
     }
 }
@@ -196,5 +213,74 @@ fn reason(error: &ConnectionError) -> Closed {
         ConnectionError::ApplicationClosed(close) => Closed::from_code(close.code().into_inner()),
         ConnectionError::LocalH3Error(_) => Closed::Violation,
         _ => Closed::Lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::window::transport_config;
+    use futures_util::FutureExt;
+    use wtransport::{ClientConfig, Endpoint, Identity, ServerConfig};
+
+    const IDLE: Duration = Duration::from_secs(10);
+
+    /// Both ends of a session on loopback, and what keeps them.
+    async fn pair() -> (Connection, Connection, impl Sized) {
+        let identity = Identity::self_signed(["localhost"]).expect("a certificate");
+        let hash = identity.certificate_chain().as_slice()[0].hash();
+        let config =
+            ServerConfig::builder().with_bind_default(0).with_custom_transport(identity, transport_config(IDLE));
+        let server = Endpoint::server(config.build()).expect("a port");
+        let url = format!("https://localhost:{}", server.local_addr().expect("bound").port());
+        let config = ClientConfig::builder().with_bind_default().with_server_certificate_hashes([hash]);
+        let client = Endpoint::client(config.build()).expect("a port");
+        let accept = async { server.accept().await.await.expect("asked").accept().await.expect("accepted") };
+        let (theirs, ours) = tokio::join!(accept, client.connect(url));
+        (theirs, ours.expect("accepted"), (server, client))
+    }
+
+    #[tokio::test]
+    async fn what_has_heaped_up_in_a_connection_is_taken_in_at_once() {
+        let (theirs, ours, _ends) = pair().await;
+        for number in 0..40_u8 {
+            theirs.send_datagram([number]).expect("open");
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let inbox = Arc::new(Inbox::new(Quota::FROM_SERVER));
+        let reading = read_datagrams(ours, Arc::clone(&inbox), Clock::start());
+        assert!(reading.now_or_never().is_none(), "the connection stays");
+        let mut taken = 0;
+        inbox.drain(&mut |came| taken += usize::from(matches!(came, Came::Datagram(..))));
+        assert_eq!(taken, 40, "without anybody else having had a turn");
+    }
+
+    #[tokio::test]
+    async fn of_many_datagrams_no_more_than_one_stays_with_the_library() {
+        let (theirs, ours, _ends) = pair().await;
+        let inbox = Arc::new(Inbox::new(Quota::FROM_SERVER));
+        tokio::spawn(read_datagrams(ours, Arc::clone(&inbox), Clock::start()));
+        for number in 0..40_u8 {
+            theirs.send_datagram([number]).expect("open");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let mut taken = Vec::new();
+        inbox.drain(&mut |came| {
+            if let Came::Datagram(_, bytes) = came {
+                taken.push(bytes[0])
+            }
+        });
+        assert!(taken.len() >= 39, "{taken:?}");
+        assert!(taken.is_sorted(), "{taken:?}");
+        theirs.close(code(Closed::ServerEnded), b"");
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            if let Some(why) = inbox.closed() {
+                assert_eq!(why, Closed::ServerEnded);
+                return;
+            }
+        }
+        panic!("it has not been told why the connection is over");
     }
 }
