@@ -33,13 +33,13 @@ impl<S: Default> Checkpoints<S> {
         self.every == 1
     }
 
-    /// Whether the last saved state, of those that are not older than `oldest`, is so long before `tick` that its own is to
-    /// be saved.
-    pub(super) fn is_due(&self, tick: Tick, oldest: Tick) -> bool {
-        self.newest(tick, oldest).is_none_or(|of| tick.since(of) >= self.every)
+    /// Whether the last saved state, of those that are not older than `oldest`, is so long before `tick`, and `at_least` so
+    /// many ticks, that its own is to be saved.
+    pub(super) fn is_due(&self, tick: Tick, oldest: Tick, at_least: u32) -> bool {
+        self.newest(tick, oldest).is_none_or(|of| tick.since(of) >= self.every.max(at_least))
     }
 
-    /// The same where the expected one does not count: it will be taken.
+    /// Whether it is so long before `tick` where the expected one does not count: that will be taken.
     pub(super) fn is_bare(&self, tick: Tick, oldest: Tick) -> bool {
         self.newest_in_ring(tick, oldest).is_none_or(|of| tick.since(of) >= self.every)
     }

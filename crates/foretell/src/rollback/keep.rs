@@ -48,18 +48,21 @@ impl<W: World> Timeline<W> {
     /// Saves the state of `tick`, which the world holds and with which a re-simulation begins, where no saved one is left that it
     /// could be made of soon. Those from before a switch don't count: others were predicted then.
     pub(super) fn save_first(&mut self, world: &W, tick: Tick) {
-        if self.checkpoints.is_bare(tick, self.oldest.max(self.switched)) {
+        if self.oldest <= tick && self.checkpoints.is_bare(tick, self.oldest.max(self.switched)) {
             world.save(self.checkpoints.place(tick));
         }
         self.forget_old();
     }
 
-    /// Saves the state of `tick`, which a step has just made, where that is due, or the next re-simulation is expected to begin
-    /// there. Of states that are simulated `again` that one alone: most of them will be simulated yet again.
+    /// Saves the state of `tick`, which a step has just made, where the next re-simulation is expected to begin, or where it is
+    /// due. States that are simulated `again` are due a quarter of the horizon after the last one: most of them will be simulated
+    /// yet again, but with the end of the horizon all goes that lies before the next saved state.
     pub(super) fn save_next(&mut self, world: &W, tick: Tick, again: bool) {
-        if !self.checkpoints.has_all() && tick == self.beginnings.next() {
+        let has_all = self.checkpoints.has_all();
+        let at_least = if again && !has_all { self.horizon() / 4 } else { 0 };
+        if !has_all && tick == self.beginnings.next() {
             world.save(self.checkpoints.place_expected(tick));
-        } else if (!again || self.checkpoints.has_all()) && self.checkpoints.is_due(tick, self.oldest) {
+        } else if self.checkpoints.is_due(tick, self.oldest, at_least) {
             world.save(self.checkpoints.place(tick));
         }
         self.forget_old();

@@ -122,7 +122,7 @@ impl<W: World> Timeline<W> {
     pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &Predicted, full: &Rows) -> u32 {
         assert!(self.predicted.player() == predicted.player(), "the own player stays");
         // As the ticks before it were simulated.
-        self.seek(world, tick);
+        self.seek_to_rewrite(world, tick);
         let dropped = self.hand_over(tick, predicted, full);
         self.predicted.clone_from(predicted);
         self.switched = tick;

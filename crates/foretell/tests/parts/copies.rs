@@ -1,4 +1,4 @@
-//! What a rollback costs in steps and in copies of the world, where copies are expensive.
+//! What a rollback costs in steps and in copies of the world, where copies are expensive, and what it leaves to go back to.
 
 use crate::timeline::{ME, MINE, Mass, Masses, Push, THEIRS, both, push, tell};
 use foretell::rollback::Timeline;
@@ -54,12 +54,12 @@ struct Played {
 }
 
 impl Played {
-    fn new() -> Played {
+    fn new(saved_every: u32) -> Played {
         let mut full = Rows::new(&Mass::schema());
         [MINE, THEIRS].into_iter().for_each(|entity| full.set(entity, &Mass::default()));
         let mut world = Counted::default();
         world.adopt(&full);
-        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, SAVED_EVERY);
+        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, saved_every);
         timeline.begin(&world, Tick::ZERO);
         timeline.switch(&mut world, Tick::ZERO, &both(), &full);
         let mut played = Played { timeline, world };
@@ -99,7 +99,7 @@ fn rewrite(played: &mut Played, start: Tick) {
 #[test]
 fn a_rollback_that_begins_where_it_was_expected_repeats_no_tick_and_copies_the_world_once() {
     for apart in [1, 4, 7, 16] {
-        let mut played = Played::new();
+        let mut played = Played::new(SAVED_EVERY);
         played.cost_of(4, &[apart], rewrite);
         let (steps, copies) = played.cost_of(24, &[apart], rewrite);
         assert_eq!(steps, 24 * DEPTH, "{apart} ticks apart");
@@ -111,7 +111,7 @@ fn a_rollback_that_begins_where_it_was_expected_repeats_no_tick_and_copies_the_w
 
 #[test]
 fn where_some_snapshots_are_lost_a_rollback_repeats_a_few_ticks() {
-    let mut played = Played::new();
+    let mut played = Played::new(SAVED_EVERY);
     let pattern = [4, 4, 8, 4, 12, 4, 4, 4];
     played.cost_of(8, &pattern, rewrite);
     let (steps, copies) = played.cost_of(24, &pattern, rewrite);
@@ -122,7 +122,7 @@ fn where_some_snapshots_are_lost_a_rollback_repeats_a_few_ticks() {
 
 #[test]
 fn what_is_told_of_inputs_again_and_again_repeats_no_tick_either() {
-    let mut played = Played::new();
+    let mut played = Played::new(SAVED_EVERY);
     let revise = |played: &mut Played, start: Tick| {
         tell(&mut played.timeline, [(start.get(), start.get() as i16 % 7)]);
         let outdated = played.timeline.outdated(start).expect("it was another");
@@ -133,4 +133,34 @@ fn what_is_told_of_inputs_again_and_again_repeats_no_tick_either() {
     let (steps, copies) = played.cost_of(24, &[4], revise);
     assert_eq!(steps, 24 * DEPTH);
     assert!(copies <= 24 + 24 * 4 / SAVED_EVERY + 1, "{copies} copies");
+}
+
+#[test]
+fn the_first_rollback_after_a_switch_copies_no_more_than_the_others() {
+    let mut played = Played::new(SAVED_EVERY);
+    assert_eq!(played.cost_of(1, &[4], rewrite).1, 1, "the rewritten state, as none is left near");
+}
+
+#[test]
+fn of_what_is_simulated_again_one_state_is_copied_however_cheap_copies_are_said_to_be() {
+    let mut played = Played::new(4);
+    played.cost_of(4, &[16], rewrite);
+    let (steps, copies) = played.cost_of(24, &[16], rewrite);
+    assert_eq!(steps, 24 * DEPTH);
+    assert_eq!(copies, 24 * 2, "and the rewritten one");
+}
+
+#[test]
+fn after_a_deep_rollback_states_of_the_same_age_are_remembered_still() {
+    let depth = 88;
+    let mut played = Played::new(SAVED_EVERY);
+    for nth in 1..2000 {
+        played.play_on(4);
+        let tick = played.timeline.present().back(depth).unwrap_or_default();
+        assert!(nth < 100 || played.timeline.oldest() <= tick, "{nth}: {:?} is forgotten", tick);
+        if nth > 100 && nth % 13 == 0 {
+            rewrite(&mut played, tick);
+            played.timeline.resimulate(&mut played.world, u32::MAX);
+        }
+    }
 }

@@ -2,8 +2,11 @@
 
 use crate::timeline::{ME, MINE, Mass, Masses, THEIRS, both, push, tell};
 use foretell::rollback::{Predicted, Timeline};
-use foretell::{Rows, State, Tick, TickRate};
+use foretell::{Entity, Kind, PlayerId, Rows, State, Tick, TickRate};
 use proptest::prelude::*;
+
+/// Of a player who is never predicted.
+const SEEN: Entity = Entity::new(Kind(0), PlayerId::new(3), Tick::ZERO, 0);
 
 /// What may happen to a timeline. Ticks are counted back from the settled one, as far as is confirmed.
 #[derive(Clone, Debug)]
@@ -51,8 +54,12 @@ impl Run {
     }
 
     fn advance(&mut self, force: i16) {
+        let mut proxies = Rows::new(&Mass::schema());
+        if force % 3 == 0 {
+            proxies.set(SEEN, &Mass { at: [f64::from(force)], speed: [0.0] });
+        }
         self.timeline.give(self.timeline.present(), push(force));
-        self.timeline.advance(&mut self.world, &Rows::new(&Mass::schema()));
+        self.timeline.advance(&mut self.world, &proxies);
     }
 
     /// One turn about `tick`, whose rows are `known`. Says whether everything before is confirmed by it.
