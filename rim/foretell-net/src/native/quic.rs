@@ -117,7 +117,11 @@ async fn read_datagrams(connection: Connection, inbox: Arc<Inbox>, clock: Clock)
                 inbox.datagram(clock.now(), datagram.payload());
             }
             // Of no session that there is.
-            _ => {}
+            Ok(_) => {}
+            Err(_) => {
+                inbox.close(Closed::Violation);
+                return connection.close(code(Closed::Violation), b"");
+            }
         }
     }
     // It is over, and `wtransport` knows why.
