@@ -209,79 +209,86 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       assert.deepEqual(nameless, []);
     });
 
-    for (const colorScheme of ["light", "dark"]) {
-      test(`it is pictured in ${colorScheme}, with a correction's card`, async () => {
-        const page = await open({ ...options, colorScheme });
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-start.png` });
-        await takeOver(page);
-        await page.keyboard.down("ArrowLeft");
-        await page.keyboard.press("1");
-        await page.waitForFunction(() => window.foretell.corrections.some(({ causes }) => causes.includes("server event")));
-        await page.keyboard.up("ArrowLeft");
-        await page.keyboard.press("[");
-        assert(await page.locator("#card").isVisible());
-        assert.match(await page.locator("#card").innerText(), /predicted[\s\S]+confirmed/);
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-card.png` });
-        await page.keyboard.press("Escape");
-        assert(await page.locator("#card").isHidden());
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-whole.png`, fullPage: true });
-      });
+    /** What the page looks like now, in both colour schemes. */
+    const picture = async (page, what, fullPage = false) => {
+      for (const colorScheme of ["dark", "light"]) {
+        await page.emulateMedia({ colorScheme });
+        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-${what}.png`, fullPage });
+      }
+    };
 
-      test(`remote players are pictured in ${colorScheme}, extrapolated and held`, async () => {
-        const page = await open({ ...options, colorScheme });
-        await turnToRemote(page);
+    test("it is pictured, with a correction's card", async () => {
+      const page = await open(options);
+      await picture(page, "start");
+      await takeOver(page);
+      await page.keyboard.down("ArrowLeft");
+      await page.keyboard.press("1");
+      await page.waitForFunction(() => window.foretell.corrections.some(({ causes }) => causes.includes("server event")));
+      await page.keyboard.up("ArrowLeft");
+      await page.keyboard.press("[");
+      assert(await page.locator("#card").isVisible());
+      assert.match(await page.locator("#card").innerText(), /predicted[\s\S]+confirmed/);
+      await picture(page, "card");
+      await page.keyboard.press("Escape");
+      assert(await page.locator("#card").isHidden());
+      await picture(page, "whole", true);
+    });
+
+    test("remote players are pictured, extrapolated and held", async () => {
+      const page = await open(options);
+      await turnToRemote(page);
+      await until(page, (await newestFrame(page)) + 120);
+      await picture(page, "remote");
+      await page.keyboard.press("6");
+      await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "held"));
+      await picture(page, "held", true);
+      await page.waitForFunction(() => window.foretell.corrections.length > 0);
+      await page.keyboard.press("]");
+      await picture(page, "packets");
+    });
+
+    test("architectures and strategies are pictured", async () => {
+      const page = await open(options);
+      for (const scene of ["qiita", "shared"]) {
+        await page.locator(`#scenes [data-name="${scene}"]`).click();
+        await page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.scene === wanted, scene);
         await until(page, (await newestFrame(page)) + 120);
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-remote.png` });
-        await page.keyboard.press("6");
-        await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "held"));
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-held.png`, fullPage: true });
-        await page.waitForFunction(() => window.foretell.corrections.length > 0);
-        await page.keyboard.press("]");
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-packets.png` });
-      });
-
-      test(`architectures and strategies are pictured in ${colorScheme}`, async () => {
-        const page = await open({ ...options, colorScheme });
-        for (const scene of ["qiita", "shared"]) {
-          await page.locator(`#scenes [data-name="${scene}"]`).click();
-          await page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.scene === wanted, scene);
-          await until(page, (await newestFrame(page)) + 120);
-          if (scene === "qiita") await page.locator('[data-event="teleport"]').click();
-          await until(page, (await newestFrame(page)) + 60);
-          await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-${scene}.png`, fullPage: name === "phone" });
-        }
-      });
-
-      test(`rigid bodies are pictured in ${colorScheme}: at first, pushed, and by two over a bad link`, async () => {
-        const page = await open({ ...options, colorScheme });
-        const shot = (what) => page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-physics-${what}.png`, fullPage: name === "phone" });
-        await turnToPhysics(page);
-        await shot("start");
-        await page.keyboard.down("KeyW");
+        if (scene === "qiita") await page.locator('[data-event="teleport"]').click();
         await until(page, (await newestFrame(page)) + 60);
-        await shot("pushed");
-        await page.evaluate(() => document.querySelectorAll("#conditions button")[2].click());
-        await page.evaluate(() => document.getElementById("control-second_player").click());
-        await page.waitForFunction(() => document.querySelectorAll(".lane").length === 2);
-        await page.keyboard.up("KeyW");
-        for (const key of ["KeyD", "KeyS", "KeyA", "KeyW"]) {
-          await page.keyboard.down(key);
-          await until(page, (await newestFrame(page)) + 50);
-          if (key === "KeyW") await shot("two");
-          await page.keyboard.up(key);
-        }
-      });
+        await picture(page, scene, name === "phone");
+      }
+    });
 
-      test(`lanes are pictured in ${colorScheme}, together and one alone`, async () => {
-        const page = await open({ ...options, colorScheme });
-        await turnToStyles(page);
-        await until(page, (await newestFrame(page)) + 240);
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-styles.png`, fullPage: name === "phone" });
-        await page.locator(".lane .view canvas").nth(4).click();
-        await until(page, (await newestFrame(page)) + 30);
-        await page.screenshot({ path: `${SHOTS}${name}-${colorScheme}-lane.png`, fullPage: name === "phone" });
-      });
-    }
+    test("rigid bodies are pictured: at first, pushed, and by two over a bad link", async () => {
+      const page = await open(options);
+      const shot = (what) => picture(page, `physics-${what}`, name === "phone");
+      await turnToPhysics(page);
+      await shot("start");
+      await page.keyboard.down("KeyW");
+      await until(page, (await newestFrame(page)) + 60);
+      await shot("pushed");
+      await page.evaluate(() => document.querySelectorAll("#conditions button")[2].click());
+      await page.evaluate(() => document.getElementById("control-second_player").click());
+      await page.waitForFunction(() => document.querySelectorAll(".lane").length === 2);
+      await page.keyboard.up("KeyW");
+      for (const key of ["KeyD", "KeyS", "KeyA", "KeyW"]) {
+        await page.keyboard.down(key);
+        await until(page, (await newestFrame(page)) + 50);
+        if (key === "KeyW") await shot("two");
+        await page.keyboard.up(key);
+      }
+    });
+
+    test("lanes are pictured, together and one alone", async () => {
+      const page = await open(options);
+      await turnToStyles(page);
+      await until(page, (await newestFrame(page)) + 240);
+      await picture(page, "styles", name === "phone");
+      await page.locator(".lane .view canvas").nth(4).click();
+      await until(page, (await newestFrame(page)) + 30);
+      await picture(page, "lane", name === "phone");
+    });
   });
 }
 
