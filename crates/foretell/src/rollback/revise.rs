@@ -12,10 +12,11 @@ impl<W: World> Timeline<W> {
 
     /// The authority's step of `tick` is [canonical](super::Step::canonical): so is every simulation of it from now on.
     pub fn announce(&mut self, tick: Tick) {
+        // Who starts again does it from before the oldest state that is remembered.
+        let oldest = self.present.back(2 * self.horizon()).unwrap_or(Tick::ZERO);
         if let Err(at) = self.canonical.binary_search(&tick)
-            && self.oldest <= tick
+            && oldest <= tick
         {
-            let oldest = self.oldest;
             self.canonical.insert(at, tick);
             self.canonical.retain(|canonical| *canonical >= oldest);
             self.relayed.news = true;

@@ -292,3 +292,28 @@ fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before()
     assert_eq!(timeline.settled(), timeline.present());
     assert_ne!(world.masses, before);
 }
+
+#[test]
+fn a_canonical_tick_is_one_also_for_who_starts_again_from_before_all_that_is_remembered() {
+    let restarted = |announced_at: u32| {
+        let mut world = Masses::default();
+        world.masses.insert(MINE, Mass { at: [0.0], speed: [1.0] });
+        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 32, 24);
+        timeline.begin(&world, Tick::ZERO);
+        let mut full = Rows::new(&Mass::schema());
+        for tick in 0..60 {
+            if tick == announced_at {
+                timeline.announce(Tick::new(25));
+            }
+            timeline.give(Tick::new(tick), push(1));
+            timeline.advance(&mut world, &Rows::new(&Mass::schema()));
+            if tick == 20 {
+                full = rows(&timeline, 20);
+            }
+        }
+        timeline.restart(&mut world, Tick::new(20), &full, Tick::new(60));
+        world.masses
+    };
+    assert_eq!(restarted(59), restarted(22));
+    assert_ne!(restarted(59), restarted(60), "it makes a difference");
+}
