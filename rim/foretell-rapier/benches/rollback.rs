@@ -6,13 +6,12 @@
 mod pile;
 
 use cpu_time::ThreadTime;
-use foretell::rollback::{InputStatus, PlayerInput, Predicted, Side, Timeline};
-use foretell::{PlayerId, Rows, State, Step, Tick, TickRate, World};
+use foretell::rollback::{InputStatus, PlayerInput, Side, Timeline};
+use foretell::{Rows, State, Step, Tick, TickRate, World};
 use foretell_rapier::Physics;
-use pile::{Keys, Pile, Thing};
+use pile::{Keys, ME, Pile, Thing, predicted};
 use std::time::Duration;
 
-const ME: PlayerId = PlayerId::new(1);
 const DEPTH: u32 = 16;
 const ROUNDS: usize = 40;
 /// How many ticks lie between one correction and the next, in turn: always as many; as where some of 16 snapshots per second
@@ -27,9 +26,7 @@ fn keys(tick: Tick) -> PlayerInput<Keys> {
 /// As the server steps: everything moves.
 fn step(world: &mut Pile, tick: Tick) {
     let inputs = [keys(tick)];
-    let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
-    let step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
-    world.step(&step);
+    world.step(&Step::new(tick, TickRate::default(), Side::Server, &inputs));
 }
 
 /// A client in the heap.
@@ -40,14 +37,7 @@ struct Driven {
 
 impl Driven {
     fn new(mut world: Pile, interval: u32) -> Driven {
-        (0..4).for_each(|tick| step(&mut world, Tick::new(tick)));
-        let mut full = Rows::new(&Thing::schema());
-        world.publish(&mut full);
-        let mut predicted = Predicted::own(ME);
-        predicted.insert(PlayerId::SERVER);
-        let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, interval);
-        timeline.begin(&world, Tick::new(4));
-        timeline.switch(&mut world, Tick::new(4), &predicted, &full);
+        let timeline = predicted(&mut world, interval);
         let mut driven = Driven { world, timeline };
         driven.play_to(Tick::new(DEPTH * 25));
         driven

@@ -42,7 +42,7 @@ pub struct Timeline<W: World> {
     pub(super) rate: TickRate,
     pub(super) slots: Vec<Slot<W>>,
     pub(super) checkpoints: Checkpoints<W::Saved>,
-    /// The canonical ticks that are known, ascending; not many before the oldest remembered one.
+    /// The canonical ticks that are known, ascending, of about two horizons.
     pub(super) canonical: Vec<Tick>,
     /// How many ticks the next re-simulation is allowed.
     pub(super) budget: u32,
@@ -69,8 +69,8 @@ pub struct Timeline<W: World> {
 
 impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
-    /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, the state alone where the next re-simulation will
-    /// probably begin. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
+    /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, the state where the next re-simulation will
+    /// probably begin, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
     /// many ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {

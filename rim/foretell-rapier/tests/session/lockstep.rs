@@ -1,11 +1,9 @@
 //! A timeline that saves its heap now and then against one that saves it in every tick: where bodies touch, the next step reads
 //! more than rows say.
 
-use crate::pile::{Keys, Pile, Thing};
-use foretell::rollback::{InputStatus, PlayerInput, Predicted, Side, Timeline};
-use foretell::{Entity, PlayerId, Rows, State, Step, Tick, TickRate, World};
-
-const ME: PlayerId = PlayerId::new(1);
+use crate::pile::{Keys, ME, Pile, Thing, predicted};
+use foretell::rollback::{InputStatus, PlayerInput, Timeline};
+use foretell::{Entity, Rows, State, Tick};
 
 struct Run {
     world: Pile,
@@ -14,17 +12,7 @@ struct Run {
 
 impl Run {
     fn new(mut world: Pile, checkpoint_every: u32) -> Run {
-        for tick in (0..4).map(Tick::new) {
-            let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
-            world.step(&Step::new(tick, TickRate::default(), Side::Server, &[]).with_players(joined, &[]));
-        }
-        let mut full = Rows::new(&Thing::schema());
-        world.publish(&mut full);
-        let mut predicted = Predicted::own(ME);
-        predicted.insert(PlayerId::SERVER);
-        let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, checkpoint_every);
-        timeline.begin(&world, Tick::new(4));
-        timeline.switch(&mut world, Tick::new(4), &predicted, &full);
+        let timeline = predicted(&mut world, checkpoint_every);
         Run { world, timeline }
     }
 

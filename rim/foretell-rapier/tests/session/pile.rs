@@ -1,6 +1,7 @@
 //! The game of these tests: each player drives a cube by forces into a heap of small ones.
 
-use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, World};
+use foretell::rollback::{Predicted, Side, Timeline};
+use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -155,4 +156,23 @@ impl World for Pile {
     fn adopt(&mut self, rows: &Rows) {
         self.physics.adopt::<Thing>(rows);
     }
+}
+
+/// The player of [`predicted`].
+pub const ME: PlayerId = PlayerId::new(1);
+
+/// The timeline of a client that predicts everything, from the server's state after the first ticks on.
+pub fn predicted(world: &mut Pile, checkpoint_every: u32) -> Timeline<Pile> {
+    for tick in (0..4).map(Tick::new) {
+        let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
+        world.step(&Step::new(tick, TickRate::default(), Side::Server, &[]).with_players(joined, &[]));
+    }
+    let mut full = Rows::new(&Thing::schema());
+    world.publish(&mut full);
+    let mut predicted = Predicted::own(ME);
+    predicted.insert(PlayerId::SERVER);
+    let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, checkpoint_every);
+    timeline.begin(world, Tick::new(4));
+    timeline.switch(world, Tick::new(4), &predicted, &full);
+    timeline
 }
