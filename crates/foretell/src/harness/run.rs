@@ -198,6 +198,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             asked: &asked,
             stepped: &stepped,
             quiet: self.disturbances.quiet(Some(player), at.now),
+            quiet_beside_jitter: self.disturbances.quiet_beside_jitter(Some(player), at.now),
             truth,
             setting: &self.scenario.setting,
         };

@@ -98,6 +98,8 @@ pub struct ClientSeen<'a, W: World> {
     pub stepped: &'a [Tick],
     /// For how long nothing has gone wrong for this player: no fault, nobody came or went, no event.
     pub quiet: Duration,
+    /// The same where jitter that lasts is part of the network, and goes wrong only when it begins and when it ends.
+    pub quiet_beside_jitter: Duration,
     /// The server's states.
     pub truth: &'a Truth,
     /// What does not change.
