@@ -5,6 +5,7 @@ mod appearances;
 mod blended;
 mod causes;
 mod checkers;
+mod clocks;
 mod common;
 mod contacts;
 mod crowds;
