@@ -2,6 +2,7 @@
 
 use super::bundle;
 use super::config::PageKeys;
+use super::proxies::Proxies;
 use super::serving;
 use super::setup::Guests;
 use crate::site;
@@ -91,6 +92,8 @@ const CONNECTIONS_MAX: usize = 256;
 struct Page {
     address: SocketAddr,
     origin: Option<String>,
+    /// Of no meaning without an origin.
+    proxies: Proxies,
     folders: Vec<PathBuf>,
     players: Players,
 }
@@ -98,7 +101,7 @@ struct Page {
 /// Serves the page for ever.
 ///
 /// # Errors
-/// When the listener has no address.
+/// When the listener has no address, or a proxy is none.
 pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<impl Future<Output = ()> + use<>> {
     let address = listener.local_addr().context("the page's listener has no address")?;
     let folders = bundle::folders(keys.folder.as_deref());
@@ -107,7 +110,8 @@ pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result
         true => println!("foretell serve: browsers play at {seen}/"),
         false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it ({seen}/)"),
     }
-    let page = Arc::new(Page { address, origin: keys.origin.clone(), folders, players });
+    let proxies = if keys.origin.is_some() { Proxies::read(&keys.proxies)? } else { Proxies::default() };
+    let page = Arc::new(Page { address, origin: keys.origin.clone(), proxies, folders, players });
     let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
     Ok(serving::serve(listener, router, CONNECTIONS_MAX))
 }
@@ -165,7 +169,7 @@ async fn join(
         return site::refuse(&sentence);
     }
     let players = &page.players;
-    let to = asker(&headers, from.ip(), page.origin.is_some());
+    let to = page.proxies.asker(&headers, from.ip());
     let given = || players.given.lock().unwrap_or_else(PoisonError::into_inner);
     if players.guests.come() && !given().allows(Instant::now(), to) {
         return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
@@ -174,14 +178,6 @@ async fn join(
     let invitation =
         serde_json::to_string(&Invitation { url: players.url(), token, game: players.game }).expect("three texts");
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
-}
-
-/// Who asks: behind a proxy the one whom the proxy names last, as what stands before that is the asker's own word.
-fn asker(headers: &HeaderMap, from: IpAddr, proxied: bool) -> IpAddr {
-    let named = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| proxied);
-    let last = named.and_then(|named| named.to_str().ok()?.rsplit(',').next()).map(str::trim);
-    let with_port = |text: &str| text.parse::<SocketAddr>().ok().map(|address| address.ip());
-    last.and_then(|text| text.parse().ok().or_else(|| with_port(text))).unwrap_or(from)
 }
 
 /// A name that nobody else has.
@@ -214,27 +210,6 @@ mod tests {
             |network: u16, host| given.allows(start, IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]));
         assert_eq!((0..100).filter(|host| allowed(0, *host)).count(), 30);
         assert!(allowed(1, 0));
-    }
-
-    #[test]
-    fn behind_a_proxy_who_asks_is_whom_the_proxy_names_last() {
-        let from = IpAddr::from([127, 0, 0, 1]);
-        for (named, proxied, is) in [
-            (&["203.0.113.7"][..], true, "203.0.113.7"),
-            (&["10.0.0.1, 203.0.113.7"], true, "203.0.113.7"),
-            (&["10.0.0.1", "10.0.0.2,2001:db8::1 "], true, "2001:db8::1"),
-            (&["203.0.113.7:1234"], true, "203.0.113.7"),
-            (&["[2001:db8::1]:1234"], true, "2001:db8::1"),
-            (&["203.0.113.7"], false, "127.0.0.1"),
-            (&["203.0.113.7, unknown"], true, "127.0.0.1"),
-            (&[], true, "127.0.0.1"),
-        ] {
-            let mut headers = HeaderMap::new();
-            for text in named {
-                headers.append("x-forwarded-for", text.parse().expect("a header"));
-            }
-            assert_eq!(asker(&headers, from, proxied).to_string(), is, "{named:?}");
-        }
     }
 
     #[test]
