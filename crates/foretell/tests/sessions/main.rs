@@ -24,6 +24,7 @@ mod policies;
 mod recording;
 mod recovery;
 mod rejoin;
+mod remote_time;
 mod scenarios;
 mod session;
 mod shared;
