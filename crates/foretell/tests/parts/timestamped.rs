@@ -298,7 +298,9 @@ proptest! {
         prop_assert_eq!((honest.client.stats().resyncs, honest.server.ledger().total()), (0, 0));
         cheater.calm();
         cheater.calm();
-        prop_assert!(cheater.apart() < 1e-6, "who stops it is together with the server again: {}", cheater.apart());
+        // As closely as the ends look: who walked a little longer than allowed, and was not found out, stays ahead by that.
+        let tolerance = client.sqr_tolerance.sqrt();
+        prop_assert!(cheater.apart() < tolerance, "who stops it is with the server again: {}", cheater.apart());
     }
 }
 

@@ -115,11 +115,14 @@ fn at_any_frame_rate_each_tick_is_simulated_once_at_its_interval_and_no_input_is
     }
 }
 
+/// Where a client has a body, and by how much it is shown elsewhere.
+type Shown = ([f64; 3], [f64; 3]);
+
 /// Throws the one body aside before tick 640, and looks at what is shown of it.
 struct Thrown {
     by_m: f64,
-    /// By frame: where the client has it, and by how much it is shown elsewhere.
-    seen: Vec<([f64; 3], [f64; 3])>,
+    /// By frame.
+    seen: Vec<Shown>,
     corrected_in: Option<usize>,
 }
 
@@ -147,7 +150,7 @@ impl Driver<Masses> for Thrown {
 }
 
 /// What is seen from just before a correction on, and how many were too large to hide.
-fn thrown(by_m: f64) -> (Vec<([f64; 3], [f64; 3])>, u64) {
+fn thrown(by_m: f64) -> (Vec<Shown>, u64) {
     let client =
         ClientConfig { correction: Some(Correction::article()), show: Show::Newest, ..ClientConfig::default() };
     let mut simulation = session(1, client, &HostOptions::at(60));
