@@ -25,6 +25,7 @@ mod policies;
 mod recording;
 mod recovery;
 mod rejoin;
+mod remote_time;
 mod scenarios;
 mod session;
 mod shared;

@@ -184,6 +184,11 @@ pub(super) fn difference(
     Some(describe(schema, entity, &found, (ours, theirs)))
 }
 
+/// What is mostly behind a difference that nothing explains.
+pub(super) const SUSPECTS: &str = "the usual suspects: the order of a HashMap, a `sin` or `powf` of std that is another one \
+     elsewhere, a clock or random numbers in the step, something that one side alone does (`is_authority`, `first_time`, a \
+     setting), state that is neither saved nor published";
+
 /// A difference as a sentence.
 pub(super) fn describe(schema: &Schema, entity: Entity, found: &Difference, (ours, theirs): (&str, &str)) -> String {
     let kind = schema.kind(entity.kind());
