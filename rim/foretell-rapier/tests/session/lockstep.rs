@@ -1,7 +1,7 @@
 //! A timeline that saves its heap now and then against one that saves it in every tick: where bodies touch, the next step reads
 //! more than rows say.
 
-use crate::pile::{Keys, ME, Pile, Thing, predicted};
+use super::pile::{Keys, ME, Pile, Thing, predicted};
 use foretell::rollback::{InputStatus, PlayerInput, Timeline};
 use foretell::{Entity, Rows, State, Tick};
 

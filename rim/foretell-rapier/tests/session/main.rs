@@ -1,8 +1,7 @@
 //! Whole sessions of a physics game: what its players see, and every check of the harness.
 
-mod cost;
 mod lockstep;
-mod pile;
+pub(crate) mod pile;
 
 use core::time::Duration;
 use foretell::harness::{FaultMix, Figures, Scenario};
@@ -13,16 +12,16 @@ use foretell::{ClientConfig, Rules, ServerConfig, State};
 use pile::{Keys, Pile, Thing};
 
 /// Whether everybody predicts everything, bit by bit, and what both ends decide.
-type Config = (bool, ClientConfig, ServerConfig);
+pub(crate) type Config = (bool, ClientConfig, ServerConfig);
 
-fn of_exact(relay_inputs: bool) -> Config {
+pub(crate) fn of_exact(relay_inputs: bool) -> Config {
     let tolerance = Tolerance::of_contacts();
     let client = ClientConfig { checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
     (true, client, ServerConfig { relay_inputs, ..ServerConfig::default() })
 }
 
 /// Every client predicts what is near, and is told of the nearest.
-fn of_near() -> Config {
+pub(crate) fn of_near() -> Config {
     let predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
     let tolerance = Tolerance::of_contacts();
     let client = ClientConfig { predict, checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
@@ -45,7 +44,7 @@ fn heap(players: u8, relay_inputs: bool) -> Scenario<Pile> {
 }
 
 /// Mostly towards the middle from where each begins.
-fn drive(player: usize, tick: foretell::Tick, random: &mut SplitMix64) -> Keys {
+pub(crate) fn drive(player: usize, tick: foretell::Tick, random: &mut SplitMix64) -> Keys {
     let [ahead, aside] = [random.next_u64() % 4, random.next_u64() % 4];
     let back = tick.get() % 256 >= 160;
     let right = player.is_multiple_of(2) != back;
@@ -59,7 +58,7 @@ fn network(players: u8, rtt_ms: u32, loss: u32) -> String {
 }
 
 /// The figures of a heap on this network, of several seeds the worst of each.
-fn figures(players: u8, relay_inputs: bool, (rtt_ms, loss): (u32, u32), seeds: u64) -> Figures {
+pub(crate) fn figures(players: u8, relay_inputs: bool, (rtt_ms, loss): (u32, u32), seeds: u64) -> Figures {
     let heap = heap(players, relay_inputs).schedule(&network(players, rtt_ms, loss)).search(0);
     heap.seeds(0..seeds).expect("no check complains").figures
 }
@@ -107,30 +106,4 @@ fn of_nine_hundred_cubes_each_player_predicts_the_near_ones() {
     let seen = field(2, 901).schedule(&network(2, 150, 5)).search(0).run(0).expect("no check complains").figures;
     assert!(seen.correction_m.p99 < 0.03 && seen.step_excess_m.p99 < 0.025, "{seen:?}");
     assert!(seen.down_bytes_per_s < 150_000.0, "{seen:?}");
-}
-
-/// For docs/PHYSICS.md: `cargo test --release -p foretell-rapier --test session -- --ignored --nocapture`.
-#[test]
-#[ignore = "minutes; prints the table of docs/PHYSICS.md"]
-fn figures_of_many_seeds() {
-    println!(
-        "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for (players, relays) in [(1, true), (2, true), (2, false)] {
-        for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
-            let f = figures(players, relays, (rtt_ms, loss), 4);
-            println!(
-                "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
-                f.corrections_per_min,
-                f.correction_m.p99,
-                f.correction_m.max,
-                f.step_excess_m.p99,
-                f.step_excess_m.max,
-                f.down_bytes_per_s / 1000.0,
-                f.asked as f64 / f.minutes,
-                f.input_miss_share * 100.0,
-            );
-        }
-    }
 }

@@ -1,7 +1,11 @@
-//! What sessions cost the server: CPU time and bytes, in whole sessions on virtual time.
+//! The tables of docs/PHYSICS.md: what players see in whole sessions on virtual time, and what these cost the server in CPU
+//! time and bytes. `cargo bench -p foretell-rapier --bench session`, some minutes.
 
-use crate::pile::{Keys, Pile, Thing};
-use crate::{drive, of_exact, of_near};
+#![allow(dead_code, unused_imports, reason = "the sessions are those of the tests, which look at more of them")]
+
+#[path = "../tests/session/main.rs"]
+mod session;
+
 use core::time::Duration;
 use cpu_time::ThreadTime;
 use foretell::harness::{Driver, HostOptions, PlayerOptions, Sent, ServerHost, Simulation};
@@ -9,6 +13,8 @@ use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::rollback::{InputStatus, PlayerInput, Side};
 use foretell::session::server::Server;
 use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, ServerFrame, State, Step, Tick, TickRate, World};
+use session::pile::{Keys, Pile, Thing};
+use session::{drive, figures, of_exact, of_near};
 
 /// From when on is measured, in ticks, and until when.
 const TICKS: [u32; 2] = [128, 128 + 640];
@@ -48,7 +54,7 @@ impl Driver<Pile> for Meter {
 }
 
 /// What a tick costs the server of such a session, in ms, and what goes to each player, in kB/s.
-fn session(players: u16, world: &Pile, (exact, client, server): (bool, ClientConfig, ServerConfig)) -> (f64, f64) {
+fn costs(players: u16, world: &Pile, (exact, client, server): (bool, ClientConfig, ServerConfig)) -> (f64, f64) {
     let rules = Rules { exact, ..Rules::new(Thing::schema()) };
     let mut simulation = Simulation::new(rules, server, world.clone(), 3);
     let latency = Duration::from_millis(75);
@@ -86,9 +92,29 @@ fn bare(players: u16, mut world: Pile) -> f64 {
     spent.as_secs_f64() * 1000.0 / f64::from(TICKS[1] - TICKS[0])
 }
 
-/// For docs/PHYSICS.md: `cargo test --release -p foretell-rapier --test session cost -- --ignored --nocapture`.
-#[test]
-#[ignore = "a minute; prints the table of what a server spends in docs/PHYSICS.md"]
+fn figures_of_many_seeds() {
+    println!(
+        "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (players, relays) in [(1, true), (2, true), (2, false)] {
+        for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
+            let f = figures(players, relays, (rtt_ms, loss), 4);
+            println!(
+                "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
+                f.corrections_per_min,
+                f.correction_m.p99,
+                f.correction_m.max,
+                f.step_excess_m.p99,
+                f.step_excess_m.max,
+                f.down_bytes_per_s / 1000.0,
+                f.asked as f64 / f.minutes,
+                f.input_miss_share * 100.0,
+            );
+        }
+    }
+}
+
 fn what_a_tick_costs_the_server() {
     println!("| session | players | a bare step | a tick of the server | ratio | kB/s to each |");
     println!("|---|---|---:|---:|---:|---:|");
@@ -99,9 +125,14 @@ fn what_a_tick_costs_the_server() {
     ] {
         for players in [2, 8] {
             let bare = bare(players, world.clone());
-            let (tick, kilobytes) = session(players, &world, config);
+            let (tick, kilobytes) = costs(players, &world, config);
             let ratio = tick / bare;
             println!("| {name} | {players} | {bare:.2} ms | {tick:.2} ms | {ratio:.2} | {kilobytes:.1} |");
         }
     }
+}
+
+fn main() {
+    figures_of_many_seeds();
+    what_a_tick_costs_the_server();
 }
