@@ -1,6 +1,7 @@
 //! Whole sessions of a physics game: what its players see, and every check of the harness.
 
 mod cost;
+mod ends;
 mod lockstep;
 mod pile;
 
@@ -113,9 +114,9 @@ fn figures_of_many_seeds() {
         "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (players, relays) in [(1, true), (2, true), (2, false)] {
+    for (players, relays) in [(1, true), (2, true), (2, false), (4, true), (8, true)] {
         for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
-            let f = figures(players, relays, (rtt_ms, loss), 4);
+            let f = figures(players, relays, (rtt_ms, loss), if players > 2 { 1 } else { 4 });
             println!(
                 "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
                 f.corrections_per_min,
