@@ -2,7 +2,7 @@
 
 use foretell::harness::sync_test;
 use foretell::rollback::Side;
-use foretell::{Entity, Input, Kind, PlayerId, Rules, State, Step, Tick, TickRate, World};
+use foretell::{Entity, Input, Kind, PlayerId, Rows, Rules, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{
     ActiveEvents, ActiveHooks, ColliderBuilder, LockedAxes, RigidBodyBuilder, RigidBodyType, Vector,
 };
@@ -157,6 +157,30 @@ fn a_block_that_becomes_another_is_that_at_once_and_stays_where_it_is() {
         // What is no obstacle any more lets others through.
         let (sensor, _) = with(4, before, 1);
         assert!(sensor.colliders(block).all(|collider| collider.is_sensor()));
+    }
+}
+
+/// All rows of a scene.
+fn rows_of(scene: &Scene<Blocks>) -> Rows {
+    let mut rows = Rows::new(&Thing::schema());
+    scene.publish(&mut rows);
+    rows
+}
+
+#[test]
+fn a_client_that_has_a_body_of_an_older_design_makes_it_anew_when_rows_say_so() {
+    for form in 1..FORMS {
+        let (mut server, block) = with(form, 60, 10);
+        let (mut client, _) = with(0, 60, 10);
+        client.adopt(&rows_of(&server));
+        let kind = |scene: &Scene<Blocks>| scene.body(block).map(|body| body.body_type());
+        assert_eq!(kind(&client), kind(&server));
+        [&mut server, &mut client].into_iter().for_each(|scene| scene.rebuild());
+        for tick in 70..200 {
+            server.step(&still(tick));
+            client.step(&still(tick));
+            assert!(rows_of(&server).iter().eq(rows_of(&client).iter()), "form {form}, tick {tick}");
+        }
     }
 }
 

@@ -106,17 +106,27 @@ fn of_nine_hundred_cubes_each_player_predicts_the_near_ones() {
     assert!(seen.down_bytes_per_s < 150_000.0, "{seen:?}");
 }
 
-/// For docs/PHYSICS.md: `cargo test --release -p foretell-rapier --test session -- --ignored --nocapture`.
+/// For docs/PHYSICS.md: `cargo test -p foretell-rapier --test session figures_of -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes; prints the table of docs/PHYSICS.md"]
 fn figures_of_many_seeds() {
+    print_figures(&[(1, true), (2, true), (2, false)], 4);
+}
+
+#[test]
+#[ignore = "minutes; prints the lower half of that table"]
+fn figures_of_many_players() {
+    print_figures(&[(4, true), (8, true)], 1);
+}
+
+fn print_figures(sessions: &[(u8, bool)], seeds: u64) {
     println!(
         "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (players, relays) in [(1, true), (2, true), (2, false), (4, true), (8, true)] {
+    for (players, relays) in sessions.iter().copied() {
         for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
-            let f = figures(players, relays, (rtt_ms, loss), if players > 2 { 1 } else { 4 });
+            let f = figures(players, relays, (rtt_ms, loss), seeds);
             println!(
                 "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
                 f.corrections_per_min,
