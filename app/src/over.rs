@@ -12,7 +12,8 @@ use foretell_net::{Closed, Connected, Player};
 /// The sentence.
 pub fn check<G: Game>(player: &Player<G>) -> Result<()> {
     if let ClientState::Refused(why) = player.client().state(player.clock().now()) {
-        bail!("{}", refused::<G>(why));
+        let differing = player.client().differing().map_or(String::new(), |part| format!(": the {part} differs"));
+        bail!("{}{differing}", refused::<G>(why));
     }
     match player.connected() {
         Connected::Yes | Connected::Rejoining => Ok(()),
@@ -30,6 +31,7 @@ fn refused<G: Game>(why: Refusal) -> String {
             format!("the server plays another game than the {} (--game says which), or another build of it", G::NAME)
         }
         Refusal::Full => "the server is full".into(),
+        Refusal::TooLarge => "there is more in this exact session than a client can be told: nobody can join".into(),
         Refusal::Gone => "the place is taken over, or given up".into(),
     }
 }

@@ -61,9 +61,9 @@ pub enum Thing {
 }
 
 impl Blueprint for Thing {
-    fn body(&self) -> Option<Body> {
+    fn body_mut(&mut self) -> Option<&mut Body> {
         let (Thing::Driver { body } | Thing::Small { body }) = self;
-        Some(*body)
+        Some(body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {
@@ -158,7 +158,7 @@ impl Pile {
     }
 
     fn drive(&mut self, driver: Entity, keys: Buttons) {
-        let Some(body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) else { return };
+        let Some(mut body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) else { return };
         let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
         let push = Vector::new(axis(keys.right, keys.left), 0.0, axis(keys.up, keys.down)) * PUSH_N;
         if push != Vector::ZERO {
@@ -182,7 +182,8 @@ impl Game for Pile {
     const NAME: &'static str = "pile";
 
     fn rules() -> Rules {
-        Rules { tick_rate: TickRate::hz(60), exact: true, ..Rules::new(Thing::schema()) }
+        let fingerprints = Pile::default().physics.fingerprints();
+        Rules { tick_rate: TickRate::hz(60), exact: true, fingerprints, ..Rules::new(Thing::schema()) }
     }
 
     fn server() -> ServerConfig {
@@ -201,7 +202,7 @@ impl World for Pile {
 
     fn step(&mut self, step: &Step<'_, Buttons>) {
         self.physics.prepare(step);
-        if step.is_authority() {
+        if step.simulates(PlayerId::SERVER) {
             self.scatter(step);
         }
         self.physics.retain(|entity| !step.left().contains(&entity.player()));

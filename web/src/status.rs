@@ -27,6 +27,7 @@ fn connected<G: Game>(player: &Player<G>) -> (&'static str, String) {
         ClientState::Joining => ("joining", "Joining."),
         ClientState::Refused(Refusal::Version | Refusal::Rules) => ("over", OTHER_BUILD),
         ClientState::Refused(Refusal::Full) => ("over", "The server is full."),
+        ClientState::Refused(Refusal::TooLarge) => ("over", "There is too much in this game for anybody to join."),
         ClientState::Refused(Refusal::Gone) => ("over", "The place is taken over, or given up."),
         ClientState::Playing | ClientState::Behind => ("playing", ""),
         ClientState::Starved => ("trouble", "Nothing comes from the server: the others stand still."),

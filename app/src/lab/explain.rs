@@ -94,6 +94,9 @@ impl Witness {
         let note = match event {
             ServerEvent::SkippedTicks(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
             ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
+            ServerEvent::TooLargeToJoin { entities } => {
+                format!("somebody was turned away: {entities} entities are more than a client can be told at once")
+            }
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
             ServerEvent::Left(player) => format!("{player} left"),
             ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
@@ -126,6 +129,10 @@ impl Witness {
             }
             ClientEvent::SlackLimited { asked_ticks } => self.notes.push(format!(
                 "the network would need {asked_ticks:.1} ticks of slack, which is more than is allowed: some inputs come late"
+            )),
+            ClientEvent::EndsDiffer { tick, .. } => self.notes.push(format!(
+                "the state of tick {} is not the server's, and nothing explains it: the two ends differ",
+                number(*tick)
             )),
             // There is nothing in the arena but cubes, and each has its picture.
             ClientEvent::Authority { .. }
@@ -194,6 +201,9 @@ impl Witness {
         }
         if causes.contains(Causes::NONDETERMINISM) {
             reasons.push("the same ticks simulated once more came to something else".to_owned());
+        }
+        if causes.contains(Causes::ENDS_DIFFER) {
+            reasons.push("the two ends are not the same".to_owned());
         }
         if causes.contains(Causes::OWN_INPUT) {
             reasons.push(self.own_input(corrected.tick));

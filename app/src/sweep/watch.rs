@@ -12,7 +12,7 @@ use foretell_arena::{Arena, Buttons, Cube};
 use std::collections::BTreeMap;
 
 /// Causes that are no network's: machines here neither stand still nor set their clocks, and steps are exact.
-const UNSOUND: [Causes; 2] = [Causes::CLOCK, Causes::NONDETERMINISM];
+const UNSOUND: [Causes; 3] = [Causes::CLOCK, Causes::NONDETERMINISM, Causes::ENDS_DIFFER];
 
 /// Plays a session and measures every player for the same time, each from [`JOIN_S`] seconds after they joined.
 pub struct Watch {

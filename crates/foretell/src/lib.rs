@@ -28,7 +28,7 @@ pub use rollback::{
 };
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};
-pub use session::{GapPolicy, Outbox, PeerId, Rules, Stepping};
+pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules, Stepping};
 pub use time::{Instant, Tick, TickRate};
 
 /// The examples of the README compile.

@@ -24,9 +24,9 @@ enum Small {
 }
 
 impl Blueprint for Small {
-    fn body(&self) -> Option<Body> {
+    fn body_mut(&mut self) -> Option<&mut Body> {
         let (Small::Sleepy { body } | Small::Awake { body }) = self;
-        Some(*body)
+        Some(body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {
@@ -57,7 +57,7 @@ fn field(cubes: u16, awake: bool) -> Physics {
     }
     (0..64).for_each(|tick| step(&mut physics, tick));
     let first = physics.entities().next().expect("there are some");
-    let body = physics.body_mut(first).expect("it has one");
+    let mut body = physics.body_mut(first).expect("it has one");
     body.set_linvel(Vector::new(6.0, 0.0, 4.0), true);
     (64..72).for_each(|tick| step(&mut physics, tick));
     physics

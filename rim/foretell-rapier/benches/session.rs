@@ -97,9 +97,9 @@ fn figures_of_many_seeds() {
         "| players | inputs relayed | RTT, loss | corrections per min | p99, max (m) | step excess p99, max (m) | kB/s | asked per min | missed |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (players, relays) in [(1, true), (2, true), (2, false)] {
+    for (players, relays, seeds) in [(1, true, 4), (2, true, 4), (2, false, 4), (4, true, 1), (8, true, 1)] {
         for (rtt_ms, loss) in [(50, 1), (150, 5), (300, 10)] {
-            let f = figures(players, relays, (rtt_ms, loss), 4);
+            let f = figures(players, relays, (rtt_ms, loss), seeds);
             println!(
                 "| {players} | {relays} | {rtt_ms} ms, {loss} % | {:.1} | {:.3}, {:.3} | {:.4}, {:.3} | {:.1} | {:.0} | {:.2} % |",
                 f.corrections_per_min,

@@ -32,9 +32,9 @@ const DRIVER: Kind = Kind(0);
 const SMALL: Kind = Kind(1);
 
 impl Blueprint for Thing {
-    fn body(&self) -> Option<Body> {
+    fn body_mut(&mut self) -> Option<&mut Body> {
         let (Thing::Driver { body } | Thing::Small { body }) = self;
-        Some(*body)
+        Some(body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {
@@ -48,7 +48,7 @@ impl Blueprint for Thing {
 struct Pile(Physics);
 
 impl Pile {
-    /// A floor, and on the server a field of small cubes; a client hears of them.
+    /// A floor; in the first tick it gets a field of small cubes.
     fn new() -> Pile {
         let floor = ColliderBuilder::cuboid(50.0, 0.5, 50.0).translation(Vector::new(0.0, -0.5, 0.0));
         Pile(Physics::new([0.0, -9.81, 0.0], [floor]))
@@ -69,7 +69,8 @@ impl World for Pile {
 
     fn step(&mut self, step: &Step<'_, Keys>) {
         self.0.prepare(step);
-        if step.is_authority() && step.tick() == Tick::ZERO {
+        // Not is_authority: what the server alone brings in no client of an exact session can predict.
+        if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.scatter(step);
         }
         self.0.retain(|entity| !step.left().contains(&entity.player()));
@@ -82,7 +83,7 @@ impl World for Pile {
             let Some(player) = step.input(driver.player()) else { continue };
             let Keys { w, s, a, d, space } = player.input;
             let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
-            let Some(body) = self.0.body_mut(driver).filter(|body| body.is_dynamic()) else { continue };
+            let Some(mut body) = self.0.body_mut(driver).filter(|body| body.is_dynamic()) else { continue };
             let jump = if space && body.translation().y < 0.6 { 60.0 } else { 0.0 };
             body.add_force(Vector::new(axis(d, a), jump, axis(w, s)) * 15.0, true);
         }

@@ -4,17 +4,46 @@ use crate::{Body, Link};
 use foretell::{Entity, State};
 use rapier3d::dynamics::{GenericJoint, RigidBodyBuilder};
 use rapier3d::geometry::ColliderBuilder;
+use rapier3d::pipeline::ActiveEvents;
 
 /// What [`Physics`](crate::Physics) has to know of the game's states: which of them have a body, and of what it is made.
-pub trait Blueprint: State {
+pub trait Blueprint: State + Clone {
     /// The body in this state; `None` for kinds that have none, with which the physics has nothing to do.
-    fn body(&self) -> Option<Body>;
+    fn body_mut(&mut self) -> Option<&mut Body>;
 
-    /// Body, colliders and joints of a new entity. It has to follow from the name and from columns that never change: both
-    /// ends call it, the client also for an entity that it hears of late. What a step changes of a body besides its
-    /// [`Body`] (damping, a collider's friction) is for the step to set again in every tick from columns of the game's
-    /// own.
+    /// The same, to look at.
+    fn body(&self) -> Option<Body> {
+        self.clone().body_mut().copied()
+    }
+
+    /// Body, colliders and joints of an entity: all of it that is not in its [`Body`]. It has to follow from the name and from
+    /// columns of the state. Both ends call it, the client also for an entity that it hears of late, and whenever
+    /// [`design`](Blueprint::design) says that it is another.
     fn plan(&self, entity: Entity) -> Plan;
+
+    /// Which plan it is: a number that is another one whenever a column changes that [`plan`](Blueprint::plan) looks at, such as
+    /// that column itself. The default, 0, is for plans that never change.
+    ///
+    /// What is changed of a body besides its [`Body`] is changed by this alone: its type, mass, damping, gravity scale or
+    /// locked axes; the size, friction or sensor of a collider. The step sets the column and calls
+    /// [`Physics::redesign`](crate::Physics::redesign), and rows that tell of it do the same on a client.
+    fn design(&self) -> u64 {
+        0
+    }
+}
+
+/// # Panics
+/// When a collider asks for something that does nothing here.
+pub(crate) fn assert_supported(collider: &ColliderBuilder) {
+    assert!(
+        collider.active_hooks.is_empty(),
+        "physics hooks are never called: they would have to be saved and rolled back with the world. Let a design, groups or \
+         a sensor decide what touches what"
+    );
+    assert!(
+        !collider.active_events.contains(ActiveEvents::CONTACT_FORCE_EVENTS),
+        "contact-force events are never told: ask Physics::contacts after each step, which has the impulses"
+    );
 }
 
 /// Of what an entity is made.
@@ -34,8 +63,13 @@ impl Plan {
 
     /// The same with one more collider. Give it [`ActiveEvents::COLLISION_EVENTS`](rapier3d::pipeline::ActiveEvents) to
     /// hear of its touches.
+    ///
+    /// # Panics
+    /// When the collider asks for physics hooks, or for contact-force events: neither would ever come.
+    /// [`Physics::contacts`](crate::Physics::contacts) has what the latter would tell.
     #[must_use]
     pub fn with(mut self, collider: ColliderBuilder) -> Plan {
+        assert_supported(&collider);
         self.colliders.push(collider);
         self
     }

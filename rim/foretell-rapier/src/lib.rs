@@ -18,10 +18,14 @@
 mod advance;
 mod blueprint;
 mod body;
+mod fingerprint;
 mod link;
 mod physics;
+mod push;
 mod rebuild;
+mod redesign;
 mod rows;
+mod scene;
 mod touch;
 mod walk;
 
@@ -29,5 +33,7 @@ pub use blueprint::{Blueprint, Plan};
 pub use body::Body;
 pub use link::Link;
 pub use physics::Physics;
+pub use push::BodyMut;
 pub use rapier3d;
-pub use touch::{Party, Touch};
+pub use scene::{Gameplay, Scene};
+pub use touch::{Contact, Party, Touch};

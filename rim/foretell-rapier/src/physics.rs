@@ -1,8 +1,9 @@
 //! [`Physics`]: everything that Rapier's next step reads, by entity.
 
+use crate::blueprint::assert_supported;
 use crate::link::Joint;
 use crate::touch::Pair;
-use crate::{Blueprint, Body, Plan, Touch};
+use crate::{Blueprint, Body, BodyMut, Party, Plan, Touch};
 use foretell::{Entity, Kind, PlayerId, Tick};
 use rapier3d::dynamics::{
     CCDSolver, ImpulseJointSet, IntegrationParameters, IslandManager, MultibodyJointSet, RigidBody, RigidBodyBuilder,
@@ -60,6 +61,8 @@ pub(crate) struct Slot {
     /// Its row, while it is a proxy.
     pub proxy: Option<Body>,
     pub changed: Changed,
+    /// Which of its designs it was made by: [`Blueprint::design`].
+    pub design: u64,
     /// Whether one of its colliders reports touches.
     pub listens: bool,
     /// Whether rows have brought it since the last step: what it touches then has begun before.
@@ -105,12 +108,27 @@ pub struct Physics {
 impl Physics {
     /// A world with this gravity in m/s2 (usually `[0.0, -9.81, 0.0]`), and with scenery: colliders that never move and
     /// belong to no entity, the same on both ends in the same order.
+    ///
+    /// # Panics
+    /// When a collider asks for physics hooks or for contact-force events, which there are none of (see [`Plan::with`]).
     pub fn new(gravity: [f32; 3], scenery: impl IntoIterator<Item = ColliderBuilder>) -> Physics {
         let mut physics = Physics { gravity: Vector::from_array(gravity), ..Physics::default() };
         physics.anchor = physics.rapier.bodies.insert(RigidBodyBuilder::fixed());
-        physics.scenery = scenery.into_iter().map(|collider| physics.rapier.colliders.insert(collider)).collect();
+        let scenery = scenery.into_iter().inspect(assert_supported);
+        physics.scenery = scenery.map(|collider| physics.rapier.colliders.insert(collider)).collect();
         physics.found_islands();
         physics
+    }
+
+    /// The gravity in m/s2.
+    pub fn gravity(&self) -> [f32; 3] {
+        self.gravity.to_array()
+    }
+
+    /// Another gravity, from this step on. It is in no row: where it changes the step sets it in every tick, from a column of the
+    /// game's own. It wakes nothing.
+    pub fn set_gravity(&mut self, gravity: [f32; 3]) {
+        self.gravity = Vector::from_array(gravity);
     }
 
     /// Rapier's parameters, to set once and the same on both ends. `dt` is set by [`prepare`](Physics::prepare).
@@ -124,7 +142,7 @@ impl Physics {
     /// When the entity has a body already, or `state` has none.
     pub fn spawn<S: Blueprint>(&mut self, entity: Entity, state: &S) {
         let body = state.body().expect("a state that is spawned has a body");
-        self.insert(entity, body, state.plan(entity), false);
+        self.insert(entity, (body, state.design()), state.plan(entity), false);
     }
 
     /// Removes an entity's body with its colliders, and the joints that belong to it, and wakes what it touched; `false`
@@ -162,10 +180,10 @@ impl Physics {
     }
 
     /// Rapier's body of an entity: to push it, or to put it somewhere. Forces that are added hold for the next step alone.
-    pub fn body_mut(&mut self, entity: Entity) -> Option<&mut RigidBody> {
+    pub fn body_mut(&mut self, entity: Entity) -> Option<BodyMut<'_>> {
         let at = self.find(entity).ok()?;
         self.slots[at].changed = Changed::Outside;
-        self.rapier.bodies.get_mut(self.slots[at].handle)
+        self.rapier.bodies.get_mut(self.slots[at].handle).map(BodyMut::new)
     }
 
     /// Rapier's colliders of an entity, in the order of its plan.
@@ -195,7 +213,7 @@ impl Physics {
     }
 
     /// A new body; whether rows have brought it.
-    pub(crate) fn insert(&mut self, entity: Entity, state: Body, plan: Plan, stranger: bool) {
+    pub(crate) fn insert(&mut self, entity: Entity, (state, design): (Body, u64), plan: Plan, stranger: bool) {
         let Plan { body, colliders, links } = plan;
         let at = self.find(entity).expect_err("an entity has one body");
         let kind = body.body_type;
@@ -205,7 +223,7 @@ impl Physics {
         let listens = self.rapier.listens(handle);
         let changed = Changed::Outside;
         let drowsy = state.sleeping;
-        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, listens, stranger, drowsy });
+        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, design, listens, stranger, drowsy });
         for (link, joint) in links {
             self.declare(link, joint);
         }
@@ -214,12 +232,32 @@ impl Physics {
 
     pub(crate) fn take_out(&mut self, entity: Entity) -> bool {
         let Ok(at) = self.find(entity) else { return false };
+        self.wake_touched(self.slots[at].handle);
         let slot = self.slots.remove(at);
         self.detach_from(entity);
-        let Rapier { islands, bodies, colliders, impulse_joints, multibody_joints, soft_bodies, .. } = &mut self.rapier;
-        bodies.remove(slot.handle, islands, colliders, impulse_joints, multibody_joints, soft_bodies, true);
+        self.rapier.remove(slot.handle);
         self.gone.push((entity, Changed::Outside));
         true
+    }
+
+    /// Wakes what rests on a body that goes, at once: Rapier would in its next step, but not when it is rebuilt before that.
+    pub(crate) fn wake_touched(&mut self, body: RigidBodyHandle) {
+        let mut touched = Vec::new();
+        for collider in self.rapier.bodies[body].colliders() {
+            let pairs = self.rapier.narrow_phase.contact_pairs_with(*collider);
+            for pair in pairs.filter(|pair| pair.has_any_active_contact()) {
+                let other = if pair.collider1 == *collider { pair.collider2 } else { pair.collider1 };
+                touched.extend(self.party(other).and_then(Party::entity));
+            }
+        }
+        for entity in touched {
+            let Ok(at) = self.find(entity) else { continue };
+            let other = &mut self.rapier.bodies[self.slots[at].handle];
+            if other.is_dynamic() && other.is_sleeping() {
+                other.wake_up(true);
+                self.slots[at].changed = Changed::Outside;
+            }
+        }
     }
 }
 
@@ -232,6 +270,12 @@ impl Rapier {
         }
         self.bodies[handle].recompute_mass_properties_from_colliders(&self.colliders);
         handle
+    }
+
+    /// Takes a body with its colliders and joints out of the sets, and wakes what it touched.
+    pub fn remove(&mut self, body: RigidBodyHandle) {
+        let Rapier { islands, bodies, colliders, impulse_joints, multibody_joints, soft_bodies, .. } = self;
+        bodies.remove(body, islands, colliders, impulse_joints, multibody_joints, soft_bodies, true);
     }
 
     pub fn listens(&self, body: RigidBodyHandle) -> bool {

@@ -23,15 +23,20 @@ impl Physics {
     }
 
     /// Takes over the bodies that rows name. One that has all bits of its row already is not touched, so that it sleeps on
-    /// and its contacts stay warm; one that there is not yet is made by its plan; those that are removed go.
+    /// and its contacts stay warm; one that there is not yet is made by its plan, and one of another
+    /// [design](Blueprint::design) is made anew; those that are removed go.
     pub fn adopt<S: Blueprint>(&mut self, rows: &Rows) {
         for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
             self.take_out(*entity);
         }
+        // What wakes by this is put to sleep again below, where its row says so.
+        for (entity, state) in rows.states::<S>().filter(|(_, state)| state.body().is_some()) {
+            self.redesign(entity, &state);
+        }
         for (entity, state) in rows.states::<S>() {
             let Some(body) = state.body() else { continue };
             let Ok(at) = self.find(entity) else {
-                self.insert(entity, body, state.plan(entity), true);
+                self.insert(entity, (body, state.design()), state.plan(entity), true);
                 continue;
             };
             self.slots[at].changed = Changed::Outside;

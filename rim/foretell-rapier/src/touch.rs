@@ -15,6 +15,13 @@ pub enum Party {
     Scenery(usize),
 }
 
+impl Party {
+    /// The entity; `None` for scenery.
+    pub fn entity(self) -> Option<Entity> {
+        if let Party::Entity(entity) = self { Some(entity) } else { None }
+    }
+}
+
 /// Two that have begun or ceased to touch. Told where a collider of either has
 /// [`ActiveEvents::COLLISION_EVENTS`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,6 +34,19 @@ pub struct Touch {
     pub sensor: bool,
     /// Whether it has begun; else it has ended, also because one of them is gone.
     pub began: bool,
+}
+
+/// A contact of an entity in the last step: of one of its colliders with one of the other's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Contact {
+    /// With whom.
+    pub with: Party,
+    /// The direction in which the entity is pushed: from the other towards it, of length 1.
+    pub normal: [f32; 3],
+    /// How hard, along the normal: in N s, over the whole step. 0 where they touch without pressing.
+    pub impulse: f32,
+    /// Where they touch, in metres: where they are deepest in each other.
+    pub point: [f32; 3],
 }
 
 /// Two that touch, and whether by a sensor.
@@ -49,12 +69,44 @@ impl Physics {
         self.touching.iter().copied()
     }
 
+    /// What an entity was in contact with in the last step, ascending by the other, and how hard; whatever events its colliders
+    /// have. Nothing for an entity without a body, and of sensors.
+    pub fn contacts(&self, entity: Entity) -> Vec<Contact> {
+        let mut contacts = Vec::new();
+        let colliders = self.body(entity).map_or(&[][..], |body| body.colliders());
+        for collider in colliders {
+            let pairs = self.rapier.narrow_phase.contact_pairs_with(*collider);
+            contacts.extend(pairs.filter_map(|pair| self.contact_of(*collider, pair)));
+        }
+        contacts.sort_by_key(|contact| contact.with);
+        contacts
+    }
+
+    fn contact_of(&self, collider: ColliderHandle, pair: &ContactPair) -> Option<Contact> {
+        let is_first = pair.collider1 == collider;
+        let with = self.party(if is_first { pair.collider2 } else { pair.collider1 })?;
+        let (manifold, deepest) = pair.find_deepest_contact().filter(|_| pair.has_any_active_contact())?;
+        let place = self.rapier.colliders.get(pair.collider1)?.position();
+        // Rapier's normal points from the first to the second.
+        let away = if is_first { -1.0 } else { 1.0 };
+        let (total, pressed) = (pair.total_impulse(), pair.total_impulse_magnitude());
+        let normal = if total.length() > 0.0 { total.normalize() } else { manifold.data.normal };
+        Some(Contact {
+            with,
+            normal: (normal * away).to_array(),
+            impulse: pressed,
+            point: (*place * deepest.local_p1).to_array(),
+        })
+    }
+
     /// Says to [`Step::touch`] which entities of different players are in contact: what explains that one player's cube is
-    /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance).
+    /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance); of what
+    /// has been despawned since then nothing is said.
     pub fn tell_touches<I>(&self, step: &Step<'_, I>) {
         for pair in self.rapier.narrow_phase.contact_pairs().filter(|pair| pair.has_any_active_contact()) {
-            let party = |collider| self.party(collider);
-            if let (Party::Entity(a), Party::Entity(b)) = (party(pair.collider1), party(pair.collider2)) {
+            if let (Some(Party::Entity(a)), Some(Party::Entity(b))) =
+                (self.party(pair.collider1), self.party(pair.collider2))
+            {
                 step.touch(a, b);
             }
         }
@@ -95,21 +147,22 @@ impl Physics {
         let sensed = sensed.map(|(one, other, _)| (one, other, true));
         for (one, other, sensor) in contacts.chain(sensed) {
             match (self.party(one), self.party(other)) {
-                (Party::Entity(one), Party::Entity(other)) => {
+                (Some(Party::Entity(one)), Some(Party::Entity(other))) => {
                     pairs.push((one.min(other), Party::Entity(one.max(other)), sensor));
                 }
-                (Party::Entity(one), scenery) | (scenery, Party::Entity(one)) => pairs.push((one, scenery, sensor)),
-                (Party::Scenery(_), Party::Scenery(_)) => {}
+                (Some(Party::Entity(one)), Some(scenery)) | (Some(scenery), Some(Party::Entity(one))) => {
+                    pairs.push((one, scenery, sensor));
+                }
+                _ => {}
             }
         }
     }
 
-    /// Whose collider it is.
-    pub(crate) fn party(&self, collider: ColliderHandle) -> Party {
-        let body = self.rapier.colliders[collider].parent();
+    /// Whose collider it is; `None` when it is gone: Rapier's pairs name it until the next step.
+    pub(crate) fn party(&self, collider: ColliderHandle) -> Option<Party> {
+        let body = self.rapier.colliders.get(collider)?.parent();
         // The scenery was inserted first, and is so after a rebuild.
-        body.map_or(Party::Scenery(collider.into_raw_parts().0 as usize), |body| {
-            Party::Entity(named(self.rapier.bodies[body].user_data))
-        })
+        let scenery = Party::Scenery(collider.into_raw_parts().0 as usize);
+        Some(body.map_or(scenery, |body| Party::Entity(named(self.rapier.bodies[body].user_data))))
     }
 }

@@ -11,8 +11,8 @@ struct Small {
 }
 
 impl Blueprint for Small {
-    fn body(&self) -> Option<Body> {
-        Some(self.body)
+    fn body_mut(&mut self) -> Option<&mut Body> {
+        Some(&mut self.body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {

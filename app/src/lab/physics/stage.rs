@@ -84,7 +84,7 @@ impl Driver<Pile> for Stage {
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Pile>) {
         let Some(driver) = self.screens[0].player().and_then(|player| server.world.driver(player)) else { return };
         for blow in self.blows.drain(..) {
-            let Some(body) = server.world.physics_mut().body_mut(driver) else { continue };
+            let Some(mut body) = server.world.physics_mut().body_mut(driver) else { continue };
             match blow {
                 Blow::Impulse => body.set_linvel(body.linvel() + Vector::new(3.0, 0.0, 0.0), true),
                 Blow::Teleport => {

@@ -1,7 +1,7 @@
 //! A world by itself: whether its steps are exact, so that a client can predict with it.
 
 use super::check::difference;
-use crate::rollback::{Entity, PlayerId, PlayerInput, Rows, Schema, Side, Step, Tolerance, World};
+use crate::rollback::{Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, Tolerance, World};
 use crate::rollback::{InputStatus, KindSchema};
 use crate::session::Rules;
 use crate::time::Tick;
@@ -31,6 +31,9 @@ pub enum Stepped {
     /// entities lack something that the step reads, the step depends on an order that `adopt` does not keep, or `adopt`
     /// leaves something there that was removed.
     Adopted,
+    /// The same as the client of an [exact](Rules::exact) session does it, which predicts everything: the step does on the
+    /// authority what it does not do there.
+    AsClient,
 }
 
 /// The first difference that [`sync_test`] finds.
@@ -68,6 +71,11 @@ impl fmt::Display for OutOfSync {
                 "they lack something that the step reads, the step depends on an order that adopt does not keep, or adopt \
                  leaves something there that was removed",
             ),
+            Stepped::AsClient => (
+                "a client of an exact session, which has the same rows and inputs, steps differently",
+                "only the authority did this: the step asks is_authority where it is to ask simulates; or the server's rows \
+                 lack something that the step reads",
+            ),
         };
         write!(f, "{how} at {tick:?}: {what} ({why})")
     }
@@ -81,7 +89,8 @@ impl core::error::Error for OutOfSync {}
 /// can't be predicted by any client.
 ///
 /// Rows are adopted in [canonical](Step::canonical) steps alone: there they are all that a step may depend on. They are
-/// adopted by worlds that are eight ticks behind, and are told what was removed since.
+/// adopted by worlds that are eight ticks behind, and are told what was removed since. Where the rules are
+/// [exact](Rules::exact) that is done once more as a client does it, and everything has to be the same, whosever it is.
 ///
 /// # Errors
 /// The first difference, with tick, entity and field.
@@ -95,12 +104,15 @@ pub fn sync_test<W: World>(
     ticks: u32,
 ) -> Result<(), OutOfSync> {
     assert!(ticks > 0, "a world is looked at for at least one tick, not for 0");
-    let script = Script::write(rules, input, ticks);
+    let mut script = Script::write(rules, input, ticks);
     let truth = script.straight_on(&mut make());
     script.anew(&mut make(), &truth)?;
     script.after_load(&mut make(), &truth)?;
     script.again(&mut make(), &truth)?;
-    script.adopted(make)
+    script.canonical = true;
+    let truth = script.straight_on(&mut make());
+    script.adopted(&make, &truth)?;
+    if rules.exact { script.of_client(&make, &truth) } else { Ok(()) }
 }
 
 /// The same for a client's world alone: it adopts what the server's has published when both players are there, and is
@@ -134,6 +146,8 @@ struct Script<'a, I> {
     inputs: Vec<Vec<PlayerInput<I>>>,
     /// Whether every step is.
     canonical: bool,
+    /// Whether the client whose side it is predicts everything.
+    predicts_all: bool,
     /// The state that it begins with, and its rows: none for a server's, which publishes what it has.
     begins: Tick,
     first: Rows,
@@ -156,6 +170,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             side: Side::Server,
             inputs,
             canonical: false,
+            predicts_all: false,
             begins: Tick::ZERO,
             first: Rows::new(&rules.schema),
             ticks,
@@ -174,16 +189,17 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
 
     fn step<W: World<Input = I>>(&self, world: &mut W, tick: Tick, rows: &mut Rows, again: bool) {
         let rate = u32::from(self.rules.tick_rate.get());
-        let before = |player| tick.back(1).is_some_and(|before| is_there(player, before, rate));
         let change = |comes: bool| {
-            let changed = |player: &PlayerId| is_there(*player, tick, rate) == comes && before(*player) != comes;
+            let changed = |player: &PlayerId| changes(*player, tick, rate) && is_there(*player, tick, rate) == comes;
             let players = (1..=PLAYERS).map(PlayerId::new).filter(|_| self.side == Side::Server);
             players.filter(changed).collect::<Vec<_>>()
         };
         let (joined, left) = (change(true), change(false));
         let inputs = &self.inputs[tick.get() as usize];
+        let everything = self.everything();
         let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &left);
         let step = step.on_canonical(self.canonical);
+        let step = if self.predicts_all { step.predicting(&everything) } else { step };
         world.step(&if again { step.again() } else { step });
         world.publish(rows);
         rows.settle();
@@ -259,9 +275,7 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
     }
 
     /// Only what belongs to players is compared: a server may keep to itself how it moves its own.
-    fn adopted<W: World<Input = I>>(mut self, make: impl Fn() -> W) -> Result<(), OutOfSync> {
-        self.canonical = true;
-        let truth = &self.straight_on(&mut make())[..];
+    fn adopted<W: World<Input = I>>(&self, make: &impl Fn() -> W, truth: &[Rows]) -> Result<(), OutOfSync> {
         let of_players = |rows: &Rows| {
             let mut rows = rows.clone();
             rows.retain(|entity| entity.player() != PlayerId::SERVER);
@@ -284,6 +298,28 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             let truth = of_players(self.of(truth, tick.next()));
             self.compare(Stepped::Adopted, tick.next(), &truth, &of_players(rows))
         })
+    }
+
+    /// The same on a client that predicts everything. What who comes or goes changes in the world comes as rows.
+    fn of_client<W: World<Input = I>>(mut self, make: &impl Fn() -> W, truth: &[Rows]) -> Result<(), OutOfSync> {
+        (self.side, self.predicts_all) = (Side::Client(PlayerId::new(1)), true);
+        let rate = u32::from(self.rules.tick_rate.get());
+        let is_alike = |tick: &Tick| !(1..=PLAYERS).any(|player| changes(PlayerId::new(player), *tick, rate));
+        let mut ticks = self.ticks().skip(1).filter(is_alike);
+        ticks.try_for_each(|tick| {
+            let mut world = make();
+            world.adopt(self.of(truth, tick));
+            let mut rows = self.of(truth, tick).clone();
+            self.step(&mut world, tick, &mut rows, false);
+            self.compare(Stepped::AsClient, tick.next(), self.of(truth, tick.next()), &rows)
+        })
+    }
+
+    /// Everything is predicted, by the first player's client.
+    fn everything(&self) -> Predicted {
+        let mut everything = Predicted::own(PlayerId::new(1));
+        everything.insert_all();
+        everything
     }
 
     fn compare(&self, stepped: Stepped, tick: Tick, truth: &Rows, rows: &Rows) -> Result<(), OutOfSync> {
@@ -318,4 +354,10 @@ fn joins(player: PlayerId, rate: u32) -> Tick {
 fn is_there(player: PlayerId, tick: Tick, rate: u32) -> bool {
     let is_away = player.get() == PLAYERS && tick.get() / rate % (LEAVES_EVERY_S + 1) == LEAVES_EVERY_S;
     tick >= joins(player, rate) && !is_away
+}
+
+/// Whether a player comes or goes in a tick.
+fn changes(player: PlayerId, tick: Tick, rate: u32) -> bool {
+    let before = tick.back(1).is_some_and(|before| is_there(player, before, rate));
+    is_there(player, tick, rate) != before
 }

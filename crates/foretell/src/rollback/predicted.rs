@@ -37,6 +37,11 @@ impl Predicted {
         }
     }
 
+    /// Whether the entities of `player` are predicted, those to come too.
+    pub(crate) fn contains_all_of(&self, player: PlayerId) -> bool {
+        self.all || self.contains_player(player)
+    }
+
     /// Whether the entities of `player` are predicted, but for single ones; [`PlayerId::SERVER`] stands for what belongs
     /// to the server.
     pub fn contains_player(&self, player: PlayerId) -> bool {

@@ -219,9 +219,23 @@ impl<'a, I> Step<'a, I> {
         self.left
     }
 
-    /// Whether this is the server.
+    /// Whether this is the server. For what no client is to know or to do; what is to be predicted asks
+    /// [`simulates`](Step::simulates).
     pub fn is_authority(&self) -> bool {
         self.side == Side::Server
+    }
+
+    /// Whether what `player` spawns in this step is simulated here: on the server, on the player's own client, and on one that
+    /// predicts all entities of the player, or everything, as in an [exact](crate::session::Rules::exact) session;
+    /// [`PlayerId::SERVER`] stands for what belongs to the server.
+    ///
+    /// What a step brings into the world depends on this, not on [`is_authority`](Step::is_authority): what the authority
+    /// alone does no client can predict, and in an exact session that is a difference of the two ends as long as it goes on.
+    pub fn simulates(&self, player: PlayerId) -> bool {
+        match self.side {
+            Side::Server => true,
+            Side::Client(own) => self.predicted.map_or(own == player, |predicted| predicted.contains_all_of(player)),
+        }
     }
 
     /// How an entity is simulated here.

@@ -9,6 +9,7 @@ pub mod client;
 pub mod record;
 pub mod server;
 
+mod greeting;
 mod histogram;
 mod lateness;
 mod news;
@@ -20,8 +21,9 @@ mod rowcode;
 mod rules;
 mod shared;
 
+pub use greeting::Refusal;
 pub use outbox::{Outbox, PeerId};
-pub use packet::{DATAGRAM_MAX, Refusal};
+pub use packet::DATAGRAM_MAX;
 pub use peek::{Peek, peek};
-pub use rules::{GapPolicy, Rules, Stepping};
+pub use rules::{Fingerprint, GapPolicy, Rules, Stepping};
 pub use shared::{Claim, HoldRefusal, Holder};

@@ -5,7 +5,6 @@
 use super::baseline::Baseline;
 use super::news::NEWS_TICKS_BACK;
 use super::shared::{ANSWERS_MAX, Answer};
-use crate::rollback::PlayerId;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
 
@@ -13,7 +12,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 4;
+pub(crate) const PROTOCOL_VERSION: u8 = 5;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -46,104 +45,6 @@ impl Message {
         let mut at = 0;
         stream.bits(&mut at, 3)?;
         usize::try_from(at).ok().and_then(|at| MESSAGES.get(at).copied()).ok_or(Malformed::OutOfRange("message"))
-    }
-}
-
-/// Client to server, again and again until three answers and a snapshot have come: "may I join, or go on?"
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Hello {
-    pub version: u8,
-    /// Who asks: a server that knows it gives the same place again, and admits nobody twice.
-    pub nonce: u64,
-    /// [`Rules::hash_with`](super::Rules::hash_with).
-    pub rules: u64,
-    /// The client's clock when it was sent, in microseconds; comes back in the answer.
-    pub sent: u64,
-    /// The newest ticket that it was told.
-    pub ticket: Option<u8>,
-}
-
-impl Hello {
-    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.u8(&mut self.version)?;
-        stream.bits(&mut self.nonce, 64)?;
-        stream.bits(&mut self.rules, 64)?;
-        stream.bits(&mut self.sent, 64)?;
-        // Always with room for the ticket, so that no answer is longer.
-        let mut ticket = u64::from(self.ticket.unwrap_or_default());
-        let mut present = self.ticket.is_some();
-        stream.bool(&mut present)?;
-        stream.bits(&mut ticket, 8)?;
-        self.ticket = u8::try_from(ticket).ok().filter(|_| present);
-        Ok(())
-    }
-}
-
-/// Server to client: the answer to a hello. Not longer than the hello.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Welcome {
-    pub nonce: u64,
-    pub sent: u64,
-    /// Of the server: tells it from an earlier one.
-    pub epoch: u8,
-    /// Stands in all datagrams of this place from now on, or once a hello has shown it.
-    pub ticket: u8,
-    pub player: u16,
-    /// The server's tick when it was sent.
-    pub tick: u32,
-    /// How much of that tick had passed, in 1/256.
-    pub fraction: u8,
-}
-
-impl Welcome {
-    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.bits(&mut self.nonce, 64)?;
-        stream.bits(&mut self.sent, 64)?;
-        stream.u8(&mut self.epoch)?;
-        stream.u8(&mut self.ticket)?;
-        stream.u16(&mut self.player)?;
-        stream.u32(&mut self.tick)?;
-        stream.u8(&mut self.fraction)
-    }
-
-    pub(crate) fn player(&self) -> PlayerId {
-        PlayerId::new(self.player)
-    }
-}
-
-/// Why a server does not admit a client, or does not go on with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub enum Refusal {
-    /// It speaks another version of the protocol.
-    #[default]
-    Version,
-    /// Its rules differ: another tick rate, schema or input.
-    Rules,
-    /// All places are taken.
-    Full,
-    /// The nonce has had its place: its player has said good-bye or was removed, or plays over another connection now.
-    Gone,
-}
-
-/// Server to client: "you may not".
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Refused {
-    pub nonce: u64,
-    pub why: Refusal,
-}
-
-impl Refused {
-    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.bits(&mut self.nonce, 64)?;
-        let mut why = self.why as u64;
-        stream.bits(&mut why, 2)?;
-        self.why = match why {
-            0 => Refusal::Version,
-            1 => Refusal::Rules,
-            2 => Refusal::Full,
-            _ => Refusal::Gone,
-        };
-        Ok(())
     }
 }
 
@@ -262,6 +163,9 @@ pub(crate) struct SnapshotHead {
     pub answers: Vec<Answer>,
     /// The canonical ticks that the client may not know of, ascending.
     pub canonical: Vec<u16>,
+    /// In exact sessions, how many ticks before this state something has come about that no client can foresee; the newest
+    /// such tick, as far as the client may not know of it.
+    pub unforeseen: Option<u32>,
     /// A digest of the rows, in their place.
     pub proof: Option<u32>,
     /// The rows are told as they differ from those of an earlier snapshot.
@@ -324,6 +228,10 @@ impl SnapshotHead {
         self.answers.resize(count as usize, Answer::default());
         self.answers.iter_mut().try_for_each(|answer| answer.stream(stream))?;
         self.stream_canonical(stream)?;
+        stream.optional(&mut self.unforeseen, |stream, back| stream.small(back))?;
+        if self.unforeseen > Some(NAMED_TICKS_BACK) {
+            return Err(Malformed::OutOfRange("unforeseen tick"));
+        }
         stream.optional(&mut self.proof, |stream, digest| stream.u32(digest))?;
         stream.optional(&mut self.baseline, |stream, baseline| baseline.stream(stream))
     }

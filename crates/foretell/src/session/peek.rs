@@ -2,7 +2,8 @@
 //!
 //! Reads heads alone; neither end of a session needs it.
 
-use super::packet::{Hello, InputHead, Message, Refusal, Refused, SnapshotHead};
+use super::greeting::{Hello, Refusal, Refused};
+use super::packet::{InputHead, Message, SnapshotHead};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 
@@ -56,7 +57,7 @@ pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
         }
         Message::Hello => {
             let mut hello = Hello::default();
-            hello.stream(&mut reader)?;
+            hello.stream_start(&mut reader)?;
             Peek::Hello { nonce: hello.nonce }
         }
         Message::Refused => {

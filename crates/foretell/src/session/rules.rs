@@ -1,5 +1,6 @@
 //! What both ends of a session must agree on.
 
+use super::greeting::PARTS_OF_RULES_MAX;
 use super::record::{Made, Start};
 use crate::rollback::{Audience, Input, Schema};
 use crate::time::TickRate;
@@ -55,12 +56,43 @@ pub struct Rules {
     pub exact: bool,
     /// The kinds of entity.
     pub schema: Schema,
+    /// What else both ends have to have in common, and no row tells: the scenery of a level, the version and the settings of
+    /// a physics engine. The one that differs is named to a client that is refused
+    /// ([`Client::differing`](crate::Client::differing)). Up to eight; default none.
+    pub fingerprints: Vec<Fingerprint>,
 }
+
+/// A hash of something that both ends of a session have to have in common besides their schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Fingerprint {
+    /// What it is of, as a player or a developer is told: `scenery`, `level 3`.
+    pub name: &'static str,
+    /// The same for what is the same, on every platform: [`Fingerprint::of_bytes`].
+    pub hash: u64,
+}
+
+impl Fingerprint {
+    /// The fingerprint of some bytes.
+    pub fn of_bytes(name: &'static str, bytes: &[u8]) -> Fingerprint {
+        let mut hasher = Fnv::new();
+        hasher.write(bytes);
+        Fingerprint { name, hash: hasher.finish() }
+    }
+}
+
+/// How many fingerprints there may be.
+const FINGERPRINTS_MAX: usize = PARTS_OF_RULES_MAX - 5;
 
 impl Rules {
     /// The default rules for a game of these kinds of entity.
     pub fn new(schema: Schema) -> Rules {
-        Rules { tick_rate: TickRate::default(), stepping: Stepping::default(), exact: false, schema }
+        Rules {
+            tick_rate: TickRate::default(),
+            stepping: Stepping::default(),
+            exact: false,
+            schema,
+            fingerprints: Vec::new(),
+        }
     }
 
     /// Panics when they can't be kept.
@@ -68,6 +100,7 @@ impl Rules {
         let seen = self.schema.kinds().iter().all(|kind| kind.audience() == Audience::All);
         assert!(!self.exact || self.stepping == Stepping::Clock, "an exact session is stepped by the server's clock");
         assert!(!self.exact || seen, "in an exact session everybody sees every kind");
+        assert!(self.fingerprints.len() <= FINGERPRINTS_MAX, "rules have at most {FINGERPRINTS_MAX} fingerprints");
     }
 
     /// The beginning of a recording of a session with these rules.
@@ -76,18 +109,41 @@ impl Rules {
         Start { tick_rate, stepping, rules_hash: self.hash_with::<I>(), made }
     }
 
-    /// A hash of the rules and of the layout of the input, the same on every platform.
+    /// A hash of the rules, but for fingerprints, and of the layout of the input, the same on every platform.
     pub fn hash_with<I: Input>(&self) -> u64 {
-        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        self.hash(&mut hasher);
-        I::columns().hash(&mut hasher);
-        hasher.finish()
+        let Rules { tick_rate, stepping, exact, schema, fingerprints: _ } = self;
+        hash_of(&(tick_rate, stepping, exact, schema, I::columns()))
     }
+
+    /// The parts that both ends have to have in common, each with its name and its hash.
+    pub(super) fn parts_with<I: Input>(&self) -> Vec<(&'static str, u64)> {
+        let own = [
+            ("tick rate", hash_of(&self.tick_rate)),
+            ("stepping", hash_of(&self.stepping)),
+            ("exact", hash_of(&self.exact)),
+            ("kinds of entity", hash_of(&self.schema)),
+            ("input", hash_of(&I::columns())),
+        ];
+        // The name counts too: another fingerprint in its place is another part.
+        own.into_iter().chain(self.fingerprints.iter().map(|print| (print.name, hash_of(print)))).collect()
+    }
+}
+
+fn hash_of(what: &impl Hash) -> u64 {
+    let mut hasher = Fnv::new();
+    what.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// FNV-1a that hashes numbers as little-endian bytes, and lengths and discriminants as 64 bits of them, whatever the
 /// platform's order and word are.
 struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
 
 impl Hasher for Fnv {
     fn finish(&self) -> u64 {
@@ -101,6 +157,14 @@ impl Hasher for Fnv {
     }
 
     fn write_u16(&mut self, value: u16) {
+        self.write(&value.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write(&value.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, value: u64) {
         self.write(&value.to_le_bytes());
     }
 

@@ -7,8 +7,8 @@ use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::validation::Offence;
 use foretell::{
-    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, GapPolicy, Input, Instant, Kind, Outbox, PeerId,
-    PlayerId, Role, Rows, Rules, Server, ServerConfig, State, Step, Tick, World,
+    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Input, Instant, Kind,
+    Outbox, PeerId, PlayerId, Role, Rows, Rules, Server, ServerConfig, State, Step, Tick, World,
 };
 use std::collections::BTreeMap;
 
@@ -169,7 +169,7 @@ impl Reader {
     }
 }
 
-// Section 3: the hash of the rules.
+// Section 3: the hashes of the rules.
 
 struct Fnv(u64);
 
@@ -209,11 +209,27 @@ impl Fnv {
     }
 }
 
-fn documented_rules_hash() -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.number(64, 2);
-    hash.number(0, 8);
-    hash.number(0, 1);
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Of numbers of so many bytes.
+fn hash_of(number: u64, bytes: usize) -> u64 {
+    let mut hash = Fnv(START);
+    hash.number(number, bytes);
+    hash.0
+}
+
+/// Of the input's fields.
+fn hash_of_input() -> u64 {
+    let mut hash = Fnv(START);
+    hash.number(3, 8);
+    for column in [("thrust", 3, None, 1, 0), ("fire", 0, None, 1, 0), ("turn", 2, Some(8), 1, 0)] {
+        hash.column(column);
+    }
+    hash.0
+}
+
+fn documented_rules() -> Vec<u64> {
+    let mut hash = Fnv(START);
     hash.number(3, 8);
     let ship = [
         (0, ("place", 4, None, 2, 1)),
@@ -224,11 +240,7 @@ fn documented_rules_hash() -> u64 {
     hash.kind("Ship", &ship, 9, 0);
     hash.kind("Purse", &[(0, ("0", 1, Some(32), 1, 0))], 1, 1);
     hash.kind("Rock", &[], 0, 0);
-    hash.number(3, 8);
-    hash.column(("thrust", 3, None, 1, 0));
-    hash.column(("fire", 0, None, 1, 0));
-    hash.column(("turn", 2, Some(8), 1, 0));
-    hash.0
+    vec![hash_of(64, 2), hash_of(0, 8), hash_of(0, 1), hash.0, hash_of_input()]
 }
 
 #[test]
@@ -240,9 +252,13 @@ fn a_meaning_has_the_number_of_the_document() {
 
 // Section 4: the messages.
 
-fn hello(version: u64, nonce: u64, rules: u64, (sent, ticket): (u64, Option<u8>)) -> Vec<u8> {
+fn hello(version: u64, nonce: u64, rules: &[u64], (sent, ticket): (u64, Option<u8>)) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.put(0, 3).put(version, 8).put(nonce, 64).put(rules, 64).put(sent, 64);
+    writer.put(0, 3).put(version, 8).put(nonce, 64).small(u32::try_from(rules.len()).expect("few"));
+    rules.iter().for_each(|part| {
+        writer.put(*part, 64);
+    });
+    writer.put(sent, 64);
     writer.put(u64::from(ticket.is_some()), 1).put(u64::from(ticket.unwrap_or(0)), 8).bytes()
 }
 
@@ -394,6 +410,7 @@ struct Snapshot {
     /// Number, what became of it.
     answers: Vec<(u64, u64)>,
     canonical: Vec<u64>,
+    unforeseen: Option<u64>,
     proof: Option<u64>,
     /// How many ticks before, and the check of all rows.
     baseline: Option<(u64, u64)>,
@@ -565,6 +582,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     let answers = reader.small();
     let answers = (0..answers).map(|_| (reader.take(16), reader.take(3))).collect();
     let canonical = if reader.take(1) == 1 { (0..reader.small()).map(|_| reader.take(16)).collect() } else { vec![] };
+    let unforeseen = (reader.take(1) == 1).then(|| reader.small());
     let proof = reader.optional([32]).map(|[digest]| digest);
     let baseline = (reader.take(1) == 1).then(|| (reader.small(), reader.take(32)));
     let relayed = if reader.take(1) == 1 { read_relayed(reader) } else { Vec::new() };
@@ -580,6 +598,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
         news_ticks,
         answers,
         canonical,
+        unforeseen,
         proof,
         baseline,
         relayed,
@@ -700,6 +719,7 @@ struct Telling<'a> {
     news: (Option<u32>, &'a [News]),
     answers: &'a [(u64, u64)],
     canonical: &'a [u64],
+    unforeseen: Option<u32>,
     /// How many ticks before, the check, and what is gone.
     baseline: Option<(u32, u64, &'a [[u64; 4]])>,
     holders: &'a [([u64; 4], [u64; 4])],
@@ -709,12 +729,22 @@ impl Default for Telling<'_> {
     fn default() -> Self {
         let arrivals = &[(1, 64), (3, -160)];
         let (ranges, relayed, news, answers) = (&[], &[], (None, &[][..]), &[]);
-        Telling { arrivals, ranges, relayed, news, answers, canonical: &[], baseline: None, holders: &[] }
+        Telling {
+            arrivals,
+            ranges,
+            relayed,
+            news,
+            answers,
+            canonical: &[],
+            unforeseen: None,
+            baseline: None,
+            holders: &[],
+        }
     }
 }
 
 fn telling(
-    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, baseline, holders }: Telling<'_>,
+    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, unforeseen, baseline, holders }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
@@ -748,6 +778,10 @@ fn telling(
             writer.put(*tick, 16);
         });
     }
+    writer.put(u64::from(unforeseen.is_some()), 1);
+    unforeseen.into_iter().for_each(|back| {
+        writer.small(back);
+    });
     writer.put(0, 1).put(u64::from(baseline.is_some()), 1);
     if let Some((back, check, _)) = baseline {
         writer.small(back).put(check, 32);
@@ -838,7 +872,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(4, 42, documented_rules_hash(), (1234, None)));
+    served.receive(at(1), &hello(5, 42, &documented_rules(), (1234, None)));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -913,7 +947,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(4, nonce, documented_rules_hash(), (0, None));
+    let hello_of = |nonce| hello(5, nonce, &documented_rules(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -1033,27 +1067,41 @@ fn a_refusal_says_why_as_documented() {
         let mut served = Served::new(players_max);
         served.receive(0, hello);
         let sent = served.update(0);
-        assert_eq!((sent.len(), sent[0].len()), (1, 9));
+        assert_eq!((sent.len(), sent[0].len()), (1, 10));
         let mut reader = Reader::new(&sent[0]);
         assert_eq!((reader.take(3), reader.take(64)), (2, 7));
-        let why = reader.take(2);
+        let (why, part) = (reader.take(3), reader.take(4));
         reader.finish();
-        why
+        (why, part)
     };
-    let rules = documented_rules_hash();
-    assert_eq!(refused(1, &hello(1, 7, rules, (0, None))), 0);
-    assert_eq!(refused(1, &hello(4, 7, rules ^ 1, (0, None))), 1);
-    assert_eq!(refused(0, &hello(4, 7, rules, (0, None))), 2);
-    let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
-    client.receive(Instant::ZERO, &Writer::default().put(2, 3).put(7, 64).put(2, 2).bytes()).expect("well-formed");
-    assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
+    let rules = documented_rules();
+    assert_eq!(refused(1, &hello(1, 7, &rules, (0, None))), (0, 0));
+    // Whatever else another version says.
+    assert_eq!(refused(1, &Writer::default().put(0, 3).put(4, 8).put(7, 64).bytes()), (0, 0));
+    for part in 0..5 {
+        let mut others = rules.clone();
+        others[part] ^= 1;
+        assert_eq!(refused(1, &hello(5, 7, &others, (0, None))), (1, part as u64));
+    }
+    assert_eq!(refused(1, &hello(5, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 5));
+    assert_eq!(refused(0, &hello(5, 7, &rules, (0, None))), (2, 0));
+    let told = |why: u64, part: u64| {
+        let mut client = Client::<Space>::new(Rules::new(Thing::schema()), ClientConfig::default(), 7);
+        let refused = Writer::default().put(2, 3).put(7, 64).put(why, 3).put(part, 4).bytes();
+        let taken = client.receive(Instant::ZERO, &refused);
+        taken.map(|()| (client.state(Instant::ZERO), client.differing()))
+    };
+    assert_eq!(told(2, 0), Ok((ClientState::Refused(Refusal::Full), None)));
+    assert_eq!(told(1, 3), Ok((ClientState::Refused(Refusal::Rules), Some("kinds of entity"))));
+    assert_eq!(told(4, 0), Ok((ClientState::Refused(Refusal::TooLarge), None)));
+    assert!(told(5, 0).is_err(), "an unknown reason");
 }
 
 #[test]
 fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
     let mut served = Served::new(8);
     served.update(0);
-    let rules = documented_rules_hash();
+    let rules = documented_rules();
     let at = |tick: u64| tick * TICK_MICROS;
     let said = |served: &mut Served, tick: u64, from: PeerId, hello: Vec<u8>| {
         served.server.receive(Instant::from_micros(at(tick)), from, &hello).expect("well-formed");
@@ -1062,7 +1110,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(4, 42, rules, (sent, ticket));
+    let hello = |sent, ticket| hello(5, 42, &rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -1088,10 +1136,10 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
     }
     served.receive(at(140), &inputs(1, 2, 142, &[(Command::default(), None); 3]));
     let sent = served.update(at(141));
-    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes());
+    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 3).put(0, 4).bytes());
     assert_eq!(served.outbox.iter().next().expect("a refusal").0, here);
     served.server.leave(there);
-    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 2).bytes();
+    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 3).put(0, 4).bytes();
     assert_eq!(said(&mut served, 142, there, hello(2, Some(TICKET + 1))), [(there, gone)]);
 }
 
@@ -1130,8 +1178,8 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(4, 4711, documented_rules_hash(), (sent, ticket))]);
-        assert_eq!(asked[0].len(), 27);
+        assert_eq!(asked, [hello(5, 4711, &documented_rules(), (sent, ticket))]);
+        assert_eq!(asked[0].len(), 60);
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
     // Tick 70,005 in its low 16 bits, in two parts, of which the second comes first.
@@ -1231,6 +1279,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
         (telling(Telling { answers: &[(1, 0); 33], ..Telling::default() }, ((0, 0), 6, None), &[]), "33 answers"),
         (telling(Telling { answers: &[(1, 5)], ..Telling::default() }, ((0, 0), 6, None), &[]), "an unknown answer"),
         (telling(Telling { canonical: &[7; 9], ..Telling::default() }, ((0, 0), 6, None), &[]), "9 canonical ticks"),
+        (telling(Telling { unforeseen: Some(1001), ..Telling::default() }, ((0, 0), 6, None), &[]), "1001 ticks ago"),
         (
             telling(Telling { baseline: Some((0, 0, &[])), ..Telling::default() }, ((0, 0), 6, None), &[]),
             "no ticks back",
@@ -1244,7 +1293,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(4, 7, documented_rules_hash(), (0, None)));
+    served.receive(0, &hello(5, 7, &documented_rules(), (0, None)));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1283,7 +1332,7 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let mut served = Served::new(8);
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
-    served.receive(at(1), &hello(4, 42, documented_rules_hash(), (0, None)));
+    served.receive(at(1), &hello(5, 42, &documented_rules(), (0, None)));
     let mut kept = Kept::new();
     read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
@@ -1422,20 +1471,20 @@ fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
     (head, count)
 }
 
-fn exact_rules_hash() -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    [(64, 2), (0, 8), (1, 1), (1, 8)].into_iter().for_each(|(number, bytes)| hash.number(number, bytes));
-    hash.kind("Tally", &[(0, ("0", 1, Some(32), 1, 0))], 1, 0);
-    hash.number(3, 8);
-    for column in [("thrust", 3, None, 1, 0), ("fire", 0, None, 1, 0), ("turn", 2, Some(8), 1, 0)] {
-        hash.column(column);
-    }
-    hash.0
+fn exact_rules() -> Vec<u64> {
+    let mut kinds = Fnv(START);
+    kinds.number(1, 8);
+    kinds.kind("Tally", &[(0, ("0", 1, Some(32), 1, 0))], 1, 0);
+    let mut level = Fnv(START);
+    level.name("level");
+    level.number(0x1234, 8);
+    vec![hash_of(64, 2), hash_of(0, 8), hash_of(1, 1), kinds.0, hash_of_input(), level.0]
 }
 
 #[test]
 fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cannot() {
-    let rules = Rules { exact: true, ..Rules::new(Tally::schema()) };
+    let fingerprints = vec![Fingerprint { name: "level", hash: 0x1234 }];
+    let rules = Rules { exact: true, fingerprints, ..Rules::new(Tally::schema()) };
     let mut server = Server::new(rules, ServerConfig::default(), EPOCH, Instant::ZERO);
     let (mut world, mut outbox) = (Tallies(Some(7)), Outbox::new());
     let mut update = |server: &mut Server<Tallies>, tick: u64| -> Vec<Vec<u8>> {
@@ -1444,13 +1493,14 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
         outbox.iter().map(|(_, datagram)| datagram.to_vec()).collect()
     };
     let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
-    let hello = hello(4, 42, exact_rules_hash(), (0, None));
+    let hello = hello(5, 42, &exact_rules(), (0, None));
     server.receive(at(0), ME, &hello).expect("well-formed");
     let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
     assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");
     // Announced before tick 0 for two ticks later, as nobody plays.
     let (first, count) = read_tally(&sent[1][0]);
     assert_eq!((first.tick, &first.canonical[..], first.proof, count), (2, &[2][..], None, Some(9)));
+    assert_eq!(first.unforeseen, Some(0), "a player without an entity may have brought about anything");
     assert!(sent[2].is_empty(), "nothing but canonical states before one is acknowledged");
     let mut sequence = 0;
     let mut tell = |server: &mut Server<Tallies>, now: u64, known: u64, asks: Option<u64>| {
@@ -1465,6 +1515,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     // Tick 2 was canonical: state 3 has 109, and state 7 four more.
     let (proven, none) = read_tally(&update(&mut server, 6)[0]);
     assert_eq!((proven.tick, proven.proof, none), (7, Some(digest_of(113)), None));
+    assert_eq!(proven.unforeseen, Some(0));
     // Somebody for whom that is not the digest asks, and is sent whole states until a canonical one is acknowledged.
     let mut wholes: Vec<(u64, Vec<u64>, Option<u64>)> = Vec::new();
     for tick in 7..60 {

@@ -5,8 +5,8 @@ use foretell::harness::{
     BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation,
 };
 use foretell::netsim::{Conditions, Loss, SplitMix64};
-use foretell::session::client::{Causes, ClientStats, Corrected};
-use foretell::session::server::Server;
+use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected};
+use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, ServerFrame, State,
     Step, Tick, World,
@@ -15,14 +15,14 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
-struct Push {
-    force: i8,
+pub(super) struct Push {
+    pub(super) force: i8,
 }
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
-struct Ball {
+pub(super) struct Ball {
     #[state(position)]
-    at: [f64; 1],
+    pub(super) at: [f64; 1],
     #[state(velocity)]
     speed: [f64; 1],
 }
@@ -30,16 +30,33 @@ struct Ball {
 /// Balls on a string: each is drawn to the next ones, with a force that remembers what it was in the tick before, as the
 /// solver of a physics engine does. What it remembers is not published.
 #[derive(Clone, Default)]
-struct Balls {
-    balls: BTreeMap<Entity, Ball>,
-    warm: BTreeMap<Entity, f64>,
+pub(super) struct Balls {
+    pub(super) balls: BTreeMap<Entity, Ball>,
+    pub(super) warm: BTreeMap<Entity, f64>,
     /// Whether it computes otherwise than the others do.
-    bent: bool,
+    pub(super) bent: bool,
+    /// In which tick the authority alone pushes a ball.
+    pub(super) kicks_at: Option<u32>,
+    /// From which tick on the authority alone brings another ball every second.
+    pub(super) spawns_from: Option<u32>,
     /// How many canonical ticks it has gone through.
-    canonical: u32,
+    pub(super) canonical: u32,
 }
 
 const BALLS: u8 = 20;
+
+impl Balls {
+    /// Another ball, from outside of a step.
+    pub(super) fn crowd(&mut self, entity: Entity, ball: Ball) {
+        self.balls.insert(entity, ball);
+    }
+
+    /// Without the balls that were brought since.
+    pub(super) fn thin_out(&mut self, since: Tick) {
+        self.balls.retain(|entity, _| entity.tick() < since);
+        self.warm.retain(|entity, _| entity.tick() < since);
+    }
+}
 
 impl World for Balls {
     type Input = Push;
@@ -53,6 +70,14 @@ impl World for Balls {
         for nth in 0..BALLS * u8::from(step.is_authority() && step.tick() == Tick::ZERO) {
             let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
             self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), ball);
+        }
+        let every_second =
+            self.spawns_from.is_some_and(|from| step.tick().get() >= from && step.tick().get() % 64 == 0);
+        if step.is_authority() && every_second {
+            self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), Ball::default());
+        }
+        if step.is_authority() && self.kicks_at == Some(step.tick().get()) {
+            self.balls.first_entry().expect("some").get_mut().speed[0] += 1.0;
         }
         for player in step.left() {
             self.balls.retain(|entity, _| entity.player() != *player);
@@ -91,21 +116,34 @@ impl World for Balls {
 }
 
 /// Plays by a seeded script.
-struct Play {
+pub(super) struct Play {
     seed: u64,
     /// Which players push.
     active: Vec<usize>,
     /// Before which ticks the server pushes a ball.
     pushes: Vec<u32>,
     truth: BTreeMap<Tick, Rows>,
-    corrections: Vec<Corrected>,
+    pub(super) corrections: Vec<Corrected>,
+    /// When the ends were said to differ.
+    pub(super) apart: Vec<(Tick, Tick)>,
+    /// What the server has told.
+    pub(super) server_events: Vec<ServerEvent>,
     down_bytes: u64,
 }
 
 impl Play {
-    fn new(seed: u64, active: &[usize]) -> Play {
-        let (truth, corrections) = (BTreeMap::new(), Vec::new());
-        Play { seed, active: active.to_vec(), pushes: Vec::new(), truth, corrections, down_bytes: 0 }
+    pub(super) fn new(seed: u64, active: &[usize]) -> Play {
+        let (truth, corrections, apart) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Play {
+            seed,
+            active: active.to_vec(),
+            pushes: Vec::new(),
+            truth,
+            corrections,
+            apart,
+            server_events: Vec::new(),
+            down_bytes: 0,
+        }
     }
 }
 
@@ -127,11 +165,16 @@ impl Driver<Balls> for Play {
 
     fn after_server(&mut self, _now: Instant, server: &Server<Balls>, frame: &ServerFrame<'_>) {
         self.truth.insert(frame.tick, server.rows().clone());
+        self.server_events.extend(frame.events);
     }
 
     fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Balls>, frame: &Frame<'_>) {
         assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
         self.corrections.extend(frame.corrections);
+        self.apart.extend(frame.events.iter().filter_map(|event| match event {
+            ClientEvent::EndsDiffer { since, tick } => Some((*since, *tick)),
+            _ => None,
+        }));
     }
 
     fn after_send(&mut self, sent: &foretell::harness::Sent<'_>) {
@@ -139,7 +182,7 @@ impl Driver<Balls> for Play {
     }
 }
 
-fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
+pub(super) fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
     let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
     let mut simulation = Simulation::new(rules, config, Balls::default(), seed);
@@ -151,17 +194,17 @@ fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64
     simulation
 }
 
-fn bad(rtt_ms: u64, loss: f64) -> Conditions {
+pub(super) fn bad(rtt_ms: u64, loss: f64) -> Conditions {
     let latency = Duration::from_millis(rtt_ms / 2);
     Conditions { latency, loss: Loss::Uniform(loss), ..Conditions::default() }
 }
 
-fn run(simulation: &mut Simulation<Balls>, play: &mut Play, seconds: u64) {
+pub(super) fn run(simulation: &mut Simulation<Balls>, play: &mut Play, seconds: u64) {
     let until = simulation.now() + Duration::from_secs(seconds);
     simulation.run_until(until, play);
 }
 
-fn stats(simulation: &Simulation<Balls>, player: usize) -> ClientStats {
+pub(super) fn stats(simulation: &Simulation<Balls>, player: usize) -> ClientStats {
     simulation.players[player].client.stats()
 }
 
@@ -395,5 +438,6 @@ proptest! {
         }
         let unexplained = play.corrections.iter().find(|correction| correction.causes.is_unexplained());
         prop_assert_eq!(unexplained, None);
+        prop_assert_eq!(&play.apart, &vec![]);
     }
 }

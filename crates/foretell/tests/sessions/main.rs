@@ -11,6 +11,7 @@ mod contacts;
 mod crowds;
 mod delta;
 mod edges;
+mod ends;
 mod exact;
 mod golden_csp;
 mod golden_small;

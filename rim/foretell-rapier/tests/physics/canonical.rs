@@ -125,6 +125,32 @@ fn what_sleeps_sleeps_on_through_a_rebuild_and_wakes_when_it_loses_its_hold() {
 }
 
 #[test]
+fn what_rested_on_a_body_that_is_despawned_after_a_step_wakes_even_where_the_next_one_is_canonical() {
+    let mut world = Yard::new(10);
+    (0..500).for_each(|tick| world.step(&still(tick)));
+    assert_eq!(asleep(&world), 10);
+    let height = |world: &Yard| -> f32 {
+        let rows = world.rows();
+        let crates = rows.states::<Thing>().filter_map(|(_, thing)| match thing {
+            Thing::Crate { body } => Some(body.position[1]),
+            _ => None,
+        });
+        crates.fold(0.0, f32::max)
+    };
+    let before = height(&world);
+    let lowest: Vec<_> = world.physics.entities().filter(|entity| entity.kind() == CRATE).collect();
+    let is_low =
+        |world: &Yard, entity: &Entity| world.physics.state(*entity).is_some_and(|body| body.position[1] < 0.25);
+    let lowest: Vec<_> = lowest.into_iter().filter(|entity| is_low(&world, entity)).collect();
+    lowest.iter().for_each(|entity| assert!(world.physics.despawn(*entity)));
+    let mut rows = Rows::new(&Thing::schema());
+    world.publish(&mut rows);
+    world.physics.rebuild();
+    (500..600).for_each(|tick| world.step(&still(tick)));
+    assert!(height(&world) < before - 0.2, "{before} {}", height(&world));
+}
+
+#[test]
 fn bodies_fall_asleep_even_where_the_world_is_rebuilt_twice_a_second() {
     let mut world = Yard::new(50);
     for tick in 0..600 {
@@ -145,7 +171,7 @@ fn an_impulse_after_adopting_works_on_the_mass_and_the_turn_that_the_body_has() 
     let mut twin = Yard::new(0);
     twin.adopt(&world.rows());
     let pushed = |world: &mut Yard| -> Body {
-        let body = world.physics.body_mut(door).expect("it is there");
+        let mut body = world.physics.body_mut(door).expect("it is there");
         body.apply_torque_impulse([0.3, 0.2, 0.1].into(), true);
         body.apply_impulse_at_point([0.1, 0.0, 0.5].into(), [-4.0, 1.2, 0.1].into(), true);
         world.physics.state(door).expect("it is there")

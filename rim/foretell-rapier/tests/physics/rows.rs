@@ -133,8 +133,8 @@ struct Heavy {
 }
 
 impl Blueprint for Heavy {
-    fn body(&self) -> Option<Body> {
-        Some(self.body)
+    fn body_mut(&mut self) -> Option<&mut Body> {
+        Some(&mut self.body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {

@@ -96,3 +96,26 @@ fn what_a_client_hears_of_late_has_not_just_begun_to_touch() {
     assert_eq!(client.physics.touches(), []);
     assert!(client.physics.touching().eq(server.physics.touching()));
 }
+
+#[test]
+fn a_body_that_is_despawned_after_the_step_in_which_it_touches_is_told_of_no_more() {
+    let (mut physics, driver, small) = falling();
+    let ends = (0..200).find(|nth| {
+        physics.prepare(&tick(*nth));
+        physics.advance(&tick(*nth));
+        // A goal eats the crate in the very tick in which it is hit.
+        let eaten = physics.touches().iter().any(|touch| touch.a == driver && touch.b == Party::Entity(small));
+        if eaten {
+            physics.despawn(small);
+        }
+        physics.tell_touches(&tick(*nth));
+        eaten
+    });
+    let next = ends.expect("the driver falls onto it") + 1;
+    physics.prepare(&tick(next));
+    physics.advance(&tick(next));
+    physics.tell_touches(&tick(next));
+    let ended = Touch { a: driver, b: Party::Entity(small), sensor: false, began: false };
+    assert!(physics.touches().contains(&ended), "{:?}", physics.touches());
+    assert!(physics.touching().all(|(a, b, _)| a != small && b != Party::Entity(small)));
+}

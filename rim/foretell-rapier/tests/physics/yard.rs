@@ -75,11 +75,11 @@ struct Extra {
 }
 
 impl Blueprint for Thing {
-    fn body(&self) -> Option<Body> {
+    fn body_mut(&mut self) -> Option<&mut Body> {
         match self {
-            Thing::Driver { body, .. } | Thing::Crate { body } | Thing::Ball { body, .. } => Some(*body),
-            Thing::Door { body } | Thing::Bead { body } | Thing::Lift { body } => Some(*body),
-            Thing::Walker { body, .. } => Some(*body),
+            Thing::Driver { body, .. } | Thing::Crate { body } | Thing::Ball { body, .. } => Some(body),
+            Thing::Door { body } | Thing::Bead { body } | Thing::Lift { body } => Some(body),
+            Thing::Walker { body, .. } => Some(body),
         }
     }
 
@@ -202,7 +202,7 @@ impl Yard {
     }
 
     fn drive(&mut self, step: &Step<'_, Keys>, driver: Entity, keys: Keys) {
-        let Some(body) = self.physics.body_mut(driver) else { return };
+        let Some(mut body) = self.physics.body_mut(driver) else { return };
         let jump = if keys.jump && body.translation().y < 0.6 { 25.0 } else { 0.0 };
         body.add_force(Vector::new(f32::from(keys.right), jump, f32::from(keys.ahead)) * 14.0, true);
         let at = body.translation();
@@ -240,7 +240,7 @@ impl Yard {
         if got.grounded {
             extra.fall = 0.0;
         }
-        if let Some(body) = self.physics.body_mut(walker) {
+        if let Some(mut body) = self.physics.body_mut(walker) {
             let place = body.translation() + got.translation;
             body.set_next_kinematic_translation(place);
         }
@@ -249,7 +249,7 @@ impl Yard {
     /// Up and down, one way a second.
     fn lift(&mut self, step: &Step<'_, Keys>) {
         let lift = self.physics.entities().find(|entity| entity.kind() == LIFT);
-        let Some(body) = lift.and_then(|lift| self.physics.body_mut(lift)) else { return };
+        let Some(mut body) = lift.and_then(|lift| self.physics.body_mut(lift)) else { return };
         let phase = (step.tick().get() % 128) as f32 / 64.0;
         let up = if phase < 1.0 { phase } else { 2.0 - phase };
         body.set_next_kinematic_translation(Vector::new(-6.0, 0.5 + up, 3.0));
@@ -287,7 +287,7 @@ impl World for Yard {
 
     fn step(&mut self, step: &Step<'_, Keys>) {
         self.physics.prepare(step);
-        if step.is_authority() && step.tick() == Tick::ZERO {
+        if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.furnish(step);
         }
         for player in step.joined() {

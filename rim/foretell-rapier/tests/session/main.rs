@@ -1,5 +1,6 @@
 //! Whole sessions of a physics game: what its players see, and every check of the harness.
 
+mod ends;
 mod lockstep;
 pub(crate) mod pile;
 

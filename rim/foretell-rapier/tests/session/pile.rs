@@ -35,9 +35,9 @@ const SMALL: Kind = Kind(1);
 const RESTLESS: Kind = Kind(2);
 
 impl Blueprint for Thing {
-    fn body(&self) -> Option<Body> {
+    fn body_mut(&mut self) -> Option<&mut Body> {
         let (Thing::Driver { body } | Thing::Small { body } | Thing::Restless { body }) = self;
-        Some(*body)
+        Some(body)
     }
 
     fn plan(&self, _entity: Entity) -> Plan {
@@ -50,15 +50,17 @@ impl Blueprint for Thing {
 
 #[derive(Clone)]
 pub struct Pile {
-    physics: Physics,
+    pub physics: Physics,
     /// Half of the room's width, in metres.
-    half: f32,
-    layout: Layout,
+    pub half: f32,
+    pub layout: Layout,
+    /// When the authority alone pushes a small cube.
+    pub kick: Option<Tick>,
 }
 
 /// How the small cubes lie.
 #[derive(Clone, Copy)]
-struct Layout {
+pub struct Layout {
     cubes: u16,
     awake: bool,
     /// How many in a row.
@@ -71,7 +73,12 @@ impl Pile {
     /// A room of 7 m by 7 m, and on the server so many small cubes in a heap, each in touch with its neighbours. They may
     /// fall asleep, or may not.
     pub fn heap(cubes: u16, awake: bool) -> Pile {
-        Pile::in_room(3.5, Layout { cubes, awake, side: if cubes > 100 { 12 } else { 5 }, apart: 0.4 })
+        Pile::heap_in(3.5, cubes, awake)
+    }
+
+    /// The same in a room of which half is that wide, in metres.
+    pub fn heap_in(half: f32, cubes: u16, awake: bool) -> Pile {
+        Pile::in_room(half, Layout { cubes, awake, side: if cubes > 100 { 12 } else { 5 }, apart: 0.4 })
     }
 
     /// A room of 20 m by 20 m with so many small cubes on its floor that may fall asleep.
@@ -87,7 +94,7 @@ impl Pile {
         };
         let walls = [wall(1.0, 0.0), wall(-1.0, 0.0), wall(0.0, 1.0), wall(0.0, -1.0)];
         let physics = Physics::new([0.0, -9.81, 0.0], [floor].into_iter().chain(walls));
-        Pile { physics, half, layout }
+        Pile { physics, half, layout, kick: None }
     }
 
     fn scatter(&mut self, step: &Step<'_, Keys>) {
@@ -111,13 +118,20 @@ impl World for Pile {
 
     fn step(&mut self, step: &Step<'_, Keys>) {
         self.physics.prepare(step);
-        if step.is_authority() {
+        if step.simulates(PlayerId::SERVER) {
             self.scatter(step);
+        }
+        if step.is_authority() && self.kick == Some(step.tick()) {
+            let small = self.physics.entities().find(|entity| entity.kind() != DRIVER).expect("there are some");
+            let mut body = self.physics.body_mut(small).expect("it has one");
+            body.apply_impulse(Vector::new(0.0, 0.2, 0.0), true);
         }
         self.physics.retain(|entity| !step.left().contains(&entity.player()));
         for player in step.joined() {
             let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
-            let at = [side, 0.5, f32::from(player.get() / 3)];
+            // Four pairs, side by side, who face each other.
+            let aside = [0.0, 1.1, -1.1, 2.2][usize::from(player.get() - 1) / 2 % 4];
+            let at = [side, 0.5, aside];
             self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
         }
         let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
@@ -125,7 +139,7 @@ impl World for Pile {
             let Some(player) = step.input(driver.player()) else { continue };
             let Keys { w, s, a, d } = player.input;
             let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
-            if let Some(body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) {
+            if let Some(mut body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) {
                 body.add_force(Vector::new(axis(d, a), 0.0, axis(w, s)) * 12.0, true);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Check, ClientSeen, Each, SUSPECTS, describe, difference};
 use crate::rollback::{Entity, Tolerance, World};
-use crate::session::client::{Causes, ClientState};
+use crate::session::client::{Causes, ClientEvent, ClientState};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
 
@@ -54,7 +54,7 @@ impl<W: World> Check<W> for Digests {
     }
 }
 
-/// Every correction has a cause, and none is a step that is not deterministic. One without is a sign of state that is
+/// Every correction has a cause, and none is a step that is not deterministic, or ends that differ. One without is a sign of state that is
 /// neither saved nor published, of a step that does not do the same on both ends, or of a client that has lost its way. In a world in which others move a player's entities also
 /// of what nobody could know in time: do [without](crate::harness::Scenario::without) it there.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,19 @@ impl<W: World> Check<W> for Unexplained {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let is_wrong = |causes: Causes| causes.is_unexplained() || causes.contains(Causes::NONDETERMINISM);
+        let apart = seen.frame.events.iter().find_map(|event| match event {
+            ClientEvent::EndsDiffer { since, tick } => Some((since, tick)),
+            _ => None,
+        });
+        if let Some((since, tick)) = apart {
+            return Err(format!(
+                "the two ends differ at {tick:?} and have agreed at {since:?}, with nobody's input and no event of the \
+                 server to explain it: {}",
+                what_differs(seen, *tick)
+            ));
+        }
+        let wrong = [Causes::NONDETERMINISM, Causes::ENDS_DIFFER];
+        let is_wrong = |causes: Causes| causes.is_unexplained() || wrong.iter().any(|cause| causes.contains(*cause));
         let Some(corrected) = seen.frame.corrections.iter().find(|one| is_wrong(one.causes)) else {
             return Ok(());
         };
@@ -76,11 +88,39 @@ impl<W: World> Check<W> for Unexplained {
         let found = found.unwrap_or_else(|| corrected.entity.to_string());
         let why = if corrected.causes.is_unexplained() {
             "has no cause"
+        } else if corrected.causes.contains(Causes::ENDS_DIFFER) {
+            "follows from a difference of the two ends"
         } else {
             "follows from a step that comes to something else when it is simulated again"
         };
         Err(format!("a correction at {:?} {why}: {found} ({SUSPECTS})", corrected.tick))
     }
+}
+
+/// In what the state of `tick` differs between the ends of an exact session, and what that may come from.
+fn what_differs<W: World>(seen: &ClientSeen<'_, W>, tick: Tick) -> String {
+    let (Some(ours), Some(theirs)) = (seen.client.predicted(tick), seen.truth.rows(tick)) else {
+        return "their state is not remembered".into();
+    };
+    let named = ours.iter().chain(theirs.iter()).map(|(entity, _)| entity);
+    let differing = named.filter(|entity| ours.words(*entity) != theirs.words(*entity));
+    // What one end alone has explains what else differs.
+    let Some(entity) = differing.min_by_key(|entity| (ours.words(*entity).is_some(), *entity)) else {
+        return "they have agreed again".into();
+    };
+    let kind = seen.setting.rules.schema.kind(entity.kind()).name();
+    if ours.words(entity).is_none() {
+        return format!(
+            "only the authority has spawned {kind} {entity}; what a step does under is_authority() no client of an exact \
+             session can predict (ask Step::simulates)"
+        );
+    }
+    let sides = (("predicted", ours.words(entity)), ("the server's is", theirs.words(entity)));
+    let found = difference(&seen.setting.rules.schema, (entity, &Tolerance::default()), sides.0, sides.1);
+    format!(
+        "{}. Only the authority did something (is_authority), or one end has other scenery, settings or versions",
+        found.unwrap_or_default()
+    )
 }
 
 /// Nothing that came is passed over in silence: when an update ends, the prediction of the newest sample's tick is what

@@ -35,7 +35,9 @@ pub struct Causes(u16);
 impl Causes {
     /// The server did not have the own input in time and put something else in its place.
     pub const OWN_INPUT: Causes = Causes(1);
-    /// The server changed the entity outside of a step: an event of the game's own.
+    /// The server changed the entity outside of a step: an event of the game's own. In an
+    /// [exact](crate::session::Rules::exact) session also that it changed another, that somebody has joined or left, or that it
+    /// stood still and skipped ticks.
     pub const SERVER_EVENT: Causes = Causes(2);
     /// Differences within the tolerance had added up.
     pub const TOLERANCE: Causes = Causes(4);
@@ -62,7 +64,13 @@ impl Causes {
     /// it; what derived state there is was that of a part of the world.
     pub const DERIVED: Causes = Causes(1024);
 
-    const NAMED: [(Causes, &'static str); 11] = [
+    /// In an [exact](crate::session::Rules::exact) session: no input of anybody, no event of the server's and nobody who came or
+    /// went explains it, so that the two ends are not the same. Other scenery, another version or other settings of an engine
+    /// (to be told by [`Rules::fingerprints`](crate::session::Rules::fingerprints)), or something that only the authority did:
+    /// what a step does under [`is_authority`](crate::rollback::Step::is_authority) no client can predict.
+    pub const ENDS_DIFFER: Causes = Causes(2048);
+
+    const NAMED: [(Causes, &'static str); 12] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
@@ -74,6 +82,7 @@ impl Causes {
         (Causes::CLOCK, "own clock set or stood still"),
         (Causes::NONDETERMINISM, "step not deterministic"),
         (Causes::DERIVED, "derived state"),
+        (Causes::ENDS_DIFFER, "the two ends differ"),
     ];
 
     /// The causes of either set.
@@ -159,6 +168,15 @@ pub enum ClientEvent {
     SlackLimited {
         /// The lead beyond the fastest way that would prevent it, in ticks.
         asked_ticks: f64,
+    },
+    /// The state of an [exact](crate::session::Rules::exact) session is not the server's, and no input of anybody, no event of the
+    /// server's and nobody who came or went explains it: see [`Causes::ENDS_DIFFER`], the cause of the corrections that
+    /// follow. Told once, as soon as it is known, and again when the ends have agreed in between.
+    EndsDiffer {
+        /// The last state in which they agreed.
+        since: Tick,
+        /// The state in which they don't.
+        tick: Tick,
     },
     /// The authority over an entity that this client has asked for or had: what has become of it.
     Authority {

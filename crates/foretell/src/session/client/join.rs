@@ -5,7 +5,8 @@ use super::connection::Connection;
 use super::snapshots::Snapshots;
 use super::{Client, ClientEvent, ClientState, Phase, Session, is_paced};
 use crate::rollback::{INPUTS_KEPT, Predicted, World};
-use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, SnapshotHead, Welcome};
+use crate::session::greeting::{Hello, Welcome};
+use crate::session::packet::{Message, PROTOCOL_VERSION, SnapshotHead};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -153,8 +154,8 @@ impl Handshake {
 impl<W: World> Client<W> {
     /// Begins to say hello.
     pub(super) fn ask(&mut self, nonce: u64, ticket: Option<u8>) {
-        let rules = self.rules.hash_with::<W::Input>();
-        let hello = Hello { version: PROTOCOL_VERSION, nonce, rules, sent: 0, ticket };
+        let parts = self.rules.parts_with::<W::Input>().into_iter().map(|(_, hash)| hash).collect();
+        let hello = Hello { version: PROTOCOL_VERSION, nonce, parts, sent: 0, ticket };
         let snapshots = Snapshots::new(&self.rules.schema, self.rules.tick_rate);
         self.handshake = Some(Box::new(Handshake::new(hello, snapshots)));
     }
@@ -238,6 +239,7 @@ impl<W: World> Client<W> {
         }
         session.timeline.restart(world, tick, &full, at.tick());
         session.reconciler.begin(tick, at.tick());
+        session.note_derived(tick);
         session.effects.begin(tick);
         session.note_runs(tick, at.tick());
         self.phase = Phase::Playing(Box::new(session));

@@ -9,12 +9,14 @@ mod connection;
 mod curves;
 mod drawn;
 mod effects;
+mod exactness;
 mod followers;
 mod frame;
 mod hold;
 mod holding;
 mod holds;
 mod join;
+mod missed;
 mod near;
 mod news;
 mod others;
@@ -89,6 +91,7 @@ pub struct Client<W: World> {
     /// Who it is, to a server; `None` for a client that was created joined.
     nonce: Option<u64>,
     phase: Phase<W>,
+    differing: Option<&'static str>,
     /// It asks for a place, or for the one that it had.
     handshake: Option<Box<Handshake>>,
     stats: ClientStats,
@@ -215,6 +218,7 @@ impl<W: World> Client<W> {
             curves: Curves::new(config.curve),
             nonce: None,
             phase,
+            differing: None,
             handshake: None,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
             done: Done::default(),

@@ -106,7 +106,8 @@ impl<W: World> Turn<'_, W> {
         let session = &mut *self.session;
         let last = core::mem::replace(&mut session.updated, self.now);
         if self.now < last || self.now.since(last) > STOOD_STILL || catches_up {
-            session.reconciler.note_off_clock(session.timeline.present());
+            let compared = session.reconciler.compared();
+            session.reconciler.missed.note_off_clock(session.timeline.present(), compared);
         }
     }
 

@@ -26,6 +26,13 @@ impl<W: World> Client<W> {
         }
     }
 
+    /// Which part of the [`Rules`](crate::session::Rules) is not the server's, where that is why it
+    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `stepping`, `exact`, `kinds of entity`, `input`, or the
+    /// name of a [`Fingerprint`](crate::session::Fingerprint).
+    pub fn differing(&self) -> Option<&'static str> {
+        self.differing
+    }
+
     /// The next tick to run; tick 0 before the session begins.
     pub fn tick(&self) -> Tick {
         self.session().map_or(Tick::ZERO, |session| session.timeline.present())

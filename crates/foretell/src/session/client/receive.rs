@@ -5,10 +5,14 @@ use super::snapshots::Stored;
 use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
 use crate::rollback::World;
 use crate::session::PeerId;
-use crate::session::packet::{Message, Refusal, Refused, SnapshotHead, Welcome};
+use crate::session::greeting::{Refusal, Refused, Welcome};
+use crate::session::packet::{Message, SnapshotHead};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use core::time::Duration;
+
+/// What differs when it is a part of the rules that the server has and the client has not.
+const UNKNOWN_PART: &str = "a fingerprint that this end does not have";
 
 impl<W: World> Client<W> {
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -68,11 +72,15 @@ impl<W: World> Client<W> {
     /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
     fn take_refusal(&mut self, refused: &Refused) {
         let means_us = match &self.handshake {
-            Some(handshake) => !handshake.is_welcome(),
+            Some(handshake) => !handshake.is_welcome() || refused.why == Refusal::TooLarge,
             None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
         };
         if means_us && self.nonce == Some(refused.nonce) {
             self.phase = Phase::Refused(refused.why);
+            if refused.why == Refusal::Rules {
+                let parts = self.rules.parts_with::<W::Input>();
+                self.differing = Some(parts.get(usize::from(refused.part)).map_or(UNKNOWN_PART, |(name, _)| name));
+            }
             self.handshake = None;
         }
     }
@@ -145,9 +153,14 @@ impl<W: World> Client<W> {
             }
             session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
         }
+        let unforeseen = head.unforeseen.and_then(|back| tick.back(back));
+        let compared = session.reconciler.compared();
+        if let (Some(at), Some(exactness)) = (unforeseen, session.reconciler.exactness()) {
+            exactness.note_unforeseen(at, compared);
+        }
         let acknowledged = head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick));
         session.connection.acknowledged_input = session.connection.acknowledged_input.max(acknowledged);
-        if let Some(told) = session.reconciler.note_substituted(tick, &head.substituted) {
+        if let Some(told) = session.reconciler.missed.note_substituted(tick, &head.substituted) {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
@@ -171,7 +184,7 @@ impl<W: World> Client<W> {
             let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
             smallest = smallest.min(margin.as_ticks());
             if margin >= TickTime::default() {
-                session.reconciler.note_in_time(newest);
+                session.reconciler.missed.note_in_time(newest);
             }
             if is_paced(&self.rules) {
                 is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);

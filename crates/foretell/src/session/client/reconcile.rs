@@ -20,7 +20,7 @@ impl<W: World> Turn<'_, W> {
         }
         let told = self.simulate_told(world);
         let whole = self.reconcile_whole(world);
-        self.prove();
+        self.prove(world);
         told + whole
     }
 
@@ -82,7 +82,7 @@ impl<W: World> Turn<'_, W> {
         let tolerance = if is_canonical { Tolerance::default() } else { self.config.tolerance };
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
         session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
-        reconciler.note_whole(tick, is_canonical);
+        reconciler.exactness().into_iter().for_each(|exactness| exactness.note_whole(tick, is_canonical));
         session.anchor.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
@@ -108,17 +108,28 @@ impl<W: World> Turn<'_, W> {
             }
         }
         outcomes.corrected += found.different;
-        if session.reconciler.has_unexplained() && !session.timeline.repeats(world, compared, tick) {
-            session.reconciler.blame(Causes::NONDETERMINISM);
-        } else if matches!(self.config.predict, Predict::Near { .. }) {
-            session.reconciler.blame(session.reconciler.cause_in_part());
-        }
+        self.blame(world, (compared, tick));
+        let session = &mut *self.session;
         let depth = session.timeline.present().since(tick);
         self.stats.rollbacks += 1;
         self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
         session.reconciler.note_again(tick, Causes::default());
         session.timeline.rewrite(world, tick, &session.reconciler.authority);
         session.reconciler.note_rewritten();
+    }
+
+    /// Finds a cause for what nothing known explains of the differences between the states of `since` and `tick`.
+    fn blame(&mut self, world: &mut W, (since, tick): (Tick, Tick)) {
+        let session = &mut *self.session;
+        if session.reconciler.has_unexplained() && self.rules.exact {
+            let cause = session.cause_of_unexplained(world, (since, tick));
+            session.reconciler.blame(cause);
+            self.note_apart(cause, (since, tick));
+        } else if session.reconciler.has_unexplained() && !session.timeline.repeats(world, since, tick) {
+            session.reconciler.blame(Causes::NONDETERMINISM);
+        } else if matches!(self.config.predict, Predict::Near { .. }) {
+            session.reconciler.blame(session.reconciler.cause_in_part());
+        }
     }
 
     /// What the last comparison has found stays.
@@ -190,6 +201,7 @@ impl<W: World> Turn<'_, W> {
         session.skip_effects(session.playout.at_instant(self.now));
         session.note_runs(tick, until);
         session.reconciler.begin(tick, session.blind_until(tick, until));
+        session.note_derived(tick);
         (session.resyncing, session.let_go) = (None, None);
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);

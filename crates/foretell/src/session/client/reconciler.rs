@@ -2,18 +2,15 @@
 //! under way.
 
 use super::Causes;
+use super::exactness::Exactness;
+use super::missed::Missed;
 use super::snapshots::Snapshot;
 use crate::motion::vector::squared_distance;
 use crate::rollback::{
     Difference, Entity, KindSchema, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
 };
 use crate::session::news::What;
-use crate::session::packet::SubstitutedRange;
 use crate::time::Tick;
-use std::collections::VecDeque;
-
-/// For so many ticks at least inputs may be late because the own clock was set or stood still.
-const OFF_CLOCK_TICKS_MIN: u32 = 32;
 
 /// A correction that is found, and shown when its re-simulation has reached the present.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +30,10 @@ pub(crate) struct Reconciler {
     compared: Tick,
     /// What explains the differences that stayed at that comparison: within the tolerance, or left.
     stayed: Causes,
-    /// Own ticks that the server substituted, ascending; none older than the last comparison.
-    substituted: VecDeque<Tick>,
-    newest_substituted: Option<Tick>,
+    /// What became of the own inputs.
+    pub missed: Missed,
     /// The ticks before this one were simulated at a start, without the inputs that the server may have for them.
     blind_until: Tick,
-    /// From which tick on inputs may be late because the own clock was set or stood still, and up to which one that came in
-    /// time; the last time.
-    off_clock: Option<(Tick, Option<Tick>)>,
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
     contacts: Vec<(Entity, Tick)>,
     /// The entities that those of other players touched here before the state that is compared.
@@ -56,10 +49,8 @@ pub(crate) struct Reconciler {
     /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
     /// pending corrections.
     pub again: Option<(Tick, Causes)>,
-    /// Whether everything is predicted, and anything may follow from anything.
-    is_exact: bool,
-    /// In such a session: the last whole state that was compared and was not a canonical one, until there is a canonical one.
-    derived: Option<Tick>,
+    /// Where everything is predicted, and anything may follow from anything.
+    exactness: Option<Exactness>,
 }
 
 impl Reconciler {
@@ -68,10 +59,8 @@ impl Reconciler {
             own,
             compared: Tick::ZERO,
             stayed: Causes::default(),
-            substituted: VecDeque::with_capacity(64),
-            newest_substituted: None,
+            missed: Missed::new(),
             blind_until: Tick::ZERO,
-            off_clock: None,
             contacts: Vec::with_capacity(super::FEW),
             met: Vec::with_capacity(super::FEW),
             known: Vec::with_capacity(super::FEW),
@@ -79,14 +68,13 @@ impl Reconciler {
             misguessed: Vec::with_capacity(super::FEW),
             pending: Vec::with_capacity(super::FEW),
             again: None,
-            is_exact: false,
-            derived: None,
+            exactness: None,
         }
     }
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        self.substituted.len() + self.known.len() + self.contacts.len() + self.pending.len()
+        self.missed.kept() + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`; of the ticks before `blind_until` not all own inputs are known.
@@ -98,24 +86,6 @@ impl Reconciler {
 
     pub(crate) fn compared(&self) -> Tick {
         self.compared
-    }
-
-    /// Remembers what the head of the snapshot of `tick` says was substituted. Returns what was not known yet: the
-    /// newest tick and how many.
-    pub(crate) fn note_substituted(&mut self, tick: Tick, ranges: &[SubstitutedRange]) -> Option<(Tick, u32)> {
-        let mut news = 0;
-        // From the oldest to the newest.
-        for range in ranges.iter().rev() {
-            for back in (range.back..range.back + range.ticks).rev() {
-                let Some(missed) = tick.back(back) else { continue };
-                if self.newest_substituted.is_none_or(|newest| newest < missed) {
-                    self.newest_substituted = Some(missed);
-                    self.substituted.push_back(missed);
-                    news += 1;
-                }
-            }
-        }
-        self.newest_substituted.filter(|_| news > 0).map(|newest| (newest, news))
     }
 
     /// Remembers what a snapshot tells of its entities: which the server changed outside of steps.
@@ -151,45 +121,43 @@ impl Reconciler {
         }
     }
 
-    /// The own clock was set or stood still: inputs from `tick` on may be late.
-    pub(crate) fn note_off_clock(&mut self, tick: Tick) {
-        // What is not compared yet may follow from the time before.
-        let before = self.off_clock.filter(|(_, until)| until.is_none_or(|until| until > self.compared));
-        self.off_clock = Some((before.map_or(tick, |(from, _)| from.min(tick)), None));
-    }
-
-    /// The input of `tick` came in time. Right after the clock was set this says little: those after it may still be late.
-    pub(crate) fn note_in_time(&mut self, tick: Tick) {
-        if let Some((from, until @ None)) = &mut self.off_clock
-            && tick.since(*from) >= OFF_CLOCK_TICKS_MIN
-        {
-            *until = Some(tick);
-        }
-    }
-
-    /// Whether the own clock was off in a tick.
-    fn is_off_clock(&self, tick: Tick) -> bool {
-        self.off_clock.is_some_and(|(from, until)| from <= tick && until.is_none_or(|until| tick < until))
-    }
-
     /// Why the client starts again from a full state, and simulates up to `until`.
     pub(crate) fn causes_of_resync(&self, until: Tick) -> Causes {
-        let off_clock = self
-            .off_clock
-            .is_some_and(|(from, still)| from <= until && still.is_none_or(|still| still > self.compared));
-        if off_clock { Causes::RESYNC.with(Causes::CLOCK) } else { Causes::RESYNC }
+        if self.missed.was_off_clock(self.compared..until) {
+            Causes::RESYNC.with(Causes::CLOCK)
+        } else {
+            Causes::RESYNC
+        }
     }
 
     /// Whether a correction of what was just compared has no cause.
     pub(crate) fn has_unexplained(&self) -> bool {
-        self.pending.iter().any(|pending| pending.tick == self.compared && pending.causes.is_unexplained())
+        self.pending.iter().any(|pending| pending.tick == self.compared && self.lacks_cause(pending.causes))
     }
 
     /// What was just compared and has no cause has this one.
     pub(crate) fn blame(&mut self, cause: Causes) {
-        let compared = self.compared;
-        let unexplained = self.pending.iter_mut().filter(|pending| pending.causes.is_unexplained());
-        unexplained.filter(|pending| pending.tick == compared).for_each(|pending| pending.causes = cause);
+        let mut pending = core::mem::take(&mut self.pending);
+        let unexplained = pending.iter_mut().filter(|pending| self.lacks_cause(pending.causes));
+        let unexplained = unexplained.filter(|pending| pending.tick == self.compared);
+        unexplained.for_each(|pending| pending.causes = pending.causes.with(cause));
+        self.pending = pending;
+    }
+
+    /// Whether these causes explain nothing. Where both ends simulate everything, that an entity is on one side only is what is
+    /// to be explained.
+    fn lacks_cause(&self, causes: Causes) -> bool {
+        causes.is_unexplained() || self.exactness.is_some() && causes == Causes::EXISTENCE
+    }
+
+    /// In an exact session: whether anything is known that may explain that the state of `tick` is not the predicted one.
+    pub(crate) fn is_explained(&self, tick: Tick) -> bool {
+        self.exactness.as_ref().is_none_or(|exactness| !self.causes_exactly(exactness, tick).is_unexplained())
+    }
+
+    /// What is known of the ends of an exact session.
+    pub(crate) fn exactness(&mut self) -> Option<&mut Exactness> {
+        self.exactness.as_mut()
     }
 
     /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody.
@@ -238,27 +206,21 @@ impl Reconciler {
 
     /// Everything is predicted, and anything may follow from anything.
     pub(crate) fn be_exact(&mut self) {
-        self.is_exact = true;
+        self.exactness = Some(Exactness::default());
     }
 
     /// The state of `tick` is the predicted one, in every bit.
     pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.advance_to(tick);
         self.stayed = Causes::default();
-        self.derived = self.derived.filter(|from| !canonical.iter().any(|at| (*from..=tick).contains(at)));
-    }
-
-    /// A whole state has been compared, and taken over where it differed.
-    pub(crate) fn note_whole(&mut self, tick: Tick, is_canonical: bool) {
-        self.derived = Some(tick).filter(|_| self.is_exact && !is_canonical);
+        self.exactness.iter_mut().for_each(|exactness| exactness.agree(tick, canonical));
     }
 
     pub(crate) fn advance_to(&mut self, tick: Tick) {
         self.compared = tick;
-        while self.substituted.front().is_some_and(|missed| *missed < tick) {
-            self.substituted.pop_front();
-        }
+        self.missed.forget_before(tick);
         self.contacts.retain(|(_, at)| *at >= tick);
+        self.exactness.iter_mut().for_each(|exactness| exactness.forget_until(tick));
         self.known.retain(|(_, at, _)| *at >= tick);
     }
 
@@ -268,7 +230,7 @@ impl Reconciler {
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
         let alike = self.authority.iter().map(|(entity, _)| entity).eq(predicted.iter().map(|(entity, _)| entity));
-        let coupled = self.is_exact && !alike;
+        let coupled = self.exactness.is_some() && !alike;
         let mut pending = core::mem::take(&mut self.pending);
         let named = self.authority.iter().map(|(entity, words)| (entity, Some(words)));
         let unnamed = predicted.iter().map(|(entity, _)| (entity, None));
@@ -303,6 +265,10 @@ impl Reconciler {
     /// others of its player explains it too where nothing is known of itself, and where it was spawned since: a shot comes
     /// from where the walker stands.
     fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
+        if let Some(exactness) = &self.exactness {
+            let existence = if on_both_sides { Causes::default() } else { Causes::EXISTENCE };
+            return self.causes_exactly(exactness, tick).with(existence);
+        }
         let window = self.compared..tick;
         let known_of = |which: &dyn Fn(Entity) -> bool| {
             let known = self.known.iter().filter(|(known, at, _)| which(*known) && window.contains(at));
@@ -311,28 +277,42 @@ impl Reconciler {
         // What is done to one entity of a player may be passed on to the player's others without a word.
         let player = entity.player();
         let mut known = known_of(&|known| known == entity);
-        if self.is_exact {
-            known = known_of(&|_| true);
-        } else if known.is_unexplained() || window.contains(&entity.tick()) {
+        if known.is_unexplained() || window.contains(&entity.tick()) {
             known = known_of(&|known| known.player() == player);
         }
         let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
         let met = met_there || self.met.iter().any(|met| met.player() == player);
-        let own = player == self.own || self.is_exact;
-        let mut substituted = self.substituted.iter().filter(|missed| own && window.contains(missed)).peekable();
+        let own = player == self.own;
+        let (substituted, off_clock) = self.missed.in_window(&window);
         [
-            (substituted.peek().is_some(), Causes::OWN_INPUT),
-            (substituted.any(|missed| self.is_off_clock(*missed)), Causes::CLOCK),
+            (own && substituted, Causes::OWN_INPUT),
+            (own && off_clock, Causes::CLOCK),
             (own && window.start < self.blind_until, Causes::RESYNC),
             (self.misguessed.contains(&player), Causes::RELAYED_INPUT),
-            (self.is_exact && !self.misguessed.is_empty(), Causes::RELAYED_INPUT),
-            (self.derived.is_some(), Causes::DERIVED),
             (met, Causes::OTHERS),
             (!on_both_sides, Causes::EXISTENCE),
         ]
         .into_iter()
         .filter(|(holds, _)| *holds)
         .fold(known.with(self.stayed), |set, (_, cause)| set.with(cause))
+    }
+
+    /// The same where everything is predicted, so that anything may follow from anything, and meeting another explains nothing.
+    fn causes_exactly(&self, exactness: &Exactness, tick: Tick) -> Causes {
+        let window = self.compared..tick;
+        let known = self.known.iter().filter(|(_, at, _)| window.contains(at));
+        let known =
+            known.fold(self.stayed.with(exactness.causes(self.compared, tick)), |set, (_, _, cause)| set.with(*cause));
+        let (substituted, off_clock) = self.missed.in_window(&window);
+        [
+            (substituted, Causes::OWN_INPUT),
+            (off_clock || self.missed.was_off_clock(window.clone()), Causes::CLOCK),
+            (window.start < self.blind_until, Causes::RESYNC),
+            (!self.misguessed.is_empty(), Causes::RELAYED_INPUT),
+        ]
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .fold(known, |set, (_, cause)| set.with(cause))
     }
 }
 

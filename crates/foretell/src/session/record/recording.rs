@@ -109,13 +109,13 @@ impl<'a> Recording<'a> {
         matches!(self.start.made, Made::Server { .. })
     }
 
-    /// The rules of the session, for a game of these kinds of entity.
+    /// The rules of the session, for a game of these kinds of entity; without fingerprints, which no recording tells.
     ///
     /// # Errors
     /// [`RecordingError::OtherGame`] when the recording was made with others.
     pub fn rules<I: Input>(&self, schema: Schema) -> Result<Rules, RecordingError> {
         let Start { tick_rate, stepping, rules_hash: recorded, .. } = self.start;
-        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), stepping, exact: false, schema };
+        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), stepping, ..Rules::new(schema) };
         let given = rules.hash_with::<I>();
         // Which of them it was is told by the hash alone.
         rules.exact = given != recorded;

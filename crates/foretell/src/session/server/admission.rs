@@ -8,7 +8,8 @@ use super::buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
 use super::peer::Peer;
 use super::{Server, ServerEvent};
 use crate::rollback::{PlayerId, World};
-use crate::session::packet::{Hello, Message, PROTOCOL_VERSION, Refusal, Refused, Welcome};
+use crate::session::greeting::{Hello, Refusal, Refused, Welcome, differing};
+use crate::session::packet::{Message, PROTOCOL_VERSION};
 use crate::session::record::PeerCall;
 use crate::session::{Outbox, PeerId, Stepping};
 use crate::time::{Instant, Tick, TickTime};
@@ -69,9 +70,13 @@ impl Admission {
         self.newest_ticket
     }
 
-    fn refuse(&mut self, address: PeerId, nonce: u64, why: Refusal) {
+    pub(super) fn refuse(&mut self, address: PeerId, nonce: u64, why: Refusal) {
+        self.send_refusal(address, Refused { nonce, why, part: 0 });
+    }
+
+    fn send_refusal(&mut self, address: PeerId, refused: Refused) {
         if self.refusals.len() < REFUSALS_MAX {
-            self.refusals.push((address, Refused { nonce, why }));
+            self.refusals.push((address, refused));
         }
     }
 }
@@ -172,7 +177,7 @@ impl<W: World> Server<W> {
         }
     }
 
-    fn remove(&mut self, index: usize) {
+    pub(super) fn remove(&mut self, index: usize) {
         let gone = self.peers.remove(index);
         self.past_inputs.add(&gone.stats, 0);
         if self.admission.addresses.get(&gone.address) == Some(&gone.player) {
@@ -235,20 +240,29 @@ impl<W: World> Server<W> {
 
     pub(super) fn read_hello(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut hello = Hello::default();
+        let mut start = reader.clone();
+        hello.stream_start(&mut start)?;
+        if hello.version != PROTOCOL_VERSION {
+            self.admission.refuse(address, hello.nonce, Refusal::Version);
+            return Ok(());
+        }
         hello.stream(&mut reader)?;
         reader.finish()?;
         let known = self.peers.iter().find(|peer| peer.nonce == Some(hello.nonce)).map(|peer| peer.player);
-        let refusal = if hello.version != PROTOCOL_VERSION {
-            Some(Refusal::Version)
-        } else if hello.rules != self.rules_hash {
-            Some(Refusal::Rules)
-        } else if self.admission.gone.contains(&hello.nonce) {
+        if let Some(part) = differing(&self.rule_parts, &hello.parts) {
+            self.admission.send_refusal(address, Refused { nonce: hello.nonce, why: Refusal::Rules, part });
+            return Ok(());
+        }
+        let refusal = if self.admission.gone.contains(&hello.nonce) {
             Some(Refusal::Gone)
         } else if let Some(player) = known {
             self.greet(player, address, &hello);
             None
         } else if self.is_joining(address) {
             None
+        } else if self.exact.is_too_large(self.published.len()) {
+            self.frame.note(ServerEvent::TooLargeToJoin { entities: self.published.len() });
+            Some(Refusal::TooLarge)
         } else {
             self.expel(address);
             let ticket = self.admission.new_ticket();

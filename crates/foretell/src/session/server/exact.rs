@@ -1,9 +1,10 @@
 //! Exact sessions: who is told that their prediction is right by a digest alone, and who needs the whole state; the
 //! canonical ticks, from which on a whole state is all that a client needs.
 
-use super::Server;
 use super::peer::Peer;
+use super::{Server, ServerEvent};
 use crate::rollback::{Rows, Schema, World};
+use crate::session::greeting::Refusal;
 use crate::session::packet::CANONICAL_MAX;
 use crate::session::rowcode::proof_of;
 use crate::time::{Tick, TickRate};
@@ -39,16 +40,36 @@ pub(super) struct Exact {
     pub image_tick: Option<Tick>,
     /// The digest of the state that is being sent.
     pub digest: u32,
+    /// The newest state that no client can have foreseen: somebody has joined or left, the server has changed its world
+    /// outside of a step or skipped ticks.
+    pub unforeseen: Option<Tick>,
+    /// How many entities the smallest state had that was too large to be told to who joins.
+    too_large: Option<usize>,
 }
 
 impl Exact {
     pub(super) fn new(schema: &Schema) -> Exact {
         let canonical = VecDeque::with_capacity(CANONICAL_MAX + 1);
-        Exact { canonical, image: Rows::new(schema), image_tick: None, digest: 0 }
+        Exact { canonical, image: Rows::new(schema), image_tick: None, digest: 0, unforeseen: None, too_large: None }
     }
 
     pub(super) fn is_canonical(&self, tick: Tick) -> bool {
         self.canonical.contains(&tick)
+    }
+
+    /// Whether a state of so many entities can't be told.
+    pub(super) fn is_too_large(&self, entities: usize) -> bool {
+        self.too_large.is_some_and(|most| entities >= most)
+    }
+
+    /// The image could be told, or could not.
+    pub(super) fn note_told(&mut self, told: bool) {
+        let entities = self.image.len();
+        self.too_large = if told {
+            self.too_large.filter(|most| *most > entities)
+        } else {
+            Some(self.too_large.map_or(entities, |most| most.min(entities)))
+        };
     }
 
     fn announce(&mut self, tick: Tick) {
@@ -100,10 +121,27 @@ impl<W: World> Server<W> {
         if self.rules.exact { 0 } else { self.config.held_max }
     }
 
-    /// Everybody is owed a canonical state from `tick` on: something has happened that no client can foresee.
-    pub(super) fn owe_all(&mut self, tick: Tick) {
+    /// Something has happened that no client can foresee, before or in the step to state `tick`: everybody is owed a
+    /// canonical state from there on.
+    pub(super) fn note_unforeseen(&mut self, tick: Tick) {
         let image = self.exact.image_tick;
+        self.exact.unforeseen = Some(tick);
         self.peers.iter_mut().for_each(|peer| peer.owe(tick, image));
+    }
+
+    /// Turns away who can't join an exact session, as its state is too large to be told.
+    pub(super) fn turn_away(&mut self) {
+        for index in (0..self.peers.len()).rev() {
+            let peer = &self.peers[index];
+            if !(peer.is_crowded && peer.acknowledged.is_none()) {
+                continue;
+            }
+            if let Some(nonce) = peer.nonce {
+                self.admission.refuse(peer.address, nonce, Refusal::TooLarge);
+            }
+            self.remove(index);
+            self.frame.note(ServerEvent::TooLargeToJoin { entities: self.published.len() });
+        }
     }
 
     /// Announces a canonical tick when somebody waits for one: a round trip and their lead ahead of everybody who plays, so
@@ -139,6 +177,11 @@ impl<W: World> Server<W> {
         if self.exact.is_canonical(tick) {
             self.exact.image.copy_rows(&self.published);
             self.exact.image_tick = Some(tick);
+        }
+        // Nothing is told of the inputs of a player who has no entity: what they bring about nobody foresees.
+        let rows = &self.published;
+        if self.peers.iter().any(|peer| !rows.shows_others(&self.rules.schema, peer.player)) {
+            self.exact.unforeseen = Some(tick);
         }
         if tick.get().is_multiple_of(self.config.snapshot_interval.max(1)) {
             self.exact.digest = proof_of(&self.published);

@@ -104,7 +104,8 @@ pub const CATCH_UP_TICKS_MAX: u32 = 8;
 pub struct Server<W: World> {
     config: ServerConfig,
     rules: Rules,
-    rules_hash: u64,
+    /// The hashes of their parts.
+    rule_parts: Vec<u64>,
     code: RowCode,
     input_widths: Vec<u8>,
     steady: Steady,
@@ -168,7 +169,7 @@ impl<W: World> Server<W> {
         rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Server {
-            rules_hash: rules.hash_with::<W::Input>(),
+            rule_parts: rules.parts_with::<W::Input>().into_iter().map(|(_, hash)| hash).collect(),
             shared: Shared::with_room(),
             shared_code: SharedCode::new(rules.schema.kinds(), &code),
             holds: Holds::new(&rules.schema, rules.tick_rate),
@@ -348,7 +349,7 @@ impl<W: World> Server<W> {
             }
         }
         if self.rules.exact && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
-            self.owe_all(tick.next());
+            self.note_unforeseen(tick.next());
         }
         self.settle();
         if self.rules.stepping == Stepping::Clock {

@@ -12,7 +12,7 @@ use super::{Server, ServerEvent, Stepping};
 use crate::rollback::{Entity, World};
 use crate::session::Outbox;
 use crate::session::baseline::{Baseline, baselines_max};
-use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
+use crate::session::packet::{DATAGRAM_MAX, Message, NAMED_TICKS_BACK, PARTS_MAX, SnapshotHead};
 use crate::session::rowcode::Ages;
 use crate::session::shared::write_holder;
 use crate::time::{Instant, Tick, TickTime};
@@ -35,6 +35,7 @@ impl<W: World> Server<W> {
             self.head.proof = None;
             self.send_snapshot(now, index, image, outbox);
             self.swap_image();
+            self.exact.note_told(!self.peers[index].is_crowded);
         }
         if let Some(form) = self.form_for(index, tick) {
             self.head.proof = (form == Form::Proof).then_some(self.exact.digest);
@@ -247,6 +248,8 @@ impl<W: World> Server<W> {
         head.canonical.clear();
         let untold = self.exact.canonical.iter().filter(|canonical| Some(**canonical) > known);
         head.canonical.extend(untold.map(|canonical| canonical.low16()));
+        let unforeseen = self.exact.unforeseen.filter(|at| Some(*at) > known && *at <= tick);
+        head.unforeseen = unforeseen.map(|at| tick.since(at)).filter(|back| *back <= NAMED_TICKS_BACK);
     }
 }
 

@@ -27,6 +27,9 @@ impl<W: World> Server<W> {
                 for index in 0..self.peers.len() {
                     self.send_state(now, index, self.next, outbox);
                 }
+                if self.rules.exact && self.exact.is_too_large(self.published.len()) {
+                    self.turn_away();
+                }
             }
         }
     }
@@ -36,6 +39,9 @@ impl<W: World> Server<W> {
     fn skip_to(&mut self, first: Tick) {
         self.frame.events.push(ServerEvent::SkippedTicks(first.since(self.next)));
         self.next = first;
+        if self.rules.exact {
+            self.note_unforeseen(first.next());
+        }
         for peer in &mut self.peers {
             peer.skip_to(first);
             peer.forget_arrivals();
@@ -101,7 +107,7 @@ impl<W: World> Server<W> {
         self.settle();
         self.changes.note_touched(&self.met, self.next.next());
         if self.rules.exact && !(self.joined.is_empty() && self.left.is_empty()) {
-            self.owe_all(tick.next());
+            self.note_unforeseen(tick.next());
         }
         self.joined.clear();
         self.left.clear();

@@ -1,0 +1,50 @@
+//! Bodies that are made anew by another plan, where they are.
+
+use crate::physics::{Changed, Slot};
+use crate::{Blueprint, Physics, Plan};
+use foretell::Entity;
+use rapier3d::geometry::ColliderBuilder;
+
+impl Physics {
+    /// Makes an entity's body and colliders as the plan of `state` says, where [`Blueprint::design`] is not the one that they
+    /// were made by: before [`advance`](Physics::advance), when a column has changed that the plan looks at. Whether it did.
+    ///
+    /// It stays where it is, as fast as it is and asleep or awake; forces that were added in this step stay, and so do its joints,
+    /// without what their solver remembers. What touches it wakes, and its contacts begin anew without being told as touches.
+    pub fn redesign<S: Blueprint>(&mut self, entity: Entity, state: &S) -> bool {
+        let Ok(at) = self.find(entity) else { return false };
+        let design = state.design();
+        if self.slots[at].design == design {
+            return false;
+        }
+        self.remake(at, state.plan(entity));
+        self.slots[at].design = design;
+        true
+    }
+
+    fn remake(&mut self, at: usize, plan: Plan) {
+        let (entity, old) = (self.slots[at].entity, self.slots[at].handle);
+        let before = &self.rapier.bodies[old];
+        let (state, forces) = (crate::Body::of(before), (before.user_force(), before.user_torque()));
+        for joint in self.joints.iter_mut().filter(|joint| joint.link.of == entity || joint.link.to == Some(entity)) {
+            joint.settle(&self.rapier.impulse_joints);
+            joint.handle = None;
+        }
+        self.wake_touched(old);
+        self.rapier.remove(old);
+        let kind = plan.body.body_type;
+        let mut body = plan.body.user_data(u128::from(entity.bits())).build();
+        state.put(&mut body);
+        let handle = self.rapier.insert(body, plan.colliders.iter().map(ColliderBuilder::build));
+        self.rapier.bodies[handle].add_force(forces.0, false);
+        self.rapier.bodies[handle].add_torque(forces.1, false);
+        let listens = self.rapier.listens(handle);
+        let Slot { proxy, stranger, design, .. } = self.slots[at];
+        let (changed, drowsy) = (Changed::Outside, state.sleeping);
+        self.slots[at] = Slot { entity, handle, kind, proxy, changed, design, listens, stranger, drowsy };
+        for (link, joint) in plan.links {
+            self.declare(link, joint);
+        }
+        (0..self.joints.len()).for_each(|at| self.attach(at, false));
+    }
+}
