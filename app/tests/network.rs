@@ -285,7 +285,7 @@ fn visitors_who_read_nothing_cost_no_memory_keep_nobody_out_and_are_cut() {
     let grown = memory() - before;
     assert!(grown < 2.0 * MODULE_BYTES as f64, "{grown} bytes more, of 320 who wait for {MODULE_BYTES}");
     assert!(read_all(ask([127, 0, 0, 9])) > MODULE_BYTES, "one more is served beside them");
-    std::thread::sleep(Duration::from_secs(7));
+    std::thread::sleep(Duration::from_secs(12));
     assert!(silent.into_iter().all(|stream| read_all(stream) < MODULE_BYTES), "they were cut");
     std::fs::remove_dir_all(folder).expect("removable");
 }

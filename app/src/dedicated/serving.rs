@@ -21,12 +21,12 @@ use tokio_io_timeout::TimeoutWriter;
 /// For so long a connection may take for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 /// For so long it may take nothing of what is written to it.
-const TAKE_WITHIN: Duration = Duration::from_secs(5);
+const TAKE_WITHIN: Duration = Duration::from_secs(10);
 /// And for so long it may ask at all: a module over 5 kB/s.
 const ALL_WITHIN: Duration = Duration::from_secs(300);
-/// How much the system keeps for a connection to be sent, in bytes (Linux takes twice of it): what goes through a path of
-/// 100 ms at 5 Mbit/s. It wakes who writes when a third of it is free, so that much has to be taken within `TAKE_WITHIN`.
-const SEND_BUFFER: usize = 65_536;
+/// How much the system keeps for a connection to be sent, in bytes. Linux takes twice of it: what goes through a path of 100 ms
+/// at 5 Mbit/s. It wakes who writes when a third of that is free: so much has to be taken within `TAKE_WITHIN`, 2 kB/s.
+const SEND_BUFFER: usize = 32_768;
 /// The longest head of a request, in bytes.
 const HEAD_MAX: usize = 16_384;
 /// How much the thread steps back behind the game's, on the system's scale up to 19, where both want the same processor.
