@@ -29,6 +29,8 @@ const ALL_WITHIN: Duration = Duration::from_secs(300);
 const SEND_BUFFER: usize = 32_768;
 /// The longest head of a request, in bytes.
 const HEAD_MAX: usize = 16_384;
+/// How many wait for the thread until it has time for them.
+const QUEUE: i32 = 1024;
 /// How much the thread steps back behind the game's, on the system's scale up to 19, where both want the same processor.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
@@ -51,7 +53,7 @@ pub struct Site {
 /// When the system gives no means to wait for sockets, or no thread.
 pub fn start(sites: Vec<Site>) -> Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build().context("HTTP can't be served")?;
-    sites.iter().try_for_each(|site| site.listener.set_nonblocking(true)).context("HTTP can't be served")?;
+    sites.iter().try_for_each(|site| prepare(&site.listener)).context("HTTP can't be served")?;
     let work = move || {
         step_back();
         let mut serving = JoinSet::new();
@@ -66,6 +68,11 @@ pub fn start(sites: Vec<Site>) -> Result<()> {
     };
     std::thread::Builder::new().name("http".into()).spawn(work).context("HTTP has no thread")?;
     Ok(())
+}
+
+fn prepare(listener: &TcpListener) -> std::io::Result<()> {
+    SockRef::from(listener).listen(QUEUE)?;
+    listener.set_nonblocking(true)
 }
 
 /// The game's thread goes first.
