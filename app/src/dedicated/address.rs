@@ -1,6 +1,7 @@
 //! The addresses of the configuration, as players and browsers write them.
 
 use super::config::Config;
+use super::proxies::Proxies;
 use crate::site::unbracketed;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,6 +16,7 @@ pub fn settle(config: &mut Config) -> Result<()> {
     if let Some(text) = &mut config.page.origin {
         *text = origin(text).context("page.origin is like https://play.example.org")?;
     }
+    Proxies::read(&config.page.proxies)?;
     for text in &mut config.access.origins {
         *text = origin(text).with_context(|| format!("access.origins: {text} is not like https://play.example.org"))?;
     }

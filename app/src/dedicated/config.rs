@@ -71,7 +71,11 @@ pub struct CertificateKeys {
 pub struct LimitKeys {
     pub handshakes_max: usize,
     pub handshakes_unproven_max: usize,
+    pub handshakes_per_address_max: usize,
     pub per_address_max: usize,
+    pub joins_per_second: u32,
+    pub joins_per_address_per_minute: u32,
+    pub admissions_per_account_per_minute: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -80,6 +84,7 @@ pub struct PageKeys {
     #[serde(with = "nowhere")]
     pub listen: Option<SocketAddr>,
     pub origin: Option<String>,
+    pub proxies: Vec<String>,
     pub folder: Option<PathBuf>,
 }
 
@@ -154,14 +159,56 @@ impl Default for AccessKeys {
 
 impl Default for LimitKeys {
     fn default() -> LimitKeys {
-        let Limits { handshakes_max, handshakes_unproven_max, per_address_max } = Limits::default();
-        LimitKeys { handshakes_max, handshakes_unproven_max, per_address_max }
+        let limits = Limits::default();
+        LimitKeys {
+            handshakes_max: limits.handshakes_max,
+            handshakes_unproven_max: limits.handshakes_unproven_max,
+            handshakes_per_address_max: limits.handshakes_per_address_max,
+            per_address_max: limits.per_address_max,
+            joins_per_second: limits.joins_per_second,
+            joins_per_address_per_minute: limits.joins_per_address_per_minute,
+            admissions_per_account_per_minute: limits.admissions_per_account_per_minute,
+        }
+    }
+}
+
+impl LimitKeys {
+    /// With none of one of them nobody could play.
+    fn check(&self) -> Result<()> {
+        for (key, value) in [
+            ("handshakes_max", self.handshakes_max),
+            ("handshakes_per_address_max", self.handshakes_per_address_max),
+            ("per_address_max", self.per_address_max),
+            ("joins_per_second", self.joins_per_second as usize),
+            ("joins_per_address_per_minute", self.joins_per_address_per_minute as usize),
+            ("admissions_per_account_per_minute", self.admissions_per_account_per_minute as usize),
+        ] {
+            ensure!(value >= 1, "limits.{key} is at least 1");
+        }
+        Ok(())
+    }
+
+    pub fn limits(&self) -> Limits {
+        Limits {
+            handshakes_max: self.handshakes_max,
+            handshakes_unproven_max: self.handshakes_unproven_max,
+            handshakes_per_address_max: self.handshakes_per_address_max,
+            per_address_max: self.per_address_max,
+            joins_per_second: self.joins_per_second,
+            joins_per_address_per_minute: self.joins_per_address_per_minute,
+            admissions_per_account_per_minute: self.admissions_per_account_per_minute,
+        }
     }
 }
 
 impl Default for PageKeys {
     fn default() -> PageKeys {
-        PageKeys { listen: Some((LOOPBACK, 8080).into()), origin: None, folder: None }
+        PageKeys {
+            listen: Some((LOOPBACK, 8080).into()),
+            origin: None,
+            proxies: vec!["127.0.0.0/8".into(), "::1".into()],
+            folder: None,
+        }
     }
 }
 
@@ -205,6 +252,7 @@ impl Config {
             "access.audience has 1 to 64 bytes and no control characters"
         );
         self.session.check()?;
+        self.limits.check()?;
         let files = (&self.certificates.chain, &self.certificates.key);
         ensure!(files.0.is_some() == files.1.is_some(), "certificates.chain and certificates.key: both or none");
         for (name, file) in [("chain", files.0), ("key", files.1)] {
@@ -321,6 +369,8 @@ mod tests {
             (&["certificates.key=Cargo.toml", "certificates.chain=no.pem"], "certificates.chain: no.pem can't be read"),
             (&["certificates.key=no.pem", "certificates.chain=Cargo.toml"], "certificates.key: no.pem can't be read"),
             (&["page.origin=https://play.example.org/arena"], "like https://play.example.org"),
+            (&["page.proxies=[\"proxy.example\"]"], "10.0.0.0/8"),
+            (&["limits.joins_per_second=0"], "limits.joins_per_second is at least 1"),
             (&["log.format=xml"], "json"),
         ] {
             let sentence = refused(settings);

@@ -98,6 +98,7 @@ impl Collector for Figures {
             ("ticks_skipped", "Ticks that were skipped, as the server stood still", status.skipped),
             ("inputs_applied", "Inputs that were applied in their tick", status.inputs.applied),
             ("inputs_missed", "Ticks of players whose input was missing", status.inputs.missed),
+            ("inputs_absent", "Ticks of players who were lost", status.inputs.absent),
             ("inputs_late", "Inputs that came after their tick", status.inputs.late),
             ("datagrams_sent", "Datagrams handed to the network", traffic.sent),
             ("datagrams_sent_bytes", "Bytes in them", traffic.sent_bytes),
@@ -112,6 +113,7 @@ impl Collector for Figures {
             ("datagrams_malformed", "Datagrams that were malformed", status.malformed),
             ("connections_admitted", "Connections that were admitted", traffic.admitted),
             ("connections_not_admitted", "Connections that showed no right to a place", traffic.not_admitted),
+            ("connections_crowded_out", "Those of them that made room for others", traffic.crowded_out),
             ("connections_turned_away", "Connections that were one too many", traffic.turned_away),
             ("connections_retried", "Connections that had to prove their address", traffic.retried),
         ];

@@ -6,6 +6,7 @@ mod bundle;
 mod config;
 mod metrics;
 mod page;
+mod proxies;
 mod serving;
 mod setup;
 mod visitors;

@@ -5,7 +5,7 @@ use super::config::Config;
 use crate::site::unbracketed;
 use anyhow::{Context, Result, bail, ensure};
 use foretell_arena::Game;
-use foretell_net::{Access, Account, Certificates, Issuer, Limits, ServeConfig, Token, UnixTime, random_key};
+use foretell_net::{Access, Account, Certificates, Issuer, ServeConfig, Token, UnixTime, random_key};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -51,12 +51,13 @@ pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, 
     if let Some(folder) = state_dir {
         make_private(folder)?;
         access.ticket_key = Some(kept_key(&folder.join("ticket.key"))?);
+        access.ended_tickets = Some(folder.join("ended-tickets"));
     }
     let certificates = match (&config.certificates.chain, &config.certificates.key) {
         (Some(chain), Some(key)) => Certificates::Files { chain: chain.clone(), key: key.clone() },
         _ => self_signed(&config.server.host, state_dir),
     };
-    let (session, limits) = (&config.session, &config.limits);
+    let session = &config.session;
     let (defaults, game) = (ServeConfig::new(G::rules(), access), G::server());
     let serve = ServeConfig {
         session: foretell::ServerConfig {
@@ -67,11 +68,7 @@ pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, 
             ..game
         },
         certificates,
-        limits: Limits {
-            handshakes_max: limits.handshakes_max,
-            handshakes_unproven_max: limits.handshakes_unproven_max,
-            per_address_max: limits.per_address_max,
-        },
+        limits: config.limits.limits(),
         origins: config.access.origins.clone(),
         idle_timeout: Duration::from_secs(config.server.idle_timeout_s.into()),
         sockets: config.server.websockets,

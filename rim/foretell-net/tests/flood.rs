@@ -25,6 +25,11 @@ async fn thousands_of_hostile_packets_neither_end_the_server_nor_fill_it_nor_dis
     assert!(outcome.undisturbed, "who plays plays on, over the same connection");
     let Round { peace, war } = outcome.rounds[0];
     assert!(war.malformed > 100 && peace.malformed == 0, "it was heard: {war:?}");
+    // What one says is heard twice in a tick, and 16 times after a pause; many times as much has come.
+    let heard_max = 2 * war.ticks * (plan.honest + plan.mallories) as u64 + 16 * (war.admitted + 8);
+    assert!(war.received <= heard_max && outcome.sent[0] > 2 * heard_max, "{heard_max}: {war:?}");
+    assert!(war.strange > 10 && war.joined <= war.admitted, "nobody joins by another's nonce: {war:?}");
+    assert!(war.retried > 10 && peace.retried == 0, "who has not proven an address takes few places: {war:?}");
     assert_eq!(war.skipped, 0, "{war:?}");
     // A busy machine makes honest clients late as well.
     assert!(war.missed * 20 <= war.applied, "{war:?}");

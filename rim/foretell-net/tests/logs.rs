@@ -54,8 +54,16 @@ async fn neither_tokens_nor_tickets_are_logged_even_at_the_finest_level() {
     play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
     let [alice] = guests;
     alice.player.leave().await;
+    // A name that would be two fields, and one that would turn the line around.
+    for name in ["x player=1", "a\"b", "\u{202e}evil"] {
+        drop(join(&url, token(name)).await.expect("admitted"));
+    }
     let logged = String::from_utf8_lossy(&log.0.lock().expect("nobody panicked")).into_owned();
-    assert!(logged.contains("admitted account=alice") && logged.contains("quinn"), "something is logged");
+    assert!(logged.contains("admitted account=\"alice\"") && logged.contains("quinn"), "something is logged");
+    for quoted in [r#"account="x player=1""#, r#"account="a\"b""#, r#"account="\u{202e}evil""#] {
+        assert!(logged.contains(quoted), "{quoted}");
+    }
+    assert!(!logged.contains('\u{202e}'));
     let secrets = [forms(used.reveal(), used.as_bytes()), forms(ticket.reveal(), ticket.as_bytes())];
     for secret in secrets.iter().flatten() {
         assert!(!logged.contains(secret.as_str()), "{secret}");

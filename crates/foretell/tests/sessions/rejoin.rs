@@ -243,7 +243,7 @@ fn without_snapshots_for_a_player_who_is_lost_and_with_inputs_alone_he_is_back()
     net.run(2.0);
     let stats = net.server.stats(player(1)).expect("lost");
     assert_eq!(stats.snapshots, sent);
-    assert!(stats.inputs_missed > 150, "the gap policy plays: {stats:?}");
+    assert!(stats.inputs_absent > 150, "the gap policy plays: {stats:?}");
     // The client has not been silent for 5 s: it says no hello, its inputs do.
     net.programs[only].cut = false;
     net.run(1.0);
@@ -390,20 +390,60 @@ fn a_client_that_slept_is_back_in_its_place_within_a_second_whatever_the_way() {
 }
 
 #[test]
-fn a_full_server_keeps_the_place_of_who_is_lost() {
-    let mut net = Net::new(ServerConfig { players_max: 1, ..ServerConfig::default() });
-    let first = net.start(1, 100);
+fn in_a_full_session_who_comes_gets_the_place_of_who_was_lost_first() {
+    let mut net = Net::new(ServerConfig { players_max: 3, ..ServerConfig::default() });
+    let places = [net.start(1, 100), net.start(2, 200), net.start(3, 300)];
     net.run(3.0);
-    net.programs[first].cut = true;
-    net.run(15.0);
-    let second = net.start(2, 200);
+    net.programs[places[1]].cut = true;
+    net.run(2.0);
+    net.programs[places[0]].cut = true;
+    net.run(7.0);
+    let early = net.start(4, 400);
+    net.run(0.5);
+    assert_eq!(net.state(early), ClientState::Refused(Refusal::Full), "nobody is lost yet");
+    net.programs.remove(early);
+    net.run(4.0);
+    assert!(net.server.is_lost(player(1)) && net.server.is_lost(player(2)));
+    let fourth = net.start(5, 500);
+    net.run(2.0);
+    assert_eq!(net.programs[fourth].client.player(), Some(player(4)));
+    assert_eq!(net.server.players().collect::<Vec<_>>(), [player(1), player(3), player(4)]);
+    net.programs[places[0]].cut = false;
+    net.run(2.0);
+    assert_eq!(net.programs[places[0]].client.player(), Some(player(1)), "the other's place has waited");
+    let last = net.start(6, 600);
     net.run(1.0);
-    assert_eq!(net.state(second), ClientState::Refused(Refusal::Full));
-    net.programs.remove(second);
-    net.programs[first].cut = false;
-    net.run(1.0);
-    net.assert_steady();
-    assert_eq!(net.programs[first].client.player(), Some(player(1)));
+    assert_eq!(net.state(last), ClientState::Refused(Refusal::Full));
+}
+
+#[test]
+fn inputs_of_who_is_lost_are_absent_and_not_missed() {
+    let mut net = Net::new(ServerConfig::default());
+    let (stays, goes) = (net.start(1, 100), net.start(2, 200));
+    net.run(3.0);
+    let before = net.server.inputs();
+    net.programs[goes].cut = true;
+    net.run(9.0);
+    assert_eq!(net.server.inputs().missed, before.missed, "it is not known yet");
+    net.run(11.0);
+    assert!(net.server.is_lost(player(2)));
+    let lost = net.server.inputs();
+    assert_eq!(lost.missed, before.missed);
+    let absent = lost.absent - before.absent;
+    assert!((1260..=1290).contains(&absent), "20 s at 64 Hz: {absent}");
+    assert_eq!(net.server.stats(player(2)).expect("waited for").inputs_absent, lost.absent);
+    net.programs[goes].cut = false;
+    net.run(3.0);
+    let (back, again) = (net.server.inputs(), net.server.stats(player(2)).expect("back").inputs_applied);
+    assert!(back.absent < lost.absent + 60 && back.missed < lost.missed + 10, "{back:?}");
+    net.programs[goes].cut = true;
+    net.run(2.0);
+    net.programs[goes].cut = false;
+    net.run(2.0);
+    let missed = net.server.inputs().missed - back.missed;
+    assert!((100..=140).contains(&missed), "who is heard again after 2 s was late: {missed}");
+    assert!(net.server.stats(player(2)).expect("back").inputs_applied > again);
+    assert_eq!(net.state(stays), ClientState::Playing);
 }
 
 #[test]

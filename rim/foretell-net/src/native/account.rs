@@ -6,9 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The longest name of an account or of an audience, in bytes.
 pub const NAME_MAX: usize = 64;
 
-/// Who a player is: the name by which whoever issues tokens knows them. 1 to 64 bytes without control characters, so that
-/// it may stand in a log.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// Who a player is: the name by which whoever issues tokens knows them. 1 to 64 bytes without control characters.
+///
+/// Its `Debug` is the name in quotes, with everything escaped that is not seen: so it stands in a log, where a name like
+/// `x player=1` is no field of its own.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account(Box<str>);
 
 impl Account {
@@ -26,6 +28,12 @@ impl Account {
 impl fmt::Display for Account {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, out)
     }
 }
 

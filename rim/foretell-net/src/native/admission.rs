@@ -1,4 +1,4 @@
-//! Who may come in: tokens and tickets judged, places given. No I/O; time and random numbers are arguments.
+//! Who may come in: tokens and tickets judged, places given. Time and random numbers are arguments.
 //!
 //! A place belongs to an account and has a session number. That number is the [`PeerId`] of the place, and the nonce
 //! that its client says hello with: the server chooses it, tells it to nobody else, and hears a hello over a connection
@@ -7,14 +7,28 @@
 use crate::control::{Refused, Shown};
 use crate::credential::ResumeTicket;
 use crate::native::account::{Account, UnixTime};
+use crate::native::budget::Budgets;
+use crate::native::ended::Ended;
+use crate::native::limits::Limits;
+use crate::native::network::network;
+use crate::native::places::{Place, Places};
 use crate::native::ticket::{Resumption, TicketKey};
-use crate::native::token;
+use crate::native::token::{self, Claims};
 use foretell::PeerId;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many used tokens and ended sessions are remembered, each; beyond it nobody comes until some have expired.
+/// How many used tokens, accounts with ended tickets, and networks are remembered, each; beyond the first two nobody comes
+/// until some have expired.
 const REMEMBERED_MAX: usize = 65_536;
+/// The clock of who issues tokens may be ahead of the server's by so much.
+const AHEAD_MAX: Duration = Duration::from_secs(2);
+/// How often an account may be admitted at once.
+const ADMISSIONS_AT_ONCE: usize = 10;
+/// How many new players may come at once where there are fewer places than that.
+const JOINS_AT_ONCE: usize = 16;
 
 /// Who may play on a server, and by whose word.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,6 +44,9 @@ pub struct Access {
     pub token_lifetime_max: Duration,
     /// For so long a ticket can be used. It is renewed every minute, so this is the longest pause. Default 10 minutes.
     pub ticket_lifetime: Duration,
+    /// The file that keeps whose tickets were ended by a good-bye or a removal; it is made where there is none. `None`, the
+    /// default, forgets it with the server: then give no `ticket_key`, either.
+    pub ended_tickets: Option<PathBuf>,
     /// Set by [`Access::insecure_development`] alone.
     pub(crate) insecure: bool,
 }
@@ -43,17 +60,10 @@ impl Access {
             ticket_key: None,
             token_lifetime_max: Duration::from_secs(600),
             ticket_lifetime: Duration::from_secs(600),
+            ended_tickets: None,
             insecure: false,
         }
     }
-}
-
-/// A place of the server.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
-    session: u64,
-    /// The newest connection that has shown a right to it.
-    connection: u64,
 }
 
 /// An admission, once given.
@@ -66,52 +76,87 @@ pub(crate) struct Pass {
     pub ticket: ResumeTicket,
 }
 
-/// All places, and what is remembered of tokens and sessions.
+/// How fast who comes.
+struct Rates {
+    of_account: Budgets<Account>,
+    of_network: Budgets<IpAddr>,
+    of_all: Budgets<()>,
+}
+
+/// All places, and what is remembered of tokens and tickets.
 pub(crate) struct Admission {
     access: Access,
     key: TicketKey,
     /// When the server was started.
     start: UnixTime,
-    places_max: usize,
-    places: BTreeMap<Account, Place>,
+    places: Places,
+    rates: Rates,
     connections: u64,
     /// Used tokens, until they expire anyway.
     used: BTreeMap<[u8; 16], UnixTime>,
-    /// Sessions that have ended, until their tickets have expired.
-    ended: BTreeMap<u64, UnixTime>,
+    ended: Ended,
+    /// When a ticket was made last; it never goes back, and is later than the end of any ticket.
+    stamp: UnixTime,
+    /// From where the players have come that have tickets, until those have expired.
+    known: BTreeMap<IpAddr, UnixTime>,
     draining: bool,
 }
 
 impl Admission {
-    pub(crate) fn new(access: Access, places_max: usize, start: UnixTime) -> Admission {
+    pub(crate) fn new(
+        access: Access,
+        (places_max, limits): (usize, &Limits),
+        ended: Ended,
+        start: UnixTime,
+    ) -> Admission {
         let key = access.ticket_key.unwrap_or_else(token::random);
         let key = TicketKey::new(&key, &access.audience);
-        let (places, used, ended) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Admission { access, key, start, places_max, places, connections: 0, used, ended, draining: false }
+        let rates = Rates {
+            of_account: Budgets::new(ADMISSIONS_AT_ONCE, limits.admissions_per_account_per_minute),
+            of_network: Budgets::new(limits.per_address_max.max(JOINS_AT_ONCE), limits.joins_per_address_per_minute),
+            of_all: Budgets::new(places_max.max(JOINS_AT_ONCE), limits.joins_per_second.saturating_mul(60)),
+        };
+        let places = Places::new(places_max, limits.per_address_max);
+        let stamp = start.max(ended.newest().after(MILLISECOND));
+        let (used, known) = (BTreeMap::new(), BTreeMap::new());
+        Admission { access, key, start, places, rates, connections: 0, used, ended, stamp, known, draining: false }
     }
 
-    /// Judges what a connection has shown. `fresh` is a random number, for a session that begins.
-    pub(crate) fn admit(&mut self, now: UnixTime, shown: Shown<'_>, fresh: u64) -> Result<Pass, Refused> {
+    /// Judges what a connection from an address has shown. `fresh` is a random number, for a session that begins.
+    pub(crate) fn admit(&mut self, now: UnixTime, shown: Shown<'_>, from: IpAddr, fresh: u64) -> Result<Pass, Refused> {
         self.forget_expired(now);
-        let (account, session) = match shown {
+        let (account, session, token) = match shown {
             Shown::Token(token) => {
-                let account = self.check_token(now, token)?;
-                let session = self.places.get(&account).map_or(fresh, |place| place.session);
-                (account, session)
+                let claims = self.check_token(now, token)?;
+                let session = self.places.get(&claims.account).map_or(fresh, |place| place.session);
+                (claims.account, session, Some((claims.id, claims.expires)))
             }
             Shown::ResumeTicket(ticket) => {
                 let says = self.check_ticket(now, ticket)?;
-                (says.account, says.session)
+                (says.account, says.session, None)
             }
         };
+        // Who does not get in keeps the token.
+        self.make_room(now, &account, from)?;
+        self.used.extend(token);
+        self.rates.of_account.spend(now, account.clone());
         self.connections += 1;
         let connection = self.connections;
-        self.places.insert(account.clone(), Place { session, connection });
-        let ticket = self.ticket(now, &account, session);
+        self.places.take(account.clone(), Place { session, connection, from });
+        let ticket = self.ticket(now, &account, session, from);
         Ok(Pass { account, place: PeerId(session), connection, ticket })
     }
 
-    fn check_token(&mut self, now: UnixTime, token: &[u8]) -> Result<Account, Refused> {
+    /// How long a token is from the future, where that may be: the issuer's clock is ahead. It is admitted once its time has
+    /// come. If it were before, it could be used again after a restart.
+    pub(crate) fn early_by(&self, now: UnixTime, shown: Shown<'_>) -> Duration {
+        let Shown::Token(token) = shown else { return Duration::ZERO };
+        let claims = token::verify(&self.access.token_key, token);
+        let early = claims.map_or(Duration::ZERO, |claims| claims.issued.since(now));
+        if early <= AHEAD_MAX { early } else { Duration::ZERO }
+    }
+
+    fn check_token(&self, now: UnixTime, token: &[u8]) -> Result<Claims, Refused> {
         let claims = token::verify(&self.access.token_key, token).ok_or(Refused::Forged)?;
         if *claims.audience != *self.access.audience {
             return Err(Refused::Foreign);
@@ -131,13 +176,10 @@ impl Admission {
         if self.used.contains_key(&claims.id) {
             return Err(Refused::Used);
         }
-        // Who does not get in keeps the token.
-        self.has_room(&claims.account)?;
         if self.used.len() >= REMEMBERED_MAX {
             return Err(Refused::Busy);
         }
-        self.used.insert(claims.id, claims.expires);
-        Ok(claims.account)
+        Ok(claims)
     }
 
     fn check_ticket(&self, now: UnixTime, ticket: &[u8]) -> Result<Resumption, Refused> {
@@ -146,48 +188,92 @@ impl Admission {
             return Err(Refused::Expired);
         }
         let newer = self.places.get(&says.account).is_some_and(|place| place.session != says.session);
-        if newer || self.ended.contains_key(&says.session) {
+        if newer || self.ended.at(&says.account).is_some_and(|at| says.issued <= at) {
             return Err(Refused::Ended);
         }
-        self.has_room(&says.account)?;
         Ok(says)
     }
 
-    /// Whether there is a place for an account: the one that it has, or another.
-    fn has_room(&self, account: &Account) -> Result<(), Refused> {
-        if self.places.contains_key(account) {
-            Ok(())
-        } else if self.draining {
-            Err(Refused::Draining)
-        } else if self.places.len() >= self.places_max || self.ended.len() >= REMEMBERED_MAX {
-            Err(Refused::Full)
-        } else {
-            Ok(())
+    /// Sees to it that there is a place for an account: the one that it has, or another. Who is lost may have to leave theirs.
+    fn make_room(&mut self, now: UnixTime, account: &Account, from: IpAddr) -> Result<(), Refused> {
+        if !self.rates.of_account.allows(now, account) {
+            return Err(Refused::Busy);
         }
+        if self.places.get(account).is_some() {
+            return Ok(());
+        }
+        if self.draining {
+            return Err(Refused::Draining);
+        }
+        if self.ended.len() >= REMEMBERED_MAX {
+            return Err(Refused::Full);
+        }
+        let leaves = self.places.room(from)?;
+        let network = network(from);
+        if !self.rates.of_network.allows(now, &network) || !self.rates.of_all.allows(now, &()) {
+            return Err(Refused::Busy);
+        }
+        self.rates.of_network.spend(now, network);
+        self.rates.of_all.spend(now, ());
+        // The session does the same once it is full: nothing has to be said to it.
+        if let Some((account, session)) = leaves.and_then(|lost| Some((lost.clone(), self.places.get(&lost)?.session)))
+        {
+            self.places.free(&account, session);
+        }
+        Ok(())
     }
 
     /// A newer ticket for who has a place.
-    pub(crate) fn renew(&self, now: UnixTime, account: &Account) -> Option<ResumeTicket> {
-        let place = self.places.get(account)?;
-        Some(self.ticket(now, account, place.session))
+    pub(crate) fn renew(&mut self, now: UnixTime, account: &Account) -> Option<ResumeTicket> {
+        let Place { session, from, .. } = *self.places.get(account)?;
+        Some(self.ticket(now, account, session, from))
     }
 
-    fn ticket(&self, now: UnixTime, account: &Account, session: u64) -> ResumeTicket {
-        let (account, expires) = (account.clone(), now.after(self.access.ticket_lifetime));
-        self.key.seal(&Resumption { account, session, expires, server_start: self.start })
+    fn ticket(&mut self, now: UnixTime, account: &Account, session: u64, from: IpAddr) -> ResumeTicket {
+        let expires = now.after(self.access.ticket_lifetime);
+        if self.known.len() < REMEMBERED_MAX {
+            self.known.insert(network(from), expires);
+        }
+        self.stamp = self.stamp.max(now);
+        self.key.seal(&Resumption { account: account.clone(), session, expires, issued: self.stamp })
+    }
+
+    /// Whether players have come from there that may come back.
+    pub(crate) fn knows(&self, from: IpAddr) -> bool {
+        self.known.contains_key(&network(from))
+    }
+
+    /// The player of a place is lost.
+    pub(crate) fn lose(&mut self, account: &Account, place: PeerId) {
+        self.places.lose(account, place.0);
+    }
+
+    /// A lost player is back over a connection from an address, without having been admitted anew.
+    pub(crate) fn come_back(&mut self, account: &Account, place: PeerId, (connection, from): (u64, IpAddr)) {
+        if self.places.get(account).is_none_or(|known| known.session == place.0) {
+            self.places.take(account.clone(), Place { session: place.0, connection, from });
+        }
     }
 
     /// The place of an account is free again. Its ticket may still be used, for another one.
     pub(crate) fn free(&mut self, account: &Account, place: PeerId) {
-        if self.places.get(account).is_some_and(|known| known.session == place.0) {
-            self.places.remove(account);
+        self.places.free(account, place.0);
+    }
+
+    /// A player has left for good, or was removed: no ticket that was made for the account until now means anything any
+    /// more. Where the account has begun another session meanwhile, that was said before.
+    pub(crate) fn end(&mut self, now: UnixTime, account: &Account, place: PeerId) {
+        if self.places.get(account).is_none_or(|known| known.session == place.0) {
+            self.places.free(account, place.0);
+            self.end_tickets(now, account);
         }
     }
 
-    /// The session of an account is over for good: its tickets mean nothing any more.
-    pub(crate) fn end(&mut self, now: UnixTime, account: &Account, place: PeerId) {
-        self.free(account, place);
-        self.ended.insert(place.0, now.after(self.access.ticket_lifetime));
+    /// The same for who may have no place: the tickets of an account mean nothing any more.
+    pub(crate) fn end_tickets(&mut self, now: UnixTime, account: &Account) {
+        let at = self.stamp.max(now);
+        self.stamp = at.after(MILLISECOND);
+        self.ended.note(account, at, at.after(self.access.ticket_lifetime));
     }
 
     /// From now on only those come in who have a place.
@@ -197,152 +283,13 @@ impl Admission {
 
     fn forget_expired(&mut self, now: UnixTime) {
         self.used.retain(|_, expires| *expires > now);
-        self.ended.retain(|_, expires| *expires > now);
+        self.known.retain(|_, until| *until > now);
+        self.ended.forget_expired(now);
     }
 }
+
+/// Ends and tickets of different sessions are at least so far apart.
+const MILLISECOND: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::credential::Token;
-    use crate::native::token::Issuer;
-
-    const START: UnixTime = UnixTime(1_000_000);
-    const MINUTE: Duration = Duration::from_secs(60);
-
-    fn issuer() -> Issuer {
-        Issuer::new(&[7; 32], "arena")
-    }
-
-    fn admission(places_max: usize, start: UnixTime) -> Admission {
-        let access = Access { ticket_key: Some([1; 32]), ..Access::new("arena", issuer().public_key()) };
-        Admission::new(access, places_max, start)
-    }
-
-    fn account(name: &str) -> Account {
-        Account::new(name).expect("a name")
-    }
-
-    /// A token of `issuer` for `name`, issued so many milliseconds after the start, for a minute.
-    fn token(name: &str, after: u64) -> Token {
-        issuer().issue(&account(name), UnixTime(START.0 + after), MINUTE)
-    }
-
-    fn show(to: &mut Admission, token: &Token, after: u64) -> Result<Pass, Refused> {
-        let fresh = u64::from_le_bytes(token::random());
-        to.admit(UnixTime(START.0 + after), Shown::Token(token.as_bytes()), fresh)
-    }
-
-    fn come_back(to: &mut Admission, ticket: &ResumeTicket, after: u64) -> Result<Pass, Refused> {
-        to.admit(UnixTime(START.0 + after), Shown::ResumeTicket(ticket.as_bytes()), 1)
-    }
-
-    #[test]
-    fn a_token_admits_once_within_its_time() {
-        let mut door = admission(8, START);
-        let alice = token("alice", 10);
-        assert_eq!(show(&mut door, &alice, 9), Err(Refused::Untimely));
-        let pass = show(&mut door, &alice, 10).expect("admitted");
-        assert_eq!(pass.account, account("alice"));
-        assert_eq!(show(&mut door, &alice, 60_009), Err(Refused::Used));
-        assert_eq!(show(&mut door, &alice, 60_010), Err(Refused::Expired));
-        assert_eq!(show(&mut door, &token("bob", 0), 60_000), Err(Refused::Expired));
-        assert!(show(&mut door, &token("bob", 0), 59_999).is_ok());
-    }
-
-    #[test]
-    fn tokens_of_another_key_another_audience_an_earlier_start_or_too_long_a_life_are_refused() {
-        let mut door = admission(8, START);
-        let now = UnixTime(START.0 + 10);
-        let mut refused = |issuer: Issuer, issued: UnixTime, lifetime: Duration| {
-            let token = issuer.issue(&account("alice"), issued, lifetime);
-            door.admit(now, Shown::Token(token.as_bytes()), 1).map(|_| ())
-        };
-        assert_eq!(refused(Issuer::new(&[8; 32], "arena"), now, MINUTE), Err(Refused::Forged));
-        assert_eq!(refused(Issuer::new(&[7; 32], "other"), now, MINUTE), Err(Refused::Foreign));
-        assert_eq!(refused(issuer(), UnixTime(START.0 - 1), MINUTE), Err(Refused::BeforeStart));
-        assert_eq!(refused(issuer(), now, 11 * MINUTE), Err(Refused::Untimely));
-        assert_eq!(refused(issuer(), START, MINUTE), Ok(()));
-    }
-
-    #[test]
-    fn an_insecure_token_admits_at_once_though_the_clocks_are_minutes_apart() {
-        let start = UnixTime(10_000_000);
-        for client in [start.0 - 4 * 60_000, start.0, start.0 + 4 * 60_000] {
-            let mut door = Admission::new(Access::insecure_development(), 8, start);
-            let token = Token::insecure(&account("alice"), UnixTime(client));
-            assert!(door.admit(start, Shown::Token(token.as_bytes()), 1).is_ok(), "{client}");
-            assert_eq!(door.admit(start, Shown::Token(token.as_bytes()), 1).err(), Some(Refused::Used));
-        }
-    }
-
-    #[test]
-    fn a_full_server_says_so_and_leaves_the_token_for_later() {
-        let mut door = admission(1, START);
-        let first = show(&mut door, &token("alice", 0), 1).expect("a place");
-        let waiting = token("bob", 0);
-        assert_eq!(show(&mut door, &waiting, 2), Err(Refused::Full));
-        door.free(&account("alice"), first.place);
-        assert!(show(&mut door, &waiting, 3).is_ok());
-        assert_eq!(come_back(&mut door, &first.ticket, 4).err(), Some(Refused::Full));
-    }
-
-    #[test]
-    fn a_player_has_one_place_and_the_newest_connection_has_it() {
-        let mut door = admission(1, START);
-        let first = show(&mut door, &token("alice", 0), 1).expect("a place");
-        let second = show(&mut door, &token("alice", 1), 2).expect("the same place");
-        let third = come_back(&mut door, &first.ticket, 3).expect("the same place");
-        assert_eq!((second.place, third.place), (first.place, first.place));
-        assert!(first.connection < second.connection && second.connection < third.connection);
-    }
-
-    #[test]
-    fn a_ticket_rejoins_until_it_expires_also_after_a_restart_with_the_same_key() {
-        let mut door = admission(8, START);
-        let pass = show(&mut door, &token("alice", 0), 0).expect("a place");
-        assert_eq!(come_back(&mut door, &pass.ticket, 599_999).map(|back| back.place), Ok(pass.place));
-        assert_eq!(come_back(&mut door, &pass.ticket, 600_000).err(), Some(Refused::Expired));
-        let mut again = admission(8, UnixTime(START.0 + 5_000));
-        assert_eq!(come_back(&mut again, &pass.ticket, 6_000).map(|back| back.place), Ok(pass.place));
-        assert_eq!(show(&mut again, &token("alice", 4_999), 6_000).err(), Some(Refused::BeforeStart));
-        let mut other = Admission::new(Access::new("arena", issuer().public_key()), 8, START);
-        assert_eq!(come_back(&mut other, &pass.ticket, 1).err(), Some(Refused::Forged));
-    }
-
-    #[test]
-    fn the_ticket_of_a_session_that_was_ended_is_refused_and_a_new_token_begins_another() {
-        let mut door = admission(8, START);
-        let pass = show(&mut door, &token("alice", 0), 0).expect("a place");
-        door.end(START, &pass.account, pass.place);
-        assert_eq!(come_back(&mut door, &pass.ticket, 1).err(), Some(Refused::Ended));
-        let next = show(&mut door, &token("alice", 1), 2).expect("a new place");
-        assert_ne!(next.place, pass.place);
-        assert_eq!(come_back(&mut door, &pass.ticket, 3).err(), Some(Refused::Ended));
-    }
-
-    #[test]
-    fn a_draining_server_takes_back_its_players_and_nobody_else() {
-        let mut door = admission(8, START);
-        let pass = show(&mut door, &token("alice", 0), 0).expect("a place");
-        door.drain();
-        assert_eq!(show(&mut door, &token("bob", 0), 1), Err(Refused::Draining));
-        assert!(come_back(&mut door, &pass.ticket, 2).is_ok());
-        door.free(&pass.account, pass.place);
-        assert_eq!(come_back(&mut door, &pass.ticket, 3).err(), Some(Refused::Draining));
-    }
-
-    #[test]
-    fn what_is_remembered_of_tokens_is_forgotten_when_they_have_expired() {
-        let mut door = admission(8, START);
-        for minute in 0..10 {
-            let at = minute * 60_000;
-            let pass = show(&mut door, &token("alice", at), at).expect("a place");
-            door.end(UnixTime(START.0 + at), &pass.account, pass.place);
-        }
-        assert_eq!((door.used.len(), door.ended.len()), (1, 10));
-        let late = 40 * 60_000;
-        assert!(show(&mut door, &token("alice", late), late).is_ok());
-        assert_eq!((door.used.len(), door.ended.len()), (1, 0));
-    }
-}
+mod tests;

@@ -1,143 +1,217 @@
-//! How many connections there are, in total and from each address.
+//! The connections that are not admitted yet: how many there are of each kind and from each address, and which of them makes
+//! room for who comes.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use crate::native::limits::Limits;
+use crate::native::network::network_of;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
 
-/// How many connections a server holds at once.
+/// The kinds of handshakes. One kind takes no room from another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Connections that are not admitted yet: beyond them further ones are turned away. Default 256.
-    pub handshakes_max: usize,
-    /// Beyond so many of them, and beyond half of what one address may have, who comes has to show first that their address
-    /// is theirs (QUIC's retry: a round trip more). Default 32.
-    pub handshakes_unproven_max: usize,
-    /// Connections from one address, or from one IPv6 network of 64 bits, admitted ones too. Default 16: players behind
-    /// one router.
-    pub per_address_max: usize,
+pub(crate) enum Kind {
+    WebTransport,
+    WebSocket,
+    /// Of either, from an address that is proven and that players have tickets of.
+    Known,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { handshakes_max: 256, handshakes_unproven_max: 32, per_address_max: 16 }
-    }
+#[derive(Debug)]
+struct Handshake {
+    /// Counts handshakes.
+    number: u64,
+    kind: Kind,
+    from: IpAddr,
+    /// Whether anything has come that only comes from that address.
+    has_spoken: bool,
+    /// Ends it.
+    make_room: oneshot::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
-    handshakes: usize,
-    /// Entries of zero are removed.
-    by_address: HashMap<IpAddr, usize>,
+struct UnderWay {
+    begun: u64,
+    /// Oldest first.
+    all: Vec<Handshake>,
 }
 
-/// The connections of a server, counted.
+/// The handshakes of a server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Crowd(Arc<Mutex<Counts>>);
+pub(crate) struct Crowd(Arc<Mutex<UnderWay>>);
 
-/// One counted connection, until it is dropped.
+/// One handshake, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Seat {
     crowd: Crowd,
-    address: IpAddr,
-    handshake: bool,
+    number: u64,
 }
 
+/// Who is let in to shake hands: a seat, and what tells that it is somebody else's now.
+pub(crate) type Entered = (Seat, oneshot::Receiver<()>);
+
 impl Crowd {
-    /// Connections that are not admitted yet.
+    /// How many there are.
     pub(crate) fn handshakes(&self) -> usize {
-        self.lock().handshakes
+        self.lock().all.len()
     }
 
-    /// Whether one more from `address` is so much that it has to show first that the address is its own. Else whoever
-    /// writes a player's address into packets would take the places of that address.
+    /// Whether one more of WebTransport from `address` is so much that it has to show first that the address is its own.
+    /// Else whoever writes a player's address into packets would take what that address may have.
     pub(crate) fn is_crowded(&self, address: IpAddr, limits: &Limits) -> bool {
-        let counts = self.lock();
-        let here = counts.by_address.get(&network(address)).copied().unwrap_or(0);
-        counts.handshakes >= limits.handshakes_unproven_max || here >= limits.per_address_max / 2
+        let under_way = self.lock();
+        let all = || under_way.all.iter().filter(|one| one.kind == Kind::WebTransport);
+        all().count() >= limits.handshakes_unproven_max
+            || near(all(), address, 64) >= limits.handshakes_per_address_max / 2
     }
 
-    /// Counts a connection from `address`, which is to be admitted; `None` when it is one too many.
-    pub(crate) fn enter(&self, address: IpAddr, limits: &Limits) -> Option<Seat> {
-        let address = network(address);
-        let mut counts = self.lock();
-        let here = counts.by_address.get(&address).copied().unwrap_or(0);
-        if counts.handshakes >= limits.handshakes_max || here >= limits.per_address_max {
+    /// Begins a handshake with `address`, for which another may have to end; `None` when the address has enough of them.
+    pub(crate) fn enter(&self, kind: Kind, address: IpAddr, limits: &Limits) -> Option<Entered> {
+        let mut under_way = self.lock();
+        let of_kind = under_way.all.iter().filter(|one| one.kind == kind);
+        let count = of_kind.clone().count();
+        let width = width(count, limits.handshakes_max);
+        if near(of_kind, address, width) >= limits.handshakes_per_address_max {
             return None;
         }
-        counts.handshakes += 1;
-        counts.by_address.insert(address, here + 1);
-        drop(counts);
-        Some(Seat { crowd: self.clone(), address, handshake: true })
+        if count >= limits.handshakes_max {
+            let gone = under_way.first_to_go(kind, width)?;
+            // Who has ended meanwhile hears nothing.
+            let _ = under_way.all.remove(gone).make_room.send(());
+        }
+        under_way.begun += 1;
+        let number = under_way.begun;
+        let (make_room, made) = oneshot::channel();
+        under_way.all.push(Handshake { number, kind, from: address, has_spoken: false, make_room });
+        drop(under_way);
+        Some((Seat { crowd: self.clone(), number }, made))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counts> {
+    fn lock(&self) -> MutexGuard<'_, UnderWay> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seat {
-    /// The connection was admitted.
-    pub(crate) fn admitted(&mut self) {
-        if std::mem::take(&mut self.handshake) {
-            self.crowd.lock().handshakes -= 1;
+impl UnderWay {
+    /// Who ends when there is no room: from where most of a kind come; of them who has said nothing; of them the oldest. So who
+    /// fills the server from some addresses takes room from themselves alone.
+    fn first_to_go(&self, kind: Kind, width: u32) -> Option<usize> {
+        let mut from = BTreeMap::<IpAddr, usize>::new();
+        let of_kind = || self.all.iter().enumerate().filter(|(_, one)| one.kind == kind);
+        for (_, one) in of_kind() {
+            *from.entry(network_of(one.from, width)).or_default() += 1;
         }
+        let crowded = |one: &Handshake| from.get(&network_of(one.from, width)).copied();
+        // Of equal ones the first.
+        let last = of_kind().rev().max_by_key(|(_, one)| (crowded(one), !one.has_spoken));
+        last.map(|(index, _)| index)
+    }
+}
+
+/// By how many bits IPv6 counts as one address: the more there are, the fewer, as who has one wide network has many narrow
+/// ones.
+fn width(count: usize, max: usize) -> u32 {
+    match count * 4 {
+        quarters if quarters < max => 64,
+        quarters if quarters < 2 * max => 56,
+        quarters if quarters < 3 * max => 48,
+        _ => 32,
+    }
+}
+
+fn near<'a>(all: impl Iterator<Item = &'a Handshake>, address: IpAddr, width: u32) -> usize {
+    let network = network_of(address, width);
+    all.filter(|one| network_of(one.from, width) == network).count()
+}
+
+impl Seat {
+    /// Something has come that only comes from its address.
+    pub(crate) fn note_spoken(&self) {
+        let mut under_way = self.crowd.lock();
+        under_way.all.iter_mut().filter(|one| one.number == self.number).for_each(|one| one.has_spoken = true);
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.admitted();
-        let mut counts = self.crowd.lock();
-        let here = counts.by_address.get(&self.address).copied().unwrap_or(0);
-        if here > 1 {
-            counts.by_address.insert(self.address, here - 1);
-        } else {
-            counts.by_address.remove(&self.address);
-        }
-    }
-}
-
-/// What counts as one address: of IPv6 the network of 64 bits, as a customer has one at least; of IPv4 the address, also
-/// where it is written as one of IPv6.
-pub fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        address @ IpAddr::V4(_) => address,
+        self.crowd.lock().all.retain(|one| one.number != self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Kind::{Known, WebSocket, WebTransport};
 
-    fn limits(handshakes_max: usize, per_address_max: usize) -> Limits {
-        Limits { handshakes_max, per_address_max, ..Limits::default() }
+    fn limits(handshakes_max: usize, handshakes_per_address_max: usize) -> Limits {
+        Limits { handshakes_max, handshakes_per_address_max, ..Limits::default() }
     }
 
     fn address(text: &str) -> IpAddr {
         text.parse().expect("an address")
     }
 
-    #[test]
-    fn an_address_has_so_many_connections_and_gets_one_back_when_one_ends() {
-        let (crowd, limits) = (Crowd::default(), limits(10, 2));
-        let mut first = crowd.enter(address("10.0.0.1"), &limits).expect("room");
-        let second = crowd.enter(address("::ffff:10.0.0.1"), &limits);
-        first.admitted();
-        assert!(second.is_some() && crowd.enter(address("10.0.0.1"), &limits).is_none());
-        assert!(crowd.enter(address("10.0.0.2"), &limits).is_some());
-        drop(second);
-        assert!(crowd.enter(address("10.0.0.1"), &limits).is_some());
-        drop(first);
-        assert!(crowd.lock().by_address.is_empty() && crowd.handshakes() == 0);
+    /// Handshakes from these addresses, all let in.
+    fn enter(crowd: &Crowd, kind: Kind, limits: &Limits, from: &[&str]) -> Vec<Entered> {
+        from.iter().map(|from| crowd.enter(kind, address(from), limits).expect("room")).collect()
+    }
+
+    /// Which of them had to make room.
+    fn gone(entered: &mut [Entered]) -> Vec<usize> {
+        let all = entered.iter_mut().enumerate();
+        all.filter_map(|(index, (_, made))| made.try_recv().is_ok().then_some(index)).collect()
     }
 
     #[test]
-    fn a_network_of_ipv6_counts_as_one_address() {
-        let (crowd, limits) = (Crowd::default(), limits(10, 1));
-        let _held = crowd.enter(address("2001:db8::1"), &limits).expect("room");
-        assert!(crowd.enter(address("2001:db8::ffff:1"), &limits).is_none());
-        assert!(crowd.enter(address("2001:db8:0:1::1"), &limits).is_some());
+    fn an_address_has_so_many_handshakes_of_a_kind_and_gets_one_back_when_one_ends() {
+        let (crowd, limits) = (Crowd::default(), limits(100, 2));
+        let mut held = enter(&crowd, WebSocket, &limits, &["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2"]);
+        assert!(crowd.enter(WebSocket, address("10.0.0.1"), &limits).is_none());
+        assert!(crowd.enter(WebTransport, address("10.0.0.1"), &limits).is_some());
+        held.remove(0);
+        assert!(crowd.enter(WebSocket, address("10.0.0.1"), &limits).is_some());
+        drop(held);
+        assert_eq!(crowd.handshakes(), 0);
+    }
+
+    #[test]
+    fn a_kind_that_is_full_takes_nothing_from_another() {
+        let (crowd, limits) = (Crowd::default(), limits(2, 9));
+        let mut sockets = enter(&crowd, WebSocket, &limits, &["10.0.0.1", "10.0.0.2"]);
+        let _others = enter(&crowd, WebTransport, &limits, &["10.0.0.3", "10.0.0.4"]);
+        let _known = enter(&crowd, Known, &limits, &["10.0.0.1", "10.0.0.2"]);
+        assert_eq!((gone(&mut sockets), crowd.handshakes()), (vec![], 6));
+        let _one_more = enter(&crowd, WebSocket, &limits, &["10.0.0.5"]);
+        assert_eq!((gone(&mut sockets), crowd.handshakes()), (vec![0], 6));
+    }
+
+    #[test]
+    fn who_makes_room_is_from_where_most_come_and_has_said_nothing_and_is_the_oldest() {
+        let (crowd, limits) = (Crowd::default(), limits(6, 3));
+        let from = ["10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.3", "10.0.0.2", "10.0.0.3"];
+        let mut held = enter(&crowd, WebTransport, &limits, &from);
+        held[1].0.note_spoken();
+        let mut later = Vec::new();
+        for (comes, goes) in [("10.0.0.4", 2), ("10.0.0.5", 3), ("10.0.0.6", 4), ("10.0.0.7", 0)] {
+            later.extend(crowd.enter(WebTransport, address(comes), &limits));
+            assert_eq!(gone(&mut held), [goes], "for {comes}");
+        }
+        assert_eq!((gone(&mut later).len(), crowd.handshakes()), (0, 6));
+    }
+
+    #[test]
+    fn the_more_there_are_the_wider_the_networks_that_count_as_one_address() {
+        let (crowd, limits) = (Crowd::default(), limits(8, 1));
+        let comes = |from: &str| crowd.enter(WebSocket, address(from), &limits);
+        let mut held: Vec<_> = [comes("2001:db8:0:1::1"), comes("2001:db8:0:2::1")].into_iter().flatten().collect();
+        assert_eq!(held.len(), 2, "networks of 64 bits");
+        assert!(comes("2001:db8:0:3::1").is_none(), "a quarter is taken: 56 bits");
+        held.extend([comes("2001:db8:0:100::1"), comes("10.0.0.1")].into_iter().flatten());
+        assert_eq!(held.len(), 4);
+        assert!(comes("2001:db8:0:200::1").is_none(), "half: 48 bits");
+        held.extend([comes("2001:db8:1::1"), comes("10.0.0.2")].into_iter().flatten());
+        assert_eq!(held.len(), 6);
+        assert!(comes("2001:db8:2::1").is_none() && comes("2001:db9::1").is_some(), "three quarters: 32 bits");
     }
 
     #[test]
@@ -145,21 +219,13 @@ mod tests {
         let (crowd, limits) = (Crowd::default(), limits(10, 4));
         let held = [(); 2].map(|()| {
             assert!(!crowd.is_crowded(address("10.0.0.1"), &limits));
-            crowd.enter(address("10.0.0.1"), &limits).expect("room")
+            crowd.enter(WebTransport, address("10.0.0.1"), &limits).expect("room")
         });
+        let _of_another_kind = enter(&crowd, WebSocket, &limits, &["10.0.0.2", "10.0.0.2"]);
         assert!(crowd.is_crowded(address("10.0.0.1"), &limits) && !crowd.is_crowded(address("10.0.0.2"), &limits));
-        assert!(crowd.enter(address("10.0.0.1"), &limits).is_some(), "who has shown it gets in");
+        assert!(crowd.enter(WebTransport, address("10.0.0.1"), &limits).is_some(), "who has shown it gets in");
         drop(held);
         assert!(!crowd.is_crowded(address("10.0.0.1"), &limits));
         assert!(crowd.is_crowded(address("10.0.0.1"), &Limits { handshakes_unproven_max: 0, ..limits }));
-    }
-
-    #[test]
-    fn only_connections_that_wait_count_as_handshakes() {
-        let (crowd, limits) = (Crowd::default(), limits(1, 10));
-        let mut first = crowd.enter(address("10.0.0.1"), &limits).expect("room");
-        assert!(crowd.enter(address("10.0.0.2"), &limits).is_none());
-        first.admitted();
-        assert!(crowd.enter(address("10.0.0.2"), &limits).is_some());
     }
 }

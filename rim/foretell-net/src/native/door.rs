@@ -5,19 +5,22 @@ use crate::control::{Control, Refused, VERSION};
 use crate::native::Clock;
 use crate::native::account::{Account, UnixTime};
 use crate::native::admission::{Admission, Pass};
-use crate::native::crowd::{Crowd, Limits, Seat};
+use crate::native::budget::Budgets;
+use crate::native::crowd::{Crowd, Entered, Kind, Seat};
+use crate::native::limits::Limits;
+use crate::native::network::network_of;
 use crate::native::quic::{Quic, read_message, refuse};
 use crate::native::socket::{self, Socket};
 use crate::native::token::random;
 use crate::transport::{Quota, Transport};
 use foretell::PeerId;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info};
 use wtransport::Endpoint;
@@ -26,6 +29,11 @@ use wtransport::endpoint::endpoint_side::Server;
 
 /// Within so long a connection has to show its token.
 const HANDSHAKE: Duration = Duration::from_secs(5);
+/// And within so long the first byte of TCP has to come, which a client sends at once.
+const FIRST_BYTE: Duration = Duration::from_secs(1);
+
+/// Which networks of IPv6 keep a common pace.
+const PACE_BITS: u32 = 48;
 
 /// A connection that was admitted.
 pub(crate) struct Newcomer {
@@ -33,8 +41,8 @@ pub(crate) struct Newcomer {
     pub place: PeerId,
     /// Counts admissions.
     pub number: u64,
+    pub from: IpAddr,
     pub transport: Box<dyn Transport>,
-    pub seat: Seat,
 }
 
 /// What has become of those who came.
@@ -43,6 +51,7 @@ pub(crate) struct Counts {
     pub retried: AtomicU64,
     pub turned_away: AtomicU64,
     pub not_admitted: AtomicU64,
+    pub crowded_out: AtomicU64,
     pub admitted: AtomicU64,
 }
 
@@ -50,6 +59,8 @@ pub(crate) struct Counts {
 pub(crate) struct Door {
     pub admission: Mutex<Admission>,
     pub crowd: Crowd,
+    /// How fast handshakes with one network may follow each other: each costs a signature.
+    pub pace: Mutex<Budgets<IpAddr>>,
     pub limits: Limits,
     /// From which pages browsers may connect.
     pub origins: Vec<String>,
@@ -72,14 +83,13 @@ impl Door {
             let incoming = endpoint.accept().await;
             let address = incoming.remote_address();
             let proven = incoming.remote_address_validated();
-            if !proven && self.crowd.is_crowded(address.ip(), &self.limits) {
+            let is_crowded = || self.crowd.is_crowded(address.ip(), &self.limits) || !self.keeps_pace(address.ip());
+            if !proven && is_crowded() {
                 // It costs nothing here, and tells nobody anything who has not sent from their own address.
                 self.counts.retried.fetch_add(1, Relaxed);
                 incoming.retry();
-            } else if let Some(seat) = self.crowd.enter(address.ip(), &self.limits) {
-                let door = Arc::clone(&self);
-                let work = async move { door.shake_hands(incoming, seat).await };
-                tokio::spawn(Arc::clone(&self).within_time(address, work));
+            } else if let Some(entered) = self.enter(Kind::WebTransport, address.ip(), proven) {
+                tokio::spawn(Arc::clone(&self).attend(Visitor::WebTransport(Box::new(incoming)), address, entered));
             } else {
                 self.counts.turned_away.fetch_add(1, Relaxed);
                 debug!(%address, "turned away: too many connections");
@@ -88,18 +98,56 @@ impl Door {
         }
     }
 
-    async fn within_time(self: Arc<Door>, address: SocketAddr, work: impl Future<Output = Result<(), NotAdmitted>>) {
-        let why = match timeout(HANDSHAKE, work).await {
-            Ok(Ok(())) => return,
-            Ok(Err(why)) => why,
-            Err(_) => NotAdmitted::Late,
+    /// Who comes from where players have tickets of is in nobody's way, and nobody is in theirs; unless they are too many.
+    fn enter(&self, kind: Kind, address: IpAddr, is_proven: bool) -> Option<Entered> {
+        if !self.keeps_pace(address) {
+            return None;
+        }
+        let known = is_proven && self.admission().knows(address);
+        let among_known = known.then(|| self.crowd.enter(Kind::Known, address, &self.limits));
+        among_known.flatten().or_else(|| self.crowd.enter(kind, address, &self.limits))
+    }
+
+    fn keeps_pace(&self, address: IpAddr) -> bool {
+        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.allows(UnixTime::now(), &network_of(address, PACE_BITS))
+    }
+
+    /// A handshake with an address that is proven by it, or was before.
+    fn note_pace(&self, address: IpAddr) {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.spend(UnixTime::now(), network_of(address, PACE_BITS));
+    }
+
+    async fn attend(self: Arc<Door>, visitor: Visitor, address: SocketAddr, (seat, made_room): Entered) {
+        let shaking = async {
+            match visitor {
+                Visitor::WebTransport(incoming) => self.shake_hands(*incoming, address.ip(), &seat).await,
+                Visitor::WebSocket(stream, tls) => self.shake_hands_on_socket(stream, &tls, address.ip(), &seat).await,
+            }
         };
+        let why = tokio::select! {
+            biased;
+            shaken = timeout(HANDSHAKE, shaking) => match shaken {
+                Ok(Ok(())) => return,
+                Ok(Err(why)) => why,
+                Err(_) => NotAdmitted::Late,
+            },
+            _ = made_room => NotAdmitted::CrowdedOut,
+        };
+        self.counts.crowded_out.fetch_add(u64::from(matches!(why, NotAdmitted::CrowdedOut)), Relaxed);
         self.counts.not_admitted.fetch_add(1, Relaxed);
         debug!(%address, %why, "not admitted");
     }
 
-    async fn shake_hands(&self, incoming: IncomingSession, seat: Seat) -> Result<(), NotAdmitted> {
-        let request = incoming.await.map_err(|_| NotAdmitted::Broken)?;
+    async fn shake_hands(&self, incoming: IncomingSession, from: IpAddr, seat: &Seat) -> Result<(), NotAdmitted> {
+        let proven = incoming.remote_address_validated();
+        let request = incoming.await;
+        if proven || request.is_ok() {
+            self.note_pace(from);
+        }
+        let request = request.map_err(|_| NotAdmitted::Broken)?;
+        seat.note_spoken();
         if !self.allows(request.origin()) {
             request.forbidden().await;
             return Err(NotAdmitted::Origin);
@@ -107,27 +155,26 @@ impl Door {
         let connection = request.accept().await.map_err(|_| NotAdmitted::Broken)?;
         let (send, mut recv) = connection.accept_bi().await.map_err(|_| NotAdmitted::Broken)?;
         let message = read_message(&mut recv).await.ok_or(NotAdmitted::Broken)?;
-        let pass = match self.judge(&message) {
+        let pass = match self.judge(&message, from).await {
             Ok(pass) => pass,
             Err(why) => {
                 refuse(connection, send, &Control::Refused(why).framed()).await;
                 return Err(NotAdmitted::Refused(why));
             }
         };
-        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT), seat);
+        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT), from);
         Ok(())
     }
 
     /// The answer is the first message of a connection that the gateway has already. Nothing is waited for between the
     /// place and that: who takes in no answer would else keep a place that nobody frees.
-    fn hand_over(&self, pass: Pass, mut transport: impl Transport + 'static, mut seat: Seat) {
-        seat.admitted();
+    fn hand_over(&self, pass: Pass, mut transport: impl Transport + 'static, from: IpAddr) {
         // When this fails the gateway finds a connection that is lost.
         let _ = transport.tell(&pass.answer());
         self.counts.admitted.fetch_add(1, Relaxed);
-        info!(account = %pass.account, "admitted");
+        info!(account = ?pass.account, "admitted");
         let Pass { account, place, connection: number, .. } = pass;
-        let _ = self.newcomers.send(Newcomer { account, place, number, transport: Box::new(transport), seat });
+        let _ = self.newcomers.send(Newcomer { account, place, number, from, transport: Box::new(transport) });
     }
 
     /// The same as [`keep`](Door::keep) for WebSockets. A connection of TCP has proven its address.
@@ -135,28 +182,36 @@ impl Door {
         loop {
             let Ok((stream, address)) = listener.accept().await else {
                 // Out of files: others have to close first.
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let Some(seat) = self.crowd.enter(address.ip(), &self.limits) else {
+            let Some(entered) = self.enter(Kind::WebSocket, address.ip(), true) else {
                 self.counts.turned_away.fetch_add(1, Relaxed);
                 continue;
             };
             let tls = tls.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let door = Arc::clone(&self);
-            let work = async move { door.shake_hands_on_socket(stream, &tls, seat).await };
-            tokio::spawn(Arc::clone(&self).within_time(address, work));
+            tokio::spawn(Arc::clone(&self).attend(Visitor::WebSocket(stream, tls), address, entered));
         }
     }
 
-    async fn shake_hands_on_socket(&self, stream: TcpStream, tls: &TlsAcceptor, seat: Seat) -> Result<(), NotAdmitted> {
+    async fn shake_hands_on_socket(
+        &self,
+        stream: TcpStream,
+        tls: &TlsAcceptor,
+        from: IpAddr,
+        seat: &Seat,
+    ) -> Result<(), NotAdmitted> {
+        self.note_pace(from);
+        let spoken = timeout(FIRST_BYTE, stream.peek(&mut [0])).await.map_err(|_| NotAdmitted::Silent)?;
+        spoken.ok().filter(|bytes| *bytes > 0).ok_or(NotAdmitted::Broken)?;
+        seat.note_spoken();
         let is_welcome = |origin: Option<&str>| self.allows(origin);
         let mut socket = socket::accept(stream, tls, is_welcome).await.ok_or(NotAdmitted::Broken)?;
         let message = socket::read_control(&mut socket).await.ok_or(NotAdmitted::Broken)?;
-        match self.judge(&message) {
+        match self.judge(&message, from).await {
             Ok(pass) => {
                 let socket = Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT);
-                self.hand_over(pass, socket, seat);
+                self.hand_over(pass, socket, from);
                 Ok(())
             }
             Err(why) => {
@@ -171,13 +226,17 @@ impl Door {
         origin.is_none_or(|origin| self.origins.iter().any(|allowed| allowed == origin))
     }
 
-    fn judge(&self, message: &[u8]) -> Result<Pass, Refused> {
+    async fn judge(&self, message: &[u8], from: IpAddr) -> Result<Pass, Refused> {
         let Some(Control::Admit { version, shown }) = Control::read(message) else { return Err(Refused::Malformed) };
         if version != VERSION {
             return Err(Refused::Version);
         }
+        let early = self.admission().early_by(UnixTime::now(), shown);
+        if !early.is_zero() {
+            sleep(early).await;
+        }
         let fresh = u64::from_le_bytes(random());
-        self.admission().admit(UnixTime::now(), shown, fresh)
+        self.admission().admit(UnixTime::now(), shown, from, fresh)
     }
 }
 
@@ -187,8 +246,18 @@ impl Pass {
     }
 }
 
+/// Who is at the door.
+enum Visitor {
+    WebTransport(Box<IncomingSession>),
+    WebSocket(TcpStream, TlsAcceptor),
+}
+
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NotAdmitted {
+    #[error("nothing has come at all")]
+    Silent,
+    #[error("it has made room for another")]
+    CrowdedOut,
     #[error("nothing has come in time")]
     Late,
     #[error("the connection broke")]

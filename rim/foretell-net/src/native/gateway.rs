@@ -10,15 +10,16 @@ use crate::native::Clock;
 use crate::native::account::{Account, UnixTime};
 use crate::native::admission::Admission;
 use crate::native::certificate::Identities;
-use crate::native::crowd::{Crowd, Seat};
+use crate::native::crowd::Crowd;
 use crate::native::door::{Counts, Door, Newcomer};
+use crate::native::ended::Ended;
+use crate::native::link::{Link, hello, is_incompatible};
 use crate::native::listen::{GatewayConfig, listen, quic_config};
 use crate::native::socket::acceptor;
 use crate::native::traffic::{Arrival, Traffic};
-use crate::transport::{Came, Closed, Transport, Unsent};
+use crate::transport::{Came, Closed, Unsent};
 use foretell::session::server::ServerEvent;
-use foretell::session::{Peek, Refusal, peek};
-use foretell::{Instant, Outbox, PeerId, PlayerId, Server, Tick, World};
+use foretell::{Instant, Outbox, PeerId, PlayerId, Server, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
@@ -32,28 +33,8 @@ use tracing::{error, info, warn};
 use wtransport::endpoint::endpoint_side;
 use wtransport::{Endpoint, VarInt};
 
-/// How often tickets are renewed.
-const RENEWAL: Duration = Duration::from_secs(60);
-/// For so long a connection may be admitted without its player joining the session.
-const UNUSED: Duration = Duration::from_secs(10);
 /// How often it is looked whether certificates have to change.
 const CERTIFICATES: Duration = Duration::from_secs(60);
-
-/// An admitted connection.
-struct Link {
-    account: Account,
-    number: u64,
-    transport: Box<dyn Transport>,
-    brake: Brake,
-    renewed: Instant,
-    /// Who plays over it, once the session has admitted them.
-    player: Option<PlayerId>,
-    /// Since when it waits for that.
-    since: Instant,
-    /// Whether it has said hello since the last tick: the session may refuse it.
-    asked: bool,
-    _seat: Seat,
-}
 
 /// The connections of a server.
 pub struct Gateway {
@@ -83,7 +64,7 @@ impl Gateway {
     /// Listens on `address`; has to be called in a runtime of tokio.
     ///
     /// # Errors
-    /// When the address is taken, or there are no certificates.
+    /// When the address is taken, there are no certificates, or ended tickets can't be kept.
     ///
     /// # Panics
     /// When the audience of the access is empty or too long.
@@ -98,9 +79,13 @@ impl Gateway {
         let (endpoint, listener) = listen(address, config.sockets, quic)?;
         let endpoint = Arc::new(endpoint);
         let (sender, newcomers) = mpsc::unbounded_channel();
+        let ended = config.access.ended_tickets.as_deref();
+        let ended = ended.map_or_else(|| Ok(Ended::default()), |path| Ended::kept_in(path, started))?;
+        let places = (config.players_max, &config.limits);
         let door = Arc::new(Door {
-            admission: Mutex::new(Admission::new(config.access, config.players_max, started)),
+            admission: Mutex::new(Admission::new(config.access, places, ended, started)),
             crowd: Crowd::default(),
+            pace: Mutex::new(config.limits.pace()),
             limits: config.limits,
             origins: config.origins,
             clock,
@@ -157,6 +142,7 @@ impl Gateway {
         Traffic {
             retried: counts.retried.load(Relaxed),
             turned_away: counts.turned_away.load(Relaxed),
+            crowded_out: counts.crowded_out.load(Relaxed),
             not_admitted: counts.not_admitted.load(Relaxed),
             admitted: counts.admitted.load(Relaxed),
             ..self.traffic
@@ -187,9 +173,7 @@ impl Gateway {
                 let Came::Datagram(at, bytes) = came else { return };
                 traffic.received += 1;
                 traffic.received_bytes += bytes.len() as u64;
-                let hello = peek(bytes, Tick::ZERO)
-                    .ok()
-                    .and_then(|about| if let Peek::Hello { nonce } = about { Some(nonce) } else { None });
+                let hello = hello(bytes);
                 let strange = hello.is_some_and(|nonce| nonce != peer.0);
                 *asked |= hello.is_some();
                 traffic.strange_hellos += u64::from(strange);
@@ -210,16 +194,14 @@ impl Gateway {
                 newcomer.transport.close(Closed::Replaced);
                 continue;
             }
-            let Newcomer { account, place, number, mut transport, seat } = newcomer;
-            if let Some(ends) = self.ends_at {
-                let _ = transport.tell(&draining(ends.since(now)));
-            }
-            let brake = Brake::new(self.rate_max, now);
+            let place = newcomer.place;
             let player = self.players.iter().find(|(_, (peer, _))| *peer == place).map(|(player, _)| *player);
-            let link =
-                Link { account, number, transport, brake, renewed: now, player, since: now, asked: false, _seat: seat };
+            let mut link = Link::new(newcomer, player, Brake::new(self.rate_max, now), now);
+            if let Some(ends) = self.ends_at {
+                link.tell_end(ends.since(now));
+            }
             if let Some(mut former) = self.links.insert(place, link) {
-                info!(account = %former.account, "replaced by a newer connection");
+                info!(account = ?former.account, "replaced by a newer connection");
                 former.transport.close(Closed::Replaced);
             }
         }
@@ -230,28 +212,32 @@ impl Gateway {
         let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.transport.closed()?)));
         for (peer, why) in over.collect::<Vec<_>>() {
             let Some(link) = self.links.remove(&peer) else { continue };
-            info!(account = %link.account, %why, "connection over");
+            info!(account = ?link.account, %why, "connection over");
             let for_good = matches!(why, Closed::Goodbye | Closed::Violation);
-            match (link.player.is_some(), for_good) {
-                (true, true) => self.farewells.push(peer),
-                (true, false) => {}
-                (false, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
-                (false, false) => self.door.admission().free(&link.account, peer),
+            match (link.player, for_good) {
+                (Some(player), true) => {
+                    // Who says good-bye is not waited for, lost before or not.
+                    self.lost.remove(&player);
+                    self.farewells.push(peer);
+                }
+                (Some(_), false) => {}
+                (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
+                (None, false) => self.door.admission().free(&link.account, peer),
             }
         }
     }
 
     /// Tickets are renewed, and certificates changed.
     fn keep_house(&mut self, now: Instant) {
-        for link in self.links.values_mut().filter(|link| now.since(link.renewed) >= RENEWAL) {
-            link.renewed = now;
+        for link in self.links.values_mut().filter_map(|link| link.takes_ticket(now).then_some(link)) {
             if let Some(ticket) = self.door.admission().renew(UnixTime::now(), &link.account) {
                 let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
             }
         }
-        // Who shows a token and never plays holds a place that somebody else could have.
-        let idle = |link: &&mut Link| link.player.is_none() && now.since(link.since) >= UNUSED;
-        self.links.values_mut().filter(idle).for_each(|link| link.transport.close(Closed::Violation));
+        self.links
+            .values_mut()
+            .filter(|link| link.is_unused(now))
+            .for_each(|link| link.transport.close(Closed::Violation));
         if now.since(self.looked) < CERTIFICATES {
             return;
         }
@@ -277,12 +263,8 @@ impl Gateway {
         for event in events {
             match *event {
                 ServerEvent::Joined(player) => self.note_joined(server, player),
-                ServerEvent::Lost(player) => {
-                    self.lost.insert(player);
-                }
-                ServerEvent::Rejoined(player) => {
-                    self.lost.remove(&player);
-                }
+                ServerEvent::Lost(player) => self.note_lost(player),
+                ServerEvent::Rejoined(player) => self.note_rejoined(player),
                 ServerEvent::Left(player) => self.note_left(player),
                 _ => {}
             }
@@ -292,16 +274,31 @@ impl Gateway {
     fn note_joined<W: World>(&mut self, server: &Server<W>, player: PlayerId) {
         let Some(peer) = server.peer_of(player) else { return };
         let Some(link) = self.links.get_mut(&peer) else { return };
-        info!(account = %link.account, player = player.get(), "joined");
+        info!(account = ?link.account, player = player.get(), "joined");
         link.player = Some(player);
         self.players.insert(player, (peer, link.account.clone()));
+    }
+
+    fn note_lost(&mut self, player: PlayerId) {
+        self.lost.insert(player);
+        if let Some((peer, account)) = self.players.get(&player) {
+            self.door.admission().lose(account, *peer);
+        }
+    }
+
+    /// Its place may have been promised to somebody who has not come.
+    fn note_rejoined(&mut self, player: PlayerId) {
+        self.lost.remove(&player);
+        let Some((peer, account)) = self.players.get(&player) else { return };
+        let Some(link) = self.links.get(peer) else { return };
+        self.door.admission().come_back(account, *peer, (link.number, link.from));
     }
 
     /// Who was waited for in vain may come back by ticket, to another place; who has left or was removed may not.
     fn note_left(&mut self, player: PlayerId) {
         let lost = self.lost.remove(&player);
         let Some((peer, account)) = self.players.remove(&player) else { return };
-        info!(%account, player = player.get(), lost, "left");
+        info!(?account, player = player.get(), lost, "left");
         if lost {
             self.door.admission().free(&account, peer);
         } else {
@@ -312,11 +309,17 @@ impl Gateway {
         }
     }
 
-    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost.
+    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
+    /// place any more and only a ticket.
     pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
-        let Some((player, (peer, _))) = self.players.iter().find(|(_, (_, known))| known == account) else { return };
-        self.lost.remove(player);
-        server.leave(*peer);
+        self.door.admission().end_tickets(UnixTime::now(), account);
+        if let Some((player, (peer, _))) = self.players.iter().find(|(_, (_, known))| known == account) {
+            self.lost.remove(player);
+            server.leave(*peer);
+        }
+        // Who has not joined yet.
+        let waiting = self.links.values_mut().filter(|link| link.player.is_none() && link.account == *account);
+        waiting.for_each(|link| link.transport.close(Closed::Removed));
     }
 
     /// Sends what an update has written, as far as each path takes it.
@@ -329,7 +332,7 @@ impl Gateway {
                 Err(Unsent::HeldBack)
             };
             if link.asked && is_incompatible(datagram) {
-                info!(account = %link.account, "another game, or another build of it");
+                info!(account = ?link.account, "another game, or another build of it");
                 link.transport.close(Closed::Incompatible);
             }
             if sent.is_ok() {
@@ -347,9 +350,7 @@ impl Gateway {
         info!(seconds = limit.as_secs(), "no new players from now on");
         self.door.admission().drain();
         self.ends_at = Some(now + limit);
-        for link in self.links.values_mut() {
-            let _ = link.transport.tell(&draining(limit));
-        }
+        self.links.values_mut().for_each(|link| link.tell_end(limit));
     }
 
     /// Whether it takes nobody new any more.
@@ -377,18 +378,6 @@ impl Gateway {
         self.endpoint.close(VarInt::from_u32(Closed::ServerEnded as u32), b"");
         let _ = tokio::time::timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
     }
-}
-
-/// Says that the server ends after `limit` at the latest.
-fn draining(limit: Duration) -> Vec<u8> {
-    let seconds = u32::try_from(limit.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
-    Control::Draining { seconds }.framed()
-}
-
-/// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.
-fn is_incompatible(datagram: &[u8]) -> bool {
-    let about = peek(datagram, Tick::ZERO);
-    matches!(about, Ok(Peek::Refused { why: Refusal::Version | Refusal::Rules }))
 }
 
 impl Drop for Gateway {

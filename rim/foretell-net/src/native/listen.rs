@@ -2,7 +2,7 @@
 
 use crate::native::admission::Access;
 use crate::native::certificate::Certificates;
-use crate::native::crowd::Limits;
+use crate::native::limits::Limits;
 use crate::native::window::transport_config;
 use std::io;
 use std::net::SocketAddr;

@@ -5,15 +5,21 @@
 
 pub(crate) mod account;
 pub(crate) mod admission;
+mod budget;
 pub(crate) mod certificate;
 mod clock;
-pub(crate) mod crowd;
+mod crowd;
 mod development;
 mod door;
+mod ended;
 pub(crate) mod gateway;
 mod join;
 pub(crate) mod join_url;
+pub(crate) mod limits;
+mod link;
 pub(crate) mod listen;
+pub(crate) mod network;
+mod places;
 mod quic;
 pub(crate) mod runtime;
 pub(crate) mod serve;

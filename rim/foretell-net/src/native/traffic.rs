@@ -39,6 +39,8 @@ pub struct Traffic {
     pub turned_away: u64,
     /// Connections that showed no right to a place in time.
     pub not_admitted: u64,
+    /// Those of them that made room for others.
+    pub crowded_out: u64,
     /// Connections that were admitted.
     pub admitted: u64,
 }

@@ -17,11 +17,15 @@ struct ByHand {
 
 impl ByHand {
     fn start() -> ByHand {
+        ByHand::with(1, Limits::default())
+    }
+
+    fn with(players_max: u16, limits: Limits) -> ByHand {
         let config = GatewayConfig {
             access: Access::new("arena", issuer().public_key()),
             certificates: Certificates::SelfSigned { names: vec!["127.0.0.1".into()], kept_in: None },
-            players_max: 1,
-            limits: Limits::default(),
+            players_max: usize::from(players_max),
+            limits,
             origins: Vec::new(),
             idle_timeout: Duration::from_secs(10),
             sockets: true,
@@ -30,7 +34,7 @@ impl ByHand {
         let gateway = Gateway::bind("127.0.0.1:0".parse().expect("an address"), config).expect("a port");
         let server = Server::new(
             rules(),
-            ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() },
+            ServerConfig { players_max, timeout: Duration::from_secs(2), ..ServerConfig::default() },
             1,
             gateway.clock().now(),
         );
@@ -126,6 +130,57 @@ async fn who_takes_in_no_answer_has_a_place_for_ten_seconds_and_not_for_ever() {
     hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
     let mut guests = [join(&hall.url(), token("alice")).await.expect("the only place is free")];
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+/// The last of the guests is cut off, and lost by the end.
+async fn lose_last(hall: &mut ByHand, guests: &mut Vec<Guest>) {
+    drop(guests.pop());
+    let (began, left) = (Instant::now(), guests.len());
+    let lost = |gateway: &Gateway| gateway.connections() == (left, 0) && began.elapsed() > Duration::from_secs(3);
+    hall.run(guests, NOW, |_, gateway| lost(gateway)).await;
+}
+
+async fn come(hall: &mut ByHand, guests: &mut Vec<Guest>, name: &str) {
+    guests.push(join(&hall.url(), token(name)).await.expect("admitted"));
+    hall.run(guests, NOW, |guests, _| guests.last_mut().is_some_and(|guest| guest.agreed() >= 10)).await;
+}
+
+async fn refusal(hall: &ByHand, name: &str) -> Option<Refused> {
+    match join(&hall.url(), token(name)).await {
+        Err(ConnectError::Refused(why)) => Some(why),
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_full_server_who_was_lost_first_makes_room_and_others_stay() {
+    let (mut hall, mut guests) = (ByHand::with(2, Limits::default()), Vec::new());
+    come(&mut hall, &mut guests, "alice").await;
+    come(&mut hall, &mut guests, "mallory").await;
+    assert_eq!(refusal(&hall, "bob").await, Some(Refused::Full), "nobody is lost");
+    lose_last(&mut hall, &mut guests).await;
+    come(&mut hall, &mut guests, "bob").await;
+    let names: Vec<_> = hall.gateway.players().map(|(_, account)| account.to_string()).collect();
+    assert_eq!(names, ["alice", "bob"]);
+    assert_eq!(refusal(&hall, "carol").await, Some(Refused::Full), "nobody is lost any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_places_of_lost_players_count_for_their_address_and_make_room_for_it_alone() {
+    let limits = Limits { per_address_max: 2, ..Limits::default() };
+    let (mut hall, mut guests) = (ByHand::with(8, limits), Vec::new());
+    come(&mut hall, &mut guests, "alice").await;
+    come(&mut hall, &mut guests, "mallory").await;
+    drop(guests.pop());
+    hall.run(&mut guests, NOW, |_, gateway| gateway.connections() == (1, 0)).await;
+    assert_eq!(refusal(&hall, "bob").await, Some(Refused::Busy), "a place without a connection counts");
+    lose_last(&mut hall, &mut guests).await;
+    let mut far = Raw::open(&hall.url(), Ipv4Addr::new(127, 0, 0, 2).into(), None).await.expect("a connection");
+    far.admit(&token("carol")).await.expect("another address has its own");
+    assert_eq!(hall.gateway.players().count(), 2, "nobody had to go for that");
+    come(&mut hall, &mut guests, "bob").await;
+    come(&mut hall, &mut guests, "dave").await;
+    assert_eq!(refusal(&hall, "erin").await, Some(Refused::Busy));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,4 +8,5 @@ mod ending;
 mod hostile;
 mod housekeeping;
 mod play;
+mod pressure;
 mod way_back;

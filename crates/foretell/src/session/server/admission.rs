@@ -157,7 +157,7 @@ impl<W: World> Server<W> {
     fn lose(&mut self, index: usize) {
         let peer = &mut self.peers[index];
         if peer.lost.is_none() {
-            peer.lost = Some(self.admission.awake);
+            peer.lose(self.admission.awake);
             self.frame.note(ServerEvent::Lost(peer.player));
         }
     }
@@ -165,7 +165,7 @@ impl<W: World> Server<W> {
     /// Inputs have come from this peer.
     pub(super) fn note_alive(&mut self, index: usize) {
         let peer = &mut self.peers[index];
-        peer.heard_at = self.admission.awake;
+        (peer.heard_at, peer.missed_unheard) = (self.admission.awake, 0);
         if peer.lost.take().is_some() {
             peer.forget_arrivals();
             self.frame.note(ServerEvent::Rejoined(peer.player));
@@ -174,7 +174,7 @@ impl<W: World> Server<W> {
 
     fn remove(&mut self, index: usize) {
         let gone = self.peers.remove(index);
-        self.past_inputs.add(&gone.stats);
+        self.past_inputs.add(&gone.stats, 0);
         if self.admission.addresses.get(&gone.address) == Some(&gone.player) {
             self.admission.addresses.remove(&gone.address);
         }
@@ -189,9 +189,7 @@ impl<W: World> Server<W> {
     }
 
     fn admit(&mut self, address: PeerId, nonce: Option<u64>, ticket: u8) -> Option<PlayerId> {
-        if self.peers.len() >= usize::from(self.config.players_max) {
-            return None;
-        }
+        self.make_room()?;
         let player = self.unused_player()?;
         let start = match self.rules.stepping {
             Stepping::Clock => (self.next, TICKS_AHEAD_MAX),
@@ -206,6 +204,17 @@ impl<W: World> Server<W> {
         self.joined.sort_unstable();
         self.frame.note(ServerEvent::Joined(player));
         Some(player)
+    }
+
+    /// Sees to it that there is a place left: in a full session the player who was lost first has left. `None` when nobody is
+    /// lost.
+    fn make_room(&mut self) -> Option<()> {
+        let places = usize::from(self.config.players_max);
+        if self.peers.len() == places {
+            let lost = self.peers.iter().enumerate().filter_map(|(index, peer)| Some((peer.lost?, index)));
+            self.remove(lost.min()?.1);
+        }
+        (self.peers.len() < places).then_some(())
     }
 
     /// The next number that nobody has, nor has just given up; after the highest comes 1 again.

@@ -121,16 +121,21 @@ impl<'a> ServerFrame<'a> {
 pub struct InputTotals {
     /// Inputs that were applied in their tick.
     pub applied: u64,
-    /// Ticks of players whose input was missing when they were simulated, or jumped over.
+    /// Ticks of players whose input was missing when they were simulated, or jumped over. Those since a player was last heard
+    /// count once they are heard again, or are lost: then as absent.
     pub missed: u64,
+    /// Ticks of players who were not there: lost, from when they were last heard.
+    pub absent: u64,
     /// Inputs that came after their tick was simulated.
     pub late: u64,
 }
 
 impl InputTotals {
-    pub(super) fn add(&mut self, stats: &PeerStats) {
+    /// Adds a player's, of whom `open` missed inputs are neither missed nor absent yet.
+    pub(super) fn add(&mut self, stats: &PeerStats, open: u64) {
         self.applied += stats.inputs_applied;
-        self.missed += stats.inputs_missed;
+        self.missed += stats.inputs_missed - open;
+        self.absent += stats.inputs_absent;
         self.late += stats.inputs_late;
     }
 }
@@ -142,8 +147,11 @@ pub struct PeerStats {
     pub datagrams: u64,
     /// Inputs that were applied in their tick.
     pub inputs_applied: u64,
-    /// Ticks whose input was missing when they were simulated, or jumped over.
+    /// Ticks whose input was missing when they were simulated, or jumped over. When the player is lost, those since they were
+    /// last heard become absent.
     pub inputs_missed: u64,
+    /// Ticks in which the player was not there: lost, from when they were last heard.
+    pub inputs_absent: u64,
     /// Inputs that came after their tick was simulated and had not been there before.
     pub inputs_late: u64,
     /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::validation::Offence)),

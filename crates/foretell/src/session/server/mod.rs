@@ -51,14 +51,15 @@ pub struct ServerConfig {
     /// Whether clients are told the newest inputs of other players, so that they can predict them. Not where arriving
     /// inputs step the world. Default false: an input tells intentions.
     pub relay_inputs: bool,
-    /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count:
-    /// a place that waits is not given to somebody else.
+    /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
+    /// but who comes to a full session gets the place of who was lost first.
     pub players_max: u16,
     /// A player of whom nothing has come for so long is lost: no snapshots are sent any more, and the gap policy plays.
     /// Default 10 s: a client that gets nothing asks again after 5 s, so that by then it has asked for 5 s in vain. Less than
     /// a second counts as one: pauses of that length are ordinary, and each would be a loss.
     pub timeout: Duration,
-    /// For so long the place and the entities of a lost player wait; then they have left. Zero is at once. Default 60 s:
+    /// For so long the place and the entities of a lost player wait; then they have left, as they have when a session is
+    /// full and somebody comes. Zero is at once. Default 60 s:
     /// a program that is started again, a tunnel, a change of networks. A player who has never sent an input is not
     /// waited for.
     pub keep_lost: Duration,
@@ -273,7 +274,7 @@ impl<W: World> Server<W> {
     /// What has become of the inputs of all players.
     pub fn inputs(&self) -> InputTotals {
         let mut totals = self.past_inputs;
-        self.peers.iter().for_each(|peer| totals.add(&peer.stats));
+        self.peers.iter().for_each(|peer| totals.add(&peer.stats, peer.missed_unheard));
         totals
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Peer<I> {
     pub heard_at: Duration,
     /// Since when it is lost.
     pub lost: Option<Duration>,
+    /// How many inputs were missed since it was last heard; none while it is lost.
+    pub missed_unheard: u64,
     /// Whether inputs have ever come.
     pub has_played: bool,
     /// How many snapshots were sent since the last hello without an input having come.
@@ -89,6 +91,7 @@ impl<I: Copy + Default> Peer<I> {
             former: None,
             heard_at: Duration::ZERO,
             lost: None,
+            missed_unheard: 0,
             has_played: false,
             hello: None,
             buffer: InputBuffer::new(start, ahead),
@@ -117,6 +120,7 @@ impl<I: Copy + Default> Peer<I> {
     /// Somebody has shown the offered ticket: the place is theirs. What waits there is of who had it before.
     pub(crate) fn take_over(&mut self, address: PeerId, awake: Duration) {
         (self.address, self.heard_at, self.heard, self.unheard) = (address, awake, None, 0);
+        self.missed_unheard = 0;
         self.ticket = self.offered.take().unwrap_or(self.ticket);
         // Who comes may have nothing of what was sent.
         self.acknowledged = None;
@@ -152,7 +156,26 @@ impl<I: Copy + Default> Peer<I> {
 
     /// The ticks before `first` will never be simulated.
     pub(crate) fn skip_to(&mut self, first: Tick) {
-        self.stats.inputs_missed += u64::from(self.buffer.skip_to(first));
+        let missed = self.buffer.skip_to(first);
+        self.note_missed(u64::from(missed));
+    }
+
+    /// So many inputs were missing: of who is lost they are absent, of others it depends on whether they are heard again.
+    pub(crate) fn note_missed(&mut self, ticks: u64) {
+        if self.lost.is_some() {
+            self.stats.inputs_absent += ticks;
+        } else {
+            self.stats.inputs_missed += ticks;
+            self.missed_unheard += ticks;
+        }
+    }
+
+    /// Nothing has come for too long. What was missed meanwhile was not late: nobody was there.
+    pub(crate) fn lose(&mut self, awake: Duration) {
+        self.lost = Some(awake);
+        let absent = core::mem::take(&mut self.missed_unheard);
+        self.stats.inputs_missed -= absent;
+        self.stats.inputs_absent += absent;
     }
 
     /// Hands over the arrivals since the last call, newest first, and the newest input of the newest. They are told once:

@@ -172,7 +172,7 @@ impl<W: World> Server<W> {
         if plan.first.since(peer.buffer.next()) >= TICKS_AWAITED_MAX - plan.applied {
             peer.buffer.jump(plan.first);
         }
-        peer.stats.inputs_missed += u64::from(plan.gap);
+        peer.note_missed(u64::from(plan.gap));
         peer.planned = plan.next;
         end
     }

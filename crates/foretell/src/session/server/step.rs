@@ -51,7 +51,7 @@ impl<W: World> Server<W> {
             if taken.is_some_and(|input| input.status == InputStatus::Received) {
                 peer.stats.inputs_applied += 1;
             } else if peer.buffer.expects(tick) {
-                peer.stats.inputs_missed += 1;
+                peer.note_missed(1);
             }
             self.inputs.extend(taken);
         }

@@ -4,6 +4,7 @@
 
 use crate::common::{Arena, issuer, rules};
 use cpu_time::{ProcessTime, ThreadTime};
+use foretell::session::server::ServerEvent;
 use foretell::{Outbox, Server, ServerConfig};
 use foretell_net::{Access, Arrival, Certificates, Gateway, GatewayConfig, Limits};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -70,14 +71,19 @@ pub struct Report {
     /// Connections that are admitted, and that wait.
     pub links: u64,
     pub handshakes: u64,
-    /// How many were admitted since.
+    /// How many were admitted since, and how many players have joined the session.
     pub admitted: u64,
+    pub joined: u64,
+    /// Hellos with the nonce of another place.
+    pub strange: u64,
+    /// Connections that had to prove their address.
+    pub retried: u64,
 }
 
 impl Report {
-    fn of(numbers: [u64; 16]) -> Report {
+    fn of(numbers: [u64; 19]) -> Report {
         let [ticks, skipped, p50, p99, max, process, applied, missed, received, malformed, rest @ ..] = numbers;
-        let [live, peak, resident, links, handshakes, admitted] = rest;
+        let [live, peak, resident, links, handshakes, admitted, joined, strange, retried] = rest;
         Report {
             ticks,
             skipped,
@@ -95,6 +101,9 @@ impl Report {
             links,
             handshakes,
             admitted,
+            joined,
+            strange,
+            retried,
         }
     }
 }
@@ -200,8 +209,10 @@ struct Measured {
     ticks: Vec<u64>,
     skipped: u64,
     process: ProcessTime,
-    /// Of the last report: applied, missed, received, malformed, admitted.
-    counted: [u64; 5],
+    /// Players who have joined the session.
+    joined: u64,
+    /// Of the last report: applied, missed, received, malformed, admitted, joined, strange hellos, retried.
+    counted: [u64; 8],
 }
 
 fn config() -> GatewayConfig {
@@ -214,7 +225,15 @@ fn config() -> GatewayConfig {
             kept_in: std::env::var_os(KEPT).map(Into::into),
         },
         players_max: 64,
-        limits: Limits { per_address_max: 64, ..Limits::default() },
+        // All come from here, and come again whenever they are cut.
+        limits: Limits {
+            per_address_max: 64,
+            handshakes_unproven_max: 8,
+            joins_per_second: 1000,
+            joins_per_address_per_minute: 60_000,
+            admissions_per_account_per_minute: 60_000,
+            ..Limits::default()
+        },
         origins: Vec::new(),
         idle_timeout: Duration::from_secs(10),
         sockets: true,
@@ -228,7 +247,7 @@ async fn serve(address: SocketAddr, orders: mpsc::Receiver<String>) {
     let server = Server::new(rules(), ServerConfig::default(), epoch, gateway.clock().now());
     let (world, outbox, process) = (Arena::default(), Outbox::new(), ProcessTime::now());
     let mut running =
-        Measured { gateway, server, world, outbox, ticks: Vec::new(), skipped: 0, process, counted: [0; 5] };
+        Measured { gateway, server, world, outbox, ticks: Vec::new(), skipped: 0, process, joined: 0, counted: [0; 8] };
     println!("{MARK}{}", running.url());
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / u32::from(rules().tick_rate.get()));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -272,7 +291,9 @@ impl Measured {
             (frame.tick, frame.steps)
         };
         self.skipped += u64::from(tick.since(before) - steps);
-        self.gateway.note(&self.server, self.server.frame().events);
+        let events = self.server.frame().events;
+        self.joined += events.iter().filter(|event| matches!(event, ServerEvent::Joined(_))).count() as u64;
+        self.gateway.note(&self.server, events);
         self.gateway.send(now, &self.outbox);
         self.outbox.clear();
         self.ticks.push(u64::try_from(began.elapsed().as_nanos()).expect("short") / 1000);
@@ -286,7 +307,9 @@ impl Measured {
         let stats = honest.filter_map(|(player, _)| self.server.stats(player));
         let (applied, missed) = stats.fold((0, 0), |sum, one| (sum.0 + one.inputs_applied, sum.1 + one.inputs_missed));
         let traffic = self.gateway.traffic();
-        let counted = [applied, missed, traffic.received, self.server.malformed(), traffic.admitted];
+        let doors = [traffic.admitted, self.joined, traffic.strange_hellos, traffic.retried];
+        let counted = [&[applied, missed, traffic.received, self.server.malformed()][..], &doors].concat();
+        let counted: [u64; 8] = counted.try_into().expect("as many");
         let since = |which: usize| counted[which].saturating_sub(self.counted[which]);
         let process = u64::try_from(self.process.elapsed().as_micros()).expect("short");
         let (links, handshakes) = self.gateway.connections();
@@ -294,7 +317,7 @@ impl Measured {
         let memory = [LIVE.load(Relaxed) as u64, PEAK.swap(LIVE.load(Relaxed), Relaxed) as u64, resident()];
         let times = [ticks, skipped, p50, p99, max, process];
         let counts = [0, 1, 2, 3].map(since);
-        let doors = [links as u64, handshakes as u64, since(4)];
+        let doors = [links as u64, handshakes as u64, since(4), since(5), since(6), since(7)];
         (self.counted, self.process) = (counted, ProcessTime::now());
         self.ticks.clear();
         let all = [&times[..], &counts, &memory, &doors].concat();

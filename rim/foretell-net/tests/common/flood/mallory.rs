@@ -2,7 +2,7 @@
 //! its stream, over streams that nobody has asked for, and below WebTransport.
 
 use super::Pace;
-use crate::common::raw::Raw;
+use crate::common::raw::{Raw, hello};
 use crate::common::{Arena, Buttons, rules, token};
 use foretell::{Client, ClientConfig, ClientState, Outbox};
 use foretell_net::Clock;
@@ -36,6 +36,8 @@ struct Session {
     outbox: Outbox,
     /// What was sent by the rules.
     own: Vec<Vec<u8>>,
+    /// The number of the place, which others must not know.
+    nonce: u64,
 }
 
 impl Mallory {
@@ -69,12 +71,12 @@ impl Mallory {
         let Some(nonce) = raw.admit(&token(&self.name)).await else { return };
         let client = Client::new(rules(), ClientConfig::default(), nonce);
         let (world, outbox) = (Arena::default(), Outbox::new());
-        self.session = Some(Session { raw, client, world, outbox, own: Vec::new() });
+        self.session = Some(Session { raw, client, world, outbox, own: Vec::new(), nonce });
     }
 
     /// A frame by the rules; `false` when the connection is over.
     fn play(&mut self) -> bool {
-        let Some(Session { raw, client, world, outbox, own }) = &mut self.session else { return true };
+        let Some(Session { raw, client, world, outbox, own, .. }) = &mut self.session else { return true };
         while let Some(came) = raw.connection.receive_datagram().now_or_never() {
             let Ok(datagram) = came else { return false };
             // Mallory's own bent hellos are refused, which is not to end what is played by the rules.
@@ -100,7 +102,7 @@ impl Mallory {
 
     /// One hostile packet or stream; `None` when it could not be sent.
     async fn attack(&mut self) -> Option<()> {
-        let Session { raw, own, .. } = self.session.as_mut()?;
+        let Session { raw, own, nonce, .. } = self.session.as_mut()?;
         let (rng, connection) = (&mut self.rng, &raw.connection);
         let bytes = hostile(rng, own, connection.max_datagram_size()?);
         let quic = connection.quic_connection();
@@ -125,6 +127,8 @@ impl Mallory {
                 raw.send.write_all(&[&length[..], message].concat()).now_or_never()?.ok()
             }
             120 => raw.send.write_all(&bytes).now_or_never()?.ok(),
+            // As if she had another place.
+            121..141 => connection.send_datagram(hello(nonce.wrapping_add(1))).ok(),
             _ => connection.send_datagram(&bytes).ok(),
         }
     }

@@ -1,0 +1,75 @@
+//! An admitted connection, as the gateway has it.
+
+use crate::brake::Brake;
+use crate::control::Control;
+use crate::native::account::Account;
+use crate::native::door::Newcomer;
+use crate::transport::Transport;
+use foretell::session::{Peek, Refusal, peek};
+use foretell::{Instant, PlayerId, Tick};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// For so long a connection may be admitted without its player joining the session.
+const UNUSED: Duration = Duration::from_secs(10);
+/// How often tickets are renewed.
+const RENEWAL: Duration = Duration::from_secs(60);
+
+pub(crate) struct Link {
+    pub account: Account,
+    /// Counts admissions.
+    pub number: u64,
+    pub from: IpAddr,
+    pub transport: Box<dyn Transport>,
+    pub brake: Brake,
+    /// When its ticket was made.
+    pub renewed: Instant,
+    /// Who plays over it, once the session has admitted them.
+    pub player: Option<PlayerId>,
+    /// Since when it waits for that.
+    pub since: Instant,
+    /// Whether it has said hello since the last tick: the session may refuse it.
+    pub asked: bool,
+}
+
+impl Link {
+    pub(crate) fn new(newcomer: Newcomer, player: Option<PlayerId>, brake: Brake, now: Instant) -> Link {
+        let Newcomer { account, number, from, transport, .. } = newcomer;
+        Link { account, number, from, transport, brake, renewed: now, player, since: now, asked: false }
+    }
+
+    /// Who shows a token and never plays holds a place that somebody else could have.
+    pub(crate) fn is_unused(&self, now: Instant) -> bool {
+        self.player.is_none() && now.since(self.since) >= UNUSED
+    }
+
+    /// Whether its ticket is old by now; then it counts as renewed.
+    pub(crate) fn takes_ticket(&mut self, now: Instant) -> bool {
+        let due = now.since(self.renewed) >= RENEWAL;
+        if due {
+            self.renewed = now;
+        }
+        due
+    }
+
+    /// Says that the server ends after `limit` at the latest.
+    pub(crate) fn tell_end(&mut self, limit: Duration) {
+        let seconds = u32::try_from(limit.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+        // Who takes in nothing is told by the end itself.
+        let _ = self.transport.tell(&Control::Draining { seconds }.framed());
+    }
+}
+
+/// The nonce of a datagram that is a hello.
+pub(crate) fn hello(datagram: &[u8]) -> Option<u64> {
+    match peek(datagram, Tick::ZERO) {
+        Ok(Peek::Hello { nonce }) => Some(nonce),
+        _ => None,
+    }
+}
+
+/// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.
+pub(crate) fn is_incompatible(datagram: &[u8]) -> bool {
+    let about = peek(datagram, Tick::ZERO);
+    matches!(about, Ok(Peek::Refused { why: Refusal::Version | Refusal::Rules }))
+}

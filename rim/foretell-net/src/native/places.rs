@@ -1,0 +1,155 @@
+//! Places and who has them: one for each account, so many in all, and so many for each address. Where there is none left,
+//! who was lost first makes room.
+
+use crate::control::Refused;
+use crate::native::account::Account;
+use crate::native::network::network_of;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A place of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub session: u64,
+    /// The newest connection that has shown a right to it.
+    pub connection: u64,
+    /// From where that has come.
+    pub from: IpAddr,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    place: Place,
+    /// The how manieth loss its player's is, of who is lost.
+    lost: Option<u64>,
+}
+
+/// All places. `len <= max`, but for players who have come back to a place that was given away and not yet taken.
+#[derive(Debug)]
+pub(crate) struct Places {
+    max: usize,
+    per_address_max: usize,
+    held: BTreeMap<Account, Held>,
+    losses: u64,
+}
+
+impl Places {
+    pub(crate) fn new(max: usize, per_address_max: usize) -> Places {
+        Places { max, per_address_max, held: BTreeMap::new(), losses: 0 }
+    }
+
+    pub(crate) fn get(&self, account: &Account) -> Option<&Place> {
+        self.held.get(account).map(|held| &held.place)
+    }
+
+    /// Whether there is a place for somebody new, and who has to leave theirs for it.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn room(&self, from: IpAddr) -> Result<Option<Account>, Refused> {
+        let width = self.width();
+        let near = |held: &Held| network_of(held.place.from, width) == network_of(from, width);
+        if self.held.values().filter(|held| near(held)).count() >= self.per_address_max {
+            return self.first_lost(near).map(Some).ok_or(Refused::Busy);
+        }
+        if self.held.len() >= self.max {
+            return self.first_lost(|_| true).map(Some).ok_or(Refused::Full);
+        }
+        Ok(None)
+    }
+
+    /// By how many bits IPv6 counts as one address: the fuller, the fewer, as who has one wide network has many narrow ones.
+    fn width(&self) -> u32 {
+        let quarters = self.held.len() * 4;
+        match self.max {
+            max if quarters < 2 * max => 64,
+            max if quarters < 3 * max => 56,
+            _ => 48,
+        }
+    }
+
+    fn first_lost(&self, among: impl Fn(&Held) -> bool) -> Option<Account> {
+        let lost = self.held.iter().filter(|(_, held)| among(held));
+        let (_, account) = lost.filter_map(|(account, held)| Some((held.lost?, account))).min()?;
+        Some(account.clone())
+    }
+
+    /// The place is the account's, whose player is not lost.
+    pub(crate) fn take(&mut self, account: Account, place: Place) {
+        self.held.insert(account, Held { place, lost: None });
+    }
+
+    /// The place of an account is free again, if it is that of this session.
+    pub(crate) fn free(&mut self, account: &Account, session: u64) {
+        if self.get(account).is_some_and(|place| place.session == session) {
+            self.held.remove(account);
+        }
+    }
+
+    /// The player of an account is lost.
+    pub(crate) fn lose(&mut self, account: &Account, session: u64) {
+        if let Some(held) = self.held.get_mut(account).filter(|held| held.place.session == session) {
+            self.losses += 1;
+            held.lost = Some(self.losses);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(number: usize) -> Account {
+        Account::new(&number.to_string()).expect("a name")
+    }
+
+    fn place(number: usize, from: &str) -> Place {
+        Place { session: number as u64, connection: 0, from: from.parse().expect("an address") }
+    }
+
+    /// So many places, the first of them from these addresses.
+    fn places(max: usize, per_address_max: usize, from: &[&str]) -> Places {
+        let mut places = Places::new(max, per_address_max);
+        from.iter().enumerate().for_each(|(number, from)| places.take(account(number), place(number, from)));
+        places
+    }
+
+    fn room(places: &Places, from: &str) -> Result<Option<Account>, Refused> {
+        places.room(from.parse().expect("an address"))
+    }
+
+    #[test]
+    fn who_was_lost_first_makes_room_when_all_places_are_taken() {
+        let mut full = places(3, 9, &["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full));
+        full.lose(&account(1), 1);
+        full.lose(&account(0), 0);
+        full.lose(&account(2), 77);
+        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))));
+        full.take(account(1), place(1, "10.0.0.2"));
+        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(0))), "the other is back");
+        full.free(&account(0), 0);
+        assert_eq!(room(&full, "10.0.0.4"), Ok(None));
+    }
+
+    #[test]
+    fn an_address_has_so_many_places_with_those_of_its_lost_players() {
+        let mut half = places(8, 2, &["10.0.0.1", "::ffff:10.0.0.1"]);
+        assert_eq!(room(&half, "10.0.0.1"), Err(Refused::Busy));
+        assert_eq!(room(&half, "10.0.0.2"), Ok(None));
+        half.lose(&account(1), 1);
+        assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(1))), "its own, and nobody else's");
+    }
+
+    #[test]
+    fn the_fuller_the_server_the_wider_the_networks_that_count_as_one_address() {
+        let [one, other] = ["2001:db8:0:1::1", "2001:db8:0:2::1"];
+        assert_eq!(room(&places(8, 1, &[one]), "2001:db8:0:1::2"), Err(Refused::Busy));
+        assert_eq!(room(&places(8, 1, &[one]), other), Ok(None));
+        assert_eq!(room(&places(2, 1, &[one]), other), Err(Refused::Busy), "half is taken: 56 bits");
+        let far = "2001:db8:0:100::1";
+        assert_eq!(room(&places(2, 1, &[one]), far), Ok(None));
+        assert_eq!(room(&places(4, 1, &[one, "10.0.0.1", "10.0.0.2"]), far), Err(Refused::Busy), "three quarters: 48");
+        assert_eq!(room(&places(4, 1, &[one, "10.0.0.1", "10.0.0.2"]), "2001:db8:1::1"), Ok(None));
+    }
+}
