@@ -1,8 +1,8 @@
 //! Whole sessions of the pile as the dedicated server runs them.
 
 use core::time::Duration;
-use foretell::harness::Scenario;
 use foretell::harness::check::{Check, ServerSeen};
+use foretell::harness::{BotView, Scenario};
 use foretell::netsim::SplitMix64;
 use foretell::session::server::ServerEvent;
 use foretell_arena::{Buttons, Game};
@@ -24,9 +24,10 @@ impl Check<Pile> for Fits {
 
 /// So many players in it, who drive into it from their side three times of four.
 fn pile(players: u8, length: Duration) -> Scenario<Pile> {
-    let bot = |player: usize, _, random: &mut SplitMix64| {
+    let bot = |view: &BotView<'_>, random: &mut SplitMix64| {
         let [ahead, aside] = [random.next_u64() % 4, random.next_u64() % 4];
-        let (up, down) = (player.is_multiple_of(2), !player.is_multiple_of(2));
+        let up = view.index.is_multiple_of(2);
+        let down = !up;
         Buttons { up: up && ahead > 0, down: down && ahead > 0, left: aside == 1, right: aside == 2, jump: false }
     };
     let scenario = Scenario::new(Pile::rules(), || Pile::new(CUBES_MAX)).players(players).length(length).bot(bot);

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// What the lab's page has as well.
@@ -95,15 +95,21 @@ fn has_std() -> Result<bool> {
     )
 }
 
+/// Writes a module's JavaScript by a program that is compiled for this alone.
+fn glue(root: &Path, target: &Path, arguments: &[&OsStr]) -> Result<()> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root).args(["run", "--locked", "--manifest-path", "xtask/glue/Cargo.toml", "--"]);
+    cargo.args(arguments).env("CARGO_TARGET_DIR", target);
+    ensure!(cargo.status().context("cargo can't be started")?.success(), "the module's JavaScript can't be written");
+    Ok(())
+}
+
 fn fill(folder: &Path, root: &Path, target: &Path) -> Result<()> {
     for (game, features) in GAMES {
         tell(&format!("compiling the module of the {game}; all of it for the first time takes some minutes"));
         let module = compile(root, target, features)?;
         tell(&format!("writing the JavaScript of the {game}"));
-        let mut bindgen = Bindgen::new();
-        bindgen.input_path(module).out_name(&format!("foretell_{game}")).web(true)?;
-        bindgen.typescript(false).remove_name_section(true).remove_producers_section(true);
-        bindgen.generate(folder).context("wasm-bindgen has failed")?;
+        glue(root, target, &[module.as_os_str(), format!("foretell_{game}").as_ref(), folder.as_os_str()])?;
     }
     for entry in fs::read_dir(root.join("web/page"))? {
         let file = entry?.path();

@@ -38,7 +38,7 @@ const fn field(table: &'static str, key: &'static str, accepted: Accepted) -> Fi
 }
 
 /// Every field but the thresholds, whose keys are the figures' names.
-pub const FIELDS: [Field; 26] = [
+pub const FIELDS: [Field; 28] = [
     field("", "name", Text),
     field("", "explain", Text),
     field("network", "latency_ms", Number(0.0, 10_000.0, "ms")),
@@ -61,10 +61,12 @@ pub const FIELDS: [Field; 26] = [
     field("session", "impulses_per_min", Number(0.0, 600.0, "per minute")),
     field("session", "clock", Words(&["margins", "round-trip"])),
     field("session", "lead_max_ms", Whole(0.0, 10_000.0, "ms")),
+    field("session", "skew_ppm", Whole(-50_000.0, 50_000.0, "ppm")),
     field("grid", "latency_ms", ListOf("network", "latency_ms")),
     field("grid", "jitter_ms", ListOf("network", "jitter_ms")),
     field("grid", "loss", ListOf("network", "loss")),
     field("grid", "snapshot_hz", ListOf("session", "snapshot_rate")),
+    field("grid", "skew_ppm", ListOf("session", "skew_ppm")),
 ];
 
 /// The field of this table and key.

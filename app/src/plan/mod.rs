@@ -30,11 +30,13 @@
 //! impulses_per_min = 0
 //! clock = "margins"        # what steers it; or "round-trip"
 //! lead_max_ms = 100
+//! skew_ppm = 0              # how much the clients' clocks gain on the server's, beside up to 100 either way
 //! [grid]                   # lists in the place of single values
 //! latency_ms = [0, 50]
 //! jitter_ms = [0, 20]
 //! loss = [0, 0.05]
 //! snapshot_hz = [64, 16]
+//! skew_ppm = [0, -1000]
 //! [thresholds]             # a figure with _max or _min behind it; those that end in _max stand as they are
 //! corrections_per_min_max = 4
 //! frozen_ms_max = 75
@@ -47,7 +49,6 @@ mod read;
 pub use read::Broken;
 
 use core::time::Duration;
-use foretell::ClientConfig;
 use foretell::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
 use foretell::session::client::PacingBy;
 
@@ -55,12 +56,13 @@ use foretell::session::client::PacingBy;
 pub const OPEN_LOOP: &str = ", open loop";
 
 /// The plans in `plans/`, by file name, as they were when the program was built.
-const EMBEDDED: [(&str, &str); 13] = [
+const EMBEDDED: [(&str, &str); 14] = [
     ("plans/perfect.toml", include_str!("../../../plans/perfect.toml")),
     ("plans/lan.toml", include_str!("../../../plans/lan.toml")),
     ("plans/wifi.toml", include_str!("../../../plans/wifi.toml")),
     ("plans/4g.toml", include_str!("../../../plans/4g.toml")),
     ("plans/transpacific.toml", include_str!("../../../plans/transpacific.toml")),
+    ("plans/skewed.toml", include_str!("../../../plans/skewed.toml")),
     ("plans/satellite.toml", include_str!("../../../plans/satellite.toml")),
     ("plans/burst.toml", include_str!("../../../plans/burst.toml")),
     ("plans/terrible.toml", include_str!("../../../plans/terrible.toml")),
@@ -193,8 +195,11 @@ pub struct Session {
     pub impulses_per_min: f64,
     /// By what the clients' clocks are steered. Default by margins.
     pub clock: PacingBy,
-    /// The largest lead beyond the fastest way of an input, in ms, 0 to 10,000. Default 100.
-    pub lead_max_ms: u32,
+    /// The largest lead beyond the fastest way of an input, in ms, 0 to 10,000. Default what a client has by itself.
+    pub lead_max_ms: Option<u32>,
+    /// How much the clients' clocks gain on the server's, in ppm, -50,000 to 50,000, beside what each is off by itself: up to
+    /// 100 either way. Default 0.
+    pub skew_ppm: i32,
 }
 
 impl Default for Session {
@@ -209,7 +214,8 @@ impl Default for Session {
             input: Keys::Scripted,
             impulses_per_min: 0.0,
             clock: PacingBy::default(),
-            lead_max_ms: ClientConfig::default().lead_max_ms,
+            lead_max_ms: None,
+            skew_ppm: 0,
         }
     }
 }
@@ -235,6 +241,8 @@ pub struct Grid {
     pub loss: Vec<f64>,
     /// Snapshots per second.
     pub snapshot_hz: Vec<u16>,
+    /// How much the clients' clocks gain, in ppm.
+    pub skew_ppm: Vec<i32>,
 }
 
 impl Grid {
@@ -271,6 +279,8 @@ pub struct Case {
     pub network: Network,
     /// Snapshots per second.
     pub snapshot_hz: u16,
+    /// How much the clients' clocks gain, in ppm.
+    pub skew_ppm: i32,
 }
 
 impl Plan {
@@ -282,13 +292,15 @@ impl Plan {
         read::plan(file, text)
     }
 
-    /// All points of the grid: latency slowest, snapshot rate fastest.
+    /// All points of the grid: latency slowest, skew fastest.
     pub fn cases(&self) -> Vec<Case> {
-        let mut cases = vec![Case { network: self.network.clone(), snapshot_hz: self.session.snapshot_rate }];
+        let Session { snapshot_rate: snapshot_hz, skew_ppm, .. } = self.session;
+        let mut cases = vec![Case { network: self.network.clone(), snapshot_hz, skew_ppm }];
         cases = vary(&cases, &self.grid.latency_ms, |case, value| case.network.latency_ms = value);
         cases = vary(&cases, &self.grid.jitter_ms, |case, value| case.network.jitter_ms = value);
         cases = vary(&cases, &self.grid.loss, |case, value| case.network.loss = value);
-        vary(&cases, &self.grid.snapshot_hz, |case, value| case.snapshot_hz = value)
+        cases = vary(&cases, &self.grid.snapshot_hz, |case, value| case.snapshot_hz = value);
+        vary(&cases, &self.grid.skew_ppm, |case, value| case.skew_ppm = value)
     }
 
     /// The same plan with the clock that other libraries use, and without thresholds: to be looked at, not to be met.
@@ -341,7 +353,7 @@ mod tests {
         let example = source.lines().skip_while(|line| *line != "//! ```toml").skip(1);
         let lines = example.map_while(|line| line.strip_prefix("//! ").filter(|line| *line != "```"));
         let plan = Plan::read("mod.rs", &lines.collect::<Vec<_>>().join("\n")).expect("it is well-formed");
-        assert_eq!((plan.cases().len(), plan.thresholds.len()), (16, 3));
+        assert_eq!((plan.cases().len(), plan.thresholds.len()), (32, 3));
     }
 
     #[test]

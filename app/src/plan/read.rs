@@ -73,6 +73,7 @@ struct SessionTable {
     impulses_per_min: Given<f64>,
     clock: Given<String>,
     lead_max_ms: Given<f64>,
+    skew_ppm: Given<f64>,
 }
 
 #[derive(Deserialize, Default)]
@@ -82,6 +83,7 @@ struct GridTable {
     jitter_ms: Option<Numbers>,
     loss: Option<Numbers>,
     snapshot_hz: Option<Numbers>,
+    skew_ppm: Option<Numbers>,
 }
 
 /// The text that is read, for sentences about it.
@@ -160,7 +162,8 @@ impl Source<'_> {
                 Some("round-trip") => PacingBy::RoundTrip,
                 _ => or.clock,
             },
-            lead_max_ms: whole(number("lead_max_ms", &table.lead_max_ms, f64::from(or.lead_max_ms))?),
+            lead_max_ms: table.lead_max_ms.is_some().then_some(whole(number("lead_max_ms", &table.lead_max_ms, 0.0)?)),
+            skew_ppm: signed(number("skew_ppm", &table.skew_ppm, f64::from(or.skew_ppm))?),
         })
     }
 
@@ -176,6 +179,7 @@ impl Source<'_> {
             jitter_ms: list("jitter_ms", &table.jitter_ms)?,
             loss: list("loss", &table.loss)?,
             snapshot_hz: list("snapshot_hz", &table.snapshot_hz)?.into_iter().map(whole).collect(),
+            skew_ppm: list("skew_ppm", &table.skew_ppm)?.into_iter().map(signed).collect(),
         })
     }
 
@@ -325,6 +329,12 @@ fn whole<T: TryFrom<u32, Error: fmt::Debug>>(value: f64) -> T {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and from 0 to 1,000,000")]
     let value = value as u32;
     T::try_from(value).expect("the field's range fits into its type")
+}
+
+/// The same with a sign.
+fn signed(value: f64) -> i32 {
+    let size: i32 = whole(value.abs());
+    if value < 0.0 { -size } else { size }
 }
 
 #[cfg(test)]

@@ -10,12 +10,13 @@ use core::fmt::Write;
 type Compared = (&'static str, &'static str, f64, usize);
 
 /// What they are compared by.
-const FIGURES: [Compared; 10] = [
+const FIGURES: [Compared; 11] = [
     ("inputs missed, %", "input_miss_rate", 100.0, 2),
     ("slack p95, ms", "spare_lead_ms_p95", 1.0, 0),
     ("lead p50, ms", "lead_ms_p50", 1.0, 0),
     ("corrections, /min", "corrections_per_min", 1.0, 1),
     ("their p99, cm", "correction_m_p99", 100.0, 0),
+    ("snapshot age p95, ms", "snapshot_age_ms_p95", 1.0, 0),
     ("playout p95, ms", "playout_delay_ms_p95", 1.0, 0),
     ("frozen, ms", "frozen_ms_max", 1.0, 0),
     ("jump, cm", "others_jump_m_max", 100.0, 0),

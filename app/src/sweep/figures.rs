@@ -68,6 +68,8 @@ figures! {
     frozen_ms_max, "ms", "The longest that another moving entity was shown standing still while in truth it moved.";
     others_jump_m_max, "m", "The largest step of another entity in one frame beyond what its true speed allows.";
     extrapolated_share, "", "Frames of other entities that were shown beyond the newest snapshot.";
+    snapshot_age_ms_p50, "ms", "How old the newest state is that a client has, from the server's step to the frame: what no queue hides.";
+    snapshot_age_ms_p95, "ms", "The same, 95th percentile.";
     playout_delay_ms_p95, "ms", "How far behind the newest possible information others are shown.";
     input_miss_rate, "", "Ticks for which the server had no input in time.";
     lead_ms_p1, "ms", "How far a client's ticks lead the server's, in truth: inputs are late below the one-way latency.";

@@ -51,6 +51,8 @@ pub struct Row {
     pub send_hz: u16,
     /// Snapshots per second.
     pub snapshot_hz: u16,
+    /// How much the clients' clocks gain on the server's, beside what each is off by itself.
+    pub skew_ppm: i32,
     /// How many bots.
     pub players: usize,
     /// How long each was measured.
@@ -61,8 +63,8 @@ pub struct Row {
     pub impulses_per_min: f64,
     /// By what the clients' clocks were steered.
     pub clock: &'static str,
-    /// The largest lead beyond the fastest way, in ms.
-    pub lead_max_ms: u32,
+    /// The largest lead beyond the fastest way, in ms; `None` for what a client has by itself.
+    pub lead_max_ms: Option<u32>,
     /// What was measured.
     #[serde(flatten)]
     pub figures: Figures,
@@ -97,7 +99,7 @@ pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simul
                 lead_max_ms: session.lead_max_ms,
                 ..ClientConfig::default()
             },
-            host: HostOptions { clock: clock(&mut machines), ..HostOptions::at(60) },
+            host: HostOptions { clock: clock(&mut machines, case.skew_ppm), ..HostOptions::at(60) },
             conditions: case.network.conditions(),
             world: Arena::default(),
         };
@@ -120,11 +122,11 @@ fn set_network(simulation: &mut Simulation<Arena>, network: &Network) {
     simulation.players.iter_mut().for_each(|player| (player.up_conditions, player.down_conditions) = (up, down));
 }
 
-/// A clock that is off by up to an hour and runs a little fast or slow.
-fn clock(machines: &mut SplitMix64) -> HostClock {
+/// A clock that is off by up to an hour and gains so much, and a little more or less.
+fn clock(machines: &mut SplitMix64, skew_ppm: i32) -> HostClock {
     let offset = Duration::from_micros(machines.next_u64() % 3_600_000_000);
     let skew = i32::try_from(machines.next_u64() % 201).unwrap_or(0) - SKEW_PPM;
-    HostClock::new(offset, skew)
+    HostClock::new(offset, skew_ppm + skew)
 }
 
 fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
@@ -150,6 +152,7 @@ fn row(plan: &Plan, case: &Case, seed: u64, watch: &Watch) -> Row {
         tick_hz: tick_rate,
         send_hz: send_rate,
         snapshot_hz: case.snapshot_hz,
+        skew_ppm: case.skew_ppm,
         players,
         seconds,
         input: match input {
@@ -182,7 +185,7 @@ fn figures(case: &Case, watch: &Watch) -> Figures {
     let largest = |of: fn(&Seen) -> u32| seen.iter().map(|seen| f64::from(of(seen))).fold(0.0, f64::max);
     let corrections = all(|seen| &seen.correction_m);
     let (excess, mispredictions) = (all(|seen| &seen.step_excess_m), all(|seen| &seen.misprediction_m));
-    let lead = all(|seen| &seen.lead_ms);
+    let (lead, age) = (all(|seen| &seen.lead_ms), all(|seen| &seen.snapshot_age_ms));
     let missed = grown(|counters| counters.peer.inputs_missed);
     let (frozen_ms_max, others_jump_m_max) = others(case, watch);
     Figures {
@@ -208,6 +211,8 @@ fn figures(case: &Case, watch: &Watch) -> Figures {
         frozen_ms_max,
         others_jump_m_max,
         extrapolated_share: share(count(|seen| seen.others_frames[1]), count(|seen| seen.others_frames[0])),
+        snapshot_age_ms_p50: age.percentile(50),
+        snapshot_age_ms_p95: age.percentile(95),
         playout_delay_ms_p95: all(|seen| &seen.playout_delay_ms).percentile(95),
         input_miss_rate: share(missed, missed + grown(|counters| counters.peer.inputs_applied)),
         lead_ms_p1: lead.percentile(1),
@@ -257,11 +262,12 @@ pub struct Violation {
 impl Row {
     /// What it is, for a person.
     pub fn label(&self) -> String {
-        let Row { plan, latency_ms, jitter_ms, loss, snapshot_hz, seed, .. } = self;
+        let Row { plan, latency_ms, jitter_ms, loss, snapshot_hz, skew_ppm, seed, .. } = self;
         let percent = loss * 100.0;
+        let skew = if *skew_ppm == 0 { String::new() } else { format!("skew {skew_ppm} ppm, ") };
         format!(
             "plan {plan}: latency {latency_ms} ms, jitter {jitter_ms} ms, loss {percent} %, snapshots {snapshot_hz} Hz, \
-             seed {seed}"
+             {skew}seed {seed}"
         )
     }
 

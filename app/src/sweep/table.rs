@@ -33,11 +33,12 @@ macro_rules! figure {
 }
 
 /// The columns, from what was asked over what the player sees to what it was bought with.
-pub const COLUMNS: [Column; 22] = [
+pub const COLUMNS: [Column; 24] = [
     setting("latency", "ms", |row| row.latency_ms.to_string()),
     setting("jitter", "ms", |row| row.jitter_ms.to_string()),
     setting("loss", "%", |row| percent(row.loss)),
     setting("snap", "Hz", |row| row.snapshot_hz.to_string()),
+    setting("skew", "ppm", |row| row.skew_ppm.to_string()),
     setting("seed", "", |row| row.seed.to_string()),
     figure!("corr", "1/min", corrections_per_min, 1.0, 1),
     figure!("unexp", "", unexplained, 1.0, 0),
@@ -48,6 +49,7 @@ pub const COLUMNS: [Column; 22] = [
     figure!("mispr", "cm", misprediction_m_max, 100.0, 1),
     figure!("frozen", "ms", frozen_ms_max, 1.0, 0),
     figure!("jump", "cm", others_jump_m_max, 100.0, 1),
+    figure!("age95", "ms", snapshot_age_ms_p95, 1.0, 0),
     figure!("playout", "ms", playout_delay_ms_p95, 1.0, 0),
     figure!("missed", "%", input_miss_rate, 100.0, 2),
     figure!("lead95", "ms", lead_ms_p95, 1.0, 0),

@@ -81,6 +81,8 @@ pub struct Seen {
     pub misprediction_m: Samples,
     /// Per frame, in ms.
     pub lead_ms: Samples,
+    /// Per frame: how old the newest state is, in ms.
+    pub snapshot_age_ms: Samples,
     /// Per frame, in ms.
     pub playout_delay_ms: Samples,
     /// Per frame: |speed - 1|.
@@ -182,6 +184,10 @@ impl Watched {
         // The next tick to run is the one after the running one.
         let running = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
         self.seen.lead_ms.push((running / ticks_per_s - at_s) * 1000.0);
+        if let Some(made) = client.newest_snapshot().and_then(|(tick, _)| tick.back(1)) {
+            // A state is there when the tick before it begins.
+            self.seen.snapshot_age_ms.push((at_s - f64::from(made.get()) / ticks_per_s) * 1000.0);
+        }
         self.seen.playout_delay_ms.push(stats.playout_delay_ticks / ticks_per_s * 1000.0);
         self.seen.speed_change.push((stats.speed - 1.0).abs());
     }

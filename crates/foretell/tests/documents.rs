@@ -59,7 +59,7 @@ fn quoted(document: &str) -> Vec<String> {
 fn every_file_that_the_documents_name_exists() {
     const ENDINGS: [&str; 5] = [".rs", ".md", ".toml", ".json", "/"];
     let files = all_files();
-    for document in DOCUMENTS {
+    for document in DOCUMENTS.into_iter().chain(["vectors/README.md", "fuzz/README.md"]) {
         let named = quoted(document).into_iter().filter(|name| ENDINGS.iter().any(|end| name.ends_with(end)));
         let named: Vec<_> = named.filter(|name| !name.contains([' ', '*'])).collect();
         for name in named {
@@ -87,6 +87,19 @@ fn every_test_type_and_function_that_the_documents_name_exists() {
                 assert!(words.contains(part) || elsewhere.contains(&part), "{document} names {name}");
             }
         }
+    }
+}
+
+#[test]
+fn every_reference_vector_stands_with_the_test_that_reads_it() {
+    let readme = read("vectors/README.md");
+    for path in all_files().iter().filter(|path| path.starts_with("vectors/") && path.ends_with(".json")) {
+        let file = path.trim_start_matches("vectors/");
+        let row = readme.lines().find(|line| line.contains(&format!("`{file}`")));
+        let row = row.unwrap_or_else(|| panic!("{path} does not stand in vectors/README.md"));
+        let mut readers = row.split('`').filter(|name| name.ends_with(".rs"));
+        let reads = |reader: &str| read(reader).contains(file);
+        assert!(file == "physics.json" || readers.any(reads), "{path} is read by none of those that its row names");
     }
 }
 

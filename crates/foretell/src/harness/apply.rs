@@ -148,37 +148,67 @@ fn comes_late(schedule: &Schedule, player: usize) -> bool {
     comings.min_by_key(|fault| fault.at_ms).is_some_and(|fault| fault.what == What::Join)
 }
 
-/// When something went wrong, and for whom.
+/// When something went wrong.
 #[derive(Clone, Debug)]
-pub(super) struct Disturbances(Vec<(Option<u8>, u32, Option<u32>)>);
+pub(super) struct Disturbances {
+    faults: Vec<Disturbance>,
+    /// The same where jitter that lasts is part of the network.
+    beside_jitter: Vec<Disturbance>,
+}
+
+/// When something went wrong, and for whom: `None` for everybody.
+#[derive(Clone, Copy, Debug)]
+struct Disturbance {
+    whose: Option<u8>,
+    begin_ms: u32,
+    /// `None` for the end of the session.
+    end_ms: Option<u32>,
+}
 
 impl Disturbances {
     pub(super) fn of(schedule: &Schedule) -> Disturbances {
-        let mut spans = Vec::new();
-        for fault in &schedule.0 {
-            let whose = match fault.who {
-                Who::Player(player) if !matches!(fault.what, What::Join | What::Leave { .. }) => Some(player),
-                _ => None,
-            };
-            let end = fault.end_ms();
-            if fault.what.is_steady() {
-                spans.push((whose, fault.at_ms, Some(fault.at_ms)));
-                spans.extend(end.map(|end| (whose, end, Some(end))));
-            } else {
-                spans.push((whose, fault.at_ms, end));
-            }
+        Disturbances {
+            faults: disturbances(schedule, What::is_steady),
+            beside_jitter: disturbances(schedule, |what| what.is_steady() || matches!(what, What::Jitter { .. })),
         }
-        Disturbances(spans)
     }
 
     /// For how long nothing has gone wrong for a player, or for anybody; at most since the session's start.
     pub(super) fn quiet(&self, player: Option<u8>, now: Instant) -> Duration {
-        let at = |ms: u32| Instant::from_micros(u64::from(ms) * 1000);
-        let concern = |whose: &Option<u8>| whose.is_none() || player.is_none() || *whose == player;
-        let spans = self.0.iter().filter(|(whose, begin, _)| concern(whose) && at(*begin) <= now);
-        let last = spans.map(|(_, _, end)| end.map_or(now, at).min(now)).max();
-        now.since(last.unwrap_or(Instant::ZERO))
+        since_last(&self.faults, player, now)
     }
+
+    /// The same where jitter goes wrong only when it begins and when it ends.
+    pub(super) fn quiet_beside_jitter(&self, player: Option<u8>, now: Instant) -> Duration {
+        since_last(&self.beside_jitter, player, now)
+    }
+}
+
+/// The faults as disturbances; of those that are steady only the beginning and the end are.
+fn disturbances(schedule: &Schedule, is_steady: impl Fn(What) -> bool) -> Vec<Disturbance> {
+    let mut found = Vec::new();
+    for fault in &schedule.0 {
+        let whose = match fault.who {
+            Who::Player(player) if !matches!(fault.what, What::Join | What::Leave { .. }) => Some(player),
+            _ => None,
+        };
+        let moment = |ms: u32| Disturbance { whose, begin_ms: ms, end_ms: Some(ms) };
+        if is_steady(fault.what) {
+            found.push(moment(fault.at_ms));
+            found.extend(fault.end_ms().map(moment));
+        } else {
+            found.push(Disturbance { whose, begin_ms: fault.at_ms, end_ms: fault.end_ms() });
+        }
+    }
+    found
+}
+
+fn since_last(disturbances: &[Disturbance], player: Option<u8>, now: Instant) -> Duration {
+    let at = |ms: u32| Instant::from_micros(u64::from(ms) * 1000);
+    let concern = |whose: Option<u8>| whose.is_none() || player.is_none() || whose == player;
+    let begun = disturbances.iter().filter(|one| concern(one.whose) && at(one.begin_ms) <= now);
+    let last = begun.map(|one| one.end_ms.map_or(now, at).min(now)).max();
+    now.since(last.unwrap_or(Instant::ZERO))
 }
 
 /// Every moment at which something changes, ascending, in ms; 0 is one of them.

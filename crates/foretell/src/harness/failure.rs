@@ -14,6 +14,8 @@ pub struct Failure {
     pub(super) runs: u32,
     /// What [`sync_test`](super::sync_test) says of the world.
     pub(super) world: Option<OutOfSync>,
+    /// Whether the lab can show it.
+    pub(super) is_in_lab: bool,
 }
 
 impl Failure {
@@ -63,14 +65,21 @@ impl Failure {
     fn name(&self) -> String {
         let check = self.check().to_ascii_lowercase();
         let words: Vec<_> = check.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let hash =
-            self.link().bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let hash = self
+            .fragment()
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         format!("seed_{}_{}_{:04x}", self.seed(), words.join("_"), hash >> 16)
     }
 
     /// What follows the address of the lab's page to see it there: `#faults=...&seed=...&players=...&ms=...`. The faults
-    /// are as in [`Schedule`], and `ms` is the length of the session.
-    pub fn link(&self) -> String {
+    /// are as in [`Schedule`], and `ms` is the length of the session. `None` where the lab does not play this game, or not
+    /// with so many players ([`Scenario::in_lab`](super::Scenario::in_lab)).
+    pub fn link(&self) -> Option<String> {
+        self.is_in_lab.then(|| self.fragment())
+    }
+
+    fn fragment(&self) -> String {
         let Plan { seed, players, length_ms, schedule } = &self.plan;
         format!("#faults={schedule}&seed={seed}&players={players}&ms={length_ms}")
     }
@@ -78,7 +87,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { plan, found, runs, world } = self;
+        let Failure { plan, found, runs, world, .. } = self;
         writeln!(f, "{}: {}", found.check, found.what)?;
         write!(f, "seed {}, {:.3} s after the start", plan.seed, self.at().as_secs_f64())?;
         if let Some(player) = found.player {
@@ -90,8 +99,11 @@ impl fmt::Display for Failure {
         }
         let (faults, schedule) = (plan.schedule.0.len(), &plan.schedule);
         writeln!(f, "the smallest faults that still fail ({faults} of them, after {runs} runs): {schedule}")?;
-        writeln!(f, "as a test, where `scenario()` makes the scenario:\n\n{}", self.test())?;
-        write!(f, "in the lab: foretell lab, and {}", self.link())
+        write!(f, "as a test, where `scenario()` makes the scenario:\n\n{}", self.test())?;
+        match self.link() {
+            Some(link) => write!(f, "\nin the lab: foretell lab, and {link}"),
+            None => Ok(()),
+        }
     }
 }
 

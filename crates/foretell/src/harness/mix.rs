@@ -6,7 +6,8 @@ use crate::netsim::SplitMix64;
 /// How a schedule of faults is drawn from a seed.
 ///
 /// Each player has a one-way latency of 0 to 150 ms and a frame rate of 30 to 240 Hz for the whole session, and in half
-/// of the seeds each machine reads its socket once per frame. On top come the faults, each 50 ms to 2.5 s long. The
+/// of the seeds each machine reads its socket once per frame. In three of four seeds each machine's clock drifts for the whole
+/// session, by up to 100, 1,000 or 10,000 ppm. On top come the faults, each 50 ms to 2.5 s long. The
 /// last 7 s are calm, so that it can be seen whether everything settles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FaultMix {
@@ -47,6 +48,9 @@ impl FaultMix {
         if draw.one_of(&[true, false]) {
             let machines = (0..players).map(Who::Player).chain([Who::Server]);
             faults.extend(machines.map(|who| whole(who, What::Batched)));
+        }
+        if self.machines {
+            faults.extend(drifts(seed, players));
         }
         let end = length_ms.saturating_sub(self.calm_ms);
         let (begin, count) = (end.min(500), draw.between(1, self.most.max(1)));
@@ -93,6 +97,16 @@ impl FaultMix {
         };
         faults.push(drawn);
     }
+}
+
+/// How the clocks of this seed drift for the whole session.
+fn drifts(seed: u64, players: u8) -> Vec<Fault> {
+    let mut draw = Draw(SplitMix64::new(seed ^ 0x6472_6966_7473));
+    let most_ppm = draw.one_of(&[0, 100, 1_000, 10_000]);
+    let machines = (0..players).map(Who::Player).chain([Who::Server]).filter(|_| most_ppm > 0);
+    machines
+        .map(|who| Fault { at_ms: 0, length_ms: None, who, what: What::Drift { ppm: draw.signed(most_ppm) } })
+        .collect()
 }
 
 /// Draws from a seed.

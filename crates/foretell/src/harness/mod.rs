@@ -25,7 +25,7 @@ pub use fault::{Fault, MalformedFault, Schedule, Way, What, Who};
 pub use figures::{Figures, Spread};
 pub use host::{Host, HostOptions};
 pub use mix::FaultMix;
-pub use scenario::{Scenario, Summary};
+pub use scenario::{BotView, Scenario, Summary};
 pub use simulation::{Driver, Leaving, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
 pub use spied::{Spied, Truth};
 pub use sync::{OutOfSync, Stepped, sync_test};

@@ -4,9 +4,9 @@ use super::apply::{Disturbances, FaultStage, Faults};
 use super::check::{Applied, Check, ClientSeen, ServerSeen};
 use super::figures::{Figures, Gauge};
 use super::spied::{Shared, Spied, Truth};
-use super::{Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
+use super::{BotView, Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
 use crate::netsim::{Conditions, SplitMix64};
-use crate::rollback::{PlayerId, World};
+use crate::rollback::{PlayerId, Rows, World};
 use crate::session::client::{Client, Frame};
 use crate::session::server::{Server, ServerFrame};
 use crate::time::{Instant, Tick};
@@ -103,6 +103,8 @@ struct Machine<W: World> {
     player: u8,
     notes: Shared<W::Input>,
     asked: Vec<Tick>,
+    /// What the bot sees: the client's player, and the rows as they are shown.
+    sees: (PlayerId, Rows),
     /// By tick, modulo its length.
     given: Vec<Option<(Tick, W::Input)>>,
 }
@@ -127,7 +129,8 @@ impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
         let (world, notes) = Spied::new((self.scenario.make)(), None);
         let player = u8::try_from(player).unwrap_or(u8::MAX);
         let given = (0..INPUTS_REMEMBERED).map(|_| None).collect();
-        self.machines.push(Machine { player, notes, asked: Vec::new(), given });
+        let sees = (PlayerId::SERVER, Rows::new(&self.scenario.setting.rules.schema));
+        self.machines.push(Machine { player, notes, asked: Vec::new(), sees, given });
         let client = self.scenario.setting.client;
         PlayerOptions { client, host: HostOptions::at(60), conditions: Conditions::default(), world }
     }
@@ -142,7 +145,9 @@ impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
 impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
     fn input(&mut self, machine: usize, tick: Tick) -> W::Input {
         let machine = &mut self.machines[machine];
-        let input = self.scenario.input(self.plan.seed, usize::from(machine.player), tick);
+        let (player, rows) = &machine.sees;
+        let view = BotView { index: usize::from(machine.player), tick, player: *player, rows };
+        let input = self.scenario.input(self.plan.seed, &view);
         machine.asked.push(tick);
         machine.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
         input
@@ -183,7 +188,12 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         }
         let machine = &mut self.machines[index];
         let player = machine.player;
-        self.of_player.extend(client.player().map(|player| (player, index)));
+        if let Some(player) = client.player() {
+            self.of_player.insert(player, index);
+            machine.sees.0 = player;
+            machine.sees.1.clear();
+            client.present(at.local, |view| machine.sees.1.set_words(view.entity, view.words()));
+        }
         let asked = core::mem::take(&mut machine.asked);
         let stepped = core::mem::take(&mut machine.notes.borrow_mut().steps);
         let notes = self.notes.borrow();
@@ -198,6 +208,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             asked: &asked,
             stepped: &stepped,
             quiet: self.disturbances.quiet(Some(player), at.now),
+            quiet_beside_jitter: self.disturbances.quiet_beside_jitter(Some(player), at.now),
             truth,
             setting: &self.scenario.setting,
         };

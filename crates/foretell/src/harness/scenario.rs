@@ -8,21 +8,35 @@ use super::shrink::shrink;
 use super::sync::client_sync_test;
 use super::{FaultMix, Schedule, Who};
 use crate::netsim::SplitMix64;
-use crate::rollback::{PlayerId, World};
+use crate::rollback::{PlayerId, Rows, World};
 use crate::session::client::ClientConfig;
 use crate::session::server::ServerConfig;
 use crate::session::{Rules, Stepping};
 use crate::time::{Instant, Tick};
 use core::time::Duration;
 
-/// A bot: the input of a player for a tick, with random numbers.
-type Bot<W> = dyn Fn(usize, Tick, &mut SplitMix64) -> <W as World>::Input;
+/// A bot: the input of a player for a tick, by what it knows, with random numbers.
+type Bot<W> = dyn Fn(&BotView<'_>, &mut SplitMix64) -> <W as World>::Input;
 /// What an event of the game's own does to the server's world.
 type Event<W> = dyn Fn(&mut W, &mut SplitMix64);
 /// Makes a check for a run.
 type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
 /// What is expected of the figures.
 type Holds = dyn Fn(&Figures) -> bool;
+
+/// What a [bot](Scenario::bot) knows when it is asked for an input: as much as somebody who sits at its client.
+#[derive(Clone, Copy, Debug)]
+pub struct BotView<'a> {
+    /// Which of the scenario's players it is, from 0.
+    pub index: usize,
+    /// The tick that the input is for.
+    pub tick: Tick,
+    /// The player that its client has joined as.
+    pub player: PlayerId,
+    /// What its client has shown last: the row of each entity as it was to be [drawn](crate::session::client::View). None
+    /// before there are any, and where a world is [looked at by itself](super::sync_test).
+    pub rows: &'a Rows,
+}
 
 /// A session to be run again and again, each time as another seed says, while every [check](super::check) looks on.
 ///
@@ -57,7 +71,7 @@ type Holds = dyn Fn(&Figures) -> bool;
 /// // In a test of your own game:
 /// Scenario::new(Rules::new(Cube::schema()), Arena::default)
 ///     .players(2)
-///     .bot(|_player, _tick, random| Buttons { right: random.chance(0.5) })
+///     .bot(|_view, random| Buttons { right: random.chance(0.5) })
 ///     .faults(FaultMix::default())
 ///     .expect("corrections are hidden well", |seen| seen.step_excess_m.p99 < 0.3)
 ///     .expect("nobody is shown frozen for three seconds", |seen| seen.frozen_ms < 3000.0)
@@ -69,6 +83,7 @@ pub struct Scenario<W: World> {
     pub(super) setting: Setting,
     pub(super) event: Option<Box<Event<W>>>,
     bot: Box<Bot<W>>,
+    is_in_lab: bool,
     players: u8,
     length_ms: u32,
     faults: Faults,
@@ -80,6 +95,8 @@ pub struct Scenario<W: World> {
 
 /// The name of the check of a client's world by itself.
 const WORLD: &str = "world";
+/// The lab has room for so many.
+const LAB_PLAYERS_MAX: u8 = 8;
 /// For how many ticks a bot's random numbers are the same.
 const TICKS_HELD: u32 = 16;
 
@@ -114,7 +131,8 @@ impl<W: World> Scenario<W> {
             make: Box::new(make),
             setting: Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() },
             event: None,
-            bot: Box::new(|_, _, _| W::Input::default()),
+            bot: Box::new(|_, _| W::Input::default()),
+            is_in_lab: false,
             players: 1,
             length_ms: 15_000,
             faults: Faults::Given(Schedule::default()),
@@ -161,11 +179,37 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// Who plays: the input of a player, from 0, for a tick. Its random numbers are the same for 16 ticks in a row, as a
-    /// person holds a key for a while.
+    /// Who plays: the input of a player for a tick, by what is to be [seen](BotView) at their client. Its random numbers
+    /// are the same for 16 ticks in a row, as a person holds a key for a while.
+    ///
+    /// ```
+    /// # use foretell::harness::Scenario;
+    /// # use foretell::{Input, State, World};
+    /// # #[derive(Input, Clone, Copy, PartialEq, Default)]
+    /// # struct Keys { left: bool, right: bool }
+    /// # #[derive(State, Clone, Copy)]
+    /// # struct Cube { #[state(position)] x: [f32; 1] }
+    /// # fn with<W: World<Input = Keys>>(scenario: Scenario<W>) -> Scenario<W> {
+    /// // Goes where somebody else is.
+    /// scenario.bot(|view, _| {
+    ///     let cubes = || view.rows.states::<Cube>().map(|(entity, cube)| (entity.player() == view.player, cube.x[0]));
+    ///     let (Some((_, own)), Some((_, other))) = (cubes().find(|(own, _)| *own), cubes().find(|(own, _)| !*own)) else {
+    ///         return Keys::default();
+    ///     };
+    ///     Keys { left: other < own, right: other > own }
+    /// })
+    /// # }
+    /// ```
     #[must_use]
-    pub fn bot(mut self, bot: impl Fn(usize, Tick, &mut SplitMix64) -> W::Input + 'static) -> Scenario<W> {
+    pub fn bot(mut self, bot: impl Fn(&BotView<'_>, &mut SplitMix64) -> W::Input + 'static) -> Scenario<W> {
         self.bot = Box::new(bot);
+        self
+    }
+
+    /// The game is the one that `foretell lab` plays, with its rules: a failure says where to see it there.
+    #[must_use]
+    pub fn in_lab(mut self) -> Scenario<W> {
+        self.is_in_lab = true;
         self
     }
 
@@ -274,11 +318,22 @@ impl<W: World> Scenario<W> {
         Plan { seed, players, length_ms, schedule }
     }
 
-    /// The input of a player for a tick: a function of these three.
-    pub(super) fn input(&self, seed: u64, player: usize, tick: Tick) -> W::Input {
-        let mut mixed = SplitMix64::new(seed ^ (player as u64) << 48);
-        let seed = mixed.next_u64() ^ u64::from(tick.get() / TICKS_HELD);
-        (self.bot)(player, tick, &mut SplitMix64::new(seed))
+    /// Whether the lab can play it, which has room for so many players.
+    pub(super) fn is_in_lab(&self, players: u8) -> bool {
+        self.is_in_lab && players <= LAB_PLAYERS_MAX
+    }
+
+    /// The input of a player: a function of the seed and what they see.
+    pub(super) fn input(&self, seed: u64, view: &BotView<'_>) -> W::Input {
+        let mut mixed = SplitMix64::new(seed ^ (view.index as u64) << 48);
+        let seed = mixed.next_u64() ^ u64::from(view.tick.get() / TICKS_HELD);
+        (self.bot)(view, &mut SplitMix64::new(seed))
+    }
+
+    /// The input of a player who sees nothing.
+    pub(super) fn blind_input(&self, seed: u64, player: PlayerId, tick: Tick) -> W::Input {
+        let index = usize::from(player.get()) - 1;
+        self.input(seed, &BotView { index, tick, player, rows: &Rows::default() })
     }
 
     /// The checks of a run.
@@ -304,9 +359,7 @@ impl<W: World> Scenario<W> {
         if self.without.contains(&WORLD) {
             return Ok(());
         }
-        let input = |player: PlayerId, tick: Tick| {
-            self.input(seed, usize::from(player.get()) - 1, Tick::new(tick.get() * TICKS_HELD))
-        };
+        let input = |player: PlayerId, tick: Tick| self.blind_input(seed, player, Tick::new(tick.get() * TICKS_HELD));
         client_sync_test(&self.setting.rules, || (self.make)(), input).map_err(|out_of_sync| Found {
             check: WORLD.to_owned(),
             what: out_of_sync.to_string(),

@@ -20,10 +20,11 @@ pub(super) fn shrink<W: World>(scenario: &Scenario<W>, plan: Plan, found: Found)
     let world = sync_test(
         &scenario.setting.rules,
         || (scenario.make)(),
-        |player, tick| scenario.input(plan.seed, usize::from(player.get()) - 1, tick),
+        |player, tick| scenario.blind_input(plan.seed, player, tick),
         SYNC_TICKS,
     );
-    Failure { plan, found, runs, world: world.err() }
+    let is_in_lab = scenario.is_in_lab(plan.players);
+    Failure { plan, found, runs, world: world.err(), is_in_lab }
 }
 
 struct Search<'a, W: World> {

@@ -11,6 +11,8 @@ use core::fmt;
 const DEPTH: u32 = 8;
 /// How many players take part; they join one after the other, a second apart.
 const PLAYERS: u16 = 2;
+/// The last of them leaves so many seconds after the first has joined, and comes back a second later; and so on.
+const LEAVES_EVERY_S: u32 = 3;
 /// A client's world is looked at for so many ticks, and so many after the last player has joined.
 const CLIENT_TICKS: u32 = 96;
 const CLIENT_AFTER: u32 = 16;
@@ -26,7 +28,8 @@ pub enum Stepped {
     /// something, or the step does something else when it is not the first time.
     Again,
     /// Another world adopted the published rows, and went on from there, as a client's does: the rows of players'
-    /// entities lack something that the step reads, or the step depends on an order that `adopt` does not keep.
+    /// entities lack something that the step reads, the step depends on an order that `adopt` does not keep, or `adopt`
+    /// leaves something there that was removed.
     Adopted,
 }
 
@@ -50,7 +53,8 @@ impl fmt::Display for OutOfSync {
         let (how, why) = match stepped {
             Stepped::Anew => (
                 "a second world given the same steps differs",
-                "the step reads something outside of the world: a clock, random numbers, something shared",
+                "the step reads something outside of the world: a clock, random numbers, the order of a HashMap, something \
+                 shared",
             ),
             Stepped::AfterLoad => {
                 ("a world that is saved, loaded and stepped again differs", "save or load forgets something")
@@ -61,7 +65,8 @@ impl fmt::Display for OutOfSync {
             ),
             Stepped::Adopted => (
                 "a world that has adopted the published rows steps differently",
-                "they lack something that the step reads, or the step depends on an order that adopt does not keep",
+                "they lack something that the step reads, the step depends on an order that adopt does not keep, or adopt \
+                 leaves something there that was removed",
             ),
         };
         write!(f, "{how} at {tick:?}: {what} ({why})")
@@ -72,9 +77,11 @@ impl core::error::Error for OutOfSync {}
 
 /// Steps a world through so many ticks in four ways, and compares the rows of every tick in every bit: straight on twice,
 /// with every tick saved, loaded and stepped again, with rollbacks of eight ticks, and from adopted rows. Two players
-/// take part. What fails here can't be predicted by any client.
+/// take part; the second joins after a second, leaves every three seconds, and comes back a second later. What fails here
+/// can't be predicted by any client.
 ///
-/// Rows are adopted in [canonical](Step::canonical) steps alone: there they are all that a step may depend on.
+/// Rows are adopted in [canonical](Step::canonical) steps alone: there they are all that a step may depend on. They are
+/// adopted by worlds that are eight ticks behind, and are told what was removed since.
 ///
 /// # Errors
 /// The first difference, with tick, entity and field.
@@ -136,7 +143,7 @@ struct Script<'a, I> {
 impl<'a, I: crate::rollback::Input> Script<'a, I> {
     fn write(rules: &'a Rules, mut input: impl FnMut(PlayerId, Tick) -> I, ticks: u32) -> Script<'a, I> {
         let rate = u32::from(rules.tick_rate.get());
-        let present = |tick: Tick| (1..=PLAYERS).map(PlayerId::new).filter(move |player| joins(*player, rate) <= tick);
+        let present = |tick: Tick| (1..=PLAYERS).map(PlayerId::new).filter(move |player| is_there(*player, tick, rate));
         let of_tick = |tick: Tick| {
             let status = InputStatus::Received;
             let inputs =
@@ -167,9 +174,15 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
 
     fn step<W: World<Input = I>>(&self, world: &mut W, tick: Tick, rows: &mut Rows, again: bool) {
         let rate = u32::from(self.rules.tick_rate.get());
-        let joined: Vec<_> = (1..=PLAYERS).map(PlayerId::new).filter(|player| joins(*player, rate) == tick).collect();
+        let before = |player| tick.back(1).is_some_and(|before| is_there(player, before, rate));
+        let change = |comes: bool| {
+            let changed = |player: &PlayerId| is_there(*player, tick, rate) == comes && before(*player) != comes;
+            let players = (1..=PLAYERS).map(PlayerId::new).filter(|_| self.side == Side::Server);
+            players.filter(changed).collect::<Vec<_>>()
+        };
+        let (joined, left) = (change(true), change(false));
         let inputs = &self.inputs[tick.get() as usize];
-        let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &[]);
+        let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &left);
         let step = step.on_canonical(self.canonical);
         world.step(&if again { step.again() } else { step });
         world.publish(rows);
@@ -254,15 +267,22 @@ impl<'a, I: crate::rollback::Input> Script<'a, I> {
             rows.retain(|entity| entity.player() != PlayerId::SERVER);
             rows
         };
+        // Each with what it has published last.
+        let mut behind: Vec<_> = (0..DEPTH).map(|_| (make(), Rows::new(&self.rules.schema))).collect();
         // In tick 0 there is nothing to adopt.
         self.ticks().skip(1).try_for_each(|tick| {
-            let before = self.of(truth, tick);
-            let mut world = make();
-            world.adopt(before);
-            let mut rows = before.clone();
-            self.step(&mut world, tick, &mut rows, false);
+            let (world, rows) = &mut behind[(tick.get() % DEPTH) as usize];
+            let mut before = self.of(truth, tick).clone();
+            for (entity, _) in rows.iter() {
+                if before.words(entity).is_none() {
+                    before.name_removed(entity);
+                }
+            }
+            world.adopt(&before);
+            rows.copy_rows(&before);
+            self.step(world, tick, rows, false);
             let truth = of_players(self.of(truth, tick.next()));
-            self.compare(Stepped::Adopted, tick.next(), &truth, &of_players(&rows))
+            self.compare(Stepped::Adopted, tick.next(), &truth, &of_players(rows))
         })
     }
 
@@ -289,7 +309,13 @@ fn field(kind: &KindSchema, one: &[u32], other: &[u32]) -> Option<String> {
     Some(column.name.to_string())
 }
 
-/// When a player joins.
+/// When a player joins for the first time.
 fn joins(player: PlayerId, rate: u32) -> Tick {
     Tick::new(u32::from(player.get() - 1) * rate)
+}
+
+/// Whether a player takes part in a tick.
+fn is_there(player: PlayerId, tick: Tick, rate: u32) -> bool {
+    let is_away = player.get() == PLAYERS && tick.get() / rate % (LEAVES_EVERY_S + 1) == LEAVES_EVERY_S;
+    tick >= joins(player, rate) && !is_away
 }

@@ -74,10 +74,10 @@ impl<R: Real, const N: usize> FrameMover<R, N> {
         let velocity = self.clamped(velocity);
         match self.strategy {
             AntiAliasing::Ignore | AntiAliasing::Ticks => self.velocity = velocity,
-            // The article moves up to the frame before, in each frame.
+            // The article moves up to the end of the frame before, in each frame, and by the input of this one.
             AntiAliasing::Article => {
-                self.rebase(self.frame_at);
                 self.velocity = velocity;
+                self.rebase(self.frame_at);
             }
             AntiAliasing::Exact if velocity != self.velocity => {
                 self.rebase(self.frame_at);

@@ -193,13 +193,15 @@ impl Rows {
     /// ```
     ///
     /// # Panics
-    /// As [`set`](Rows::set) does.
+    /// As [`set`](Rows::set) does, and when two of them have one name.
     pub fn publish_all(&mut self, all: impl IntoIterator<Item: Publish>) {
         let mut named = core::mem::take(&mut self.named);
         named.extend(all.into_iter().map(|one| one.publish(self)));
         if !named.is_sorted_by(|a, b| a < b) {
             named.sort_unstable();
-            named.dedup();
+            if let Some(two) = named.windows(2).find(|two| two[0] == two[1]) {
+                panic!("{} is published twice: give each entity a name of its own, with `Step::spawn`", two[0]);
+            }
         }
         // Each of them has a row by now.
         if named.len() < self.len() {

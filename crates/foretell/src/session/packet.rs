@@ -6,7 +6,7 @@ use super::baseline::Baseline;
 use super::news::NEWS_TICKS_BACK;
 use super::shared::{ANSWERS_MAX, Answer};
 use crate::rollback::PlayerId;
-use crate::time::{Tick, TickTime};
+use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
 
 /// The largest datagram that is sent, in bytes: what passes every path that QUIC passes, and browsers too.
@@ -282,6 +282,21 @@ impl SnapshotHead {
     /// Sets the number of the last part in a datagram that was written with 0: bits 3 to 5 of its first byte.
     pub(crate) fn set_last_part(datagram: &mut [u8], last_part: u8) {
         datagram[0] |= last_part << 3;
+    }
+
+    /// Where the server's clock stood when the snapshot of `tick` was sent.
+    pub(crate) fn sent(&self, tick: Tick) -> TickTime {
+        let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));
+        before + TickTime::from_millionths(i64::from(self.fraction) * 1_000_000 / 256)
+    }
+
+    /// The server's clock when the newest of the client's datagrams came, and when this was sent; `None` where a server was so
+    /// far behind, or heard nothing for so long, that the head can't say.
+    pub(crate) fn held(&self, tick: Tick, rate: TickRate) -> Option<(TickTime, TickTime)> {
+        let (_, ago) = self.heard.filter(|(_, ago)| *ago < u16::MAX)?;
+        let sent = self.sent(tick);
+        let held = TickTime::from_millionths(i64::from(ago) * 64 * i64::from(rate.get()));
+        (self.fraction < u8::MAX).then_some((sent - held, sent))
     }
 
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

@@ -48,14 +48,16 @@ impl Default for ClientConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
     /// Nothing that it could gain by: time runs forwards and no faster than the server's, inputs are held to what the
-    /// mover allows (D3, E4). Whoever breaks it starts anew from the server's state.
+    /// mover allows (D3, E4). Whoever breaks it starts anew from the server's state. Of the requests of a second at most
+    /// four begin a resync.
     Bounded {
         /// How far a client's clock may be ahead.
         budget: TimeBudget,
         /// From when on the time counts that passes in an epoch.
         since: Since,
     },
-    /// Everything, as in the article: who doubles his clock is twice as fast. For comparison only.
+    /// Everything, as in the article: who doubles his clock is twice as fast, and whoever asks begins a resync. For
+    /// comparison only.
     Blind,
 }
 

@@ -55,8 +55,10 @@ struct Resync {
     repeated: bool,
 }
 
-/// At most so many requests of a resync are answered in a second.
+/// At most so many requests begin a resync in a second, of a client that is not believed everything.
 const REQUESTS_PER_SECOND: usize = 4;
+/// A request within so long after the resync was sent is a copy, or was under way then.
+const AGAIN_MIN: Duration = Duration::from_millis(250);
 /// So many inputs may be missing between two datagrams: more than are pressed in a minute in which none gets through.
 const MISSING_MAX: u32 = 1024;
 
@@ -244,19 +246,22 @@ impl<M: Mover, T: Time> Server<M, T> {
     }
 
     fn take_request(&mut self, now: Instant, epoch: u8) {
-        if !self.requests.allows(now) {
+        let of_epoch = self.epoch.wrapping_sub(u8::from(self.resync.is_some()));
+        if epoch != of_epoch {
+            self.stats.stale += 1;
+            return;
+        }
+        if let Some(resync) = &mut self.resync {
+            // It has not heard of the answer.
+            resync.due |= resync.sent.is_some_and(|sent| now.since(sent) >= AGAIN_MIN);
+            return;
+        }
+        if matches!(self.config.trust, Trust::Bounded { .. }) && !self.requests.allows(now) {
             self.ledger.note(Offence::Request);
             return;
         }
-        match &mut self.resync {
-            // It has not heard of the answer.
-            Some(resync) if epoch.wrapping_add(1) == self.epoch => resync.due = true,
-            None if epoch == self.epoch => {
-                self.stats.requests += 1;
-                self.begin_resync(now);
-            }
-            _ => self.stats.stale += 1,
-        }
+        self.stats.requests += 1;
+        self.begin_resync(now);
     }
 
     /// Stops to follow the player and tells them where they are, until they have begun anew from there (Q11). Done by

@@ -168,6 +168,21 @@ mod tests {
     }
 
     #[test]
+    fn who_stands_still_for_long_saves_no_leap() {
+        let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
+        let (mut now, mut ledger) = (Instant::ZERO, Ledger::default());
+        for _ in 0..200 {
+            now = now + Duration::from_millis(50);
+            assert!(guard.take(now, [0.0; 3], &mut ledger).ok);
+        }
+        // A quarter of a second, what has passed since, and the slack.
+        guard.take(now + Duration::from_millis(50), [50.0, 0.0, 0.0], &mut ledger);
+        let leap = guard.position()[0];
+        assert!((leap - (1.25 + 0.25 + 0.01)).abs() < 1e-9, "{leap} m");
+        assert_eq!(ledger.total(), 1);
+    }
+
+    #[test]
     fn a_speed_is_told_from_a_teleport_and_nothing_that_is_not_finite_is_gone_to() {
         let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
         let mut ledger = Ledger::default();

@@ -240,6 +240,33 @@ proptest! {
         prop_assert!((follower.period_s() - every.max(0.05)).abs() < 1e-6);
     }
 
+    /// P10 by hand: a cubic to the dead-reckoned target, from what was shown and by the velocities of both ends, and then
+    /// straight on.
+    #[test]
+    fn a_combined_follower_goes_on_a_cubic_to_where_dead_reckoning_says_and_then_straight_on(
+        first in (point(), point()), told in (point(), point()), lag in 0.0..0.2_f64, wait in 0.02..0.3_f64,
+        parts in prop::collection::vec(0.0..2.0_f64, 1..8),
+    ) {
+        let mut follower = Follower::new(Following::Combined, first.0);
+        follower.extrapolation = Extrapolation::UNBOUNDED;
+        follower.thresholds.far = f64::INFINITY;
+        follower.receive(1, first, 0.0);
+        follower.update(wait);
+        let (from, speed) = follower.after(0.0);
+        follower.receive(2, told, lag);
+        let period = follower.period_s();
+        let target = vector::add(told.0, vector::scale(told.1, lag));
+        for part in parts {
+            let t = part.min(1.0);
+            let (a, b) = ((1.0 + 2.0 * t) * (1.0 - t) * (1.0 - t), t * t * (3.0 - 2.0 * t));
+            let (c, d) = (t * (1.0 - t) * (1.0 - t) * period, t * t * (t - 1.0) * period + (part - t) * period);
+            let ends = vector::add(vector::scale(from, a), vector::scale(target, b));
+            let expected = vector::add(ends, vector::add(vector::scale(speed, c), vector::scale(told.1, d)));
+            let shown = follower.after(part * period).0;
+            prop_assert!(near(shown, expected, 1e-6), "{shown:?} {expected:?} at {part} of the period");
+        }
+    }
+
     #[test]
     fn a_follower_that_hears_no_more_stops_where_its_extrapolation_ends(
         following in following(), speed in point(), lag in 0.0..0.3_f64, after in 0.0..5.0_f64,

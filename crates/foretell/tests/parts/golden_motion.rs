@@ -80,6 +80,46 @@ fn rotations_decay_as_recorded_by_slerp_and_by_power() {
     }
 }
 
+/// What is shown of a body that rests, frame by frame at 60 per second, after a correction that is hidden as in the article.
+fn hidden(shown: Pose, frames: u64) -> impl Iterator<Item = VisualOffset> {
+    let config = Correction::article();
+    let (mut offset, snapped) = VisualOffset::capture(shown, Pose::IDENTITY, 0.0, &config);
+    assert!(!snapped);
+    let end = |frame: u64| Duration::from_nanos(frame * 1_000_000_000 / 60);
+    (0..frames).map(move |frame| {
+        offset = offset.decayed(end(frame + 1) - end(frame), [0.0; 3], &config);
+        offset
+    })
+}
+
+#[test]
+fn at_60_frames_per_second_the_articles_correction_keeps_nine_tenths_of_distance_and_turn_per_frame() {
+    let mut compared = 0;
+    for case in cases(SMOOTHING, "decay_frame").into_iter().filter(|case| number(&case["keep"]) == 0.9) {
+        let start: [f64; 3] = numbers(&case["start"]);
+        // Within the 2 m from which it would snap.
+        let scale = 1.5 / vector::length(start);
+        let expected = case["f64"].as_array().expect("a list of frames");
+        let shown = Pose::at(vector::scale(start, scale));
+        for (offset, expected) in hidden(shown, expected.len() as u64).zip(expected) {
+            let expected = vector::scale(numbers(expected), scale);
+            let apart = vector::length(vector::sub(offset.position(), expected));
+            assert!(apart < 1e-7, "{:?} and {expected:?}", offset.position());
+            compared += 1;
+        }
+    }
+    for case in cases(ROTATION, "decay_rotation").into_iter().filter(|case| number(&case["t"]) == 0.1) {
+        let shown = Pose { rotation: rotation::normalise(numbers(&case["start"])), ..Pose::IDENTITY };
+        let expected = case["f64"].as_array().expect("a list of frames");
+        for (offset, expected) in hidden(shown, expected.len() as u64).zip(expected) {
+            let apart = rotation::rotation_error(offset.rotation(), rotation::normalise(numbers(expected)));
+            assert!(apart < 1e-7, "{:?} and {expected:?}", offset.rotation());
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}
+
 #[test]
 fn a_decay_per_frame_matches_in_every_bit() {
     for case in cases(SMOOTHING, "decay_frame") {

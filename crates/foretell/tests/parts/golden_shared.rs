@@ -131,6 +131,76 @@ proptest! {
     }
 }
 
+/// The article's listings (F7, F8): the first two strategies and its hybrid, frame by frame and by hand.
+struct Listing {
+    strategy: AntiAliasing,
+    /// Where it is, and when it has last moved, in seconds.
+    place: f64,
+    last: f64,
+    before: f64,
+    /// The frame before ended then.
+    realtime: f64,
+    next: Tick,
+}
+
+impl Listing {
+    fn frame(&mut self, velocity: f64, until: f64, captures: &mut Vec<(Tick, f64)>) -> f64 {
+        let move_to = |listing: &mut Listing, at: f64| {
+            listing.place += velocity * (at - listing.last);
+            listing.last = at;
+        };
+        if self.strategy == AntiAliasing::Article {
+            // BeforeUpdate, with the input of this frame.
+            let realtime = self.realtime;
+            move_to(self, realtime);
+        }
+        while f64::from(self.next.get()) / 64.0 <= until {
+            let simulation_time = f64::from(self.next.get()) / 64.0;
+            if self.strategy != AntiAliasing::Ignore {
+                self.before = self.place;
+                move_to(self, simulation_time);
+            }
+            captures.push((self.next, self.place));
+            self.next = self.next.next();
+        }
+        self.realtime = until;
+        match self.strategy {
+            AntiAliasing::Ignore => {
+                move_to(self, until);
+                self.place
+            }
+            AntiAliasing::Ticks => self.before + (self.place - self.before) * (until - self.last) * 64.0,
+            _ => self.place,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn with_velocities_that_change_each_strategy_moves_as_it_is_listed(
+        frames in prop::collection::vec((500..40_000_i64, -20.0..20.0_f64), 1..200),
+    ) {
+        for strategy in [AntiAliasing::Ignore, AntiAliasing::Ticks, AntiAliasing::Article] {
+            let mut mover = FrameMover::new(strategy, rate(), 20.0, [0.0], TickTime::default());
+            let (place, last, before, realtime) = (0.0, 0.0, 0.0, 0.0);
+            let mut listing = Listing { strategy, place, last, before, realtime, next: Tick::new(1) };
+            let mut at_us = 0;
+            for (frame, velocity) in &frames {
+                at_us += frame;
+                let (mut captures, mut listed) = (Vec::new(), Vec::new());
+                let until = TickTime::from_millionths(at_us * 64);
+                let [shown] = mover.frame([*velocity], until, |tick, [at]| captures.push((tick, at)));
+                let expected = listing.frame(*velocity, at_us as f64 / 1e6, &mut listed);
+                prop_assert!((shown - expected).abs() < 1e-9, "{strategy:?}: {shown} {expected}");
+                prop_assert_eq!(captures.len(), listed.len());
+                for (ours, theirs) in captures.iter().zip(&listed) {
+                    prop_assert!(ours.0 == theirs.0 && (ours.1 - theirs.1).abs() < 1e-9, "{ours:?} {theirs:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn rounding_does_not_add_up_over_a_million_frames() {
     let mut mover = FrameMover::new(AntiAliasing::Exact, rate(), 100.0, [0.0_f32], TickTime::default());

@@ -9,7 +9,6 @@ use foretell::timestamped::{
 };
 use foretell::validation::{Offence, TimeBudget};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 const SPEED: f64 = 5.0;
 const EPOCH: u8 = 254;
@@ -138,8 +137,7 @@ fn found_by(detect: Detect) -> (ClientConfig, ServerConfig) {
 }
 
 fn cases(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(1);
-    ProptestConfig { failure_persistence: None, cases, rng_seed, ..ProptestConfig::default() }
+    ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
 }
 
 proptest! {
@@ -300,7 +298,9 @@ proptest! {
         prop_assert_eq!((honest.client.stats().resyncs, honest.server.ledger().total()), (0, 0));
         cheater.calm();
         cheater.calm();
-        prop_assert!(cheater.apart() < 1e-6, "who stops it is together with the server again: {}", cheater.apart());
+        // As closely as the ends look: who walked a little longer than allowed, and was not found out, stays ahead by that.
+        let tolerance = client.sqr_tolerance.sqrt();
+        prop_assert!(cheater.apart() < tolerance, "who stops it is with the server again: {}", cheater.apart());
     }
 }
 
@@ -350,7 +350,22 @@ fn late_and_doubled_datagrams_walk_nobody_backwards_unless_they_are_believed() {
 }
 
 #[test]
-fn who_asks_for_resyncs_all_the_time_stands_still_is_answered_four_times_a_second_and_written_down() {
+fn who_begins_anew_all_the_time_does_so_four_times_a_second_and_is_written_down_unless_believed() {
+    for (trust, resyncs, is_noted) in [(Trust::default(), 6..=9, true), (Trust::Blind, 25..=30, false)] {
+        let server = ServerConfig { trust, ..ServerConfig::default() };
+        let mut pair = Pair::new(3, Conditions::default(), (ClientConfig::default(), server));
+        for _ in 0..30 {
+            pair.client.request_resync();
+            pair.honest(4);
+        }
+        let (stats, ledger) = (pair.server.stats(), pair.server.ledger());
+        assert!(resyncs.contains(&stats.resyncs), "{trust:?}: {stats:?}");
+        assert_eq!(ledger.count(Offence::Request) > 0, is_noted, "{trust:?}: {ledger:?}");
+    }
+}
+
+#[test]
+fn copies_of_a_request_are_answered_a_few_times_and_cost_no_other_request() {
     let mut pair = Pair::new(3, Conditions::default(), found_by(Detect::Client));
     let request = {
         pair.client.request_resync();
@@ -363,11 +378,26 @@ fn who_asks_for_resyncs_all_the_time_stands_still_is_answered_four_times_a_secon
         request
     };
     assert_eq!(request.len(), 2);
+    let (mut now, mut answers) = (Instant::ZERO, 0);
     for _ in 0..100 {
-        pair.server.receive(Instant::ZERO, &request).expect("well-formed");
+        now = now + Duration::from_millis(10);
+        pair.server.receive(now, &request).expect("well-formed");
+        pair.server.update(now, &mut |bytes| answers += u32::from(bytes[0] & 7 == 5));
     }
-    assert_eq!(pair.server.stats().resyncs, 1);
-    assert_eq!(pair.server.ledger().count(Offence::Request), 96);
+    assert_eq!((pair.server.stats().resyncs, pair.server.ledger().total()), (1, 0));
+    assert!((3..=5).contains(&answers), "{answers} in a second");
+    // And copies of it that come when all is over.
+    pair.now = now;
+    pair.honest(60);
+    assert!(!pair.server.needs_resync() && !pair.client.needs_resync());
+    (0..100).for_each(|_| pair.server.receive(pair.now, &request).expect("well-formed"));
+    pair.server.state_mut().position[2] += 1.0;
+    pair.honest(60);
+    assert_eq!(
+        (pair.server.stats().resyncs, pair.server.ledger().total()),
+        (2, 0),
+        "the next is answered all the same"
+    );
 }
 
 #[test]
@@ -444,6 +474,27 @@ fn the_jump_of_a_resync_is_not_shown() {
     assert!(jumped > 0.4 && farthest < 0.2, "{jumped} {farthest}");
     pair.calm();
     assert_eq!(pair.client.shown(), pair.client.position());
+}
+
+#[test]
+fn what_is_confirmed_never_goes_back_whatever_overtakes_what() {
+    let conditions = Conditions {
+        latency: Duration::from_millis(20),
+        jitter: Duration::from_millis(150),
+        duplicates: 0.2,
+        reordering: Reordering { rate: 0.3, ..Reordering::default() },
+        ..Conditions::default()
+    };
+    let mut pair = Pair::new(11, conditions, found_by(Detect::Client));
+    let mut newest = Instant::ZERO;
+    for _ in 0..1200 {
+        pair.honest(1);
+        let Some((at, _)) = pair.client.confirmed() else { continue };
+        assert!(*at >= newest, "{at:?} after {newest:?}");
+        newest = *at;
+    }
+    assert!(pair.client.ack_stats().ignored_old > 20 && pair.down.stats().reordered > 50);
+    assert!(newest > Instant::from_micros(19_000_000), "{newest:?}");
 }
 
 #[test]

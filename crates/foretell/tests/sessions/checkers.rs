@@ -23,6 +23,10 @@ enum Quirk {
     KeepsNoOrder,
     /// A step is not the same in a re-simulation.
     KicksTheFirstTime,
+    /// `adopt` leaves what was removed.
+    RemovesNothing,
+    /// Both carts of a player have one name.
+    NamesTwice,
     /// The server moves something of its own by what only its world holds: no fault.
     KeepsWind,
 }
@@ -92,10 +96,9 @@ impl World for Carts {
     fn step(&mut self, step: &Step<'_, Buttons>) {
         self.clock.set(self.clock.get() + 1);
         for player in step.joined() {
-            for _ in 0..2 {
-                let cart = Cart { fuel: 20, ..Cart::default() };
-                self.carts.insert(0, (step.spawn(Kind(0), *player), cart));
-            }
+            let names = [step.spawn(Kind(0), *player), step.spawn(Kind(0), *player)];
+            let names = if self.quirk == Quirk::NamesTwice { [names[0]; 2] } else { names };
+            names.into_iter().for_each(|name| self.carts.insert(0, (name, Cart { fuel: 20, ..Cart::default() })));
         }
         self.carts.retain(|(entity, _)| !step.left().contains(&entity.player()));
         if self.quirk != Quirk::KeepsNoOrder {
@@ -130,6 +133,11 @@ impl World for Carts {
     }
 
     fn adopt(&mut self, rows: &Rows) {
+        if self.quirk == Quirk::RemovesNothing {
+            let mut kept = rows.clone();
+            kept.settle();
+            return kept.adopt_into(&mut self.carts);
+        }
         rows.adopt_into(&mut self.carts);
     }
 }
@@ -142,7 +150,7 @@ fn carts(quirk: Quirk) -> impl Fn() -> Carts {
 
 fn scenario(quirk: Quirk) -> Scenario<Carts> {
     Scenario::new(Rules::new(Cart::schema()), carts(quirk))
-        .bot(|_, _, random| Buttons::from_bits(random.next_u64() & 31))
+        .bot(|_, random| Buttons::from_bits(random.next_u64() & 31))
         .event(|world, _| world.carts.iter_mut().for_each(|(_, cart)| cart.velocity[0] += 3.0))
         .schedule("0:p0:latency:both:150,4000:s:event:1,4500:s:event:2,6000-500:p0:loss:up:100,8000:s:event:3")
 }
@@ -214,8 +222,22 @@ fn an_order_that_differs_on_the_two_ends_is_named() {
     assert_eq!(failure.check(), "unexplained", "{failure}");
     assert!(failure.what().contains("has no cause"), "each end by itself is deterministic: {failure}");
     assert!(failure.what().contains("field `position`"), "{failure}");
+    for suspect in ["HashMap", "`sin`", "`is_authority`"] {
+        assert!(failure.what().contains(suspect), "{failure}");
+    }
     let world = failure.world().expect("the world is wrong");
     assert_eq!((world.stepped, &world.field), (Stepped::Adopted, &field), "{failure}");
+}
+
+#[test]
+fn what_adopt_should_have_removed_and_has_not_is_named() {
+    assert_eq!(sync(Quirk::RemovesNothing), Err((Stepped::Adopted, None)));
+}
+
+#[test]
+#[should_panic(expected = "is published twice: give each entity a name of its own")]
+fn two_entities_of_one_name_are_said_to_be_so() {
+    let _ = sync(Quirk::NamesTwice);
 }
 
 #[test]
@@ -236,7 +258,7 @@ fn only(check: &str, scenario: Scenario<Masses>) -> Scenario<Masses> {
 #[test]
 fn a_client_that_passes_over_what_it_should_compare_is_caught_in_three_ways() {
     let client = ClientConfig { reconciliation: Reconciliation::Off, ..ClientConfig::default() };
-    let pushed = || masses().players(1).client(client).bot(|_, _, _| Buttons::default()).schedule("4000:s:event:1");
+    let pushed = || masses().players(1).client(client).bot(|_, _| Buttons::default()).schedule("4000:s:event:1");
     let found = |scenario: Scenario<Masses>| *scenario.run(1).expect_err("nothing is corrected");
     let silence = found(pushed());
     assert_eq!(silence.check(), "silence", "{silence}");
@@ -263,5 +285,7 @@ fn what_is_expected_of_the_figures_fails_by_its_own_words() {
     let failure = (100..200).find_map(|seed| scenario.run(seed).err()).expect("a push is corrected");
     assert_eq!(failure.check(), "nothing is ever corrected");
     assert_eq!(failure.schedule().0.len(), 1, "one fault is enough: {failure}");
-    assert!(failure.link().starts_with(&format!("#faults={}&seed={}", failure.schedule(), failure.seed())));
+    let link = format!("#faults={}&seed={}", failure.schedule(), failure.seed());
+    let failure = scenario.in_lab().run(failure.seed()).expect_err("again");
+    assert!(failure.link().expect("the lab is said to play it").starts_with(&link));
 }

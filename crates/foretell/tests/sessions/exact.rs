@@ -1,7 +1,9 @@
 //! Exact sessions: a world whose steps read more than is published, predicted whole by every client.
 
 use core::time::Duration;
-use foretell::harness::{Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation};
+use foretell::harness::{
+    BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation,
+};
 use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, ClientStats, Corrected};
 use foretell::session::server::Server;
@@ -244,7 +246,9 @@ fn whatever_goes_wrong_every_check_holds() {
         let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
         let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
         let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
-        let bot = |_, _, random: &mut SplitMix64| Push { force: [-100, 0, 0, 100][(random.next_u64() & 3) as usize] };
+        let bot = |_: &BotView<'_>, random: &mut SplitMix64| Push {
+            force: [-100, 0, 0, 100][(random.next_u64() & 3) as usize],
+        };
         let event = |world: &mut Balls, _: &mut SplitMix64| {
             world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
         };

@@ -6,6 +6,7 @@
 
 use crate::common::{Buttons, FIRST};
 use core::time::Duration;
+use foretell::motion::vector::squared_distance;
 use foretell::motion::{Correction, Decay};
 use foretell::netsim::{Conditions, Link, Loss, SplitMix64};
 use foretell::rollback::{Tolerance, World};
@@ -25,6 +26,11 @@ trait Mass: World<Input = Buttons> + Default {
     fn perturb(&mut self, at: Option<Tick>);
     fn numbers(&self) -> [f64; 6];
     fn shown(body: &Self::Body) -> [f64; 3];
+
+    fn place(&self) -> [f64; 3] {
+        let [x, y, z, ..] = self.numbers();
+        [x, y, z]
+    }
 }
 
 macro_rules! mass {
@@ -69,6 +75,8 @@ struct Run<M: Mass> {
     conditions: Conditions,
     outbox: Outbox,
     corrected: Vec<(u32, Tick)>,
+    /// Of each correction, how far the authority's state is from the prediction, and how far the client's body jumps.
+    apart: Vec<[f64; 2]>,
     shown: [f64; 3],
 }
 
@@ -128,6 +136,7 @@ impl<M: Mass> Run<M> {
             },
             outbox: Outbox::new(),
             corrected: Vec::new(),
+            apart: Vec::new(),
             shown: [0.0; 3],
         }
     }
@@ -144,7 +153,10 @@ impl<M: Mass> Run<M> {
         while let Some(delivery) = self.down.receive(now) {
             self.client.receive(now, delivery.bytes).expect("the server speaks the protocol");
         }
+        let before = self.client_world.place();
         let frame = self.client.update(now, &mut self.client_world, &mut |_| unreachable!(), &mut self.outbox);
+        let popped = squared_distance(before, self.client_world.place()).sqrt();
+        self.apart.extend(frame.corrections.iter().map(|correction| [correction.misprediction_m, popped]));
         self.corrected.extend(frame.corrections.iter().map(|correction| (k, correction.tick)));
         assert!(self.outbox.is_empty(), "a second update of the same instant has nothing to send");
         while let Some(delivery) = self.up.receive(now) {
@@ -191,6 +203,7 @@ fn check_case<M: Mass>(name: &str, case: &Value) {
         }
     }
     check_counts(&run, case, &format!("{name} {config}"));
+    check_distances(&run, case, &format!("{name} {config}"));
 }
 
 fn check_trace_row<M: Mass>(run: &Run<M>, row: &Value, at: &str) {
@@ -243,6 +256,23 @@ fn check_counts<M: Mass>(run: &Run<M>, case: &Value, at: &str) {
     }
 }
 
+/// How far the corrections were from the truth, and how far they threw the body; and how far the ends are apart at last.
+fn check_distances<M: Mass>(run: &Run<M>, case: &Value, at: &str) {
+    // A distance in single precision is a sum of rounded squares, in another order than the reference's.
+    let close = |ours: f64, theirs: &Value| (ours - theirs.as_f64().unwrap()).abs() <= 1e-6 * ours.max(1e-6);
+    for (nth, key) in ["misprediction", "replay_pop"].into_iter().enumerate() {
+        let distances = || run.apart.iter().map(|apart| apart[nth]);
+        let (max, mean) = (distances().fold(0.0, f64::max), distances().sum::<f64>() / run.apart.len().max(1) as f64);
+        assert!(close(max, &case[key]["max"]), "{key}: at most {max}, {at}: {}", case[key]);
+        assert!(close(mean, &case[key]["mean"]), "{key}: {mean} on average, {at}: {}", case[key]);
+    }
+    let settled = &case["final"];
+    let tick = Tick::new(settled["server_tick"].as_u64().unwrap() as u32);
+    let predicted = run.client.predicted(tick).and_then(|rows| rows.state::<M::Body>(FIRST)).expect("it is remembered");
+    let apart = squared_distance(M::shown(&predicted), run.server_world.place()).sqrt();
+    assert!(close(apart, &settled["settled_error"]), "settled {apart} m apart, {at}: {settled}");
+}
+
 fn check_file<M: Mass>(name: &str, json: &str) {
     let file: Value = serde_json::from_str(json).expect("the vectors are JSON");
     let cases = file["cases"].as_array().expect("a list of cases");
@@ -288,4 +318,33 @@ fn jitter_duplicates_and_reordering_have_the_reference_counts_and_bits() {
         "csp_jitter_f64",
         include_str!("../../../../vectors/csp_jitter_f64.json"),
     );
+}
+
+/// The article's server (R19): it simulates the inputs that come, and jumps over the ticks of those that do not.
+#[test]
+fn with_skip_the_server_simulates_the_inputs_that_came_and_nothing_else_whichever_were_lost() {
+    type Masses = crate::common::f64_mass::Masses;
+    let file: Value = serde_json::from_str(include_str!("../../../../vectors/csp_policies_f64.json")).expect("JSON");
+    let cases = file["cases"].as_array().expect("a list of cases");
+    let skips = |case: &&Value| case["config"]["gap_policy"] == "skip" && case["config"]["redundant"] == false;
+    let mut config = cases.iter().find(skips).expect("there is such a run")["config"].clone();
+    let mut first_lost = 0;
+    for seed in 1..=40 {
+        config["seeds"] = serde_json::json!([seed, seed + 100, 3]);
+        config["loss"] = 0.25.into();
+        config["latency_ms"] = 0.into();
+        let (mut run, mut alone) = (Run::<Masses>::new(&config), crate::common::f64_mass::Body::default());
+        for (k, buttons) in (0..).zip(script(400)) {
+            let lost = run.up.stats().lost;
+            run.tick(k, buttons);
+            if run.up.stats().lost == lost {
+                alone.step(buttons, 1.0 / 64.0);
+            }
+            first_lost += u32::from(k == 0 && run.up.stats().lost > 0);
+        }
+        assert!(run.up.stats().lost > 50);
+        assert_eq!(u64::from(run.server.tick().get()), 400 - run.up.stats().lost, "seed {seed}");
+        assert_eq!(run.server_world.place(), alone.position, "seed {seed}");
+    }
+    assert!(first_lost > 5, "{first_lost}");
 }

@@ -67,6 +67,21 @@ fn real_datagrams_that_were_cut_bent_or_repeated_never_panic_and_never_allocate_
     (0..500).for_each(bend);
 }
 
+#[test]
+fn a_datagram_whose_number_is_far_ahead_leaves_the_clock_of_the_client_steered() {
+    // The number stands in bits 11 to 26: 4096, 8192 and 16,384 more.
+    for bit in [23, 24, 25] {
+        let mut ends = Ends::<Masses>::new();
+        let real = ends.record(60);
+        let of_inputs = real.iter().rfind(|datagram| datagram[0] & 7 == 3);
+        let mut bent = of_inputs.expect("the client sends inputs").clone();
+        bent[bit / 8] ^= 1 << (bit % 8);
+        assert!(feed(&mut ends, &bent));
+        ends.set_clients_clock_forward(500_000);
+        ends.play_on();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -4,7 +4,7 @@ use crate::common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::vector::{length, sub};
-use foretell::netsim::Conditions;
+use foretell::netsim::{Conditions, Reordering};
 use foretell::session::Claim;
 use foretell::validation::{Ledger, Offence};
 use foretell::{
@@ -74,12 +74,20 @@ impl World for Stage {
     }
 }
 
-/// Moves both hands at these speeds from second 2 on, in m/s.
-struct Puppeteer {
-    mps: [f32; 2],
+/// Moves both hands from second 2 on: says where they are, so many ticks later.
+struct Puppeteer<P> {
+    places: P,
+    /// Where the right hand was last on the server; how far it has gone in a tick at most, and to the left altogether.
+    right: f32,
+    most_m: f32,
+    back_m: f32,
 }
 
-impl Driver<Stage> for Puppeteer {
+fn puppeteer<P: Fn(u32) -> [f32; 2]>(places: P) -> Puppeteer<P> {
+    Puppeteer { places, right: 0.0, most_m: 0.0, back_m: 0.0 }
+}
+
+impl<P: Fn(u32) -> [f32; 2]> Driver<Stage> for Puppeteer<P> {
     fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
         Nothing(true)
     }
@@ -90,20 +98,32 @@ impl Driver<Stage> for Puppeteer {
         if client.holder(PUPPET).is_none() && passed < 4 {
             client.request(PUPPET, Claim::Ownership);
         }
-        #[expect(clippy::cast_precision_loss, reason = "small")]
-        let at = |mps: f32| [mps * passed as f32 / 64.0, 0.0, 0.0];
-        client.capture(PUPPET, tick, &Puppet { hands: self.mps.map(at) });
+        client.capture(PUPPET, tick, &Puppet { hands: (self.places)(passed).map(|x| [x, 0.0, 0.0]) });
     }
+
+    fn after_server(&mut self, _now: foretell::Instant, server: &Server<Stage>, frame: &ServerFrame<'_>) {
+        let Some(puppet) = server.rows().state::<Puppet>(PUPPET).filter(|_| frame.steps > 0) else { return };
+        let way_m = puppet.hands[1][0] - self.right;
+        (self.right, self.most_m) = (puppet.hands[1][0], self.most_m.max(way_m));
+        self.back_m -= way_m.min(0.0);
+    }
+}
+
+/// A puppet that nobody is to move faster than 6 m/s, and one player over such a network.
+fn stage(conditions: Conditions) -> Simulation<Stage> {
+    let world = Stage(vec![(PUPPET, Puppet::default())]);
+    let schema = Puppet::schema().with_speed_max(Kind(0), 6.0);
+    let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), world, 1);
+    let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Stage::default() });
+    simulation
 }
 
 /// Four seconds of it: where the hands are then on the server, and what was noted.
 fn hold(mps: [f32; 2]) -> (Puppet, Ledger) {
-    let world = Stage(vec![(PUPPET, Puppet::default())]);
-    let schema = Puppet::schema().with_speed_max(Kind(0), 6.0);
-    let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), world, 1);
-    let (client, host, conditions) = (ClientConfig::default(), HostOptions::at(60), good());
-    simulation.add_player(PlayerOptions { client, host, conditions, world: Stage::default() });
-    simulation.run_until(ms(6000), &mut Puppeteer { mps });
+    let mut simulation = stage(good());
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    simulation.run_until(ms(6000), &mut puppeteer(|passed| mps.map(|mps| mps * passed as f32 / 64.0)));
     let player = simulation.players[0].client.player().expect("it plays");
     let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
     (simulation.server.server.rows().state(PUPPET).expect("it is there"), ledger)
@@ -124,6 +144,28 @@ fn each_position_of_an_entity_has_a_bound_of_its_own() {
     }
     let [(both, _), (alone, _)] = [hold([5.9, 12.0]), hold([5.9, 0.0])];
     assert_eq!(both.hands[0], alone.hands[0]);
+}
+
+#[test]
+fn who_holds_something_still_for_long_saves_a_quarter_of_a_second_and_no_leap() {
+    let mut puppeteer = puppeteer(|passed| [0.0, if passed < 320 { 0.0 } else { 20.0 }]);
+    stage(good()).run_until(ms(9000), &mut puppeteer);
+    // 250 ms at 6 m/s, and a centimetre of slack.
+    assert!((puppeteer.most_m - 1.51).abs() < 1e-3, "{} m in a tick", puppeteer.most_m);
+    assert!(puppeteer.right > 10.0, "and goes on towards it: {} m", puppeteer.right);
+}
+
+#[test]
+fn rows_of_a_holder_that_overtake_each_other_take_nothing_back() {
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let mut puppeteer = puppeteer(|passed| [0.0, 3.0 * passed as f32 / 64.0]);
+    let reordering = Reordering { rate: 0.3, ..Reordering::default() };
+    let conditions = Conditions { jitter: Duration::from_millis(120), duplicates: 0.3, reordering, ..good() };
+    let mut simulation = stage(conditions);
+    simulation.run_until(ms(12_000), &mut puppeteer);
+    assert!(simulation.players[0].up.stats().reordered > 200, "{:?}", simulation.players[0].up.stats());
+    assert!(puppeteer.right > 25.0, "{} m", puppeteer.right);
+    assert!(puppeteer.back_m < 1e-6, "{} m back", puppeteer.back_m);
 }
 
 /// Grabs the cube and lets it go again, nine times a second, and says each time that it is far away.

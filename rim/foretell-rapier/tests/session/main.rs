@@ -32,7 +32,11 @@ fn of_near() -> Config {
 /// So many players in a world, of whom each drives again and again into what is in the middle.
 fn scenario(players: u8, world: impl Fn() -> Pile + 'static, (exact, client, server): Config) -> Scenario<Pile> {
     let rules = Rules { exact, ..Rules::new(Thing::schema()) };
-    Scenario::new(rules, world).players(players).client(client).server(server).bot(drive)
+    Scenario::new(rules, world)
+        .players(players)
+        .client(client)
+        .server(server)
+        .bot(|view, random| drive(view.index, view.tick, random))
 }
 
 /// A hundred cubes in one heap.

@@ -3,6 +3,7 @@
 use super::{Check, ClientSeen, Each, describe, difference};
 use crate::rollback::World;
 use crate::session::client::ClientState;
+use crate::time::Tick;
 use core::time::Duration;
 
 /// So long after the last fault a client plays, has a recent state of the server, and its prediction of that tick is the
@@ -60,19 +61,56 @@ impl<W: World> Check<W> for Convergence {
     }
 }
 
-/// So long after the last fault nothing is corrected, no input is late, and the client does not start again. Not for
-/// worlds in which others move a player's entities: what a client can't know in time has to be corrected.
+/// So long after the last fault nothing is corrected, no input is late, and the client does not start again; and while there
+/// is nothing but jitter, for which the client's clock makes up by its lead, few inputs are late. Not for worlds in which others
+/// move a player's entities: what a client can't know in time has to be corrected.
 #[derive(Clone, Debug)]
 pub struct Calm {
     /// How long after, beyond two round trips. Default 3 s.
     pub after: Duration,
     /// By machine: starts from a full state, and substituted inputs, at the last update.
     before: Each<Option<(u64, u64)>>,
+    /// By machine: while there is nothing but jitter, where counting inputs began.
+    jittered: Each<Option<Counted>>,
+}
+
+/// The client's counters at some moment.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    tick: Tick,
+    substituted: u64,
+}
+
+/// Inputs are counted over so many ticks, so that a rare one that is late does not stand for many.
+const TICKS_COUNTED: u32 = 512;
+/// With jitter alone no more than one of so many inputs is late: a clock that is steered by lateness misses one of 300.
+const ONE_LATE_OF: u64 = 20;
+
+impl Calm {
+    /// Counts the inputs that are late while there is nothing but jitter, within the lead that the client may have.
+    fn count_late<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let now = Counted { tick: seen.client.tick(), substituted: seen.stats.substituted };
+        let jittered = self.jittered.of(seen.machine);
+        if seen.quiet_beside_jitter < self.after + 2 * seen.stats.rtt || seen.stats.slack_limited {
+            *jittered = None;
+            return Ok(());
+        }
+        let begun = *jittered.get_or_insert(now);
+        let (ticks, late) = (now.tick.since(begun.tick), now.substituted.saturating_sub(begun.substituted));
+        if ticks < TICKS_COUNTED {
+            return Ok(());
+        }
+        *jittered = Some(now);
+        if late * ONE_LATE_OF > u64::from(ticks) {
+            return Err(format!("with nothing but jitter {late} of {ticks} inputs were late"));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Calm {
     fn default() -> Calm {
-        Calm { after: CALM_AFTER, before: Each::default() }
+        Calm { after: CALM_AFTER, before: Each::default(), jittered: Each::default() }
     }
 }
 
@@ -84,6 +122,7 @@ impl<W: World> Check<W> for Calm {
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         let counters = (seen.stats.resyncs, seen.stats.substituted);
         let before = self.before.of(seen.machine).replace(counters).unwrap_or(counters);
+        self.count_late(seen)?;
         if seen.quiet < self.after + 2 * seen.stats.rtt {
             return Ok(());
         }

@@ -9,8 +9,9 @@ use core::ops::Range;
 use core::time::Duration;
 
 /// While a client plays, the position that it predicts for the server's newest tick is not further from the truth than
-/// both can have travelled within so long: what it knows of the truth is no older. The check takes no account of what
-/// the client says of itself.
+/// both can have travelled within so long: what it knows of the truth is no older. An entity that has not been there for so
+/// long is not held to that: where it began may follow from what the client did not know. The check takes no account of
+/// what the client says of itself.
 #[derive(Clone, Debug)]
 pub struct Divergence {
     /// How long, beyond the round trip. Default 1 s.
@@ -54,6 +55,10 @@ impl<W: World> Check<W> for Divergence {
             let Some(apart) = distance(kind, entity, predicted, truth).filter(|apart| *apart > CLOSE_M) else {
                 continue;
             };
+            let is_new = |tick| seen.truth.rows(tick).is_some_and(|rows| rows.words(entity).is_none());
+            if from.until(newest).any(is_new) {
+                continue;
+            }
             let here = travelled((kind, entity), from..newest, |tick| seen.client.predicted(tick));
             let there = travelled((kind, entity), from..newest, |tick| seen.truth.rows(tick));
             let most = CLOSE_M + here + there;

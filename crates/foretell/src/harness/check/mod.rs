@@ -98,6 +98,8 @@ pub struct ClientSeen<'a, W: World> {
     pub stepped: &'a [Tick],
     /// For how long nothing has gone wrong for this player: no fault, nobody came or went, no event.
     pub quiet: Duration,
+    /// The same where jitter that lasts is part of the network, and goes wrong only when it begins and when it ends.
+    pub quiet_beside_jitter: Duration,
     /// The server's states.
     pub truth: &'a Truth,
     /// What does not change.
@@ -181,6 +183,11 @@ pub(super) fn difference(
     let found = compare_row(schema.kind(entity.kind()), one, other, tolerance)?;
     Some(describe(schema, entity, &found, (ours, theirs)))
 }
+
+/// What is mostly behind a difference that nothing explains.
+pub(super) const SUSPECTS: &str = "the usual suspects: the order of a HashMap, a `sin` or `powf` of std that is another one \
+     elsewhere, a clock or random numbers in the step, something that one side alone does (`is_authority`, `first_time`, a \
+     setting), state that is neither saved nor published";
 
 /// A difference as a sentence.
 pub(super) fn describe(schema: &Schema, entity: Entity, found: &Difference, (ours, theirs): (&str, &str)) -> String {

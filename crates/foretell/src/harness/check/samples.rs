@@ -1,6 +1,6 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
-use super::{Check, ClientSeen, Each, describe, difference};
+use super::{Check, ClientSeen, Each, SUSPECTS, describe, difference};
 use crate::rollback::{Entity, Tolerance, World};
 use crate::session::client::{Causes, ClientState};
 use crate::time::{Instant, Tick};
@@ -79,7 +79,7 @@ impl<W: World> Check<W> for Unexplained {
         } else {
             "follows from a step that comes to something else when it is simulated again"
         };
-        Err(format!("a correction at {:?} {why}: {found}", corrected.tick))
+        Err(format!("a correction at {:?} {why}: {found} ({SUSPECTS})", corrected.tick))
     }
 }
 

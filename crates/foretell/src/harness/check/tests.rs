@@ -56,6 +56,7 @@ impl Driver<Spied<Carts>> for Idle {
 #[derive(Default)]
 struct Told {
     stats: Option<ClientStats>,
+    quiet: Option<Duration>,
     truth: Option<Truth>,
     asked: Vec<Tick>,
     stepped: Vec<Tick>,
@@ -96,7 +97,8 @@ impl Session {
             stats: &stats,
             asked: &told.asked,
             stepped: &told.stepped,
-            quiet: Duration::from_secs(10),
+            quiet: told.quiet.unwrap_or(Duration::from_secs(10)),
+            quiet_beside_jitter: Duration::from_secs(10),
             truth: told.truth.as_ref().or(notes.truth.as_ref()).expect("it is kept"),
             setting: &self.setting,
         };
@@ -155,6 +157,24 @@ fn a_sample_without_an_outcome_is_caught() {
     stats.outcomes.received += 1;
     let told = Told { stats: Some(stats), ..Told::default() };
     assert_complains(session.client(&mut Outcomes, &told), "don't add up");
+}
+
+#[test]
+fn inputs_that_are_late_are_caught_where_there_is_jitter_too() {
+    for (late, is_caught) in [(0, false), (25, false), (34, true), (400, true)] {
+        let (mut session, mut check) = (Session::new(2), Calm::default());
+        let mut told = Told { quiet: Some(Duration::ZERO), ..Told::default() };
+        assert_eq!(session.client(&mut check, &told), Ok(()));
+        session.simulation.run_until(Instant::from_micros(12_000_000), &mut Idle);
+        let mut stats = session.simulation.players[0].client.stats();
+        stats.substituted += late;
+        told.stats = Some(stats);
+        let result = session.client(&mut check, &told);
+        assert_eq!(result.is_err(), is_caught, "{late} late: {result:?}");
+        if is_caught {
+            assert_complains(result, "with nothing but jitter");
+        }
+    }
 }
 
 #[test]

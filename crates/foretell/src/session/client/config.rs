@@ -50,8 +50,9 @@ pub struct ClientConfig {
     pub late_inputs_max: f64,
     /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
     /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent). With 0
-    /// whatever is not as fast as the fastest is late. Default 100.
-    pub lead_max_ms: u32,
+    /// whatever is not as fast as the fastest is late. Default `None`: 100 ms, or twice the time from one datagram of inputs to
+    /// the next where that is longer, as at 10 ticks per second, so that what was in a lost one still comes in time.
+    pub lead_max_ms: Option<u32>,
     /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
     /// extrapolated. Default 0.01.
     pub late_snapshots_max: f64,
@@ -77,7 +78,7 @@ impl Default for ClientConfig {
             input_delay: InputDelay::default(),
             pacing: PacingBy::default(),
             late_inputs_max: 0.003,
-            lead_max_ms: 100,
+            lead_max_ms: None,
             late_snapshots_max: 0.01,
             playout_wait_max_ms: 250,
         }
@@ -85,9 +86,11 @@ impl Default for ClientConfig {
 }
 
 impl ClientConfig {
-    /// What the clock keeps to.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits { late: share(self.late_inputs_max), most: micros(self.lead_max_ms) }
+    /// What the clock keeps to, at so many ticks per second.
+    pub(crate) fn limits(&self, rate: TickRate) -> Limits {
+        let apart_ms = 1_000_u32.saturating_mul(self.send_interval.max(1)) / u32::from(rate.get());
+        let most_ms = self.lead_max_ms.unwrap_or(LEAD_MAX_MS.max(2 * apart_ms.min(LEAD_MAX_APART_MS)));
+        Limits { late: share(self.late_inputs_max), most: micros(most_ms) }
     }
 
     /// What the playout cursor keeps to.
@@ -95,6 +98,11 @@ impl ClientConfig {
         Limits { late: share(self.late_snapshots_max), most: micros(self.playout_wait_max_ms) }
     }
 }
+
+/// The largest lead where nothing else is said.
+const LEAD_MAX_MS: u32 = 100;
+/// Datagrams that are farther apart are no reason for a larger one.
+const LEAD_MAX_APART_MS: u32 = 1_000;
 
 /// From 0 to 1; what is not a number is 0.
 fn share(of: f64) -> f64 {

@@ -4,6 +4,9 @@ use crate::time::{Instant, Tick};
 use core::time::Duration;
 
 const SENT_KEPT: usize = 256;
+/// The shortest round trip is that of the last second: a route that has become longer is known by then.
+const QUARTERS_KEPT: usize = 4;
+const QUARTER_MICROS: u64 = 250_000;
 /// A quarter of a second of datagrams.
 const SAMPLES_KEPT: usize = 16;
 /// By more than this the round trip does not grow from one datagram to the next.
@@ -27,7 +30,10 @@ pub(crate) struct Connection {
     /// The first datagram since the clock was set back, if it was of late. Ticks before it are not those of now.
     anew: Option<u16>,
     rtt: Duration,
-    rtt_min: Duration,
+    /// The shortest round trip of each of the last quarters of a second with any, by number of the quarter.
+    shortest: [(u64, Duration); QUARTERS_KEPT],
+    /// The quarter of the newest round trip.
+    quarter: u64,
     /// The last round trips, by the low bits of the datagram's number.
     samples: [Duration; SAMPLES_KEPT],
     /// The smoothed distance of round trips from `rtt`.
@@ -50,7 +56,8 @@ impl Connection {
             heard: None,
             anew: None,
             rtt: Duration::ZERO,
-            rtt_min: Duration::ZERO,
+            shortest: [(0, Duration::MAX); QUARTERS_KEPT],
+            quarter: 0,
             samples: [Duration::MAX; SAMPLES_KEPT],
             jitter: Duration::ZERO,
             last_snapshot: now,
@@ -100,6 +107,12 @@ impl Connection {
         since >= 0
     }
 
+    /// When one of the last datagrams was sent.
+    pub(crate) fn sent_at(&self, sequence: u16) -> Option<Instant> {
+        let age = usize::from(self.sequence.wrapping_sub(sequence));
+        (1..=SENT_KEPT).contains(&age).then(|| self.sent[usize::from(sequence) % SENT_KEPT])
+    }
+
     /// The server has named one of our datagrams, and how long it held the answer.
     pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) {
         let age = self.sequence.wrapping_sub(sequence);
@@ -110,15 +123,21 @@ impl Connection {
         self.heard = Some(sequence);
         let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
         // A clock that is set forward makes a round trip of an hour.
-        let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min + GROWS_AT_ONCE) };
+        let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min() + GROWS_AT_ONCE) };
         if self.rtt.is_zero() {
-            (self.rtt, self.rtt_min) = (sample, sample);
+            self.rtt = sample;
         }
         self.samples[usize::from(sequence) % SAMPLES_KEPT] = sample;
         self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
-        // Falls at once, rises by an eighth of the way per second or so: the route may have changed.
-        self.rtt_min = self.rtt_min.min(sample) + self.rtt.saturating_sub(self.rtt_min.min(sample)) / 512;
+        self.note_shortest(now, sample);
+    }
+
+    fn note_shortest(&mut self, now: Instant, sample: Duration) {
+        self.quarter = self.quarter.max(now.micros() / QUARTER_MICROS);
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of those that are kept")]
+        let kept = &mut self.shortest[(self.quarter % QUARTERS_KEPT as u64) as usize];
+        *kept = (self.quarter, if kept.0 == self.quarter { kept.1.min(sample) } else { sample });
     }
 
     /// The smoothed round trip; zero until it is measured.
@@ -136,13 +155,16 @@ impl Connection {
         self.jitter
     }
 
-    /// The shortest round trip of late; zero until it is measured.
+    /// The shortest round trip of the last second in which there were any; zero until it is measured.
     pub(crate) fn rtt_min(&self) -> Duration {
-        self.rtt_min
+        let of_late = |(quarter, _): &&(u64, Duration)| self.quarter - quarter < QUARTERS_KEPT as u64;
+        let shortest = self.shortest.iter().filter(of_late).map(|(_, shortest)| *shortest).min();
+        shortest.filter(|shortest| *shortest < Duration::MAX).unwrap_or(self.rtt)
     }
 
-    pub(crate) fn start_with_rtt(&mut self, rtt: Duration) {
-        (self.rtt, self.rtt_min) = (rtt, rtt);
+    pub(crate) fn start_with_rtt(&mut self, now: Instant, rtt: Duration) {
+        self.rtt = rtt;
+        self.note_shortest(now, rtt);
     }
 
     pub(crate) fn note_snapshot(&mut self, now: Instant) {

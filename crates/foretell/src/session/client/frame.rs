@@ -323,10 +323,12 @@ pub struct ClientStats {
     pub slack_limited: bool,
     /// How far the client's clock leads the server's, in ticks, as estimated.
     pub lead_ticks: f64,
+    /// How much the server's clock gains on the client's, in parts per million, as estimated; negative where it loses.
+    pub clock_drift_ppm: f64,
     /// How far behind the newest possible information other entities are shown, in ticks.
     pub playout_delay_ticks: f64,
-    /// The speed of the client's ticks; 1 is nominal.
+    /// The speed of the client's ticks by that of the server's: 1 where nothing is steered.
     pub speed: f64,
-    /// The speed of the playout cursor; 1 is nominal.
+    /// The speed of the playout cursor by that of the server's ticks: 1 where nothing is steered.
     pub playout_speed: f64,
 }

@@ -221,9 +221,9 @@ impl<W: World> Client<W> {
         let connection = Connection::new((best.welcome.epoch, ticket), now);
         let player = best.welcome.player();
         let mut session = Session::new(&self.rules, &self.config, (player, connection), (at, now), handshake.snapshots);
-        session.connection.start_with_rtt(best.rtt);
+        session.connection.start_with_rtt(now, best.rtt);
         for snapshot in session.snapshots.complete() {
-            session.playout.note_arrival(snapshot, self.config.playout_limits());
+            session.playout.note_arrival(snapshot, &session.server_rate, self.config.playout_limits());
         }
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
         if let Phase::Playing(former) = &mut self.phase {

@@ -22,6 +22,7 @@ mod pacing;
 mod play;
 mod playout;
 mod prove;
+mod rate;
 mod readings;
 mod receive;
 mod reconcile;
@@ -61,6 +62,7 @@ use others::Heard;
 use pacing::Pacing;
 use play::{Done, Turn};
 use playout::{Playout, Points};
+use rate::ServerRate;
 use reconciler::Reconciler;
 use shown::Offsets;
 use snapshots::Snapshots;
@@ -123,6 +125,7 @@ struct Session<W: World> {
     connection: Connection,
     timeline: Timeline<W>,
     snapshots: Snapshots,
+    server_rate: ServerRate,
     pacing: Pacing,
     playout: Playout,
     /// Whose entities are to be predicted, by the newest compared snapshot.
@@ -353,6 +356,7 @@ impl<W: World> Session<W> {
                 config.checkpoint_interval,
             ),
             snapshots,
+            server_rate: ServerRate::new(rules.tick_rate, at, now),
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
             wanted: Predicted::own(player),

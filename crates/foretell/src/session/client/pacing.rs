@@ -1,10 +1,11 @@
 //! The client's clock: leads the server's so that inputs arrive just in time (DESIGN: the clock).
 //!
 //! The server reports how long before its deadline each datagram of inputs came. The client remembers when it ran each
-//! tick by a clock that is never steered, and so knows how far the steered one has to be shifted for an input to come just
-//! in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
+//! tick on an axis that is never steered and keeps to the speed of the server's clock ([`ServerRate`]), and so knows how far the
+//! steered one has to be shifted for an input to come just in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
 //! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
+use super::rate::ServerRate;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 
@@ -32,11 +33,11 @@ pub(crate) struct Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     clock: TickClock,
-    /// What the clock would show had it never been steered.
-    unsteered: TickClock,
-    /// Where that one stood at the update before.
+    /// Where the axis of the server's rate stood at the last update: it is never steered.
+    unsteered: TickTime,
+    /// Where it stood at the update before.
     before: TickTime,
-    /// By tick: where that one stood when the tick might have begun, had the clock been shifted otherwise: at a point
+    /// By tick: where it stood when the tick might have begun, had the clock been shifted otherwise: at a point
     /// between two updates, spread evenly from tick to tick. It then waits for the second.
     began: Vec<Option<(Tick, TickTime)>>,
     /// How far it is to be shifted.
@@ -53,9 +54,9 @@ pub(crate) struct Pacing {
 
 impl Pacing {
     pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> Pacing {
-        let clock = TickClock::new(rate, at, now);
         Pacing {
-            unsteered: clock.clone(),
+            clock: TickClock::new(rate, at, now),
+            unsteered: at,
             before: at,
             began: vec![None; TICKS_KEPT],
             goal: TickTime::default(),
@@ -63,20 +64,19 @@ impl Pacing {
             lateness: Lateness::new(),
             leapt: false,
             asked: (0.0, true),
-            clock,
         }
     }
 
-    pub(crate) fn advance(&mut self, now: Instant) {
-        self.before = self.unsteered.at();
+    /// Follows the caller's clock to `now`, at the speed of the server's and as much faster or slower as it is to be shifted.
+    pub(crate) fn advance(&mut self, now: Instant, server: &ServerRate) {
+        self.before = core::mem::replace(&mut self.unsteered, server.at(now));
         self.clock.advance(now);
-        self.unsteered.advance(now);
         let ahead_by = (self.goal - self.shift()).as_ticks();
         self.clock.set_speed(if ahead_by < -JUMP_TICKS {
             // Too far ahead. Its ticks never run backwards: it waits.
             0.0
         } else {
-            (1.0 + GAIN * ahead_by).clamp(0.9, 1.1)
+            server.speed() * (1.0 + GAIN * ahead_by).clamp(0.9, 1.1)
         });
     }
 
@@ -105,7 +105,7 @@ impl Pacing {
     pub(crate) fn note_tick(&mut self, tick: Tick) {
         // The golden ratio's multiples fill an interval evenly.
         let part = i64::from(tick.get().wrapping_mul(0x9e37_79b1) >> 16);
-        let waited = (self.unsteered.at() - self.before).millionths();
+        let waited = (self.unsteered - self.before).millionths();
         let began = self.before + TickTime::from_millionths(waited / 65_536 * part);
         self.began[tick.get() as usize % TICKS_KEPT] = Some((tick, began));
     }
@@ -220,7 +220,7 @@ impl Pacing {
     }
 
     fn shift(&self) -> TickTime {
-        self.clock.at() - self.unsteered.at()
+        self.clock.at() - self.unsteered
     }
 }
 

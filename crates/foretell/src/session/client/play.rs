@@ -50,9 +50,9 @@ pub(super) struct Turn<'a, W: World> {
 
 impl<W: World> Turn<'_, W> {
     pub(super) fn play(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, outbox: &mut Outbox) -> Done {
-        self.session.pacing.advance(self.now);
-        let one_way = self.session.connection.rtt_min() / 2;
-        self.session.playout.advance(self.now, one_way);
+        let Session { pacing, playout, server_rate, connection, .. } = &mut *self.session;
+        pacing.advance(self.now, server_rate);
+        playout.advance(self.now, server_rate, connection.rtt_min() / 2);
         if self.now.since(self.session.connection.last_snapshot()) > COAST_AFTER {
             self.session.pacing.coast();
         }
@@ -97,7 +97,7 @@ impl<W: World> Turn<'_, W> {
         }
         let up = self.session.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rules.tick_rate.get());
         let lead = self.session.lead_ticks(self.now);
-        self.session.pacing.restart(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
+        self.session.restart_clock(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
         true
     }
 
@@ -133,7 +133,7 @@ impl<W: World> Turn<'_, W> {
         let newest = session.snapshots.newest().map(|snapshot| snapshot.tick);
         let Some(tick) = newest.filter(|tick| *tick > compared) else { return 0 };
         let until = session.pacing.at().tick().next();
-        let fits = session.fits(tick, until, self.config.limits().most);
+        let fits = session.fits(tick, until, self.config.limits(self.rules.tick_rate).most);
         if !fits && waited < CLOCK_TRUSTED {
             return 0;
         }
@@ -206,10 +206,16 @@ impl<W: World> Session<W> {
         (tick..=tick + self.pacing.rate().ticks_in(most)).contains(&until)
     }
 
+    /// The clock is to stand at `at` from now on, as it and the server's have not gone on alike.
+    fn restart_clock(&mut self, at: TickTime) {
+        self.pacing.restart(at);
+        self.server_rate.note_clock_set();
+    }
+
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
     fn place_anew(&mut self, tick: Tick) -> Tick {
         let until = tick + self.pacing.rate().ticks_in(self.connection.rtt_of_late()) + 2;
-        self.pacing.restart(TickTime::start_of(until) - TickTime::from_millionths(1));
+        self.restart_clock(TickTime::start_of(until) - TickTime::from_millionths(1));
         self.connection.begin_anew();
         self.unasked = until;
         until

@@ -2,6 +2,7 @@
 //! the server is by now, for those that are shown ahead of the cursor.
 
 use super::pacing::Limits;
+use super::rate::ServerRate;
 use super::snapshots::Snapshot;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
@@ -32,14 +33,14 @@ pub(crate) struct Playout {
     rate: TickRate,
     cursor: Option<TickClock>,
     front: Option<TickClock>,
-    /// Of snapshots, by how far the tick axis of the local clock is ahead of theirs when they come. Only differences
-    /// count, as the two clocks have different origins.
+    /// Of snapshots, by how far the axis of the server's rate is ahead of their ticks when they come. Only differences
+    /// count, as the axis has an origin of its own.
     lateness: Lateness,
     newest: Option<Tick>,
     /// The distances between the last snapshots, in ticks; 0 for none yet.
     gaps: [u32; GAPS_KEPT],
     next_gap: usize,
-    /// How far the cursor is to be behind the local tick axis.
+    /// How far the cursor is to be behind that axis.
     behind: TickTime,
     /// How far the newest possible information is behind it.
     fastest: TickTime,
@@ -68,11 +69,11 @@ impl Playout {
 
     /// Takes in that a snapshot has come, and that those between it and the newest before have not. The delay that
     /// follows is an interval, so that there is mostly one state on each side of the cursor, and what the latenesses ask
-    /// for.
-    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, limits: Limits) {
+    /// for. Returns whether it tells of a new route.
+    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, server: &ServerRate, limits: Limits) -> bool {
         let gap = self.newest.map_or(0, |newest| snapshot.tick.since(newest));
         if self.newest.is_some() && gap == 0 {
-            return;
+            return false;
         }
         self.newest = Some(snapshot.tick);
         self.gaps[self.next_gap] = gap;
@@ -80,12 +81,11 @@ impl Playout {
         let interval = self.interval_ticks();
         let rate = i64::from(self.rate.get());
         let micros = |ticks: u32| i64::from(ticks) * 1_000_000 / rate;
-        let came = i64::try_from(snapshot.came.micros()).unwrap_or(i64::MAX);
-        let value = came.saturating_sub(micros(snapshot.tick.get()));
+        let value = (server.at(snapshot.came) - TickTime::start_of(snapshot.tick)).millionths() / rate;
         let value_of = |back: u32| value.saturating_add(micros(interval).saturating_mul(i64::from(back)));
-        self.lateness.note(snapshot.came, (gap / interval).clamp(1, 1024), value_of, limits.most);
+        let is_new_route = self.lateness.note(snapshot.came, (gap / interval).clamp(1, 1024), value_of, limits.most);
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
-            return;
+            return is_new_route;
         };
         let waits = (wanted - fastest).min(limits.most);
         let ticks = |micros: i64| TickTime::from_millionths(micros.saturating_mul(rate));
@@ -93,18 +93,21 @@ impl Playout {
         self.delay_ticks = delay.as_ticks();
         self.fastest = ticks(fastest);
         self.behind = self.fastest + delay;
+        is_new_route
     }
 
     /// Moves cursor and front to `now`, slewing them towards where they should be. `one_way` is how long the fastest
     /// datagram takes from the server.
-    pub(crate) fn advance(&mut self, now: Instant, one_way: Duration) {
+    pub(crate) fn advance(&mut self, now: Instant, server: &ServerRate, one_way: Duration) {
         if self.newest.is_none() {
             return;
         }
-        let (local, rate) = (self.local(now), self.rate);
-        let on_the_way = TickTime::ticks(one_way.as_secs_f64() * f64::from(rate.get()));
-        let cursor = steer(&mut self.cursor, rate, local - self.behind, now);
-        let front = steer(&mut self.front, rate, local - self.fastest + on_the_way, now);
+        let (at, speed) = (server.at(now), server.speed());
+        let on_the_way = TickTime::ticks(one_way.as_secs_f64() * f64::from(self.rate.get()));
+        let (behind, ahead) = (at - self.behind, at - self.fastest + on_the_way);
+        let start = |target| TickClock::new(self.rate, target, now);
+        let cursor = steer(self.cursor.get_or_insert_with(|| start(behind)), behind, speed, now);
+        let front = steer(self.front.get_or_insert_with(|| start(ahead)), ahead, speed, now);
         self.leapt_from = (cursor.1 || front.1).then_some(Points { now, cursor: cursor.0, front: front.0 });
     }
 
@@ -137,17 +140,11 @@ impl Playout {
     pub(crate) fn interval_ticks(&self) -> u32 {
         self.gaps.iter().copied().filter(|gap| *gap > 0).min().unwrap_or(1)
     }
-
-    fn local(&self, now: Instant) -> TickTime {
-        let micros = i64::try_from(now.micros()).unwrap_or(i64::MAX);
-        TickTime::from_millionths(micros.saturating_mul(i64::from(self.rate.get())))
-    }
 }
 
-/// Moves a clock to `now` and slews it towards `target`; it jumps where that is far. Returns where it would stand, and
-/// whether it has jumped.
-fn steer(clock: &mut Option<TickClock>, rate: TickRate, target: TickTime, now: Instant) -> (TickTime, bool) {
-    let clock = clock.get_or_insert_with(|| TickClock::new(rate, target, now));
+/// Moves a clock to `now` and slews it towards `target`, which moves at `speed`; it jumps where that is far. Returns where it
+/// would stand, and whether it has jumped.
+fn steer(clock: &mut TickClock, target: TickTime, speed: f64, now: Instant) -> (TickTime, bool) {
     clock.advance(now);
     let (at, error) = (clock.at(), (target - clock.at()).as_ticks());
     let jumps = error.abs() > JUMP_TICKS;
@@ -155,6 +152,6 @@ fn steer(clock: &mut Option<TickClock>, rate: TickRate, target: TickTime, now: I
         clock.jump(target);
     }
     let gain = if error > 0.0 { GAINS.0 } else { GAINS.1 };
-    clock.set_speed((1.0 + gain * error).clamp(0.85, 1.1));
+    clock.set_speed(speed * (1.0 + gain * error).clamp(0.85, 1.1));
     (at, jumps)
 }

@@ -56,10 +56,11 @@ impl<W: World> Client<W> {
         if let Some(session) = self.session() {
             stats.outcomes.waiting = session.waiting();
             stats.rtt = session.connection.rtt();
-            stats.speed = session.pacing.speed();
+            stats.clock_drift_ppm = session.server_rate.drift_ppm();
+            stats.speed = session.pacing.speed() / session.server_rate.speed();
             stats.slack_ticks = session.pacing.slack_ticks().unwrap_or(0.0);
             stats.slack_asked_ticks = session.pacing.asked().0;
-            stats.playout_speed = session.playout.speed();
+            stats.playout_speed = session.playout.speed() / session.server_rate.speed();
             stats.playout_delay_ticks = session.playout.delay_ticks();
         }
         stats

@@ -1,5 +1,6 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
+use super::rate::Exchange;
 use super::snapshots::Stored;
 use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
 use crate::rollback::World;
@@ -119,7 +120,9 @@ impl<W: World> Client<W> {
                 let snapshot = session.snapshots.completed(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
                 snapshot.canonical.iter().for_each(|canonical| session.timeline.announce(*canonical));
-                session.playout.note_arrival(snapshot, self.config.playout_limits());
+                if session.playout.note_arrival(snapshot, &session.server_rate, self.config.playout_limits()) {
+                    session.server_rate.note_new_route();
+                }
                 session.reconciler.note_told(snapshot);
                 self.stats.effect_ticks_untold += u64::from(session.effects.note_told(snapshot));
                 session.reconciler.note_contacts(&snapshot.contacts, session.timeline.predicted());
@@ -136,6 +139,10 @@ impl<W: World> Client<W> {
         let Phase::Playing(session) = &mut self.phase else { return };
         if let Some((sequence, ago)) = head.heard {
             session.holds.note_heard(sequence);
+            let server = head.held(tick, self.rules.tick_rate).filter(|_| is_paced(&self.rules));
+            if let (Some(sent), Some((arrived, answered))) = (session.connection.sent_at(sequence), server) {
+                session.server_rate.note(Exchange { sent, arrived, answered, came: now });
+            }
             session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
         }
         let acknowledged = head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick));
@@ -152,7 +159,7 @@ impl<W: World> Client<W> {
         let Phase::Playing(session) = &mut self.phase else { return };
         let of_now = session.connection.is_of_now(head.heard.map(|(sequence, _)| sequence));
         let Some((oldest, newer)) = head.arrivals.split_last().filter(|_| of_now) else { return };
-        let limits = self.config.limits();
+        let limits = self.config.limits(self.rules.tick_rate);
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
         let arrived = Tick::widen(u32::from(head.arrived), 16, tick);
         let Some(mut newest) = arrived.back(ticks_newer) else { return };
@@ -171,6 +178,9 @@ impl<W: World> Client<W> {
             } else {
                 session.pacing.hold_back(newest, margin);
             }
+        }
+        if is_new_route {
+            session.server_rate.note_new_route();
         }
         match self.config.pacing {
             _ if !is_paced(&self.rules) => {}

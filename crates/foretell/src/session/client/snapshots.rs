@@ -281,8 +281,7 @@ impl Snapshots {
         snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
-        let before = TickTime::start_of(tick) - TickTime::start_of(Tick::new(1));
-        snapshot.sent = before + TickTime::from_millionths(i64::from(head.fraction) * 1_000_000 / 256);
+        snapshot.sent = head.sent(tick);
         self.kept.insert(at, snapshot);
         if self.kept.len() <= self.most {
             return (at, 0);

@@ -52,6 +52,11 @@ impl View<'_> {
         velocity_of(self.kind, self.row)
     }
 
+    /// The words of that state.
+    pub fn words(&self) -> &[u32] {
+        self.row
+    }
+
     /// The description of its kind.
     pub fn kind(&self) -> &KindSchema {
         self.kind

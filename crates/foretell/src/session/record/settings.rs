@@ -116,7 +116,7 @@ impl Config for ClientConfig {
         stream_input_delay(stream, input_delay)?;
         stream_one_of(stream, pacing, &[PacingBy::Margins, PacingBy::RoundTrip])?;
         stream_float(stream, late_inputs_max)?;
-        stream.u32(lead_max_ms)?;
+        stream.optional(lead_max_ms, |stream, ms| stream.u32(ms))?;
         stream_float(stream, late_snapshots_max)?;
         stream.u32(playout_wait_max_ms)
     }
@@ -275,7 +275,7 @@ mod tests {
             input_delay: InputDelay::AboveRtt { rtt: Duration::from_millis(99), ticks_max: 5 },
             pacing: PacingBy::RoundTrip,
             late_inputs_max: 0.03,
-            lead_max_ms: 250,
+            lead_max_ms: Some(250),
             late_snapshots_max: 0.04,
             playout_wait_max_ms: 99,
         };

@@ -197,6 +197,10 @@ impl<W: World> Server<W> {
         };
         let mut peer = Peer::new(address, player, nonce, start, self.clock.at());
         (peer.ticket, peer.heard_at) = (ticket, self.admission.awake);
+        if self.rules.stepping == Stepping::Arrivals {
+            // Its first tick is that of its first input, also if that is lost.
+            peer.buffer.expect_from(start.0);
+        }
         let at = self.peers.partition_point(|peer| peer.player < player);
         self.peers.insert(at, peer);
         self.admission.addresses.insert(address, player);

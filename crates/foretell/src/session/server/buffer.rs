@@ -49,7 +49,7 @@ pub(crate) struct InputBuffer<I> {
     /// The next tick to take.
     next: Tick,
     newest: Option<Tick>,
-    /// The first tick that the player has ever sent an input for.
+    /// The first tick that is the player's: that of the first input that has come, unless it was said before.
     first: Option<Tick>,
     last: I,
     /// How many inputs in a row were repeated.
@@ -88,6 +88,11 @@ impl<I: Copy + Default> InputBuffer<I> {
 
     pub(crate) fn newest(&self) -> Option<Tick> {
         self.newest
+    }
+
+    /// From `tick` on a missing input is a miss, whether any has come or not.
+    pub(crate) fn expect_from(&mut self, tick: Tick) {
+        self.first = Some(tick);
     }
 
     pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
@@ -137,7 +142,7 @@ impl<I: Copy + Default> InputBuffer<I> {
         missed
     }
 
-    /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
+    /// Whether the player has sent an input for this tick or an earlier one, or has to, so that a missing one is a miss.
     pub(crate) fn expects(&self, tick: Tick) -> bool {
         self.first.is_some_and(|first| first <= tick)
     }

@@ -10,11 +10,16 @@ use crate::session::packet::{InputHead, Message, presented_time, stream_presente
 use crate::time::{Instant, Offset, Tick, TickTime};
 use crate::validation::{Ledger, Offence};
 use crate::wire::{BitReader, Malformed, read_change};
+use core::time::Duration;
 
 /// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
 const BUDGET_TICKS: u32 = 8;
 /// From here on it is told to slow down.
 const EARLY_TICKS: i64 = 2;
+/// A datagram that is more datagrams ahead of the newest was not sent after it: 16 s at 64 Hz.
+const SEQUENCE_AHEAD_MAX: i16 = 1024;
+/// But after a silence of so long it may have been.
+const SEQUENCE_ANEW: Duration = Duration::from_secs(1);
 
 impl<W: World> Server<W> {
     /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
@@ -129,7 +134,11 @@ impl<W: World> Server<W> {
         let newest_snapshot = head.snapshot.map(|tick| Tick::widen(u32::from(tick), 16, anchor));
         let peer = &mut self.peers[index];
         peer.stats.datagrams += 1;
-        let newer = peer.heard.is_none_or(|(sequence, _)| head.sequence.wrapping_sub(sequence).cast_signed() > 0);
+        let newer = peer.heard.is_none_or(|(sequence, at)| {
+            let ahead = head.sequence.wrapping_sub(sequence).cast_signed();
+            // One that is far ahead would make all that follow old, for minutes.
+            ahead > 0 && (ahead <= SEQUENCE_AHEAD_MAX || now.since(at) >= SEQUENCE_ANEW)
+        });
         if newer {
             peer.heard = Some((head.sequence, now));
             peer.sent.name(newest_snapshot);

@@ -13,6 +13,8 @@ pub struct Ends<W: World> {
     server: Server<W>,
     server_world: W,
     now: u64,
+    /// How much more the client's clock shows, in µs.
+    ahead: u64,
 }
 
 /// A world that such a session can be made of.
@@ -30,7 +32,12 @@ impl<W: Playable> Ends<W> {
         let client_world = W::with_player(player);
         let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
         let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &client_world);
-        Ends { client, client_world, server, server_world: W::default(), now: 0 }
+        Ends { client, client_world, server, server_world: W::default(), now: 0, ahead: 0 }
+    }
+
+    /// The client's clock is set, by so many microseconds.
+    pub fn set_clients_clock_forward(&mut self, by: u64) {
+        self.ahead += by;
     }
 
     /// Plays so many ticks and returns all datagrams that were sent.
@@ -39,14 +46,14 @@ impl<W: Playable> Ends<W> {
         let mut random = SplitMix64::new(7);
         for _ in 0..ticks {
             self.now += 15_625;
-            let now = Instant::from_micros(self.now);
+            let [now, clients] = [self.now, self.now + self.ahead].map(Instant::from_micros);
             let bits = random.next_u64();
             let mut words = [0; 64];
             for (nth, word) in words.iter_mut().enumerate() {
                 *word = (bits >> nth & 1) as u32;
             }
             let input = W::Input::read(&words);
-            self.client.update(now, &mut self.client_world, &mut |_| input, &mut outbox);
+            self.client.update(clients, &mut self.client_world, &mut |_| input, &mut outbox);
             for (_, datagram) in outbox.iter() {
                 sent.push(datagram.to_vec());
                 let _ = self.server.receive(now, PeerId(0), datagram);
@@ -55,7 +62,7 @@ impl<W: Playable> Ends<W> {
             self.server.update(now, &mut self.server_world, &mut outbox);
             for (_, datagram) in outbox.iter() {
                 sent.push(datagram.to_vec());
-                let _ = self.client.receive(now, datagram);
+                let _ = self.client.receive(clients, datagram);
             }
             outbox.clear();
         }
@@ -78,8 +85,8 @@ impl<W: Playable> Ends<W> {
 
 /// Gives the bytes to both ends. Says whether either understood them.
 pub fn feed<W: Playable>(ends: &mut Ends<W>, bytes: &[u8]) -> bool {
-    let now = Instant::from_micros(ends.now);
+    let [now, clients] = [ends.now, ends.now + ends.ahead].map(Instant::from_micros);
     let by_server = ends.server.receive(now, PeerId(0), bytes).is_ok();
-    let by_client = ends.client.receive(now, bytes).is_ok();
+    let by_client = ends.client.receive(clients, bytes).is_ok();
     by_server || by_client
 }

@@ -6,6 +6,7 @@
 pub mod hostile;
 pub mod projectiles;
 pub mod qiita;
+pub mod relayed;
 pub mod scenario;
 pub mod toys;
 

@@ -8,7 +8,7 @@ use foretell::{Rules, State};
 pub fn masses() -> Scenario<Masses> {
     Scenario::new(Rules::new(Body::schema()), Masses::default)
         .players(3)
-        .bot(|_, _, random| Buttons::from_bits(random.next_u64() & 31))
+        .bot(|_, random| Buttons::from_bits(random.next_u64() & 31))
         .event(|world, random| {
             let count = world.bodies.len().max(1) as u64;
             if let Some((_, body)) = world.bodies.get_mut((random.next_u64() % count) as usize) {

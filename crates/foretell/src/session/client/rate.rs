@@ -1,0 +1,417 @@
+//! How fast the server's clock runs by the client's own, and a tick axis that keeps to it.
+//!
+//! Two clocks of the same name never run alike: quartz is off by up to 100 ppm, a machine whose clock is being slewed by 500, a
+//! browser's throttled timer by whole per cent. Whatever is remembered by the client's clock then drifts against the server's, so
+//! latenesses are kept on an axis from which the drift is taken off.
+//!
+//! Each snapshot completes an exchange of four times, as in NTP (RFC 5905, section 8): half of the difference between the way up
+//! and the way down is the offset of the clocks, wrong by at most half of what the two ways took longer than they can. Of a
+//! quarter of a second the fastest of either way counts; the drift is the slope of a line through these offsets, each with the
+//! weight of how wrong it may be.
+
+use crate::math::f64::exp;
+use crate::time::{Instant, TickRate, TickTime};
+use core::f64::consts::LN_2;
+use core::time::Duration;
+
+/// Of the exchanges of one window the fastest of either way counts.
+const WINDOW: Duration = Duration::from_millis(250);
+/// How many windows are kept: half a minute.
+const WINDOWS_KEPT: usize = 128;
+/// What is so much older counts half: long enough to average out jitter, short enough to follow a clock that is being slewed.
+const HALF_LIFE_S: f64 = 8.0;
+/// Before anything is measured: the clocks run alike, give or take so much.
+const DRIFT_EXPECTED_PPM: f64 = 5_000.0;
+/// What is known of the drift is carried over to a new route with this accuracy at most.
+const DRIFT_CARRIED_PPM: f64 = 100.0;
+/// No clock is believed to be off by more: beyond it the tick clock's range of speeds ends.
+const DRIFT_MAX_PPM: f64 = 100_000.0;
+/// How exactly the times of an exchange are told, in microseconds.
+const RESOLUTION_MICROS: f64 = 100.0;
+/// So many windows in a row on one side of the line tell that it goes on elsewhere: a clock was set, or its speed has changed.
+/// The first of them may have begun before that.
+const BREAK_WINDOWS: usize = 4;
+/// So many windows in a row in which both ways together took longer, by far, tell of another route.
+const ROUTE_WINDOWS: usize = 16;
+/// What is longer by less is no other route, in microseconds.
+const ROUTE_MICROS: f64 = 5_000.0;
+
+/// A datagram to the server and the first one back that names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// When the client sent it.
+    pub sent: Instant,
+    /// Where the server's clock stood when it came.
+    pub arrived: TickTime,
+    /// Where the server's clock stood when it answered.
+    pub answered: TickTime,
+    /// When the answer came.
+    pub came: Instant,
+}
+
+/// The fastest ways of a quarter of a second.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    began: Instant,
+    /// Server's clock less client's, in microseconds, where the way up was fastest.
+    up: i64,
+    /// Client's clock less server's, where the way down was.
+    down: i64,
+}
+
+impl Window {
+    /// The server's clock less the client's, in microseconds, if either way takes as long.
+    fn offset(&self) -> i64 {
+        self.up.saturating_sub(self.down) / 2
+    }
+
+    /// What both ways take together, in microseconds.
+    fn round(&self) -> i64 {
+        self.up.saturating_add(self.down)
+    }
+}
+
+/// A line through offsets.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Seconds since the session's start, and the offset in microseconds there.
+    centre: (f64, f64),
+    /// Microseconds per second: parts per million.
+    slope: f64,
+    /// How far the slope may be off.
+    accuracy: f64,
+    /// How far offsets are from the line, in microseconds.
+    scatter: f64,
+    /// What both ways take together at least, in microseconds: the third smallest, as in a window in which a clock was set they
+    /// seem to take less than they can.
+    fastest: i64,
+}
+
+/// The drift of the two clocks, and the axis without it. Lives as long as the session.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerRate {
+    rate: TickRate,
+    began: Instant,
+    /// Oldest first, `len <= WINDOWS_KEPT`.
+    windows: Vec<Window>,
+    open: Option<Window>,
+    line: Option<Line>,
+    /// What was known of the drift before the windows, and how exactly, in ppm.
+    known: (f64, f64),
+    /// How many windows in a row are above the line; below it where negative.
+    astray: i32,
+    /// How many windows in a row were slower than the line's, by far.
+    slower: usize,
+    drift_ppm: f64,
+    /// Where the axis stood when its speed was last set.
+    since: (Instant, TickTime),
+}
+
+impl ServerRate {
+    /// An axis that stands at `at` when the client's clock shows `now`.
+    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerRate {
+        ServerRate {
+            rate,
+            began: now,
+            windows: Vec::with_capacity(WINDOWS_KEPT),
+            open: None,
+            line: None,
+            known: (0.0, DRIFT_EXPECTED_PPM),
+            astray: 0,
+            slower: 0,
+            drift_ppm: 0.0,
+            since: (now, at),
+        }
+    }
+
+    /// The axis at an instant, before or after the last one that was asked for: as far from any other point of it as the server's
+    /// clock goes on meanwhile.
+    pub(crate) fn at(&self, now: Instant) -> TickTime {
+        let (since, at) = self.since;
+        let passed = i128::from(now.micros()) - i128::from(since.micros());
+        #[expect(clippy::cast_possible_truncation, reason = "at most a tenth of a million")]
+        let speed_ppm = 1_000_000 + self.drift_ppm as i128;
+        let gone = passed * i128::from(self.rate.get()) * speed_ppm / 1_000_000;
+        at + TickTime::from_millionths(i64::try_from(gone).unwrap_or(i64::MAX))
+    }
+
+    /// How many seconds pass on the server's clock in one of the client's.
+    pub(crate) fn speed(&self) -> f64 {
+        1.0 + self.drift_ppm / 1e6
+    }
+
+    /// How much the server's clock gains on the client's, in parts per million.
+    pub(crate) fn drift_ppm(&self) -> f64 {
+        self.drift_ppm
+    }
+
+    /// Takes in an exchange that ended now.
+    pub(crate) fn note(&mut self, exchange: Exchange) {
+        let Exchange { sent, arrived, answered, came } = exchange;
+        if self.open.is_some_and(|open| came.since(open.began) >= WINDOW) {
+            self.close(came);
+        }
+        let server = |at: TickTime| at.millionths() / i64::from(self.rate.get());
+        let client = |at: Instant| i64::try_from(at.micros()).unwrap_or(i64::MAX);
+        let up = server(arrived).saturating_sub(client(sent));
+        let down = client(came).saturating_sub(server(answered));
+        let open = self.open.get_or_insert(Window { began: came, up, down });
+        (open.up, open.down) = (open.up.min(up), open.down.min(down));
+    }
+
+    /// The datagrams take another way from now on: how the ways compare is not known any more, but the clocks run as before.
+    pub(crate) fn note_new_route(&mut self) {
+        let accuracy = self.line.map_or(self.known.1, |line| line.accuracy);
+        self.begin_anew(accuracy.max(DRIFT_CARRIED_PPM));
+    }
+
+    /// One of the clocks was set, or stood still.
+    pub(crate) fn note_clock_set(&mut self) {
+        self.begin_anew(DRIFT_EXPECTED_PPM);
+    }
+
+    fn begin_anew(&mut self, accuracy_ppm: f64) {
+        self.windows.clear();
+        (self.open, self.line) = (None, None);
+        (self.astray, self.slower) = (0, 0);
+        self.known = (self.drift_ppm, accuracy_ppm);
+    }
+
+    /// The open window is over.
+    fn close(&mut self, now: Instant) {
+        let Some(window) = self.open.take() else { return };
+        if self.windows.len() == WINDOWS_KEPT {
+            self.windows.remove(0);
+        }
+        if self.is_on_another_route(window) {
+            self.note_new_route();
+        } else if self.has_broken(window) {
+            let forgotten = self.windows.len().saturating_sub(BREAK_WINDOWS - 2);
+            self.windows.drain(..forgotten);
+            (self.known, self.astray) = ((self.drift_ppm, DRIFT_EXPECTED_PPM), 0);
+        }
+        self.windows.push(window);
+        self.line = self.fit();
+        if let Some(line) = self.line {
+            self.since = (now, self.at(now));
+            self.drift_ppm = line.slope.clamp(-DRIFT_MAX_PPM, DRIFT_MAX_PPM);
+        }
+    }
+
+    /// Whether the last windows have all been slower than those of the line, by more than their scatter explains.
+    fn is_on_another_route(&mut self, newest: Window) -> bool {
+        let Some(line) = self.line else { return false };
+        let is_slower = excess(newest, line.fastest) > 8.0 * line.scatter + ROUTE_MICROS;
+        self.slower = if is_slower { self.slower + 1 } else { 0 };
+        self.slower >= ROUTE_WINDOWS
+    }
+
+    /// Whether the last windows have all been on one side of the line, by more than their scatter explains.
+    fn has_broken(&mut self, newest: Window) -> bool {
+        let Some(line) = self.line else { return false };
+        let ahead_s = self.seconds(newest) - line.centre.0;
+        let off = as_f64(newest.offset()) - line.centre.1 - line.slope * ahead_s;
+        let wrong = 2.0 * excess(newest, line.fastest) + 3.0 * line.scatter + 2.0 * line.accuracy * ahead_s.abs();
+        self.astray = match (off.abs() > wrong, off > 0.0) {
+            (false, _) => 0,
+            (true, true) => self.astray.max(0) + 1,
+            (true, false) => self.astray.min(0) - 1,
+        };
+        self.astray.unsigned_abs() as usize >= BREAK_WINDOWS
+    }
+
+    /// The line through all windows by weighted least squares, with what was known of its slope before.
+    fn fit(&self) -> Option<Line> {
+        let fastest = self.fastest()?;
+        let newest_s = self.seconds(*self.windows.last()?);
+        // The harmonic mean: as far as the better half is from its line, whatever the worse does.
+        let inverse: f64 = self.windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
+        let scatter = as_f64(i64::try_from(self.windows.len()).unwrap_or(i64::MAX)) / inverse;
+        let weight = |window: Window| {
+            let wrong = scatter + excess(window, fastest);
+            exp(-LN_2 * (newest_s - self.seconds(window)) / HALF_LIFE_S) / (wrong * wrong)
+        };
+        let (mut sum, mut seconds, mut offsets) = (0.0, 0.0, 0.0);
+        for window in &self.windows {
+            let weight = weight(*window);
+            sum += weight;
+            seconds += weight * self.seconds(*window);
+            offsets += weight * as_f64(window.offset());
+        }
+        let centre = (seconds / sum, offsets / sum);
+        let (known, accuracy) = self.known;
+        let mut squares = 1.0 / (accuracy * accuracy);
+        let mut products = known * squares;
+        for window in &self.windows {
+            let (weight, apart_s) = (weight(*window), self.seconds(*window) - centre.0);
+            squares += weight * apart_s * apart_s;
+            products += weight * apart_s * (as_f64(window.offset()) - centre.1);
+        }
+        Some(Line { centre, slope: products / squares, accuracy: (1.0 / squares).sqrt(), scatter, fastest })
+    }
+
+    /// The third smallest of what both ways took together; the largest where there are fewer.
+    fn fastest(&self) -> Option<i64> {
+        let mut smallest = [i64::MAX; 3];
+        for window in &self.windows {
+            let larger = smallest.iter().position(|kept| window.round() < *kept);
+            if let Some(at) = larger {
+                smallest[at..].rotate_right(1);
+                smallest[at] = window.round();
+            }
+        }
+        smallest.into_iter().take(self.windows.len()).last()
+    }
+
+    /// When a window began, in seconds since the session's start.
+    fn seconds(&self, window: Window) -> f64 {
+        window.began.since(self.began).as_secs_f64()
+    }
+}
+
+/// How much longer than the fastest a window's ways took, in microseconds and for each: by so much its offset may be wrong.
+fn excess(window: Window, fastest: i64) -> f64 {
+    as_f64(window.round().saturating_sub(fastest)).max(0.0) / 2.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds: 285 years")]
+fn as_f64(micros: i64) -> f64 {
+    micros as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netsim::SplitMix64;
+
+    const RATE: TickRate = TickRate::hz(64);
+
+    /// Two clocks and the ways between them: the client's shows virtual time, the server's another one.
+    struct Pair {
+        server: ServerRate,
+        random: SplitMix64,
+        now_s: f64,
+        /// What the server's clock shows by now, in seconds.
+        shown_s: f64,
+        drift_ppm: f64,
+        /// Of the way up and of the way down, in seconds: the least, and up to how much more.
+        ways: [(f64, f64); 2],
+    }
+
+    impl Pair {
+        fn new(seed: u64, drift_ppm: f64, ways: [(f64, f64); 2]) -> Pair {
+            let server = ServerRate::new(RATE, TickTime::default(), instant(10.0));
+            Pair { server, random: SplitMix64::new(seed), now_s: 10.0, shown_s: 7_000.0, drift_ppm, ways }
+        }
+
+        /// 60 exchanges per second, of which the server holds each for up to a tick.
+        fn run(&mut self, seconds: f64) {
+            let until = self.now_s + seconds;
+            while self.now_s < until {
+                self.now_s += 1.0 / 60.0;
+                self.shown_s += (1.0 + self.drift_ppm / 1e6) / 60.0;
+                let [up, down] = self.ways.map(|(least, more)| least + more * self.random.next_f64());
+                let held = self.random.next_f64() / 64.0;
+                let at = |seconds: f64| TickTime::from_millionths((seconds * 64e6) as i64);
+                self.server.note(Exchange {
+                    sent: instant(self.now_s - down - held - up),
+                    arrived: at(self.shown_s - down - held),
+                    answered: at(self.shown_s - down),
+                    came: instant(self.now_s),
+                });
+            }
+        }
+
+        fn error_ppm(&self) -> f64 {
+            (self.server.drift_ppm() - self.drift_ppm).abs()
+        }
+    }
+
+    fn instant(seconds: f64) -> Instant {
+        Instant::from_micros((seconds * 1e6) as u64)
+    }
+
+    const DRIFTS_PPM: [f64; 9] = [-50_000.0, -10_000.0, -1_000.0, -200.0, 0.0, 200.0, 1_000.0, 10_000.0, 50_000.0];
+
+    #[test]
+    fn the_drift_is_known_to_a_thousandth_after_four_seconds_and_to_a_ten_thousandth_after_twenty() {
+        for drift_ppm in DRIFTS_PPM {
+            for (seed, ways) in
+                [[(0.005, 0.0); 2], [(0.075, 0.02); 2], [(0.02, 0.005), (0.13, 0.03)]].into_iter().enumerate()
+            {
+                let mut pair = Pair::new(seed as u64, drift_ppm, ways);
+                pair.run(4.0);
+                assert!(pair.error_ppm() < 1_000.0, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
+                pair.run(16.0);
+                assert!(pair.error_ppm() < 100.0, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
+            }
+        }
+    }
+
+    #[test]
+    fn the_axis_goes_on_from_where_it_was_and_keeps_to_the_servers_clock() {
+        for drift_ppm in DRIFTS_PPM {
+            let mut pair = Pair::new(3, drift_ppm, [(0.05, 0.01); 2]);
+            pair.run(20.0);
+            let apart = |pair: &Pair| pair.server.at(instant(pair.now_s)).as_ticks() / 64.0 - pair.shown_s;
+            let before = apart(&pair);
+            pair.run(60.0);
+            assert!((apart(&pair) - before).abs() < 0.002, "{drift_ppm}: {}", apart(&pair) - before);
+        }
+    }
+
+    #[test]
+    fn a_queue_on_one_way_or_another_route_is_not_taken_for_a_drift() {
+        for ways in [[(0.3, 0.02), (0.05, 0.02)], [(0.05, 0.02), (0.3, 0.02)], [(0.005, 0.02), (0.05, 0.02)]] {
+            let mut pair = Pair::new(4, 300.0, [(0.05, 0.02); 2]);
+            pair.run(30.0);
+            pair.ways = ways;
+            for _ in 0..60 {
+                pair.run(1.0);
+                assert!(pair.error_ppm() < 1_500.0, "{ways:?}: {}", pair.error_ppm());
+            }
+            assert!(pair.error_ppm() < 150.0, "{ways:?}: {}", pair.error_ppm());
+        }
+    }
+
+    #[test]
+    fn a_clock_that_begins_to_run_otherwise_is_followed_within_seconds() {
+        for (before_ppm, after_ppm) in [(0.0, 10_000.0), (0.0, -10_000.0), (500.0, -500.0), (-20_000.0, 20_000.0)] {
+            let mut pair = Pair::new(5, before_ppm, [(0.05, 0.01); 2]);
+            pair.run(60.0);
+            pair.drift_ppm = after_ppm;
+            pair.run(8.0);
+            assert!(pair.error_ppm() < 600.0, "{before_ppm} to {after_ppm}: {}", pair.error_ppm());
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_not_taken_for_a_drift_for_long() {
+        for step_s in [-0.5, -0.05, 0.05, 0.5] {
+            let mut pair = Pair::new(6, 200.0, [(0.05, 0.01); 2]);
+            pair.run(60.0);
+            pair.shown_s += step_s;
+            pair.run(6.0);
+            assert!(pair.error_ppm() < 1_000.0, "{step_s} s: {}", pair.error_ppm());
+            pair.run(20.0);
+            assert!(pair.error_ppm() < 200.0, "{step_s} s: {}", pair.error_ppm());
+        }
+    }
+
+    #[test]
+    fn no_exchange_moves_the_axis_back_or_beyond_its_speeds() {
+        let mut random = SplitMix64::new(7);
+        let mut server = ServerRate::new(RATE, TickTime::default(), Instant::ZERO);
+        let (mut now, mut last) = (0, server.at(Instant::ZERO));
+        for _ in 0..20_000 {
+            now += random.next_u64() % 100_000;
+            let any = |random: &mut SplitMix64| TickTime::from_millionths(random.next_u64().cast_signed());
+            let (arrived, answered) = (any(&mut random), any(&mut random));
+            let sent = Instant::from_micros(random.next_u64());
+            server.note(Exchange { sent, arrived, answered, came: Instant::from_micros(now) });
+            let at = server.at(Instant::from_micros(now));
+            assert!(at >= last && (0.9..=1.1).contains(&server.speed()), "{at:?} after {last:?}, {}", server.speed());
+            last = at;
+        }
+    }
+}
