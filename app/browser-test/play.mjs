@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { PHONE, PROGRAM, SHOTS, freePort, launch } from "./common.mjs";
 import { startRelay } from "./relay.mjs";
@@ -19,11 +19,14 @@ let folder;
 const servers = [];
 const contexts = [];
 
-/** A dedicated server that lets guests in and forgets the lost soon; `log` is what it has said so far. */
-async function startServer({ ports, settings = [], flags = [] } = {}) {
+/**
+ * A dedicated server that lets guests in and forgets the lost soon; `log` is what it has said so far. What it keeps for another
+ * that is started after it is `kept`: certificates and keys.
+ */
+async function startServer({ ports, settings = [], flags = [], kept = true } = {}) {
   const [port, pagePort] = ports ?? [await freePort(), await freePort()];
   const all = [
-    "access.guests=true", `page.listen=127.0.0.1:${pagePort}`, "metrics.listen=", `server.state_dir=${folder}`,
+    "access.guests=true", `page.listen=127.0.0.1:${pagePort}`, "metrics.listen=", ...(kept ? [`server.state_dir=${folder}`] : []),
     "server.idle_timeout_s=3", "session.keep_lost_s=2", "log.filter=debug", ...settings,
   ];
   const args = ["serve", ...flags, "--listen", `127.0.0.1:${port}`, ...all.flatMap((setting) => ["--set", setting])];
@@ -38,11 +41,22 @@ async function startServer({ ports, settings = [], flags = [] } = {}) {
   throw new Error(`${PROGRAM} does not answer at ${server.origin}: ${server.log}`);
 }
 
-async function stop(server, signal = "SIGKILL") {
-  if (server.program.exitCode !== null || server.program.signalCode) return;
-  const ended = once(server.program, "exit");
-  server.program.kill(signal);
-  await ended;
+/** Waits until somebody has joined. */
+async function admits(server, timeout) {
+  for (const until = Date.now() + timeout; Date.now() < until; await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (server.log.includes("joined account=")) return;
+  }
+  throw new Error(`nobody has joined within ${timeout} ms: ${server.log}`);
+}
+
+/** Waits until it has ended by itself. */
+async function ended({ program }) {
+  if (program.exitCode === null && !program.signalCode) await once(program, "exit");
+}
+
+async function stop(server) {
+  server.program.kill("SIGKILL");
+  await ended(server);
 }
 
 /** A tab of its own browser profile in which `prepare` has been done to the page before it is loaded. */
@@ -210,13 +224,48 @@ describe("a tab", () => {
     assert(right[0] > 0.5, `it plays on: ${right}`);
   });
 
-  test("is told that the server ends, and then that it has ended", async () => {
+  const back = (page, timeout) => page.waitForFunction(() => document.body.dataset.state === "playing", null, { timeout });
+
+  test("comes back to a server that was started again with other certificates and keys, as soon as that is there", async () => {
+    let server = await startServer({ flags: ["--insecure"], kept: false });
+    const page = await play(server);
+    await page.evaluate(() => { window.sameTab = true; });
+    for (const [pause, key] of [[0, "KeyD"], [6_000, "KeyA"]]) {
+      await stop(server);
+      await page.waitForTimeout(pause);
+      server = await startServer({ ports: server.ports, flags: ["--insecure"], kept: false });
+      await admits(server, 3_000);
+      await back(page, 3_000);
+      assert.match(await statusOf(page), /You are player 1\./);
+      const right = await push(page, key, page, 1);
+      assert(Math.abs(right[0]) > 0.5, `it plays on: ${right}`);
+    }
+    assert(await page.evaluate(() => window.sameTab), "without loading the page again");
+    await page.screenshot({ path: `${SHOTS}play-restarted.png` });
+  });
+
+  test("loads itself anew when the server that was started again has other files for it", async () => {
+    const server = await startServer({ kept: false });
+    const page = await play(server);
+    await page.evaluate(() => { window.sameTab = true; });
+    await stop(server);
+    const newer = join(folder, "web");
+    cpSync(join(dirname(PROGRAM), "..", "web"), newer, { recursive: true });
+    appendFileSync(join(newer, "play.css"), "/* newer */");
+    await startServer({ ports: server.ports, kept: false, settings: [`page.folder=${newer}`] });
+    await page.waitForFunction(() => !window.sameTab && document.body.dataset.state === "playing", null, { timeout: 6_000 });
+  });
+
+  test("is told that the server ends, and then that it has ended, and joins the next one", async () => {
     const server = await startServer({ settings: ["server.drain_s=4"] });
     const page = await play(server);
     server.program.kill("SIGTERM");
     await page.waitForFunction(() => /ends in \d s/.test(document.getElementById("status").textContent), null, { timeout: 3_000 });
-    await page.waitForFunction(() => document.body.dataset.state === "over", null, { timeout: 8_000 });
-    assert.match(await statusOf(page), /the server has ended/);
+    await page.waitForFunction(() => document.body.dataset.state === "gone", null, { timeout: 8_000 });
+    assert.match(await statusOf(page), /The server has ended\. This page joins again when it is back\./);
+    await ended(server);
+    await startServer({ ports: server.ports });
+    await back(page, 3_000);
   });
 
   test("fits a phone, and is driven by touch", async () => {

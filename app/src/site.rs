@@ -51,6 +51,22 @@ pub fn check(headers: &HeaderMap, address: SocketAddr, proxied: Option<&str>) ->
     }
 }
 
+/// Whether a request calls the server by an address, by localhost or by one of these names, on whichever port. Programs that
+/// leave the host out are no browsers.
+pub fn check_host(headers: &HeaderMap, names: &[String]) -> Result<(), String> {
+    let Some(host) = headers.get(header::HOST) else { return Ok(()) };
+    let host = host.to_str().unwrap_or_default();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => name,
+        _ => host,
+    };
+    let known = |own: &str| own.eq_ignore_ascii_case(name);
+    match known("localhost") || names.iter().any(|own| known(own)) || unbracketed(name).parse::<IpAddr>().is_ok() {
+        true => Ok(()),
+        false => Err(format!("{name:?} is no name of this server: metrics.hosts has those that are.")),
+    }
+}
+
 /// What browsers call the server at `address`, where it is not on all interfaces: they leave out the port that http has.
 pub fn origins(address: SocketAddr) -> Vec<String> {
     let bound = match address.ip() {

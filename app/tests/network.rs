@@ -1,7 +1,8 @@
 //! `foretell serve`, `join` and `bots` as programs, over real sockets.
 
+use socket2::{Domain, Socket, Type};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -69,11 +70,15 @@ struct Server {
     metrics: String,
 }
 
+/// The last word of a line: an address.
+fn address(line: &str) -> String {
+    line.rsplit(' ').next().expect("an address").to_owned()
+}
+
 fn serve(more: &[&str]) -> Server {
     let arguments = ["serve", "--insecure", "--set", "metrics.listen=127.0.0.1:0", "--set", "page.listen="];
     let program = Program::start(&[&arguments, more].concat());
-    let url = program.says("players join ").rsplit(' ').next().expect("an address").to_owned();
-    let metrics = program.says("metrics: ").rsplit(' ').next().expect("an address").to_owned();
+    let [url, metrics] = ["players join ", "metrics: "].map(|part| address(&program.says(part)));
     Server { program, url, metrics }
 }
 
@@ -84,11 +89,28 @@ fn run(arguments: &[&str]) -> Output {
 /// Status line and body of what stands at a path beside the metrics.
 fn get(metrics: &str, path: &str) -> String {
     let address = metrics.trim_start_matches("http://").trim_end_matches("/metrics");
+    get_as(address, address, path)
+}
+
+/// The same of any server, under this name.
+fn get_as(address: &str, host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it takes requests");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it takes requests");
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("an answer");
     text
+}
+
+/// A figure of the server's own.
+fn metric(metrics: &str, name: &str) -> f64 {
+    figure(&get(metrics, "/metrics"), name)
+}
+
+/// Bots that run beside the test.
+fn bots_beside(server: &Server) -> Child {
+    let arguments = ["bots", "3", &server.url, "--metrics", &server.metrics, "--seconds", "2"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// The table of so many bots.
@@ -114,6 +136,15 @@ fn bots_play_on_a_dedicated_server_and_print_what_both_have_measured() {
     }
     let received = figure(&table, "sent to each, payload");
     assert!(received > 1.0, "{received} kB/s: five others move");
+}
+
+#[test]
+fn bots_of_two_programs_have_accounts_of_their_own_and_play_beside_each_other() {
+    let server = serve(&["--listen", "127.0.0.1:0"]);
+    for output in [bots_beside(&server), bots_beside(&server)].map(Child::wait_with_output) {
+        let output = output.expect("it ends");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]
@@ -166,6 +197,120 @@ fn a_server_that_is_told_to_end_takes_nobody_new_tells_its_players_and_ends_when
 }
 
 #[test]
+fn a_server_that_is_told_twice_to_end_says_good_bye_to_its_players_at_once() {
+    let mut server = serve(&["--listen", "127.0.0.1:0"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+    command.args(["join", &server.url, "--insecure", "alice"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let player = command.spawn().expect("it starts");
+    let until = |name, value: f64| {
+        (0..600).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            metric(&server.metrics, name) == value
+        })
+    };
+    assert!(until("foretell_players", 1.0));
+    server.program.signal("-TERM");
+    assert!(until("foretell_draining", 1.0));
+    server.program.signal("-TERM");
+    let sentence = String::from_utf8(player.wait_with_output().expect("it ends").stderr).expect("a text");
+    assert!(sentence.contains("the server has ended"), "{sentence}");
+    assert!(server.program.ends());
+}
+
+#[test]
+fn the_metrics_are_told_to_who_calls_the_server_by_an_address_or_by_a_name_of_its_own() {
+    let server = serve(&["--listen", "127.0.0.1:0", "--set", "metrics.hosts=[\"foretell.internal\"]"]);
+    let at = server.metrics.trim_start_matches("http://").trim_end_matches("/metrics");
+    for (host, told) in [
+        (at, true),
+        ("localhost", true),
+        ("[::1]:9464", true),
+        ("10.0.0.7:1", true),
+        ("Foretell.internal:9464", true),
+        ("evil.example", false),
+        ("foretell.internal.evil.example:9464", false),
+        ("", false),
+    ] {
+        for path in ["/metrics", "/health"] {
+            let answer = get_as(at, host, path);
+            assert_eq!(answer.starts_with("HTTP/1.1 200"), told, "{host}: {answer}");
+        }
+    }
+}
+
+/// A connection from an address of this machine, to tell visitors apart.
+#[cfg(target_os = "linux")]
+fn connect_from(from: [u8; 4], to: &str) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from((from, 0)).into()).expect("all of 127 is this machine");
+    socket.connect(&to.parse::<SocketAddr>().expect("an address").into()).expect("it listens");
+    socket.into()
+}
+
+/// How many bytes come in answer to a request, until the connection ends.
+#[cfg(target_os = "linux")]
+fn read_all(mut stream: TcpStream) -> usize {
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+    let mut bytes = Vec::new();
+    // It may be cut.
+    let _ = stream.read_to_end(&mut bytes);
+    bytes.len()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn visitors_who_read_nothing_cost_no_memory_keep_nobody_out_and_are_cut() {
+    const MODULE_BYTES: usize = 8_000_000;
+    let folder = std::env::temp_dir().join(format!("foretell-visitors-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("writable");
+    std::fs::write(folder.join("index.html"), "the page").expect("writable");
+    std::fs::write(folder.join("foretell_arena_bg.wasm"), vec![0; MODULE_BYTES]).expect("writable");
+    let page_folder = format!("page.folder={}", folder.display());
+    let more = ["--listen", "127.0.0.1:0", "--set", "page.listen=127.0.0.1:0", "--set", &page_folder];
+    let program =
+        Program::start(&[&["serve", "--insecure", "--set", "metrics.listen=127.0.0.1:0"][..], &more].concat());
+    let [page, metrics] = ["browsers play at ", "metrics: "].map(|part| address(&program.says(part)));
+    let page = page.trim_start_matches("http://").trim_end_matches('/');
+    let ask = |from| {
+        let mut stream = connect_from(from, page);
+        // Who is turned away can't write.
+        let _ = write!(stream, "GET /foretell_arena_bg.wasm HTTP/1.1\r\nHost: {page}\r\nConnection: close\r\n\r\n");
+        stream
+    };
+    assert!(read_all(ask([127, 0, 0, 9])) > MODULE_BYTES, "a visitor is served");
+    let memory = || metric(&metrics, "foretell_resident_memory_bytes");
+    let before = memory();
+    let silent: Vec<_> = (0..5).flat_map(|nth| [nth; 64]).map(|nth| ask([127, 0, 1, nth])).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    let grown = memory() - before;
+    assert!(grown < 2.0 * MODULE_BYTES as f64, "{grown} bytes more, of 320 who wait for {MODULE_BYTES}");
+    assert!(read_all(ask([127, 0, 0, 9])) > MODULE_BYTES, "one more is served beside them");
+    std::thread::sleep(Duration::from_secs(12));
+    assert!(silent.into_iter().all(|stream| read_all(stream) < MODULE_BYTES), "they were cut");
+    std::fs::remove_dir_all(folder).expect("removable");
+}
+
+/// The thread on which the page is served, as the system tells of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_page_is_served_by_a_thread_that_goes_behind_the_games() {
+    let server = serve(&["--listen", "127.0.0.1:0"]);
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.program.child.id())).expect("it runs");
+    let stats = tasks.flatten().map(|task| std::fs::read_to_string(task.path().join("stat")).expect("a thread"));
+    let niceness = stats.filter_map(|stat| {
+        let (name, rest) = stat.rsplit_once(") ")?;
+        // After the name: state, and then niceness as the 17th.
+        Some((name.ends_with("(http"), rest.split(' ').nth(16)?.parse::<i32>().ok()?))
+    });
+    let mut niceness: Vec<_> = niceness.collect();
+    niceness.sort_unstable();
+    assert!(
+        niceness.len() >= 2 && niceness.iter().all(|(http, nice)| *nice == if *http { 10 } else { 0 }),
+        "{niceness:?}"
+    );
+}
+
+#[test]
 fn a_player_of_a_server_that_was_killed_and_started_again_says_so_and_comes_back() {
     let folder = std::env::temp_dir().join(format!("foretell-network-{}", std::process::id()));
     let state_dir = format!("server.state_dir={}", folder.display());
@@ -190,6 +335,9 @@ fn what_is_wrong_is_said_in_a_sentence() {
     for (arguments, part) in [
         (&["serve"][..], "access.token_key"),
         (&["serve", "--insecure", "--listen", &taken], "can't be served"),
+        (&["serve", "--insecure", "--listen", "0.0.0.0:0"], "--insecure-for-all"),
+        (&["serve", "--insecure", "--listen", "[::]:0"], "--insecure-for-all"),
+        (&["serve", "--insecure-for-all"], "--insecure"),
         (&["serve", "--config", "/nowhere.toml"], "/nowhere.toml"),
         (&["serve", "--set", "session.nearest=x"], "nearest"),
         (&["join", "localhost:1", "--insecure", "alice"], "address"),

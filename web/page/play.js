@@ -1,5 +1,6 @@
 // The page of a dedicated server: asks to join, then in each animation frame hands the keys to the player of the wasm module
 // and draws what that shows. Everything of the game and of the network is in the module, of which there is one for each game.
+// A server that was started again may have other certificates and keys: then the page asks to join once more.
 
 import { Input } from "./input.js";
 import { toneOf } from "./tone.js";
@@ -7,6 +8,9 @@ import { toneOf } from "./tone.js";
 const $ = (id) => document.getElementById(id);
 /** How often the words and figures beside the room are renewed. */
 const TOLD_MS = 250;
+/** How often it is looked whether another server is there, while nothing is heard of the own one; and how long for an answer. */
+const LOOK_MS = 1000;
+const ANSWER_MS = 3000;
 /** A tab that is not seen has no frames; the player stands there meanwhile, and keeps the place. */
 const UNSEEN_MS = 250;
 
@@ -22,16 +26,20 @@ const shown = { frame: 0, at: 0, cubes: [], figures: {} };
 window.foretell = shown;
 
 let game = null;
-/** What is played, once the server has said so: its picture, and how many numbers there are for each cube. */
+/** What is played, once the server has said so: the module's class, its picture, and how many numbers there are for each cube. */
 let played = null;
+/** The invitation by which this page plays. */
+let invited = null;
 let told = { at: 0, bytes: null };
 
-/** What the server tells whoever may join: its address, and a token if it gives them to guests. */
-async function invitation() {
-  const answer = await fetch("join", { method: "POST" });
+async function ask(path, options) {
+  const answer = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer.json();
 }
+
+/** What the server tells whoever may join: its address, and a token if it gives them to guests. */
+const invitation = () => ask("join", { method: "POST" });
 
 /** The token of a player who brings one. */
 function askForToken() {
@@ -63,16 +71,53 @@ async function load(name) {
   for (const figure of document.querySelectorAll("[data-only]")) figure.hidden = figure.dataset.only !== name;
   const [{ Picture }, module] = await Promise.all([drawn(), import(`./foretell_${name}.js`)]);
   await module.default({ module_or_path: `foretell_${name}_bg.wasm` });
-  played = { picture: new Picture($("room")), fields: module.Game.fields() };
-  return module.Game;
+  played = { Game: module.Game, picture: new Picture($("room")), fields: module.Game.fields() };
 }
 
 async function join() {
   say("joining", "Joining.");
-  const { url, token, game: name } = await invitation();
-  const Game = await load(name);
-  game = await Game.join(url, token ?? (await askForToken()));
+  invited = await invitation();
+  await load(invited.game);
+  game = await played.Game.join(invited.url, invited.token ?? (await askForToken()));
   requestAnimationFrame(frame);
+}
+
+/** The hashes of the certificates in an address. */
+const hashesOf = (url) => new URL(url).hash.slice(1).split(".");
+/** Whether a server at `url` can be none that this page knows: it has none of the certificates. */
+const isStrange = (url) => !hashesOf(url).some((hash) => hashesOf(invited.url).includes(hash));
+
+/** Whether the server that is there now is to be joined anew, by the state of the game. Else its ticket leads there. */
+const NEEDS = {
+  trouble: (there) => isStrange(there.url),
+  rejoining: (there) => isStrange(there.url),
+  gone: () => true,
+  outdated: (there) => there.page !== invited.page,
+};
+
+let looking = false;
+/** While nothing is heard of the server: whether there is another one, and if so joins that. */
+async function look() {
+  const needs = game && NEEDS[game.state()];
+  if (!needs || looking) return;
+  looking = true;
+  try {
+    if (needs(await ask("server"))) await comeBack();
+  } catch {
+    // Nobody is there yet, or takes anybody: it is looked again.
+  } finally {
+    looking = false;
+  }
+}
+
+async function comeBack() {
+  const next = await invitation();
+  // Another page comes with it.
+  if (next.page !== invited.page || next.game !== invited.game) return location.reload();
+  const former = game;
+  game = await played.Game.join(next.url, next.token ?? (await askForToken()));
+  [invited, told] = [next, { at: 0, bytes: null }];
+  former.leave();
 }
 
 /** The cubes of a frame, from the numbers of the module. */
@@ -97,7 +142,7 @@ function frame(now) {
   shown.frame += 1;
   shown.at = now;
   const state = game.state();
-  played.picture.draw(shown.cubes, state === "over" || state === "rejoining");
+  played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state));
   input.show(keys);
   if (now - told.at >= TOLD_MS || state !== document.body.dataset.state) tell(now, state);
   requestAnimationFrame(frame);
@@ -138,6 +183,7 @@ function list() {
   }));
 }
 
+setInterval(look, LOOK_MS);
 setInterval(() => document.hidden && game && advance(0), UNSEEN_MS);
 addEventListener("pagehide", () => {
   game?.leave();

@@ -74,7 +74,9 @@ impl Game {
         self.ticks > 0
     }
 
-    /// How the player fares, in one word: `joining`, `playing`, `trouble`, `rejoining` or `over`.
+    /// How the player fares, in one word: `joining`, `playing`, `trouble`; `rejoining` by the ticket; `gone` where this
+    /// connection won't come back, and another server may be there some time; `outdated` where another page is needed; `over`
+    /// where one end wants it so.
     pub fn state(&self) -> String {
         status::of(&self.player).0.into()
     }

@@ -10,22 +10,24 @@ const OTHER_BUILD: &str = "This page and the server are of different versions: b
 
 /// In one word, and in a sentence.
 pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
-    let sentence = match player.connected() {
-        Connected::Yes => return connected(player),
-        Connected::Rejoining => return ("rejoining", "Connection lost. Trying to come back.".into()),
-        Connected::Closed(Closed::Incompatible) => OTHER_BUILD.into(),
-        Connected::Closed(why) => format!("It is over: {why}."),
-        Connected::Refused(why) => format!("The server does not take you back: {why}."),
-        Connected::GivenUp => "Connection lost, and the server could not be reached for five minutes.".into(),
-    };
-    ("over", sentence)
+    match player.connected() {
+        Connected::Yes => connected(player),
+        Connected::Rejoining => ("rejoining", "Connection lost. Trying to come back.".into()),
+        Connected::Closed(Closed::Incompatible) => ("outdated", OTHER_BUILD.into()),
+        Connected::Closed(Closed::ServerEnded) => {
+            ("gone", "The server has ended. This page joins again when it is back.".into())
+        }
+        Connected::Closed(why) => ("over", format!("It is over: {why}.")),
+        Connected::Refused(why) => ("gone", format!("The server does not take you back: {why}. Joining again.")),
+        Connected::GivenUp => ("gone", "Connection lost. This page joins again when the server is back.".into()),
+    }
 }
 
 fn connected<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let client = player.client();
     let (state, sentence) = match client.state(player.clock().now()) {
         ClientState::Joining => ("joining", "Joining."),
-        ClientState::Refused(Refusal::Version | Refusal::Rules) => ("over", OTHER_BUILD),
+        ClientState::Refused(Refusal::Version | Refusal::Rules) => ("outdated", OTHER_BUILD),
         ClientState::Refused(Refusal::Full) => ("over", "The server is full."),
         ClientState::Refused(Refusal::TooLarge) => ("over", "There is too much in this game for anybody to join."),
         ClientState::Refused(Refusal::Gone) => ("over", "The place is taken over, or given up."),

@@ -29,14 +29,15 @@ const FRAME: Duration = Duration::from_micros(16_667);
 /// A minute, over and over.
 const SCRIPT_TICKS: u32 = 3600;
 
-/// Joins, plays, and leaves when it has been measured from the first instant to the second.
+/// Joins, plays, and leaves when it has been measured from the first instant to the second. The crowd is the other bots of this
+/// program: those of another have accounts of their own.
 pub async fn play<G: Game>(
     url: String,
-    number: u16,
+    (crowd, number): (u32, u16),
     send_interval: u32,
     (begins, ends): (Instant, Instant),
 ) -> Result<Seen> {
-    let account = Account::new(&format!("bot {number}")).expect("a name");
+    let account = Account::new(&format!("bot {crowd:08x} {number}")).expect("a short name");
     let token = Token::insecure(&account, UnixTime::now());
     let client = ClientConfig { send_interval, ..G::client() };
     let config = JoinConfig { client, ..JoinConfig::new(G::rules()) };

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use bot::Seen;
 use clap::Args;
 use foretell_arena::{Arena, Game};
+use foretell_net::random_key;
 use foretell_pile::Pile;
 use scrape::Scrape;
 use std::process::ExitCode;
@@ -56,9 +57,11 @@ pub fn run(args: &BotsArgs) -> Result<ExitCode> {
 async fn play<G: Game>(args: &BotsArgs) -> Result<ExitCode> {
     let whole = Duration::from_secs(args.seconds.into());
     let begins = Instant::now() + APART * args.count.into() + SETTLING;
+    let [a, b, c, d, ..] = random_key();
+    let crowd = u32::from_le_bytes([a, b, c, d]);
     let mut bots = JoinSet::new();
     for number in 0..args.count {
-        bots.spawn(bot::play::<G>(args.url.clone(), number, args.send_interval, (begins, begins + whole)));
+        bots.spawn(bot::play::<G>(args.url.clone(), (crowd, number), args.send_interval, (begins, begins + whole)));
         sleep(APART).await;
     }
     sleep(begins.saturating_duration_since(Instant::now())).await;

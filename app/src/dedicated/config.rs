@@ -93,6 +93,7 @@ pub struct PageKeys {
 pub struct MetricsKeys {
     #[serde(with = "nowhere")]
     pub listen: Option<SocketAddr>,
+    pub hosts: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -213,7 +214,7 @@ impl Default for PageKeys {
 
 impl Default for MetricsKeys {
     fn default() -> MetricsKeys {
-        MetricsKeys { listen: Some((LOOPBACK, 9464).into()) }
+        MetricsKeys { listen: Some((LOOPBACK, 9464).into()), hosts: Vec::new() }
     }
 }
 

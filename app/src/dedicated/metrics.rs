@@ -1,10 +1,14 @@
 //! What Prometheus reads, and whether the server is well.
 
-use super::serving;
+use super::config::MetricsKeys;
+use super::serving::Site;
+use super::visitors::Limits;
+use crate::site;
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use cpu_time::ProcessTime;
@@ -15,32 +19,36 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::TcpListener;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// Connections at once: Prometheus, and who watches over the server.
-const CONNECTIONS_MAX: usize = 16;
+/// Connections at once: Prometheus, and who watches over the server, maybe through one proxy.
+const LIMITS: Limits = Limits { connections_max: 32, per_address_max: 16 };
 
-/// Takes the port.
+/// `/metrics` and `/health`, to be served; `None` where they are not.
 ///
 /// # Errors
-/// When it is taken already.
-pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    let listener = TcpListener::bind(address).await;
-    let listener = listener.with_context(|| format!("metrics.listen: {address} can't be served"))?;
+/// When the port is taken already.
+pub fn site(keys: &MetricsKeys, status: watch::Receiver<Status>) -> Result<Option<Site>> {
+    let Some(address) = keys.listen else { return Ok(None) };
+    let listener = TcpListener::bind(address).with_context(|| format!("metrics.listen: {address} can't be served"))?;
     println!("metrics: http://{}/metrics", listener.local_addr()?);
-    Ok(listener)
-}
-
-/// Serves `/metrics` and `/health` for ever.
-pub async fn serve(listener: TcpListener, status: watch::Receiver<Status>) {
     let mut registry = Registry::with_prefix("foretell");
     registry.register_collector(Box::new(Figures(status.clone())));
     let metrics = Router::new().route("/metrics", get(tell)).with_state(Arc::new(registry));
     let health = Router::new().route("/health", get(health)).with_state(status);
-    serving::serve(listener, metrics.merge(health), CONNECTIONS_MAX).await;
+    let router = metrics.merge(health).layer(from_fn_with_state(Arc::new(keys.hosts.clone()), check));
+    Ok(Some(Site { listener, router, limits: LIMITS, is_proxy: Box::new(|_| false) }))
+}
+
+/// Answers who calls the server by an address, or by a name that is its own: a page of another site can make a name of its
+/// own point here, and would read what its visitors' browsers are told.
+async fn check(State(hosts): State<Arc<Vec<String>>>, request: Request, next: Next) -> Response {
+    match site::check_host(request.headers(), &hosts) {
+        Ok(()) => next.run(request).await,
+        Err(sentence) => site::refuse(&sentence),
+    }
 }
 
 async fn tell(State(registry): State<Arc<Registry>>) -> Response {

@@ -1,6 +1,7 @@
 //! `foretell serve`: a dedicated server of the arena or the pile, for programs and browsers.
 
 mod address;
+mod budget;
 mod bundle;
 mod config;
 mod metrics;
@@ -8,9 +9,10 @@ mod page;
 mod proxies;
 mod serving;
 mod setup;
+mod visitors;
 
 use crate::game::GameName;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use config::{Config, LogFormat, LogKeys};
 use foretell_arena::{Arena, Game};
@@ -18,6 +20,7 @@ use foretell_pile::Pile;
 use std::io::{IsTerminal, stderr};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -35,6 +38,9 @@ pub struct ServeArgs {
     /// INSECURE development mode: anybody may play in anybody's name.
     #[arg(long)]
     insecure: bool,
+    /// The same on an address that others than this machine can reach.
+    #[arg(long, requires = "insecure")]
+    insecure_for_all: bool,
     /// Prints the default configuration with every key explained, and exits.
     #[arg(long)]
     print_config: bool,
@@ -50,6 +56,7 @@ pub fn run(args: ServeArgs) -> Result<()> {
     if let Some(listen) = args.listen {
         config.server.listen = listen;
     }
+    check_reach(config.server.listen, &args)?;
     start_log(&config.log)?;
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
     match config.session.game {
@@ -58,36 +65,42 @@ pub fn run(args: ServeArgs) -> Result<()> {
     }
 }
 
+/// Anybody may play in anybody's name where nobody else can reach the server, or where it was said twice.
+fn check_reach(listen: SocketAddr, args: &ServeArgs) -> Result<()> {
+    ensure!(
+        !args.insecure || args.insecure_for_all || listen.ip().to_canonical().is_loopback(),
+        "--insecure lets anybody play in anybody's name, and others than this machine can reach {listen}: let guests in by \
+         --set access.guests=true, or say --insecure-for-all too"
+    );
+    Ok(())
+}
+
 async fn serve<G: Game>(config: &Config, insecure: bool, world: G) -> Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listen = config.server.listen;
     let (mut serve_config, guests) = setup::set_up::<G>(config, insecure)?;
-    let page = match config.page.listen {
-        Some(address) => Some(page::bind(address).await?),
-        None => None,
-    };
+    let page = config.page.listen.map(page::bind).transpose()?;
     serve_config.origins.extend(page.iter().flat_map(|page| page::origins(page, &config.page)));
     let running = foretell_net::serve(listen, world, serve_config)
         .await
         .with_context(|| format!("server.listen: {listen} can't be served"))?;
     println!("foretell serve: the {}, players join {}", G::NAME, running.url(&config.server.host));
-    if let Some(listener) = page {
-        let players = page::Players::new(G::NAME, &config.server.host, &running, guests);
-        tokio::spawn(page::serve(listener, &config.page, players)?);
-    }
-    if let Some(address) = config.metrics.listen {
-        let listener = metrics::bind(address).await?;
-        tokio::spawn(metrics::serve(listener, running.watch()));
-    }
+    let players = page::Players::new(G::NAME, &config.server.host, &running, guests);
+    let page = page.map(|listener| page::site(listener, &config.page, players)).transpose()?;
+    let metrics = metrics::site(&config.metrics, running.watch())?;
+    serving::start(page.into_iter().chain(metrics).collect())?;
     let mut status = running.watch();
-    tokio::select! {
-        () = told_to_end(&mut terminate, &mut interrupt) => running.drain(config.drain()),
-        // Nobody reports any more: the game has failed.
-        _ = status.wait_for(|_| false) => {}
+    // Told once it waits for its players, told twice it says good-bye to them at once.
+    for limit in [config.drain(), Duration::ZERO] {
+        tokio::select! {
+            () = told_to_end(&mut terminate, &mut interrupt) => running.drain(limit),
+            // Nobody reports any more: the server has ended, or the game has failed.
+            _ = status.wait_for(|_| false) => break,
+        }
     }
     tokio::select! {
         ended = running.ended() => ended.context("the game has failed, and the server with it")?,
-        () = told_to_end(&mut terminate, &mut interrupt) => tracing::warn!("told twice to end: ending at once"),
+        () = told_to_end(&mut terminate, &mut interrupt) => tracing::warn!("told three times to end"),
     }
     Ok(())
 }

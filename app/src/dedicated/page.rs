@@ -1,10 +1,12 @@
 //! The page of the dedicated server: its files for browsers, and what they need to join.
 
-use super::bundle;
+use super::budget::{Budget, Shares};
+use super::bundle::Bundle;
 use super::config::PageKeys;
 use super::proxies::Proxies;
-use super::serving;
+use super::serving::Site;
 use super::setup::Guests;
+use super::visitors::Limits;
 use crate::site;
 use anyhow::{Context, Result};
 use axum::Router;
@@ -12,26 +14,29 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use foretell_net::{Account, CertificateHash, Running, join_url, network, random_key};
+use foretell_net::{Account, CertificateHash, Running, join_url, random_key};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use tokio::sync::watch;
 
-/// How many tokens one address gets in a minute, and all together.
-const TOKENS_PER_ADDRESS: u32 = 30;
-const TOKENS_MAX: u32 = 1000;
+/// Connections to the page at once. A browser has six; half of what one address may have is a router with five players who load
+/// it in the same moment.
+const LIMITS: Limits = Limits { connections_max: 256, per_address_max: 64 };
+/// How many tokens are given in a minute.
+const TOKENS: Shares = Shares { per_address: 30, in_all: 1000 };
+/// What may be asked for in a minute, in requests and pieces of what they are answered with: the page has about 60 of both, and
+/// 2000 pieces a minute are 8.7 Mbit/s.
+const REQUESTS: Shares = Shares { per_address: 2000, in_all: 200_000 };
+const PIECE_BYTES: usize = 32_768;
 
 /// Takes the port.
 ///
 /// # Errors
 /// When it is taken already.
-pub async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| format!("page.listen: {address} can't be served"))
+pub fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("page.listen: {address} can't be served"))
 }
 
 /// What browsers call a page that is served there.
@@ -48,14 +53,12 @@ pub struct Players {
     port: u16,
     hashes: watch::Receiver<Vec<CertificateHash>>,
     guests: Guests,
-    given: Mutex<Given>,
 }
 
 impl Players {
     pub fn new(game: &'static str, host: &str, running: &Running, guests: Guests) -> Players {
         let (port, hashes) = (running.local_addr().port(), running.watch_certificate_hashes());
-        let given = Mutex::new(Given { since: Instant::now(), tokens: BTreeMap::new() });
-        Players { game, host: host.to_owned(), port, hashes, guests, given }
+        Players { game, host: host.to_owned(), port, hashes, guests }
     }
 
     fn url(&self) -> String {
@@ -63,77 +66,99 @@ impl Players {
     }
 }
 
-/// The tokens of the running minute, by address.
-struct Given {
-    since: Instant,
-    /// At most [`TOKENS_MAX`] addresses.
-    tokens: BTreeMap<IpAddr, u32>,
-}
-
-impl Given {
-    /// Whether one more may be given; if so it counts, for all of an IPv6 network of 64 bits.
-    fn allows(&mut self, now: Instant, to: IpAddr) -> bool {
-        let to = network(to);
-        if now.duration_since(self.since) >= Duration::from_secs(60) {
-            (self.since, self.tokens) = (now, BTreeMap::new());
-        }
-        let given = self.tokens.get(&to).copied().unwrap_or(0);
-        let allowed = given < TOKENS_PER_ADDRESS && self.tokens.values().sum::<u32>() < TOKENS_MAX;
-        if allowed {
-            self.tokens.insert(to, given + 1);
-        }
-        allowed
-    }
-}
-
-/// Connections to the page at once: a browser has six.
-const CONNECTIONS_MAX: usize = 256;
-
 struct Page {
     address: SocketAddr,
     origin: Option<String>,
     /// Of no meaning without an origin.
     proxies: Proxies,
-    folders: Vec<PathBuf>,
     players: Players,
+    bundle: Mutex<Bundle>,
+    tokens: Mutex<Budget>,
+    requests: Mutex<Budget>,
 }
 
-/// Serves the page for ever.
+/// The page, to be served.
 ///
 /// # Errors
 /// When the listener has no address, or a proxy is none.
-pub fn serve(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<impl Future<Output = ()> + use<>> {
-    let address = listener.local_addr().context("the page's listener has no address")?;
-    let folders = bundle::folders(keys.folder.as_deref());
+pub fn site(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<Site> {
+    let (address, now) = (listener.local_addr().context("the page's listener has no address")?, Instant::now());
+    let mut bundle = Bundle::new(keys.folder.as_deref(), players.game);
     let seen = keys.origin.clone().unwrap_or_else(|| format!("http://{address}"));
-    match bundle::is_built(&folders) {
+    match bundle.is_built(now) {
         true => println!("foretell serve: browsers play at {seen}/"),
         false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it ({seen}/)"),
     }
     let proxies = if keys.origin.is_some() { Proxies::read(&keys.proxies)? } else { Proxies::default() };
-    let page = Arc::new(Page { address, origin: keys.origin.clone(), proxies, folders, players });
-    let router = Router::new().route("/join", post(join)).fallback(get(file)).with_state(page);
-    Ok(serving::serve(listener, router, CONNECTIONS_MAX))
+    let stands_for_many = proxies.clone();
+    let page = Arc::new(Page {
+        address,
+        origin: keys.origin.clone(),
+        proxies,
+        players,
+        bundle: Mutex::new(bundle),
+        tokens: Mutex::new(Budget::new(TOKENS, now)),
+        requests: Mutex::new(Budget::new(REQUESTS, now)),
+    });
+    let router = Router::new().route("/join", post(join)).route("/server", get(server)).fallback(get(file));
+    let is_proxy = Box::new(move |ip| stands_for_many.contains(ip));
+    Ok(Site { listener, router: router.with_state(page), limits: LIMITS, is_proxy })
+}
+
+/// Why a request is not answered.
+enum Unanswered {
+    /// It is meant for another server, or comes from another site.
+    Strange(String),
+    /// Who asks has had what they get in a minute.
+    TooMany(&'static str),
+}
+
+impl IntoResponse for Unanswered {
+    fn into_response(self) -> Response {
+        match self {
+            Unanswered::Strange(sentence) => site::refuse(&sentence),
+            Unanswered::TooMany(sentence) => {
+                (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], sentence).into_response()
+            }
+        }
+    }
+}
+
+impl Page {
+    /// Whether a request is answered, to which there are so many bytes to say; and who asks.
+    fn admit(&self, headers: &HeaderMap, from: SocketAddr, bytes: usize) -> Result<IpAddr, Unanswered> {
+        site::check(headers, self.address, self.origin.as_deref()).map_err(Unanswered::Strange)?;
+        let who = self.proxies.asker(headers, from.ip());
+        let pieces = u32::try_from(bytes.div_ceil(PIECE_BYTES)).unwrap_or(u32::MAX);
+        match lock(&self.requests).allows(Instant::now(), who, pieces.saturating_add(1)) {
+            true => Ok(who),
+            false => Err(Unanswered::TooMany("You have asked for too much in this minute.\n")),
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file of the page.
-async fn file(State(page): State<Arc<Page>>, headers: HeaderMap, uri: Uri) -> Response {
-    if let Err(sentence) = site::check(&headers, page.address, page.origin.as_deref()) {
-        return site::refuse(&sentence);
-    }
-    let Players { host, port, .. } = &page.players;
-    let policy = policy(host, *port);
-    // The thread of the requests is that of the ticks.
-    let (asked, path) = (Arc::clone(&page), uri.path().to_owned());
-    let found = tokio::task::spawn_blocking(move || bundle::find(&asked.folders, &path)).await;
-    match found.ok().flatten() {
+async fn file(
+    State(page): State<Arc<Page>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Unanswered> {
+    let found = lock(&page.bundle).find(Instant::now(), uri.path());
+    page.admit(&headers, from, found.as_ref().map_or(0, |file| file.bytes.len()))?;
+    let policy = policy(&page.players.host, page.players.port);
+    Ok(match found {
         Some(file) => (site::headers(file.kind, &policy), file.bytes).into_response(),
         None if uri.path() == "/" => {
             (StatusCode::SERVICE_UNAVAILABLE, site::headers("text/html; charset=utf-8", &policy), NOT_BUILT)
                 .into_response()
         }
         None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
-    }
+    })
 }
 
 /// From where the page takes what it runs, and where it may connect.
@@ -151,33 +176,48 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
     <p>The server runs, and programs can join it: its address stands where it was started.</p>\
     <p>To play here, build the page with <code>cargo xtask web</code>, then load this one again.</p></html>";
 
-/// What the page needs to join. Without a token the player has to bring one.
+/// What the page needs to join.
 #[derive(Serialize)]
 struct Invitation {
     url: String,
-    token: Option<String>,
     /// What is played there.
     game: &'static str,
+    /// What tells the page from one with other files.
+    page: String,
+    /// Without one the player has to bring it.
+    token: Option<String>,
+}
+
+impl Page {
+    fn invite(&self, token: Option<String>) -> Response {
+        let page = lock(&self.bundle).build(Instant::now()).to_owned();
+        let invitation = Invitation { url: self.players.url(), game: self.players.game, page, token };
+        let text = serde_json::to_string(&invitation).expect("texts");
+        ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+    }
+}
+
+/// Which server plays here now, for a page that has lost its own.
+async fn server(
+    State(page): State<Arc<Page>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+) -> Result<Response, Unanswered> {
+    page.admit(&headers, from, 0)?;
+    Ok(page.invite(None))
 }
 
 async fn join(
     State(page): State<Arc<Page>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-) -> Response {
-    if let Err(sentence) = site::check(&headers, page.address, page.origin.as_deref()) {
-        return site::refuse(&sentence);
+) -> Result<Response, Unanswered> {
+    let who = page.admit(&headers, from, 0)?;
+    let guests = &page.players.guests;
+    if guests.come() && !lock(&page.tokens).allows(Instant::now(), who, 1) {
+        return Err(Unanswered::TooMany("Too many have asked to join in this minute.\n"));
     }
-    let players = &page.players;
-    let to = page.proxies.asker(&headers, from.ip());
-    let given = || players.given.lock().unwrap_or_else(PoisonError::into_inner);
-    if players.guests.come() && !given().allows(Instant::now(), to) {
-        return (StatusCode::TOO_MANY_REQUESTS, "Too many have asked to join in this minute.\n").into_response();
-    }
-    let token = players.guests.token(&guest()).map(|token| token.reveal());
-    let invitation =
-        serde_json::to_string(&Invitation { url: players.url(), token, game: players.game }).expect("three texts");
-    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], invitation).into_response()
+    Ok(page.invite(guests.token(&guest()).map(|token| token.reveal())))
 }
 
 /// A name that nobody else has.
@@ -189,28 +229,6 @@ fn guest() -> Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_address_gets_so_many_tokens_in_a_minute_and_all_together_a_thousand() {
-        let start = Instant::now();
-        let mut given = Given { since: start, tokens: BTreeMap::new() };
-        let address = |number: u32| IpAddr::from(number.to_be_bytes());
-        let count = |given: &mut Given, now, to| (0..100).filter(|_| given.allows(now, address(to))).count();
-        assert_eq!((count(&mut given, start, 1), count(&mut given, start, 2)), (30, 30));
-        let others = (3..2000).filter(|number| given.allows(start, address(*number))).count();
-        assert_eq!(others, 1000 - 2 * 30, "what was refused does not count");
-        assert_eq!(count(&mut given, start + Duration::from_secs(60), 1), 30);
-    }
-
-    #[test]
-    fn all_of_an_ipv6_network_are_one_who_asks() {
-        let start = Instant::now();
-        let mut given = Given { since: start, tokens: BTreeMap::new() };
-        let mut allowed =
-            |network: u16, host| given.allows(start, IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]));
-        assert_eq!((0..100).filter(|host| allowed(0, *host)).count(), 30);
-        assert!(allowed(1, 0));
-    }
 
     #[test]
     fn a_page_may_connect_to_its_server_by_ipv6_too() {
