@@ -325,20 +325,6 @@ impl<W: World> Client<W> {
     pub fn config_mut(&mut self) -> &mut ClientConfig {
         &mut self.config
     }
-
-    fn session_mut(&mut self) -> Option<&mut Session<W>> {
-        match &mut self.phase {
-            Phase::Playing(session) => Some(session),
-            _ => None,
-        }
-    }
-
-    fn session(&self) -> Option<&Session<W>> {
-        match &self.phase {
-            Phase::Playing(session) => Some(session),
-            _ => None,
-        }
-    }
 }
 
 impl<W: World> Session<W> {

@@ -89,6 +89,20 @@ impl<W: World> Client<W> {
         let session = self.session().map_or(0, |session| session.reconciler.kept());
         self.events.len() + self.events_to_come.len() + self.corrections.len() + session
     }
+
+    pub(super) fn session_mut(&mut self) -> Option<&mut Session<W>> {
+        match &mut self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<&Session<W>> {
+        match &self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
 }
 
 impl<W: World> Session<W> {

@@ -36,7 +36,7 @@ pub(super) struct Admission {
     /// Who is at the other end of each connection.
     pub addresses: BTreeMap<PeerId, PlayerId>,
     /// The number that was given last.
-    newest_player: u16,
+    pub(super) newest_player: u16,
     newest_ticket: u8,
     /// Nonces whose players have left or were removed, oldest first; at most 64.
     gone: VecDeque<u64>,
@@ -215,29 +215,6 @@ impl<W: World> Server<W> {
         Some(player)
     }
 
-    /// Sees to it that there is a place left: in a full session the player who was lost first has left. `None` when nobody is
-    /// lost.
-    fn make_room(&mut self) -> Option<()> {
-        let places = usize::from(self.config.players_max);
-        if self.peers.len() == places {
-            let lost = self.peers.iter().enumerate().filter_map(|(index, peer)| Some((peer.lost?, index)));
-            self.remove(lost.min()?.1);
-        }
-        (self.peers.len() < places).then_some(())
-    }
-
-    /// The next number that nobody has, nor has just given up; after the highest comes 1 again.
-    fn unused_player(&mut self) -> Option<PlayerId> {
-        for _ in 0..=self.peers.len() + self.left.len() + 1 {
-            self.admission.newest_player = self.admission.newest_player.checked_add(1).unwrap_or(1);
-            let player = PlayerId::new(self.admission.newest_player);
-            if self.find_player(player).is_none() && self.left.binary_search(&player).is_err() {
-                return Some(player);
-            }
-        }
-        None
-    }
-
     pub(super) fn read_hello(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
         let mut hello = Hello::default();
         let mut start = reader.clone();
@@ -401,7 +378,7 @@ impl<W: World> Server<W> {
         self.find_player(*self.admission.addresses.get(&address)?)
     }
 
-    fn find_player(&self, player: PlayerId) -> Option<usize> {
+    pub(super) fn find_player(&self, player: PlayerId) -> Option<usize> {
         self.peers.binary_search_by_key(&player, |peer| peer.player).ok()
     }
 

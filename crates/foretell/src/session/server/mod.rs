@@ -11,6 +11,7 @@ mod frame;
 mod holds;
 mod news;
 mod peer;
+mod places;
 mod plan;
 mod receive;
 mod relay;

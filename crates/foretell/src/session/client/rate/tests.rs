@@ -1,0 +1,152 @@
+//! What the drift of two clocks is measured to be, over ways of all kinds.
+
+use super::*;
+
+/// Numbers that look like chance, of a seed.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0.rotate_left(32)
+    }
+
+    fn next_f64(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+const RATE: TickRate = TickRate::hz(64);
+
+/// Two clocks and the ways between them: the client's shows virtual time, the server's another one.
+struct Pair {
+    server: ServerRate,
+    random: Random,
+    now_s: f64,
+    /// What the server's clock shows by now, in seconds.
+    shown_s: f64,
+    drift_ppm: f64,
+    /// Of the way up and of the way down, in seconds: the least, and up to how much more.
+    ways: [(f64, f64); 2],
+}
+
+impl Pair {
+    fn new(seed: u64, drift_ppm: f64, ways: [(f64, f64); 2]) -> Pair {
+        let server = ServerRate::new(RATE, TickTime::default(), instant(10.0));
+        Pair { server, random: Random::new(seed), now_s: 10.0, shown_s: 7_000.0, drift_ppm, ways }
+    }
+
+    /// 60 exchanges per second, of which the server holds each for up to a tick.
+    fn run(&mut self, seconds: f64) {
+        let until = self.now_s + seconds;
+        while self.now_s < until {
+            self.now_s += 1.0 / 60.0;
+            self.shown_s += (1.0 + self.drift_ppm / 1e6) / 60.0;
+            let [up, down] = self.ways.map(|(least, more)| least + more * self.random.next_f64());
+            let held = self.random.next_f64() / 64.0;
+            let at = |seconds: f64| TickTime::from_millionths((seconds * 64e6) as i64);
+            self.server.note(Exchange {
+                sent: instant(self.now_s - down - held - up),
+                arrived: at(self.shown_s - down - held),
+                answered: at(self.shown_s - down),
+                came: instant(self.now_s),
+            });
+        }
+    }
+
+    fn error_ppm(&self) -> f64 {
+        (self.server.drift_ppm() - self.drift_ppm).abs()
+    }
+}
+
+fn instant(seconds: f64) -> Instant {
+    Instant::from_micros((seconds * 1e6) as u64)
+}
+
+const DRIFTS_PPM: [f64; 9] = [-50_000.0, -10_000.0, -1_000.0, -200.0, 0.0, 200.0, 1_000.0, 10_000.0, 50_000.0];
+
+#[test]
+fn the_drift_is_known_to_a_thousandth_after_four_seconds_and_to_a_ten_thousandth_after_twenty() {
+    for drift_ppm in DRIFTS_PPM {
+        for (seed, ways) in
+            [[(0.005, 0.0); 2], [(0.075, 0.02); 2], [(0.02, 0.005), (0.13, 0.03)]].into_iter().enumerate()
+        {
+            let mut pair = Pair::new(seed as u64, drift_ppm, ways);
+            pair.run(4.0);
+            assert!(pair.error_ppm() < 1_000.0, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
+            pair.run(16.0);
+            assert!(pair.error_ppm() < 100.0, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
+        }
+    }
+}
+
+#[test]
+fn the_axis_goes_on_from_where_it_was_and_keeps_to_the_servers_clock() {
+    for drift_ppm in DRIFTS_PPM {
+        let mut pair = Pair::new(3, drift_ppm, [(0.05, 0.01); 2]);
+        pair.run(20.0);
+        let apart = |pair: &Pair| pair.server.at(instant(pair.now_s)).as_ticks() / 64.0 - pair.shown_s;
+        let before = apart(&pair);
+        pair.run(60.0);
+        assert!((apart(&pair) - before).abs() < 0.002, "{drift_ppm}: {}", apart(&pair) - before);
+    }
+}
+
+#[test]
+fn a_queue_on_one_way_or_another_route_is_not_taken_for_a_drift() {
+    for ways in [[(0.3, 0.02), (0.05, 0.02)], [(0.05, 0.02), (0.3, 0.02)], [(0.005, 0.02), (0.05, 0.02)]] {
+        let mut pair = Pair::new(4, 300.0, [(0.05, 0.02); 2]);
+        pair.run(30.0);
+        pair.ways = ways;
+        for _ in 0..60 {
+            pair.run(1.0);
+            assert!(pair.error_ppm() < 1_500.0, "{ways:?}: {}", pair.error_ppm());
+        }
+        assert!(pair.error_ppm() < 150.0, "{ways:?}: {}", pair.error_ppm());
+    }
+}
+
+#[test]
+fn a_clock_that_begins_to_run_otherwise_is_followed_within_twelve_seconds() {
+    for (before_ppm, after_ppm) in [(0.0, 10_000.0), (0.0, -10_000.0), (500.0, -500.0), (-20_000.0, 20_000.0)] {
+        let mut pair = Pair::new(5, before_ppm, [(0.05, 0.01); 2]);
+        pair.run(60.0);
+        pair.drift_ppm = after_ppm;
+        pair.run(12.0);
+        assert!(pair.error_ppm() < 600.0, "{before_ppm} to {after_ppm}: {}", pair.error_ppm());
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_is_not_taken_for_a_drift_for_long() {
+    for step_s in [-0.5, -0.05, 0.05, 0.5] {
+        let mut pair = Pair::new(6, 200.0, [(0.05, 0.01); 2]);
+        pair.run(60.0);
+        pair.shown_s += step_s;
+        pair.run(6.0);
+        assert!(pair.error_ppm() < 1_000.0, "{step_s} s: {}", pair.error_ppm());
+        pair.run(20.0);
+        assert!(pair.error_ppm() < 200.0, "{step_s} s: {}", pair.error_ppm());
+    }
+}
+
+#[test]
+fn no_exchange_moves_the_axis_back_or_beyond_its_speeds() {
+    let mut random = Random::new(7);
+    let mut server = ServerRate::new(RATE, TickTime::default(), Instant::ZERO);
+    let (mut now, mut last) = (0, server.at(Instant::ZERO));
+    for _ in 0..20_000 {
+        now += random.next_u64() % 100_000;
+        let any = |random: &mut Random| TickTime::from_millionths(random.next_u64().cast_signed());
+        let (arrived, answered) = (any(&mut random), any(&mut random));
+        let sent = Instant::from_micros(random.next_u64());
+        server.note(Exchange { sent, arrived, answered, came: Instant::from_micros(now) });
+        let at = server.at(Instant::from_micros(now));
+        assert!(at >= last && (0.9..=1.1).contains(&server.speed()), "{at:?} after {last:?}, {}", server.speed());
+        last = at;
+    }
+}
