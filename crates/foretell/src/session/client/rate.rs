@@ -260,7 +260,7 @@ impl ServerRate {
                 smallest[at] = window.round();
             }
         }
-        smallest.into_iter().take(self.windows.len()).last()
+        smallest.into_iter().take(self.windows.len()).next_back()
     }
 
     /// When a window began, in seconds since the session's start.
