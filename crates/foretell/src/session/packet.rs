@@ -149,6 +149,9 @@ pub(crate) struct SnapshotHead {
     pub tick: u16,
     /// How much of the tick before it had passed when the snapshot was sent, in 1/256 (saturating).
     pub fraction: u8,
+    /// Tells the times apart that the same state is sent to a client; `None` for the first. Parts of two of them make no
+    /// snapshot: they are cut at other rows.
+    pub repeat: Option<u8>,
     /// The newest input that has come.
     pub newest_input: Option<u16>,
     /// When inputs have come since the snapshot before; newest first.
@@ -213,6 +216,7 @@ impl SnapshotHead {
         })?;
         stream.u16(&mut self.tick)?;
         stream.u8(&mut self.fraction)?;
+        stream.optional(&mut self.repeat, |stream, number| stream.u8(number))?;
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
         self.stream_arrivals(stream)?;
         self.stream_substituted(stream)?;

@@ -401,6 +401,7 @@ struct Snapshot {
     heard: Option<[u64; 2]>,
     tick: u64,
     fraction: u64,
+    repeat: Option<u64>,
     newest_input: Option<[u64; 1]>,
     /// Newest first: the newest input, how many are new, and the margin in 1/64 tick.
     arrivals: Vec<(u64, u64, u64)>,
@@ -574,6 +575,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     assert_eq!(reader.take(8), u64::from(TICKET));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
+    let repeat = reader.optional([8]).map(|[number]| number);
     let newest_input = reader.optional([16]);
     let arrivals = read_arrivals(reader, newest_input);
     let ranges = reader.small();
@@ -592,6 +594,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
         heard,
         tick,
         fraction,
+        repeat,
         newest_input,
         arrivals,
         substituted,
@@ -723,6 +726,7 @@ struct Telling<'a> {
     /// How many ticks before, the check, and what is gone.
     baseline: Option<(u32, u64, &'a [[u64; 4]])>,
     holders: &'a [([u64; 4], [u64; 4])],
+    repeat: Option<u64>,
 }
 
 impl Default for Telling<'_> {
@@ -739,19 +743,31 @@ impl Default for Telling<'_> {
             unforeseen: None,
             baseline: None,
             holders: &[],
+            repeat: None,
         }
     }
 }
 
 fn telling(
-    Telling { arrivals, ranges, relayed, news: (news_ticks, news), answers, canonical, unforeseen, baseline, holders }: Telling<'_>,
+    Telling {
+        arrivals,
+        ranges,
+        relayed,
+        news: (news_ticks, news),
+        answers,
+        canonical,
+        unforeseen,
+        baseline,
+        holders,
+        repeat,
+    }: Telling<'_>,
     (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
     rows: &[Row],
 ) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(TICKET), 8);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
-    writer.put(tick, 16).put(128, 8);
+    writer.put(tick, 16).put(128, 8).optional(repeat.map(|number| [(number, 8)]).as_ref().map(|fields| &fields[..]));
     writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(arrivals.len()).expect("few"));
     if !arrivals.is_empty() {
         writer.put(0, 1).put(161, 16);
@@ -1186,8 +1202,12 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let tick = 70_005;
     let mine = [(0, 5, 17, 0, None, ship_at(2.0)), (1, 5, 17, 0, Some([3]), Thing::Purse(9))];
     let others = [(0, 4, 300, 255, None, ship_at(8.0)), (2, 0, 0, 0, None, Thing::Rock)];
-    played.receive(1_130_000, &snapshot((1, 1), tick & 0xffff, None, &[], &others));
-    played.receive(1_140_000, &snapshot((0, 1), tick & 0xffff, None, &[], &mine));
+    // Before that it was sent with other rows in each part: what is left of that is not mixed with these.
+    let again = Telling { repeat: Some(250), ..Telling::default() };
+    played.receive(1_125_000, &snapshot((0, 1), tick & 0xffff, None, &[], &mine[..1]));
+    played.receive(1_130_000, &telling(again, ((1, 1), tick & 0xffff, None), &others));
+    assert_eq!(played.client.newest_snapshot(), None);
+    played.receive(1_140_000, &telling(again, ((0, 1), tick & 0xffff, None), &mine));
     let first = played.update(1_150_000);
     assert_eq!(played.client.player(), Some(PlayerId::new(5)));
     let (newest, rows) = played.client.newest_snapshot().expect("complete");
@@ -1502,6 +1522,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     assert_eq!((first.tick, &first.canonical[..], first.proof, count), (2, &[2][..], None, Some(9)));
     assert_eq!(first.unforeseen, Some(0), "a player without an entity may have brought about anything");
     assert!(sent[2].is_empty(), "nothing but canonical states before one is acknowledged");
+    assert_eq!(first.repeat, None);
     let mut sequence = 0;
     let mut tell = |server: &mut Server<Tallies>, now: u64, known: u64, asks: Option<u64>| {
         let mut writer = Writer::default();

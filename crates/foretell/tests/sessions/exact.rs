@@ -392,6 +392,54 @@ fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own()
     assert_eq!(clients[1].0.state(now), foretell::ClientState::Playing);
 }
 
+/// Which part of a snapshot a datagram is.
+fn part_of(datagram: &[u8]) -> Option<u8> {
+    (datagram[0] & 7 == 4).then(|| (datagram[0] >> 6 | datagram[1] << 2) & 7)
+}
+
+#[test]
+fn parts_of_one_state_that_were_sent_at_different_times_are_never_put_together() {
+    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+    let mut server = Server::new(rules.clone(), config, 0, Instant::ZERO);
+    let mut world = Balls::default();
+    // More than fit into two datagrams.
+    let name = |nth| Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth);
+    world.balls.extend((100..200).map(|nth| (name(nth), Ball { at: [f64::from(nth)], speed: [0.0] })));
+    let mut clients: Vec<(Client<Balls>, Balls)> =
+        (0..2).map(|nonce| (Client::new(rules.clone(), ClientConfig::default(), nonce), Balls::default())).collect();
+    let (mut outbox, mut truth, mut sendings) = (foretell::Outbox::new(), BTreeMap::new(), 0_u32);
+    for frame in 0..64 * 10_u64 {
+        let now = Instant::from_micros(frame * 15_625);
+        let here = if frame < 64 * 2 { 1 } else { 2 };
+        for (nth, (client, world)) in clients[..here].iter_mut().enumerate() {
+            // Relayed to the second one, they take more of the first part from one sending to the next.
+            let mut keys = |tick: Tick| Push { force: if tick.get() > 64 * 2 { (tick.get() % 100) as i8 } else { 0 } };
+            client.update(now, world, &mut keys, &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                server.receive(now, foretell::PeerId(nth as u64), datagram).expect("well-formed");
+            }
+            outbox.clear();
+            let Some((tick, rows)) = client.newest_snapshot() else { continue };
+            let differs = rows.iter().ne(truth.get(&tick).map(Rows::iter).into_iter().flatten());
+            assert!(!differs, "client {nth} has another state of {tick:?} than the server");
+        }
+        let tick = server.update(now, &mut world, &mut outbox).tick;
+        truth.insert(tick, server.rows().clone());
+        for (peer, datagram) in outbox.iter() {
+            let part = part_of(datagram).filter(|_| peer.0 == 1);
+            sendings += u32::from(part == Some(0));
+            // Of each of the first a single part arrives.
+            if part.is_none_or(|part| sendings > 20 || u32::from(part) == sendings % 3) {
+                clients[peer.0 as usize].0.receive(now, datagram).expect("well-formed");
+            }
+        }
+        outbox.clear();
+    }
+    let now = Instant::from_micros(64 * 10 * 15_625);
+    assert!(sendings > 20 && clients[1].0.state(now) == foretell::ClientState::Playing);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -1,5 +1,6 @@
 //! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
 //!
+//! A state that is sent again is a snapshot by itself until one of them is complete; then the others of its tick are gone.
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
@@ -46,6 +47,8 @@ pub(crate) struct Snapshot {
     /// What it is told against, and what of that is gone.
     baseline: Option<Baseline>,
     gone: Vec<Entity>,
+    /// Which time this is that the state is sent.
+    repeat: Option<u8>,
     parts: u8,
     last_part: u8,
 }
@@ -60,7 +63,7 @@ impl Snapshot {
 pub(crate) struct Snapshots {
     /// How many are kept.
     most: usize,
-    /// Ascending by tick.
+    /// Ascending by tick, and of one tick in the order of their first parts.
     kept: Vec<Snapshot>,
     spare: Vec<Snapshot>,
     baselines: Baselines,
@@ -107,6 +110,7 @@ impl Snapshots {
             settled: false,
             baseline: None,
             gone: Vec::with_capacity(super::FEW),
+            repeat: None,
             parts: 0,
             last_part: 0,
         };
@@ -148,31 +152,23 @@ impl Snapshots {
             return Err(Malformed::OutOfRange("baseline"));
         }
         self.read((tick, base.is_some()), reader, code)?;
-        let found = self.kept.binary_search_by_key(&tick, |snapshot| snapshot.tick);
-        let is_known = found.is_ok_and(|at| self.kept[at].is_complete() && self.kept[at].proof.is_none());
-        if is_known || found == Err(0) && self.kept.len() == self.most {
+        let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
+        if self.get(tick).is_some() || end == 0 && self.kept.len() == self.most {
             return Ok(Stored::Known);
         }
         if base.is_some_and(|base| self.baseline(base).is_none()) {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking(0));
         }
-        let (at, pushed_out) = match found {
-            // The whole state that a digest stood for.
-            Ok(at) if self.kept[at].proof.is_some() && head.proof.is_none() => {
-                let proof = self.kept.remove(at);
-                let lost = if proof.settled { 0 } else { proof.samples };
-                self.spare.push(proof);
-                let (at, pushed_out) = self.make_room(at, now, tick, head);
-                (at, pushed_out + lost)
-            }
-            Ok(at) => (at, 0),
-            Err(at) => self.make_room(at, now, tick, head),
+        let is_of_it = |snapshot: &Snapshot| (snapshot.tick, snapshot.repeat) == (tick, head.repeat);
+        let (at, mut pushed_out) = match self.kept[..end].iter().rposition(is_of_it) {
+            Some(at) => (at, 0),
+            None => self.make_room(end, now, tick, head),
         };
         let snapshot = &mut self.kept[at];
         let part = 1 << head.part;
-        let is_of_it = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
-        if snapshot.parts & part != 0 || !is_of_it {
+        let fits = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
+        if snapshot.parts & part != 0 || !fits {
             return Ok(Stored::Known);
         }
         snapshot.parts |= part;
@@ -191,14 +187,32 @@ impl Snapshots {
             return Ok(Stored::Partial(pushed_out));
         }
         if !self.fill_up(at, base) {
-            let dropped = self.kept.remove(at);
-            self.spare.push(dropped);
+            self.drop_at(at);
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking(pushed_out));
         }
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
+        pushed_out += self.drop_others(tick, head.repeat);
         Ok(Stored::Complete(tick, pushed_out))
+    }
+
+    /// Of the state of `tick` the snapshot of one sending is complete: the others go. Returns how many samples without an
+    /// outcome are lost.
+    fn drop_others(&mut self, tick: Tick, repeat: Option<u8>) -> u64 {
+        let mut lost = 0;
+        while let Some(at) = self.kept.iter().position(|other| other.tick == tick && other.repeat != repeat) {
+            lost += self.drop_at(at);
+        }
+        lost
+    }
+
+    /// Returns how many of its samples had no outcome.
+    fn drop_at(&mut self, at: usize) -> u64 {
+        let dropped = self.kept.remove(at);
+        let lost = if dropped.settled || !dropped.is_complete() { 0 } else { dropped.samples };
+        self.spare.push(dropped);
+        lost
     }
 
     /// The rows of the complete snapshot of `tick`.
@@ -279,20 +293,18 @@ impl Snapshots {
         let canonical = head.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick));
         snapshot.canonical.extend(canonical);
         snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
-        (snapshot.tick, snapshot.came, snapshot.last_part) = (tick, now, head.last_part);
+        (snapshot.tick, snapshot.came, snapshot.repeat, snapshot.last_part) = (tick, now, head.repeat, head.last_part);
         (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
         snapshot.sent = head.sent(tick);
         self.kept.insert(at, snapshot);
         if self.kept.len() <= self.most {
             return (at, 0);
         }
-        let mut oldest = self.kept.remove(0);
+        let oldest = &mut self.kept[0];
         if oldest.is_complete() && oldest.proof.is_none() {
             self.baselines.keep(oldest.tick, &mut oldest.rows);
         }
-        let lost = if oldest.settled || !oldest.is_complete() { 0 } else { oldest.samples };
-        self.spare.push(oldest);
-        (at - 1, lost)
+        (at - 1, self.drop_at(0))
     }
 
     /// Other entities are predicted from now on. Returns how many samples wait for their outcome more than before, or

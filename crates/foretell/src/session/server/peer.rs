@@ -45,6 +45,10 @@ pub(crate) struct Peer<I> {
     pub acknowledged: Option<Tick>,
     /// What it was sent.
     pub sent: Sent,
+    /// The newest tick whose state was sent.
+    newest_sent: Option<Tick>,
+    /// How often a state was sent that was not newer; wraps.
+    repeats: u8,
     /// What it sees, where that is not everything.
     pub view: Option<View>,
     /// Whether not all that it is to see fits into a snapshot.
@@ -99,6 +103,8 @@ impl<I: Copy + Default> Peer<I> {
             heard: None,
             acknowledged: None,
             sent: Sent::new(),
+            newest_sent: None,
+            repeats: 0,
             view: None,
             is_crowded: false,
             admitted,
@@ -128,6 +134,16 @@ impl<I: Copy + Default> Peer<I> {
         self.buffer.forget_waiting();
         self.asked.forget();
         self.forget_arrivals();
+    }
+
+    /// The state of `tick` is sent, perhaps again: returns what tells this time from those before, `None` for the first.
+    pub(super) fn note_sending(&mut self, tick: Tick) -> Option<u8> {
+        if self.newest_sent < Some(tick) {
+            self.newest_sent = Some(tick);
+            return None;
+        }
+        self.repeats = self.repeats.wrapping_add(1);
+        Some(self.repeats)
     }
 
     /// What came before a silence says nothing of the time after it.

@@ -228,6 +228,7 @@ impl<W: World> Server<W> {
         let head = &mut self.head;
         head.ticket = peer.ticket;
         head.tick = tick.low16();
+        head.repeat = peer.note_sending(tick);
         head.heard = peer.heard.map(|(sequence, came)| {
             let ago = now.since(came).as_micros() / 64;
             (sequence, u16::try_from(ago).unwrap_or(u16::MAX))
