@@ -1,6 +1,6 @@
 //! Exact sessions of rigid bodies whose ends are not the same, or that are too large.
 
-use crate::pile::{Keys, Pile, Thing};
+use super::pile::{Keys, Pile, Thing};
 use core::time::Duration;
 use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::netsim::Conditions;

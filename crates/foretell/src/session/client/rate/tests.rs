@@ -1,5 +1,12 @@
 //! What the drift of two clocks is measured to be, over ways of all kinds.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "seconds of a short test"
+)]
+
 use super::*;
 
 /// Numbers that look like chance, of a seed.
