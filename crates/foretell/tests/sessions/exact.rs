@@ -392,6 +392,38 @@ fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own()
     assert_eq!(clients[1].0.state(now), foretell::ClientState::Playing);
 }
 
+#[test]
+fn whose_canonical_state_was_lost_needs_no_other_canonical_tick() {
+    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
+    let (mut world, mut clients_world, mut outbox) = (Balls::default(), Balls::default(), foretell::Outbox::new());
+    let mut client = Client::new(rules, ClientConfig::default(), 1);
+    let mut asked = 0;
+    for frame in 0..64 * 10_u64 {
+        let now = Instant::from_micros(frame * 15_625);
+        if frame == 64 * 5 {
+            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+            world.canonical = 0;
+        }
+        client.update(now, &mut clients_world, &mut |_| Push::default(), &mut outbox);
+        for (_, datagram) in outbox.iter() {
+            server.receive(now, foretell::PeerId(0), datagram).expect("well-formed");
+        }
+        outbox.clear();
+        server.update(now, &mut world, &mut outbox);
+        // Whole states are lost until the canonical one is.
+        let loses = frame >= 64 * 5 && world.canonical == 0;
+        for (_, datagram) in outbox.iter().filter(|(_, datagram)| !loses || datagram.len() < 200) {
+            client.receive(now, datagram).expect("well-formed");
+        }
+        outbox.clear();
+        asked = if frame == 64 * 8 { client.stats().outcomes.asked } else { asked };
+    }
+    assert_eq!(world.canonical, 1);
+    assert_eq!(client.stats().outcomes.asked, asked, "it has agreed since");
+    assert!(server.rows().iter().eq(client.predicted(server.tick()).expect("a tick ahead of it").iter()));
+}
+
 /// Which part of a snapshot a datagram is.
 fn part_of(datagram: &[u8]) -> Option<u8> {
     (datagram[0] & 7 == 4).then(|| (datagram[0] >> 6 | datagram[1] << 2) & 7)

@@ -128,7 +128,9 @@ impl<W: World> Client<W> {
                 let snapshot = session.snapshots.completed(tick).expect("it has just been stored");
                 outcomes.received += snapshot.samples;
                 snapshot.canonical.iter().for_each(|canonical| session.timeline.announce(*canonical));
-                if session.playout.note_arrival(snapshot, &session.server_rate, self.config.playout_limits()) {
+                // How late a state comes that is sent again says nothing of the way.
+                let limits = self.config.playout_limits();
+                if !snapshot.is_repeated() && session.playout.note_arrival(snapshot, &session.server_rate, limits) {
                     session.server_rate.note_new_route();
                 }
                 session.reconciler.note_told(snapshot);

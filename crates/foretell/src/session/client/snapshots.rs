@@ -57,6 +57,11 @@ impl Snapshot {
     pub(crate) fn is_complete(&self) -> bool {
         self.parts == u8::MAX >> (7 - self.last_part)
     }
+
+    /// Whether the state was sent before.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.repeat.is_some()
+    }
 }
 
 /// Half a second of snapshots, longer than any playout delay, or 32 if that is more.

@@ -96,7 +96,10 @@ impl<I: Copy + Default> Peer<I> {
         match asks.filter(|tick| Some(*tick) > known) {
             Some(tick) => {
                 self.disagreed = Some(tick);
-                self.owe(tick, image);
+                // One that is on its way may help: it comes until it is acknowledged.
+                if known >= image || self.owed.is_none() {
+                    self.owe(tick, image);
+                }
             }
             // One that never agrees has what it was sent of a canonical state, and asks no more until the next one.
             None => {
@@ -188,11 +191,11 @@ impl<W: World> Server<W> {
         }
     }
 
-    /// The canonical state that a client is to be sent that joins; `tick` is newer.
+    /// The canonical state that a client is owed and has not acknowledged; `tick` is newer.
     pub(super) fn image_for(&mut self, index: usize, tick: Tick) -> Option<Tick> {
         let image = self.exact.image_tick.filter(|image| *image < tick)?;
         let peer = &mut self.peers[index];
-        let waits = peer.acknowledged.is_none() && peer.owed.is_some_and(|since| since <= image);
+        let waits = peer.acknowledged < Some(image) && peer.owed.is_some_and(|since| since <= image);
         if !waits || !peer.is_due(tick, self.rules.tick_rate) {
             return None;
         }
