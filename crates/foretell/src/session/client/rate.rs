@@ -82,8 +82,7 @@ struct Line {
     accuracy: f64,
     /// How far offsets are from the line, in microseconds.
     scatter: f64,
-    /// What both ways take together at least, in microseconds: the third smallest, as in a window in which a clock was set they
-    /// seem to take less than they can.
+    /// What both ways take together at least, in microseconds.
     fastest: i64,
 }
 
@@ -102,6 +101,8 @@ pub(crate) struct ServerRate {
     astray: i32,
     /// How many windows in a row were slower than the line's, by far.
     slower: usize,
+    /// Whether the last window seemed to be faster than the line's, by far.
+    is_faster: bool,
     drift_ppm: f64,
     /// Where the axis stood when its speed was last set.
     since: (Instant, TickTime),
@@ -119,6 +120,7 @@ impl ServerRate {
             known: (0.0, DRIFT_EXPECTED_PPM),
             astray: 0,
             slower: 0,
+            is_faster: false,
             drift_ppm: 0.0,
             since: (now, at),
         }
@@ -173,13 +175,16 @@ impl ServerRate {
     fn begin_anew(&mut self, accuracy_ppm: f64) {
         self.windows.clear();
         (self.open, self.line) = (None, None);
-        (self.astray, self.slower) = (0, 0);
+        (self.astray, self.slower, self.is_faster) = (0, 0, false);
         self.known = (self.drift_ppm, accuracy_ppm);
     }
 
     /// The open window is over.
     fn close(&mut self, now: Instant) {
         let Some(window) = self.open.take() else { return };
+        if self.is_torn(window) {
+            return;
+        }
         if self.windows.len() == WINDOWS_KEPT {
             self.windows.remove(0);
         }
@@ -196,6 +201,15 @@ impl ServerRate {
             self.since = (now, self.at(now));
             self.drift_ppm = line.slope.clamp(-DRIFT_MAX_PPM, DRIFT_MAX_PPM);
         }
+    }
+
+    /// Whether a window seems to be faster than ways can be that were known before: a clock was set in it, so that one way is
+    /// measured before and the other one after. When the next is as fast it is the ways that have changed.
+    fn is_torn(&mut self, newest: Window) -> bool {
+        let Some(line) = self.line else { return false };
+        let less = as_f64(line.fastest.saturating_sub(newest.round())) / 2.0;
+        let is_faster = less > 8.0 * line.scatter + ROUTE_MICROS;
+        !core::mem::replace(&mut self.is_faster, is_faster) && is_faster
     }
 
     /// Whether the last windows have all been slower than those of the line, by more than their scatter explains.
@@ -222,7 +236,7 @@ impl ServerRate {
 
     /// The line through all windows by weighted least squares, with what was known of its slope before.
     fn fit(&self) -> Option<Line> {
-        let fastest = self.fastest()?;
+        let fastest = self.windows.iter().map(Window::round).min()?;
         let newest_s = self.seconds(*self.windows.last()?);
         // The harmonic mean: as far as the better half is from its line, whatever the worse does.
         let inverse: f64 = self.windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
@@ -239,28 +253,20 @@ impl ServerRate {
             offsets += weight * as_f64(window.offset());
         }
         let centre = (seconds / sum, offsets / sum);
-        let (known, accuracy) = self.known;
-        let mut squares = 1.0 / (accuracy * accuracy);
-        let mut products = known * squares;
+        let (mut squares, mut rising, mut slowing) = (f64::MIN_POSITIVE, 0.0, 0.0);
         for window in &self.windows {
             let (weight, apart_s) = (weight(*window), self.seconds(*window) - centre.0);
             squares += weight * apart_s * apart_s;
-            products += weight * apart_s * (as_f64(window.offset()) - centre.1);
+            rising += weight * apart_s * (as_f64(window.offset()) - centre.1);
+            slowing += weight * apart_s * as_f64(window.round() - fastest);
         }
-        Some(Line { centre, slope: products / squares, accuracy: (1.0 / squares).sqrt(), scatter, fastest })
-    }
-
-    /// The third smallest of what both ways took together; the largest where there are fewer.
-    fn fastest(&self) -> Option<i64> {
-        let mut smallest = [i64::MAX; 3];
-        for window in &self.windows {
-            let larger = smallest.iter().position(|kept| window.round() < *kept);
-            if let Some(at) = larger {
-                smallest[at..].rotate_right(1);
-                smallest[at] = window.round();
-            }
-        }
-        smallest.into_iter().take(self.windows.len()).next_back()
+        let (known, accuracy) = self.known;
+        // What may come from one way getting slower is no drift.
+        let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
+        let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
+        let known_as = 1.0 / (accuracy * accuracy);
+        let slope = (drift * squares + known * known_as) / (squares + known_as);
+        Some(Line { centre, slope, accuracy: (1.0 / (squares + known_as)).sqrt(), scatter, fastest })
     }
 
     /// When a window began, in seconds since the session's start.
