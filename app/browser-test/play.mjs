@@ -217,7 +217,7 @@ describe("a tab", () => {
     const again = await startServer({ ports: server.ports });
     await page.waitForFunction(() => document.body.dataset.state === "playing", null, { timeout: 20_000 });
     assert.match(await statusOf(page), /You are player \d+\./);
-    const accountOf = ({ log }) => log.match(/joined account=(guest-[0-9a-f]{16})/)[1];
+    const accountOf = ({ log }) => log.match(/joined account="(guest-[0-9a-f]{16})"/)[1];
     assert.equal(accountOf(again), accountOf(server));
     assert.equal(asked, 1, "it was the ticket: no other token was asked for");
     const right = await push(page, "ArrowRight", page, await numberOf(page));
@@ -360,7 +360,7 @@ describe("the server of the page", () => {
     const [url] = server.log.match(/https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
     const bots = spawn(PROGRAM, ["bots", "1", url, "--seconds", "1"], { stdio: "ignore" });
     await once(bots, "exit");
-    assert.match(server.log, /joined account=bot/);
+    assert.match(server.log, /joined account="bot/);
   });
 
   test("hands out tokens to its own page alone, and keeps them to itself", async () => {

@@ -280,6 +280,19 @@ fn a_correction_while_nothing_happens_is_caught() {
 }
 
 #[test]
+fn inputs_that_are_late_on_a_network_that_jitters_all_the_time_are_caught() {
+    let jittered = |late_inputs_max: f64| {
+        let client = ClientConfig { late_inputs_max, ..ClientConfig::default() };
+        let length = Duration::from_secs(30);
+        masses().players(1).client(client).length(length).schedule("0:p0:latency:both:30,0:p0:jitter:both:40").run(1)
+    };
+    jittered(0.003).expect("a client that waits for what is late");
+    let calm = jittered(0.5).expect_err("one that does not");
+    assert_eq!(calm.check(), "calm", "{calm}");
+    assert!(calm.what().contains("with nothing but jitter"), "{calm}");
+}
+
+#[test]
 fn what_is_expected_of_the_figures_fails_by_its_own_words() {
     let scenario = masses().expect("nothing is ever corrected", |seen| seen.corrections == 0);
     let failure = (100..200).find_map(|seed| scenario.run(seed).err()).expect("a push is corrected");

@@ -5,7 +5,7 @@
 //! latenesses are kept on an axis from which the drift is taken off.
 //!
 //! Each snapshot completes an exchange of four times, as in NTP (RFC 5905, section 8): half of the difference between the way up
-//! and the way down is the offset of the clocks, wrong by at most half of what the two ways took longer than they can. Of a
+//! and the way down is the offset of the clocks, wrong by at most half of the time that the round trip took beyond its minimum. Of a
 //! quarter of a second the fastest of either way counts; the drift is the slope of a line through these offsets, each with the
 //! weight of how wrong it may be.
 
@@ -36,7 +36,7 @@ const ROUTE_WINDOWS: usize = 16;
 /// What is longer by less is no other route, in microseconds.
 const ROUTE_MICROS: f64 = 5_000.0;
 
-/// A datagram to the server and the first one back that names it.
+/// A datagram to the server and one back that names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     /// When the client sent it.
@@ -97,6 +97,8 @@ pub(crate) struct ServerRate {
     line: Option<Line>,
     /// What was known of the drift before the windows, and how exactly, in ppm.
     known: (f64, f64),
+    /// When: it grows old as the windows do.
+    known_at: Instant,
     /// How many windows in a row are above the line; below it where negative.
     astray: i32,
     /// How many windows in a row were slower than the line's, by far.
@@ -118,6 +120,7 @@ impl ServerRate {
             open: None,
             line: None,
             known: (0.0, DRIFT_EXPECTED_PPM),
+            known_at: now,
             astray: 0,
             slower: 0,
             is_faster: false,
@@ -163,20 +166,22 @@ impl ServerRate {
 
     /// The datagrams take another way from now on: how the ways compare is not known any more, but the clocks run as before.
     pub(crate) fn note_new_route(&mut self) {
-        let accuracy = self.line.map_or(self.known.1, |line| line.accuracy);
-        self.begin_anew(accuracy.max(DRIFT_CARRIED_PPM));
+        // A line through few windows claims more than it knows.
+        let line = self.line.filter(|_| self.windows.len() >= ROUTE_WINDOWS);
+        let known = line.map(|line| (self.drift_ppm, line.accuracy.max(DRIFT_CARRIED_PPM)));
+        self.begin_anew(known.unwrap_or(self.known));
     }
 
     /// One of the clocks was set, or stood still.
     pub(crate) fn note_clock_set(&mut self) {
-        self.begin_anew(DRIFT_EXPECTED_PPM);
+        self.begin_anew((self.drift_ppm, DRIFT_EXPECTED_PPM));
     }
 
-    fn begin_anew(&mut self, accuracy_ppm: f64) {
+    fn begin_anew(&mut self, known: (f64, f64)) {
         self.windows.clear();
         (self.open, self.line) = (None, None);
         (self.astray, self.slower, self.is_faster) = (0, 0, false);
-        self.known = (self.drift_ppm, accuracy_ppm);
+        (self.known, self.known_at) = (known, self.since.0);
     }
 
     /// The open window is over.
@@ -193,7 +198,8 @@ impl ServerRate {
         } else if self.has_broken(window) {
             let forgotten = self.windows.len().saturating_sub(BREAK_WINDOWS - 2);
             self.windows.drain(..forgotten);
-            (self.known, self.astray) = ((self.drift_ppm, DRIFT_EXPECTED_PPM), 0);
+            (self.known, self.known_at) = ((self.drift_ppm, DRIFT_EXPECTED_PPM), now);
+            self.astray = 0;
         }
         self.windows.push(window);
         self.line = self.fit();
@@ -264,7 +270,8 @@ impl ServerRate {
         // What may come from one way getting slower is no drift.
         let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
         let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
-        let known_as = 1.0 / (accuracy * accuracy);
+        let known_s = self.known_at.since(self.began).as_secs_f64();
+        let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
         let slope = (drift * squares + known * known_as) / (squares + known_as);
         Some(Line { centre, slope, accuracy: (1.0 / (squares + known_as)).sqrt(), scatter, fastest })
     }

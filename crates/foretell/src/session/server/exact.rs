@@ -195,7 +195,9 @@ impl<W: World> Server<W> {
     pub(super) fn image_for(&mut self, index: usize, tick: Tick) -> Option<Tick> {
         let image = self.exact.image_tick.filter(|image| *image < tick)?;
         let peer = &mut self.peers[index];
-        let waits = peer.acknowledged < Some(image) && peer.owed.is_some_and(|since| since <= image);
+        // Nothing is told to who is lost, and so nothing is known of whether it would fit.
+        let waits =
+            peer.lost.is_none() && peer.acknowledged < Some(image) && peer.owed.is_some_and(|since| since <= image);
         if !waits || !peer.is_due(tick, self.rules.tick_rate) {
             return None;
         }
