@@ -583,7 +583,8 @@ test("an owner that moves in frames is captured unevenly, by the other strategie
     assert(lanes[0]["largest deviation"] > 2, `${lanes[0]["largest deviation"]} cm at ${frames}`);
     assert(frames !== "30 Hz" || lanes.slice(1).every((lane) => lane["largest deviation"] < 0.01), JSON.stringify(lanes));
     assert(lanes.every(({ client, other }) => Math.abs(client[0] - other[0]) > 0.1), "others see it late");
-    assert(lanes[2]["input delay"] > 0.5 && Math.abs(lanes[3]["input delay"]) < 0.01, JSON.stringify(lanes));
+    // The article's hybrid moves up to the frame before, by the keys of this one.
+    assert(lanes[2]["own view off"] > 0.5 && Math.abs(lanes[3]["input delay"]) < 0.01, JSON.stringify(lanes));
   }
   for (let i = 1; i <= 4; i += 1) assert((await inkOf(page, `.lane:nth-child(${i}) .view canvas`)).ink > 2000);
   assert(await page.locator("#control-tick_rate").isVisible() && await page.locator("#control-server_believes").isHidden());

@@ -109,7 +109,7 @@ impl Door {
     }
 
     fn keeps_pace(&self, address: IpAddr) -> bool {
-        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         pace.allows(UnixTime::now(), &network_of(address, PACE_BITS))
     }
 
