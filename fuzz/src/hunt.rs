@@ -15,7 +15,7 @@ pub struct Found {
     pub input: Vec<u8>,
 }
 
-/// At most so many datagrams make an input.
+/// How many datagrams make an input at most.
 const DATAGRAMS_MAX: u64 = 24;
 
 /// Gives the target the inputs of these runs of the seed, up to the first that makes it panic.

@@ -1,4 +1,4 @@
-//! `foretell-fuzz [SEED [RUNS [FIRST]]]`: so many runs of a seed, from the first on; 1, 1000 and 0 where nothing is said.
+//! `foretell-fuzz [SEED [RUNS [FIRST]]]`: RUNS runs of a seed, from number FIRST on. Defaults: 1, 1000 and 0.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 const SCENARIOS: u64 = 200;
 const FUZZ_RUNS: u64 = 2000;
 
-/// Rounds with one seed after the other, from one that nobody has chosen, for so many minutes; a round that has begun is
-/// finished.
+/// Rounds with consecutive seeds, the first of them from the clock, for `minutes` minutes; a round that has begun is finished.
 pub fn run(minutes: u64) -> Result<()> {
     let until = Instant::now() + Duration::from_secs(60 * minutes);
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).context("it is before 1970")?;

@@ -125,7 +125,7 @@ impl IntoResponse for Unanswered {
 }
 
 impl Page {
-    /// Whether a request is answered, to which there are so many bytes to say; and who asks.
+    /// Whether a request with an answer of `bytes` bytes is answered; and who asks.
     fn admit(&self, headers: &HeaderMap, from: SocketAddr, bytes: usize) -> Result<IpAddr, Unanswered> {
         site::check(headers, self.address, self.origin.as_deref()).map_err(Unanswered::Strange)?;
         let who = self.proxies.asker(headers, from.ip());

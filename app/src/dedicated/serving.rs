@@ -1,6 +1,6 @@
-//! HTTP for whoever asks, on a thread of its own beside the game's: so many connections at once, and so long for each.
+//! HTTP on a thread of its own beside the game's, with limits of connections and of the time that each may take.
 //!
-//! Whoever reads slowly, or not at all, costs what the system keeps to be sent, [`SEND_BUFFER`], until they are cut.
+//! Clients that read slowly, or not at all, cost what the system keeps to be sent, [`SEND_BUFFER`], until they are cut.
 
 use super::visitors::{Limits, Room, Visitors};
 use anyhow::{Context, Result};

@@ -8,7 +8,7 @@ use rapier3d::dynamics::RigidBodyBuilder;
 use rapier3d::geometry::{ColliderBuilder, ColliderHandle};
 use rapier3d::math::Vector;
 
-/// For so many ticks the engine is tried.
+/// How many ticks the engine is tried for.
 const TRIED_TICKS: u32 = 40;
 
 impl Physics {
@@ -29,7 +29,7 @@ impl Physics {
         ]
     }
 
-    /// As text, in which a number is told by so many digits that no other has them.
+    /// As text, in which every number has enough digits to be told from all others.
     fn describe(&self, collider: ColliderHandle, into: &mut String) {
         let collider = &self.rapier.colliders[collider];
         let place =

@@ -95,7 +95,7 @@ pub struct Scenario<W: World> {
 
 /// The name of the check of a client's world by itself.
 const WORLD: &str = "world";
-/// The lab has room for so many.
+/// How many players the lab has room for.
 const LAB_PLAYERS_MAX: u8 = 8;
 /// For how many ticks a bot's random numbers are the same.
 const TICKS_HELD: u32 = 16;

@@ -11,7 +11,7 @@ use core::fmt;
 const DEPTH: u32 = 8;
 /// How many players take part; they join one after the other, a second apart.
 const PLAYERS: u16 = 2;
-/// The last of them leaves so many seconds after the first has joined, and comes back a second later; and so on.
+/// How many seconds after the first has joined the last of them leaves, and comes back a second later; and so on.
 const LEAVES_EVERY_S: u32 = 3;
 /// A client's world is looked at for so many ticks, and so many after the last player has joined.
 const CLIENT_TICKS: u32 = 96;

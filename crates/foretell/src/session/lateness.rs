@@ -16,8 +16,7 @@ const SLOW_HALF_LIFE_S: f64 = 20.0;
 const FAST_VALUES: f64 = 3.0;
 /// As long as it holds few values, it believes the worst of them.
 const FAST_SHARE_MAX: f64 = 0.05;
-/// What has not happened for so many seconds is not waited for any more: longer than what disturbs a network every 20 s
-/// leaves it alone.
+/// For how many seconds the worst lateness is remembered: longer than the calm between disturbances that come every 20 s.
 const PEAKS_KEPT: usize = 24;
 /// How many arrivals the fastest is taken of: a second at 64 Hz.
 const ARRIVALS_COUNTED: usize = 64;

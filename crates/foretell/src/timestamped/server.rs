@@ -55,7 +55,7 @@ struct Resync {
     repeated: bool,
 }
 
-/// At most so many requests begin a resync in a second, of a client that is not believed everything.
+/// How many requests may begin a resync in a second, of a client that is not trusted blindly.
 const REQUESTS_PER_SECOND: usize = 4;
 /// A request within so long after the resync was sent is a copy, or was under way then.
 const AGAIN_MIN: Duration = Duration::from_millis(250);

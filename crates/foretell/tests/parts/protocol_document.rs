@@ -211,7 +211,7 @@ impl Fnv {
 
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Of numbers of so many bytes.
+/// Of numbers with this many bytes.
 fn hash_of(number: u64, bytes: usize) -> u64 {
     let mut hash = Fnv(START);
     hash.number(number, bytes);

@@ -64,7 +64,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// A player whose clock gains so many ppm, in a session that is measured from its tenth second on.
+/// A player whose clock gains `skew_ppm`, in a session that is measured from its tenth second on.
 fn session(hz: u16, skew_ppm: i32, conditions: Conditions) -> (Simulation<Masses>, Watch) {
     let rules = Rules { tick_rate: TickRate::hz(hz), ..Rules::new(Body::schema()) };
     let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 5);

@@ -9,7 +9,7 @@ pub struct Limits {
     /// Connections that are not admitted yet, of each kind by itself: WebTransport, WebSocket, and from addresses whose
     /// players the server knows. Beyond them the oldest from wherever most come makes room. Default 128.
     pub handshakes_max: usize,
-    /// Beyond so many of WebTransport, and beyond half of what one address may have, who comes has to show first that
+    /// With more of WebTransport than this, or than half of what one address may have, newcomers have to prove first that
     /// their address is theirs (QUIC's retry: a round trip more). Default 32.
     pub handshakes_unproven_max: usize,
     /// Of each kind from one address: beyond them further ones are turned away. Where this or

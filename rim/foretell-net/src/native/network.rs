@@ -8,7 +8,7 @@ pub fn network(address: IpAddr) -> IpAddr {
     network_of(address, 64)
 }
 
-/// The same with so many bits of IPv6, 1 to 64.
+/// The same with the first `bits` bits of an IPv6 address, 1 to 64.
 pub(crate) fn network_of(address: IpAddr, bits: u32) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> (128 - bits) << (128 - bits))),

@@ -1,4 +1,4 @@
-//! Places and who has them: one for each account, so many in all, and so many for each address. Where there is none left,
+//! Places and who has them: one for each account, with a limit in all and one for each address. Where there is none left,
 //! who was lost first makes room.
 
 use crate::control::Refused;
@@ -107,7 +107,7 @@ mod tests {
         Place { session: number as u64, connection: 0, from: from.parse().expect("an address") }
     }
 
-    /// So many places, the first of them from these addresses.
+    /// `count` places, the first of them from these addresses.
     fn places(max: usize, per_address_max: usize, from: &[&str]) -> Places {
         let mut places = Places::new(max, per_address_max);
         from.iter().enumerate().for_each(|(number, from)| places.take(account(number), place(number, from)));

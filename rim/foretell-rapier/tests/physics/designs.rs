@@ -130,7 +130,7 @@ fn whatever_a_design_changes_of_bodies_and_colliders_every_end_comes_to_the_same
     assert_eq!(sync_test(&rules, scene, touch, 300), Ok(()));
 }
 
-/// A scene in which this block has become that, and has had so many ticks.
+/// A scene in which this block has become that, after a number of ticks.
 fn with(form: u8, before: u32, after: u32) -> (Scene<Blocks>, Entity) {
     let mut scene = scene();
     (0..before).for_each(|tick| scene.step(&still(tick)));

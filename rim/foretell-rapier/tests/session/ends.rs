@@ -36,7 +36,7 @@ impl Driver<Pile> for Play {
     }
 }
 
-/// So many players whose worlds are `theirs` over 100 ms, and a server whose world is `ours`.
+/// Players whose worlds are `theirs` over 100 ms, and a server whose world is `ours`.
 fn session(players: usize, ours: Pile, theirs: &Pile) -> Simulation<Pile> {
     let rules = Rules { exact: true, ..Rules::new(Thing::schema()) };
     let server = ServerConfig { relay_inputs: true, ..ServerConfig::default() };

@@ -82,9 +82,9 @@ struct Counted {
     substituted: u64,
 }
 
-/// Inputs are counted over so many ticks, so that a rare one that is late does not stand for many.
+/// Over how many ticks inputs are counted, so that a single late one is no large share.
 const TICKS_COUNTED: u32 = 512;
-/// With jitter alone no more than one of so many inputs is late: a clock that is steered by lateness misses one of 300.
+/// With jitter alone at most one input of this many may be late: a clock that is steered by lateness misses one of 300.
 const ONE_LATE_OF: u64 = 20;
 
 impl Calm {

@@ -86,7 +86,7 @@ impl Default for ClientConfig {
 }
 
 impl ClientConfig {
-    /// What the clock keeps to, at so many ticks per second.
+    /// What the clock keeps to at this tick rate.
     pub(crate) fn limits(&self, rate: TickRate) -> Limits {
         let apart_ms = 1_000_u32.saturating_mul(self.send_interval.max(1)) / u32::from(rate.get());
         let most_ms = self.lead_max_ms.unwrap_or(LEAD_MAX_MS.max(2 * apart_ms.min(LEAD_MAX_APART_MS)));

@@ -5,7 +5,7 @@ use crate::time::Tick;
 use core::ops::Range;
 use std::collections::VecDeque;
 
-/// For so many ticks at least inputs may be late because the own clock was set or stood still.
+/// The shortest time, in ticks, for which inputs may be late because the own clock was set or stood still.
 const OFF_CLOCK_TICKS_MIN: u32 = 32;
 
 /// Own inputs that the server did not have in time, as far as what they explain has not been compared.

@@ -18,9 +18,9 @@ use core::time::Duration;
 const WINDOW: Duration = Duration::from_millis(250);
 /// How many windows are kept: half a minute.
 const WINDOWS_KEPT: usize = 128;
-/// What is so much older counts half: long enough to average out jitter, short enough to follow a clock that is being slewed.
+/// A window that is this much older counts half: long enough to average out jitter, short enough to follow a clock that is being slewed.
 const HALF_LIFE_S: f64 = 8.0;
-/// Before anything is measured: the clocks run alike, give or take so much.
+/// How far apart the two clocks are expected to run before anything is measured.
 const DRIFT_EXPECTED_PPM: f64 = 5_000.0;
 /// What is known of the drift is carried over to a new route with this accuracy at most.
 const DRIFT_CARRIED_PPM: f64 = 100.0;
@@ -28,12 +28,12 @@ const DRIFT_CARRIED_PPM: f64 = 100.0;
 const DRIFT_MAX_PPM: f64 = 100_000.0;
 /// How exactly the times of an exchange are told, in microseconds.
 const RESOLUTION_MICROS: f64 = 100.0;
-/// So many windows in a row on one side of the line tell that it goes on elsewhere: a clock was set, or its speed has changed.
-/// The first of them may have begun before that.
+/// After this many windows in a row on one side of the line the line is broken: a clock was set, or its speed has changed. The
+/// first of them may have begun before that.
 const BREAK_WINDOWS: usize = 4;
-/// So many windows in a row in which both ways together took longer, by far, tell of another route.
+/// After this many windows in a row with a much longer round trip the route is another one.
 const ROUTE_WINDOWS: usize = 16;
-/// What is longer by less is no other route, in microseconds.
+/// Round trips that differ by less are those of one route, in microseconds each way.
 const ROUTE_MICROS: f64 = 5_000.0;
 
 /// A datagram to the server and one back that names it.
@@ -65,7 +65,7 @@ impl Window {
         self.up.saturating_sub(self.down) / 2
     }
 
-    /// What both ways take together, in microseconds.
+    /// The round trip, in microseconds.
     fn round(&self) -> i64 {
         self.up.saturating_add(self.down)
     }
@@ -82,7 +82,7 @@ struct Line {
     accuracy: f64,
     /// How far offsets are from the line, in microseconds.
     scatter: f64,
-    /// What both ways take together at least, in microseconds.
+    /// The shortest round trip, in microseconds.
     fastest: i64,
 }
 
@@ -209,8 +209,8 @@ impl ServerRate {
         }
     }
 
-    /// Whether a window seems to be faster than ways can be that were known before: a clock was set in it, so that one way is
-    /// measured before and the other one after. When the next is as fast it is the ways that have changed.
+    /// Whether a window's round trip is impossibly short: a clock was set in it, so that one way was measured before and the
+    /// other one after. When the next window is as fast, it is the route that has become shorter.
     fn is_torn(&mut self, newest: Window) -> bool {
         let Some(line) = self.line else { return false };
         let less = as_f64(line.fastest.saturating_sub(newest.round())) / 2.0;
@@ -267,7 +267,7 @@ impl ServerRate {
             slowing += weight * apart_s * as_f64(window.round() - fastest);
         }
         let (known, accuracy) = self.known;
-        // What may come from one way getting slower is no drift.
+        // As much of the slope as one way that gets slower would explain is no drift.
         let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
         let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
         let known_s = self.known_at.since(self.began).as_secs_f64();
@@ -282,7 +282,7 @@ impl ServerRate {
     }
 }
 
-/// How much longer than the fastest a window's ways took, in microseconds and for each: by so much its offset may be wrong.
+/// By how much a window's offset may be wrong, in microseconds: half of its round trip beyond the shortest one.
 fn excess(window: Window, fastest: i64) -> f64 {
     as_f64(window.round().saturating_sub(fastest)).max(0.0) / 2.0
 }

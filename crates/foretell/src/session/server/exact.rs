@@ -57,7 +57,7 @@ impl Exact {
         self.canonical.contains(&tick)
     }
 
-    /// Whether a state of so many entities can't be told.
+    /// Whether a state with this number of entities is too large to be sent.
     pub(super) fn is_too_large(&self, entities: usize) -> bool {
         self.too_large.is_some_and(|most| entities >= most)
     }

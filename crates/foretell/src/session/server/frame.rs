@@ -22,7 +22,7 @@ pub enum ServerEvent {
     /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent. Told
     /// once when it begins.
     SnapshotTooLarge(PlayerId),
-    /// A client of an [exact](crate::session::Rules::exact) session was turned away, as a state of so many entities does not fit
+    /// A client of an [exact](crate::session::Rules::exact) session was turned away, as the state of all entities does not fit
     /// into the eight datagrams of a snapshot: nobody can join before there are fewer.
     TooLargeToJoin {
         /// How many there are.

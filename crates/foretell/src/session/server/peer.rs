@@ -176,7 +176,7 @@ impl<I: Copy + Default> Peer<I> {
         self.note_missed(u64::from(missed));
     }
 
-    /// So many inputs were missing: of who is lost they are absent, of others it depends on whether they are heard again.
+    /// Counts missing inputs: those of a lost player are absent, those of others are so only if nothing is heard of them again.
     pub(crate) fn note_missed(&mut self, ticks: u64) {
         if self.lost.is_some() {
             self.stats.inputs_absent += ticks;

@@ -35,7 +35,7 @@ impl<W: Playable> Ends<W> {
         Ends { client, client_world, server, server_world: W::default(), now: 0, ahead: 0 }
     }
 
-    /// The client's clock is set, by so many microseconds.
+    /// The client's clock is set, by a number of microseconds.
     pub fn set_clients_clock_forward(&mut self, by: u64) {
         self.ahead += by;
     }

@@ -21,7 +21,7 @@ pub struct Seen {
 /// Plays by a seeded script, and looks at what each player sees of the others.
 pub struct Play {
     pub seed: u64,
-    /// Every so many ticks the keys change.
+    /// After how many ticks the keys change.
     pub change_every: u32,
     /// From which tick on the players let go of the keys.
     pub quiet_from: Tick,
@@ -65,7 +65,7 @@ impl Play {
         self.step_max_m = 0.0;
     }
 
-    /// How far others were shown on average from where they truly were so many ticks before the own time, in metres.
+    /// How far others were shown on average from where they truly were that number of ticks before the own time, in metres.
     pub fn error_m(&self, ticks_ago: f64) -> f64 {
         let errors = self.seen.iter().filter_map(|seen| {
             let at = seen.at - ticks_ago;

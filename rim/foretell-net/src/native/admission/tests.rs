@@ -21,7 +21,7 @@ fn account(name: &str) -> Account {
     Account::new(name).expect("a name")
 }
 
-/// A token of `issuer` for `name`, issued so many milliseconds after the start, for a minute.
+/// A token of `issuer` for `name`, issued that many milliseconds after the start, for a minute.
 fn token(name: &str, after: u64) -> Token {
     issuer().issue(&account(name), UnixTime(START.0 + after), MINUTE)
 }
