@@ -234,9 +234,8 @@ describe("a tab", () => {
       await stop(server);
       await page.waitForTimeout(pause);
       server = await startServer({ ports: server.ports, flags: ["--insecure"], kept: false });
-      // Within 3 s on a machine that does nothing else.
-      await admits(server, 6_000);
-      await back(page, 6_000);
+      await admits(server, 3_000);
+      await back(page, 3_000);
       assert.match(await statusOf(page), /You are player 1\./);
       const right = await push(page, key, page, 1);
       assert(Math.abs(right[0]) > 0.5, `it plays on: ${right}`);
@@ -266,7 +265,7 @@ describe("a tab", () => {
     assert.match(await statusOf(page), /The server has ended\. This page joins again when it is back\./);
     await ended(server);
     await startServer({ ports: server.ports });
-    await back(page, 6_000);
+    await back(page, 3_000);
   });
 
   test("fits a phone, and is driven by touch", async () => {

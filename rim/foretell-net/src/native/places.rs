@@ -107,7 +107,7 @@ mod tests {
         Place { session: number as u64, connection: 0, from: from.parse().expect("an address") }
     }
 
-    /// `count` places, the first of them from these addresses.
+    /// `max` places, the first of them taken from these addresses.
     fn places(max: usize, per_address_max: usize, from: &[&str]) -> Places {
         let mut places = Places::new(max, per_address_max);
         from.iter().enumerate().for_each(|(number, from)| places.take(account(number), place(number, from)));
