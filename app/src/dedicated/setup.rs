@@ -3,12 +3,11 @@
 use super::address::out_of_reach;
 use super::config::Config;
 use crate::site::unbracketed;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use foretell_arena::Game;
 use foretell_net::{Access, Account, Certificates, Issuer, ServeConfig, Token, UnixTime, random_key};
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,8 +49,7 @@ pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, 
     let state_dir = config.server.state_dir.as_deref();
     if let Some(folder) = state_dir {
         make_private(folder)?;
-        access.ticket_key = Some(kept_key(&folder.join("ticket.key"))?);
-        access.ended_tickets = Some(folder.join("ended-tickets"));
+        access.tickets_kept_in = Some(folder.join("tickets"));
     }
     let certificates = match (&config.certificates.chain, &config.certificates.key) {
         (Some(chain), Some(key)) => Certificates::Files { chain: chain.clone(), key: key.clone() },
@@ -110,29 +108,12 @@ fn make_private(folder: &Path) -> Result<()> {
     made.with_context(|| format!("server.state_dir: {} can't be made", folder.display()))
 }
 
-/// The key in a file; a new one where there is no file.
-fn kept_key(file: &Path) -> Result<[u8; 32]> {
-    let failed = || format!("server.state_dir: {} can't be used", file.display());
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
-        Ok(mut new) => {
-            let key = random_key();
-            new.write_all(&key).with_context(failed)?;
-            Ok(key)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let key = fs::read(file).with_context(failed)?;
-            ensure!(key.len() == 32, "{} has {} bytes, and a key has 32: delete it", file.display(), key.len());
-            Ok(key.try_into().expect("32 bytes"))
-        }
-        Err(error) => Err(error).with_context(failed),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use foretell_arena::Arena;
     use foretell_pile::Pile;
+    use std::fs;
 
     fn read(settings: &[&str]) -> Config {
         let settings: Vec<_> = settings.iter().map(|&setting| setting.into()).collect();
@@ -166,18 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_tickets_is_the_same_at_the_next_start_and_nobody_elses() {
+    fn what_outlasts_a_restart_is_in_a_folder_that_nobody_else_may_read() {
         let folder = std::env::temp_dir().join(format!("foretell-state-{}", std::process::id()));
         let state_dir = format!("server.state_dir={}", folder.join("deep").display());
-        let key = || set_up::<Arena>(&read(&[&state_dir]), true).map(|(serve, _)| serve.access.ticket_key);
-        let first = key().expect("made");
-        assert!(first.is_some() && key().expect("read") == first);
-        let file = folder.join("deep/ticket.key");
-        let mode =
-            |path: &Path| std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).expect("there").permissions());
-        assert_eq!((mode(&file) & 0o777, mode(&folder.join("deep")) & 0o777), (0o600, 0o700));
-        fs::write(&file, [1; 31]).expect("writable");
-        assert!(key().expect_err("refused").to_string().contains("31 bytes"));
+        let (serve, _) = set_up::<Arena>(&read(&[&state_dir]), true).expect("possible");
+        assert_eq!(serve.access.tickets_kept_in, Some(folder.join("deep/tickets")));
+        let permissions = fs::metadata(folder.join("deep")).expect("there").permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o777, 0o700);
         fs::remove_dir_all(&folder).expect("removable");
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The longest token, in bytes: version, audience, account, id, two times, signature.
 pub(crate) const TOKEN_MAX: usize = 1 + 65 + 65 + 16 + 8 + 8 + 64;
-/// The longest ticket, in bytes: nonce, version, account, session, two times, tag.
+/// The longest ticket, in bytes: nonce, version, account, session, time, number, tag.
 pub(crate) const TICKET_MAX: usize = 12 + 1 + 65 + 3 * 8 + 16;
 
 /// A signed player token. It is a secret of its bearer until it is used: neither `Debug` nor anything else prints it.

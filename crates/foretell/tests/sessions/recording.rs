@@ -188,6 +188,8 @@ fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
             100 => server.disconnected(PeerId(4)),
             150 => drop(server.join(PeerId(5))),
             200 => server.leave(PeerId(5)),
+            220 => drop(server.join(PeerId(6))),
+            240 => server.release(PeerId(6)),
             _ => {}
         }
         server.update(now, &mut world, &mut outbox);
@@ -198,7 +200,7 @@ fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
     }
     let server_replay = replay_server(&bytes.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
     assert!(server_replay.agreement.holds() && server_replay.agreement.digests == 5, "{server_replay:?}");
-    assert_eq!(server_replay.events.len(), 4, "{:?}", server_replay.events);
+    assert_eq!(server_replay.events.len(), 6, "{:?}", server_replay.events);
     assert_eq!(server_replay.span, Some((Instant::ZERO, Instant::from_micros(299 * 15_625))));
     let replay = replay_client(&bytes_of_client.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
     assert!(replay.agreement.holds() && replay.agreement.digests == 5, "{replay:?}");

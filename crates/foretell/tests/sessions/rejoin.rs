@@ -320,6 +320,22 @@ fn a_client_whose_connection_changes_goes_on_with_one_resync_at_most() {
 }
 
 #[test]
+fn who_is_released_is_gone_at_once_and_comes_back_as_another_player() {
+    let mut net = Net::new(ServerConfig::default());
+    net.start(1, 100);
+    let other = net.start(2, 200);
+    net.run(4.0);
+    net.assert_steady();
+    net.server.release(PeerId(2));
+    net.events.clear();
+    net.run(0.1);
+    assert_eq!(net.events, [ServerEvent::Left(player(2))]);
+    net.run(8.0);
+    assert_eq!(net.programs[other].client.player(), Some(player(3)));
+    net.assert_steady();
+}
+
+#[test]
 fn a_server_that_was_started_again_gives_everybody_a_new_place() {
     // A server should have another epoch. If it has the same, its ticks give it away; but inputs from before may pass for
     // new ones.

@@ -58,6 +58,12 @@ impl UnixTime {
         UnixTime(self.0.saturating_add(millis(time)))
     }
 
+    /// So much earlier.
+    #[must_use]
+    pub(crate) fn before(self, time: Duration) -> UnixTime {
+        UnixTime(self.0.saturating_sub(millis(time)))
+    }
+
     /// How long it is since `earlier`; zero when that is later.
     pub fn since(self, earlier: UnixTime) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))

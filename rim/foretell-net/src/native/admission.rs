@@ -8,27 +8,32 @@ use crate::control::{Refused, Shown};
 use crate::credential::ResumeTicket;
 use crate::native::account::{Account, UnixTime};
 use crate::native::budget::Budgets;
-use crate::native::ended::Ended;
+use crate::native::clock::Moment;
 use crate::native::limits::Limits;
-use crate::native::network::network;
+use crate::native::network::{network, network_of};
 use crate::native::places::{Place, Places};
-use crate::native::ticket::{Resumption, TicketKey};
+use crate::native::tickets::Tickets;
 use crate::native::token::{self, Claims};
-use foretell::PeerId;
+use foretell::{Instant, PeerId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many used tokens, accounts with ended tickets, and networks are remembered, each; beyond the first two nobody comes
-/// until some have expired.
+/// How many used tokens and networks are remembered, each; beyond the tokens nobody comes until some have expired.
 const REMEMBERED_MAX: usize = 65_536;
 /// The clock of who issues tokens may be ahead of the server's by so much.
 const AHEAD_MAX: Duration = Duration::from_secs(2);
+/// The start of the server is known to so much by the clock of who issues tokens, as that shows milliseconds.
+const ROUNDING: Duration = Duration::from_millis(2);
 /// How often an account may be admitted at once.
 const ADMISSIONS_AT_ONCE: usize = 10;
 /// How many new players may come at once where there are fewer places than that.
 const JOINS_AT_ONCE: usize = 16;
+/// So many joins at once are left for players from networks of which nobody has come lately.
+const LEFT_FOR_STRANGERS: u32 = 8;
+/// Those of IPv6 are one network with so many bits the same.
+const STRANGER_BITS: u32 = 48;
 
 /// Who may play on a server, and by whose word.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,16 +42,14 @@ pub struct Access {
     pub audience: String,
     /// The public key of the issuer ([`Issuer::public_key`](crate::Issuer::public_key)).
     pub token_key: [u8; 32],
-    /// The key of resume tickets: 32 random bytes that no other program knows. `None`, the default, is a new one at each
-    /// start: then tickets end with the server.
-    pub ticket_key: Option<[u8; 32]>,
     /// Tokens that live for longer are refused: so long used ones have to be remembered. Default 10 minutes.
     pub token_lifetime_max: Duration,
     /// For so long a ticket can be used. It is renewed every minute, so this is the longest pause. Default 10 minutes.
     pub ticket_lifetime: Duration,
-    /// The file that keeps whose tickets were ended by a good-bye or a removal; it is made where there is none. `None`, the
-    /// default, forgets it with the server: then give no `ticket_key`, either.
-    pub ended_tickets: Option<PathBuf>,
+    /// The file that keeps the key of tickets, and which of them were ended by a good-bye or a removal; it is made where
+    /// there is none, readable to nobody else, and belongs to one server. `None`, the default, has a new key at each start:
+    /// then tickets end with the server.
+    pub tickets_kept_in: Option<PathBuf>,
     /// Set by [`Access::insecure_development`] alone.
     pub(crate) insecure: bool,
 }
@@ -57,10 +60,9 @@ impl Access {
         Access {
             audience: audience.into(),
             token_key,
-            ticket_key: None,
             token_lifetime_max: Duration::from_secs(600),
             ticket_lifetime: Duration::from_secs(600),
-            ended_tickets: None,
+            tickets_kept_in: None,
             insecure: false,
         }
     }
@@ -86,60 +88,66 @@ struct Rates {
 /// All places, and what is remembered of tokens and tickets.
 pub(crate) struct Admission {
     access: Access,
-    key: TicketKey,
-    /// When the server was started.
-    start: UnixTime,
+    tickets: Tickets,
+    /// When the server was started. What that is by the clock of the world is asked by what it shows now: it may have been set.
+    start: Instant,
     places: Places,
+    /// Places of lost players that were given to others.
+    given_away: Vec<Place>,
     rates: Rates,
     connections: u64,
-    /// Used tokens, until they expire anyway.
-    used: BTreeMap<[u8; 16], UnixTime>,
-    ended: Ended,
-    /// When a ticket was made last; it never goes back, and is later than the end of any ticket.
-    stamp: UnixTime,
+    used: BTreeMap<[u8; 16], Used>,
     /// From where the players have come that have tickets, until those have expired.
-    known: BTreeMap<IpAddr, UnixTime>,
+    known: BTreeMap<IpAddr, Instant>,
     draining: bool,
+}
+
+/// A used token is remembered until it has expired, by both clocks: one of them may be set.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    expires: UnixTime,
+    until: Instant,
 }
 
 impl Admission {
     pub(crate) fn new(
         access: Access,
         (places_max, limits): (usize, &Limits),
-        ended: Ended,
-        start: UnixTime,
+        tickets: Tickets,
+        start: Instant,
     ) -> Admission {
-        let key = access.ticket_key.unwrap_or_else(token::random);
-        let key = TicketKey::new(&key, &access.audience);
         let rates = Rates {
             of_account: Budgets::new(ADMISSIONS_AT_ONCE, limits.admissions_per_account_per_minute),
             of_network: Budgets::new(limits.per_address_max.max(JOINS_AT_ONCE), limits.joins_per_address_per_minute),
             of_all: Budgets::new(places_max.max(JOINS_AT_ONCE), limits.joins_per_second.saturating_mul(60)),
         };
         let places = Places::new(places_max, limits.per_address_max);
-        let stamp = start.max(ended.newest().after(MILLISECOND));
-        let (used, known) = (BTreeMap::new(), BTreeMap::new());
-        Admission { access, key, start, places, rates, connections: 0, used, ended, stamp, known, draining: false }
+        let (given_away, used, known) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Admission { access, tickets, start, places, given_away, rates, connections: 0, used, known, draining: false }
     }
 
     /// Judges what a connection from an address has shown. `fresh` is a random number, for a session that begins.
-    pub(crate) fn admit(&mut self, now: UnixTime, shown: Shown<'_>, from: IpAddr, fresh: u64) -> Result<Pass, Refused> {
+    pub(crate) fn admit(&mut self, now: Moment, shown: Shown<'_>, from: IpAddr, fresh: u64) -> Result<Pass, Refused> {
         self.forget_expired(now);
         let (account, session, token) = match shown {
             Shown::Token(token) => {
                 let claims = self.check_token(now, token)?;
                 let session = self.places.get(&claims.account).map_or(fresh, |place| place.session);
-                (claims.account, session, Some((claims.id, claims.expires)))
+                let until = now.steady + self.access.token_lifetime_max;
+                (claims.account, session, Some((claims.id, Used { expires: claims.expires, until })))
             }
             Shown::ResumeTicket(ticket) => {
-                let says = self.check_ticket(now, ticket)?;
+                let says = self.tickets.judge(now.date, ticket)?;
+                if self.places.get(&says.account).is_some_and(|place| place.session != says.session) {
+                    return Err(Refused::Ended);
+                }
                 (says.account, says.session, None)
             }
         };
         // Who does not get in keeps the token.
-        self.make_room(now, &account, from)?;
+        self.make_room(now.steady, &account, from)?;
         self.used.extend(token);
-        self.rates.of_account.spend(now, account.clone());
+        self.rates.of_account.spend(now.steady, account.clone());
         self.connections += 1;
         let connection = self.connections;
         self.places.take(account.clone(), Place { session, connection, from });
@@ -156,21 +164,22 @@ impl Admission {
         if early <= AHEAD_MAX { early } else { Duration::ZERO }
     }
 
-    fn check_token(&self, now: UnixTime, token: &[u8]) -> Result<Claims, Refused> {
+    fn check_token(&self, now: Moment, token: &[u8]) -> Result<Claims, Refused> {
         let claims = token::verify(&self.access.token_key, token).ok_or(Refused::Forged)?;
         if *claims.audience != *self.access.audience {
             return Err(Refused::Foreign);
         }
-        if claims.expires <= now {
+        if claims.expires <= now.date {
             return Err(Refused::Expired);
         }
         // A token from the future could be used before a restart and again after it.
         let lifetime = claims.expires.since(claims.issued);
-        if claims.issued > now || lifetime > self.access.token_lifetime_max {
+        if claims.issued > now.date || lifetime > self.access.token_lifetime_max {
             return Err(Refused::Untimely);
         }
         // Where anybody can make tokens, one that is used twice is no loss.
-        if claims.issued < self.start && !self.access.insecure {
+        let start = now.date.before(now.steady.since(self.start) + ROUNDING);
+        if claims.issued < start && !self.access.insecure {
             return Err(Refused::BeforeStart);
         }
         if self.used.contains_key(&claims.id) {
@@ -182,60 +191,58 @@ impl Admission {
         Ok(claims)
     }
 
-    fn check_ticket(&self, now: UnixTime, ticket: &[u8]) -> Result<Resumption, Refused> {
-        let says = self.key.open(ticket).ok_or(Refused::Forged)?;
-        if says.expires <= now {
-            return Err(Refused::Expired);
-        }
-        let newer = self.places.get(&says.account).is_some_and(|place| place.session != says.session);
-        if newer || self.ended.at(&says.account).is_some_and(|at| says.issued <= at) {
-            return Err(Refused::Ended);
-        }
-        Ok(says)
-    }
-
     /// Sees to it that there is a place for an account: the one that it has, or another. Who is lost may have to leave theirs.
-    fn make_room(&mut self, now: UnixTime, account: &Account, from: IpAddr) -> Result<(), Refused> {
+    fn make_room(&mut self, now: Instant, account: &Account, from: IpAddr) -> Result<(), Refused> {
         if !self.rates.of_account.allows(now, account) {
             return Err(Refused::Busy);
         }
-        if self.places.get(account).is_some() {
-            return Ok(());
-        }
-        if self.draining {
+        let is_new = self.places.get(account).is_none();
+        if is_new && self.draining {
             return Err(Refused::Draining);
         }
-        if self.ended.len() >= REMEMBERED_MAX {
-            return Err(Refused::Full);
+        let leaves = self.places.room(account, from)?;
+        if is_new {
+            self.spend_join(now, from)?;
         }
-        let leaves = self.places.room(from)?;
+        self.given_away.extend(leaves.and_then(|lost| self.places.give_away(&lost)));
+        Ok(())
+    }
+
+    /// New players come as fast as is good for the others. Who comes and goes all the time leaves room for those who come
+    /// for the first time.
+    fn spend_join(&mut self, now: Instant, from: IpAddr) -> Result<(), Refused> {
         let network = network(from);
-        if !self.rates.of_network.allows(now, &network) || !self.rates.of_all.allows(now, &()) {
+        let left = if self.is_stranger(from) { 0 } else { LEFT_FOR_STRANGERS };
+        if !self.rates.of_network.allows(now, &network) || !self.rates.of_all.allows_beside(left, now, &()) {
             return Err(Refused::Busy);
         }
         self.rates.of_network.spend(now, network);
         self.rates.of_all.spend(now, ());
-        // The session does the same once it is full: nothing has to be said to it.
-        if let Some((account, session)) = leaves.and_then(|lost| Some((lost.clone(), self.places.get(&lost)?.session)))
-        {
-            self.places.free(&account, session);
-        }
         Ok(())
     }
 
+    fn is_stranger(&self, from: IpAddr) -> bool {
+        let wide = |network| network_of(network, STRANGER_BITS);
+        let mut from_there_on = self.known.range(wide(from)..);
+        from_there_on.next().is_none_or(|(network, _)| wide(*network) != wide(from))
+    }
+
+    /// Whose places were given away since this was asked last: they have to leave.
+    pub(crate) fn take_given_away(&mut self) -> Vec<Place> {
+        std::mem::take(&mut self.given_away)
+    }
+
     /// A newer ticket for who has a place.
-    pub(crate) fn renew(&mut self, now: UnixTime, account: &Account) -> Option<ResumeTicket> {
+    pub(crate) fn renew(&mut self, now: Moment, account: &Account) -> Option<ResumeTicket> {
         let Place { session, from, .. } = *self.places.get(account)?;
         Some(self.ticket(now, account, session, from))
     }
 
-    fn ticket(&mut self, now: UnixTime, account: &Account, session: u64, from: IpAddr) -> ResumeTicket {
-        let expires = now.after(self.access.ticket_lifetime);
+    fn ticket(&mut self, now: Moment, account: &Account, session: u64, from: IpAddr) -> ResumeTicket {
         if self.known.len() < REMEMBERED_MAX {
-            self.known.insert(network(from), expires);
+            self.known.insert(network(from), now.steady + self.access.ticket_lifetime);
         }
-        self.stamp = self.stamp.max(now);
-        self.key.seal(&Resumption { account: account.clone(), session, expires, issued: self.stamp })
+        self.tickets.issue(account, session, now.date.after(self.access.ticket_lifetime))
     }
 
     /// Whether players have come from there that may come back.
@@ -248,16 +255,22 @@ impl Admission {
         self.places.lose(account, place.0);
     }
 
-    /// A lost player is back over a connection from an address, without having been admitted anew.
-    pub(crate) fn come_back(&mut self, account: &Account, place: PeerId, (connection, from): (u64, IpAddr)) {
-        if self.places.get(account).is_none_or(|known| known.session == place.0) {
-            self.places.take(account.clone(), Place { session: place.0, connection, from });
-        }
+    /// A lost player is back over the same connection.
+    pub(crate) fn come_back(&mut self, account: &Account, place: PeerId) {
+        self.places.come_back(account, place.0);
     }
 
-    /// The place of an account is free again. Its ticket may still be used, for another one.
-    pub(crate) fn free(&mut self, account: &Account, place: PeerId) {
-        self.places.free(account, place.0);
+    /// Whether an account still has this place.
+    pub(crate) fn has_place(&self, account: &Account, place: PeerId) -> bool {
+        self.places.get(account).is_some_and(|known| known.session == place.0)
+    }
+
+    /// The place of an account is free again, unless there is a newer connection to it. Its ticket may still be used, for
+    /// another one.
+    pub(crate) fn free(&mut self, account: &Account, (place, connection): (PeerId, u64)) {
+        if self.places.get(account).is_some_and(|known| known.connection <= connection) {
+            self.places.free(account, place.0);
+        }
     }
 
     /// A player has left for good, or was removed: no ticket that was made for the account until now means anything any
@@ -269,11 +282,14 @@ impl Admission {
         }
     }
 
-    /// The same for who may have no place: the tickets of an account mean nothing any more.
-    pub(crate) fn end_tickets(&mut self, now: UnixTime, account: &Account) {
-        let at = self.stamp.max(now);
-        self.stamp = at.after(MILLISECOND);
-        self.ended.note(account, at, at.after(self.access.ticket_lifetime));
+    /// The same for whoever it is, with a place or with a ticket alone.
+    pub(crate) fn remove(&mut self, now: UnixTime, account: &Account) {
+        self.places.give_away(account);
+        self.end_tickets(now, account);
+    }
+
+    fn end_tickets(&mut self, now: UnixTime, account: &Account) {
+        self.tickets.end(account, now.after(self.access.ticket_lifetime));
     }
 
     /// From now on only those come in who have a place.
@@ -281,15 +297,12 @@ impl Admission {
         self.draining = true;
     }
 
-    fn forget_expired(&mut self, now: UnixTime) {
-        self.used.retain(|_, expires| *expires > now);
-        self.known.retain(|_, until| *until > now);
-        self.ended.forget_expired(now);
+    fn forget_expired(&mut self, now: Moment) {
+        self.used.retain(|_, used| used.expires > now.date || used.until > now.steady);
+        self.known.retain(|_, until| *until > now.steady);
+        self.tickets.forget_expired(now.date);
     }
 }
-
-/// Ends and tickets of different sessions are at least so far apart.
-const MILLISECOND: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Budgets that refill: so much at once, and so much in a minute in the long run.
 
-use crate::native::account::UnixTime;
+use foretell::Instant;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) struct Budgets<K> {
     /// In which time what was spent once comes back.
     cost: Duration,
     /// When each is full again, if nothing is spent meanwhile.
-    full_at: BTreeMap<K, UnixTime>,
+    full_at: BTreeMap<K, Instant>,
 }
 
 impl<K: Ord> Budgets<K> {
@@ -23,25 +23,25 @@ impl<K: Ord> Budgets<K> {
         Budgets { all, cost, full_at: BTreeMap::new() }
     }
 
-    /// Whether once more is possible. Who asks after the clock was set back owes all of it from then on, and no more.
-    pub(crate) fn allows(&mut self, now: UnixTime, key: &K) -> bool {
-        let owed = self.owed(now, key);
-        if let Some(full_at) = self.full_at.get_mut(key) {
-            *full_at = now.after(owed);
-        }
-        owed + self.cost <= self.all
+    /// Whether once more is possible.
+    pub(crate) fn allows(&self, now: Instant, key: &K) -> bool {
+        self.allows_beside(0, now, key)
+    }
+
+    /// Whether once more is possible when so much has to be left for others.
+    pub(crate) fn allows_beside(&self, left: u32, now: Instant, key: &K) -> bool {
+        self.owed(now, key) + self.cost * (left + 1) <= self.all
     }
 
     /// Once more.
-    pub(crate) fn spend(&mut self, now: UnixTime, key: K) {
-        let full_at = now.after(self.owed(now, &key) + self.cost);
+    pub(crate) fn spend(&mut self, now: Instant, key: K) {
+        let full_at = now + self.owed(now, &key) + self.cost;
         self.full_at.retain(|_, at| *at > now);
         self.full_at.insert(key, full_at);
     }
 
-    /// No more than all of it, also when the clock was set back.
-    fn owed(&self, now: UnixTime, key: &K) -> Duration {
-        self.full_at.get(key).map_or(Duration::ZERO, |at| at.since(now)).min(self.all)
+    fn owed(&self, now: Instant, key: &K) -> Duration {
+        self.full_at.get(key).map_or(Duration::ZERO, |at| at.since(now))
     }
 }
 
@@ -52,10 +52,11 @@ mod tests {
     #[test]
     fn so_much_is_possible_at_once_and_so_much_in_a_minute_for_each_key() {
         let mut budgets = Budgets::new(5, 12);
+        let millis = |now: u64| Instant::from_micros(now * 1000);
         let spent = |budgets: &mut Budgets<u8>, key: u8, now: u64| {
             let all = (0..100).filter(|_| {
-                let allowed = budgets.allows(UnixTime(now), &key);
-                allowed.then(|| budgets.spend(UnixTime(now), key));
+                let allowed = budgets.allows(millis(now), &key);
+                allowed.then(|| budgets.spend(millis(now), key));
                 allowed
             });
             all.count()
@@ -65,8 +66,7 @@ mod tests {
         assert_eq!((1..=12).map(|step| spent(&mut budgets, 1, step * 5_000)).sum::<usize>(), 12, "in a minute");
         assert_eq!(spent(&mut budgets, 1, 10_000_000), 5);
         assert_eq!(budgets.full_at.len(), 1, "the other is full again");
-        assert_eq!(spent(&mut budgets, 1, 1), 0);
-        assert_eq!(spent(&mut budgets, 1, 5_001), 1, "a clock that was set back costs no more than all of it");
-        assert_eq!(spent(&mut budgets, 1, 25_001), 4);
+        let left = |budgets: &Budgets<u8>, left| budgets.allows_beside(left, millis(10_000_000), &2);
+        assert_eq!([left(&budgets, 4), left(&budgets, 5)], [true, false]);
     }
 }

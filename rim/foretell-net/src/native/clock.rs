@@ -1,6 +1,15 @@
 //! The one clock of a process: from the system's instants to ours.
 
+use crate::native::account::UnixTime;
 use foretell::Instant;
+
+/// A moment as a server has it: on its own clock, by which it counts what passes, and on that of the world, which others
+/// write into tokens, and which may be set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Moment {
+    pub steady: Instant,
+    pub date: UnixTime,
+}
 
 /// A monotone clock whose origin is its making.
 #[derive(Clone, Copy, Debug)]
@@ -15,5 +24,12 @@ impl Clock {
     /// What it shows.
     pub fn now(&self) -> Instant {
         Instant::from_micros(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// The moment that it is.
+    pub(crate) fn moment(&self) -> Moment {
+        // In this order: what comes in between makes what has passed since another moment no shorter than it was.
+        let date = UnixTime::now();
+        Moment { steady: self.now(), date }
     }
 }

@@ -32,8 +32,8 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 /// And within so long the first byte of TCP has to come, which a client sends at once.
 const FIRST_BYTE: Duration = Duration::from_secs(1);
 
-/// Which networks of IPv6 keep a common pace.
-const PACE_BITS: u32 = 48;
+/// Which networks of IPv6 keep a common pace: of those whose players have tickets, and of others.
+const PACE_BITS: [u32; 2] = [64, 48];
 
 /// A connection that was admitted.
 pub(crate) struct Newcomer {
@@ -41,7 +41,6 @@ pub(crate) struct Newcomer {
     pub place: PeerId,
     /// Counts admissions.
     pub number: u64,
-    pub from: IpAddr,
     pub transport: Box<dyn Transport>,
 }
 
@@ -60,7 +59,7 @@ pub(crate) struct Door {
     pub admission: Mutex<Admission>,
     pub crowd: Crowd,
     /// How fast handshakes with one network may follow each other: each costs a signature.
-    pub pace: Mutex<Budgets<IpAddr>>,
+    pub pace: Mutex<Budgets<(IpAddr, u32)>>,
     pub limits: Limits,
     /// From which pages browsers may connect.
     pub origins: Vec<String>,
@@ -83,7 +82,8 @@ impl Door {
             let incoming = endpoint.accept().await;
             let address = incoming.remote_address();
             let proven = incoming.remote_address_validated();
-            let is_crowded = || self.crowd.is_crowded(address.ip(), &self.limits) || !self.keeps_pace(address.ip());
+            let is_crowded =
+                || self.crowd.is_crowded(address.ip(), &self.limits) || !self.keeps_pace(address.ip(), false);
             if !proven && is_crowded() {
                 // It costs nothing here, and tells nobody anything who has not sent from their own address.
                 self.counts.retried.fetch_add(1, Relaxed);
@@ -100,23 +100,24 @@ impl Door {
 
     /// Who comes from where players have tickets of is in nobody's way, and nobody is in theirs; unless they are too many.
     fn enter(&self, kind: Kind, address: IpAddr, is_proven: bool) -> Option<Entered> {
-        if !self.keeps_pace(address) {
+        let is_known = is_proven && self.admission().knows(address);
+        if !self.keeps_pace(address, is_known) {
             return None;
         }
-        let known = is_proven && self.admission().knows(address);
-        let among_known = known.then(|| self.crowd.enter(Kind::Known, address, &self.limits));
+        let among_known = is_known.then(|| self.crowd.enter(Kind::Known, address, &self.limits));
         among_known.flatten().or_else(|| self.crowd.enter(kind, address, &self.limits))
     }
 
-    fn keeps_pace(&self, address: IpAddr) -> bool {
-        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        pace.allows(UnixTime::now(), &network_of(address, PACE_BITS))
+    fn keeps_pace(&self, address: IpAddr, is_known: bool) -> bool {
+        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let bits = PACE_BITS[usize::from(!is_known)];
+        pace.allows(self.clock.now(), &(network_of(address, bits), bits))
     }
 
     /// A handshake with an address that is proven by it, or was before.
     fn note_pace(&self, address: IpAddr) {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        pace.spend(UnixTime::now(), network_of(address, PACE_BITS));
+        PACE_BITS.iter().for_each(|&bits| pace.spend(self.clock.now(), (network_of(address, bits), bits)));
     }
 
     async fn attend(self: Arc<Door>, visitor: Visitor, address: SocketAddr, (seat, made_room): Entered) {
@@ -162,19 +163,19 @@ impl Door {
                 return Err(NotAdmitted::Refused(why));
             }
         };
-        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT), from);
+        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT));
         Ok(())
     }
 
     /// The answer is the first message of a connection that the gateway has already. Nothing is waited for between the
     /// place and that: who takes in no answer would else keep a place that nobody frees.
-    fn hand_over(&self, pass: Pass, mut transport: impl Transport + 'static, from: IpAddr) {
+    fn hand_over(&self, pass: Pass, mut transport: impl Transport + 'static) {
         // When this fails the gateway finds a connection that is lost.
         let _ = transport.tell(&pass.answer());
         self.counts.admitted.fetch_add(1, Relaxed);
         info!(account = ?pass.account, "admitted");
         let Pass { account, place, connection: number, .. } = pass;
-        let _ = self.newcomers.send(Newcomer { account, place, number, from, transport: Box::new(transport) });
+        let _ = self.newcomers.send(Newcomer { account, place, number, transport: Box::new(transport) });
     }
 
     /// The same as [`keep`](Door::keep) for WebSockets. A connection of TCP has proven its address.
@@ -211,7 +212,7 @@ impl Door {
         match self.judge(&message, from).await {
             Ok(pass) => {
                 let socket = Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT);
-                self.hand_over(pass, socket, from);
+                self.hand_over(pass, socket);
                 Ok(())
             }
             Err(why) => {
@@ -236,7 +237,7 @@ impl Door {
             sleep(early).await;
         }
         let fresh = u64::from_le_bytes(random());
-        self.admission().admit(UnixTime::now(), shown, from, fresh)
+        self.admission().admit(self.clock.moment(), shown, from, fresh)
     }
 }
 

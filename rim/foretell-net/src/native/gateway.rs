@@ -3,24 +3,22 @@
 //! In each tick: [`Gateway::drain`] what has come, `Server::update`, [`Gateway::note`] what it reports, [`Gateway::send`]
 //! the outbox.
 
-use crate::brake::Brake;
 use crate::control::Control;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
 use crate::native::account::{Account, UnixTime};
-use crate::native::admission::Admission;
+use crate::native::admission::{Access, Admission};
 use crate::native::certificate::Identities;
 use crate::native::crowd::Crowd;
 use crate::native::door::{Counts, Door, Newcomer};
-use crate::native::ended::Ended;
 use crate::native::link::{Link, hello, is_incompatible};
 use crate::native::listen::{GatewayConfig, listen, quic_config};
 use crate::native::socket::acceptor;
+use crate::native::tickets::Tickets;
 use crate::native::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Unsent};
-use foretell::session::server::ServerEvent;
-use foretell::{Instant, Outbox, PeerId, PlayerId, Server, World};
-use std::collections::{BTreeMap, BTreeSet};
+use foretell::{Instant, Outbox, PeerId, PlayerId};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,6 +34,17 @@ use wtransport::{Endpoint, VarInt};
 /// How often it is looked whether certificates have to change.
 const CERTIFICATES: Duration = Duration::from_secs(60);
 
+mod seats;
+
+/// Who plays in which place.
+struct Seated {
+    account: Account,
+    peer: PeerId,
+    /// Of their newest connection, also when it is over.
+    connection: u64,
+    is_lost: bool,
+}
+
 /// The connections of a server.
 pub struct Gateway {
     door: Arc<Door>,
@@ -48,10 +57,7 @@ pub struct Gateway {
     idle_timeout: Duration,
     rate_max: u64,
     links: BTreeMap<PeerId, Link>,
-    /// Who plays in which place.
-    players: BTreeMap<PlayerId, (PeerId, Account)>,
-    /// Who of them is lost.
-    lost: BTreeSet<PlayerId>,
+    players: BTreeMap<PlayerId, Seated>,
     /// Places whose players have said good-bye, to be told.
     farewells: Vec<PeerId>,
     /// When the server has to end.
@@ -64,7 +70,7 @@ impl Gateway {
     /// Listens on `address`; has to be called in a runtime of tokio.
     ///
     /// # Errors
-    /// When the address is taken, there are no certificates, or ended tickets can't be kept.
+    /// When the address is taken, there are no certificates, or the file of tickets can't be used.
     ///
     /// # Panics
     /// When the audience of the access is empty or too long.
@@ -73,17 +79,18 @@ impl Gateway {
         if config.access.insecure {
             warn!("INSECURE DEVELOPMENT MODE: anybody can make tokens for this server, in any player's name");
         }
-        let (clock, started) = (Clock::start(), UnixTime::now());
-        let identities = Identities::new(config.certificates, started)?;
+        let clock = Clock::start();
+        let identities = Identities::new(config.certificates, UnixTime::now())?;
         let quic = |at| Endpoint::server(quic_config(at, identities.current(), config.idle_timeout));
         let (endpoint, listener) = listen(address, config.sockets, quic)?;
         let endpoint = Arc::new(endpoint);
         let (sender, newcomers) = mpsc::unbounded_channel();
-        let ended = config.access.ended_tickets.as_deref();
-        let ended = ended.map_or_else(|| Ok(Ended::default()), |path| Ended::kept_in(path, started))?;
+        let Access { audience, tickets_kept_in, .. } = &config.access;
+        let tickets = tickets_kept_in.as_deref().map(|path| Tickets::kept_in(path, audience)).transpose()?;
+        let tickets = tickets.unwrap_or_else(|| Tickets::of_one_start(audience));
         let places = (config.players_max, &config.limits);
         let door = Arc::new(Door {
-            admission: Mutex::new(Admission::new(config.access, places, ended, started)),
+            admission: Mutex::new(Admission::new(config.access, places, tickets, clock.now())),
             crowd: Crowd::default(),
             pace: Mutex::new(config.limits.pace()),
             limits: config.limits,
@@ -110,7 +117,6 @@ impl Gateway {
             rate_max: config.rate_max,
             links: BTreeMap::new(),
             players: BTreeMap::new(),
-            lost: BTreeSet::new(),
             farewells: Vec::new(),
             ends_at: None,
             looked: clock.now(),
@@ -156,12 +162,12 @@ impl Gateway {
 
     /// Who plays as whom, ascending; lost players too.
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &Account)> {
-        self.players.iter().map(|(player, (_, account))| (*player, account))
+        self.players.iter().map(|(player, seated)| (*player, &seated.account))
     }
 
     /// Hands over what has come since the last call. A hello with another nonce than the place's own is dropped.
     pub fn drain(&mut self, now: Instant, each: &mut dyn FnMut(Arrival<'_>)) {
-        self.welcome(now);
+        self.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
         let traffic = &mut self.traffic;
         for (peer, link) in &mut self.links {
             let peer = *peer;
@@ -187,50 +193,10 @@ impl Gateway {
         self.keep_house(now);
     }
 
-    /// The newest connection of a player has the place.
-    fn welcome(&mut self, now: Instant) {
-        while let Ok(mut newcomer) = self.newcomers.try_recv() {
-            if self.links.get(&newcomer.place).is_some_and(|link| link.number > newcomer.number) {
-                newcomer.transport.close(Closed::Replaced);
-                continue;
-            }
-            let place = newcomer.place;
-            let player = self.players.iter().find(|(_, (peer, _))| *peer == place).map(|(player, _)| *player);
-            let mut link = Link::new(newcomer, player, Brake::new(self.rate_max, now), now);
-            if let Some(ends) = self.ends_at {
-                link.tell_end(ends.since(now));
-            }
-            if let Some(mut former) = self.links.insert(place, link) {
-                info!(account = ?former.account, "replaced by a newer connection");
-                former.transport.close(Closed::Replaced);
-            }
-        }
-    }
-
-    /// Connections that are over: who has said good-bye is gone, the place of others waits as long as the session keeps it.
-    fn let_go(&mut self) {
-        let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.transport.closed()?)));
-        for (peer, why) in over.collect::<Vec<_>>() {
-            let Some(link) = self.links.remove(&peer) else { continue };
-            info!(account = ?link.account, %why, "connection over");
-            let for_good = matches!(why, Closed::Goodbye | Closed::Violation);
-            match (link.player, for_good) {
-                (Some(player), true) => {
-                    // Who says good-bye is not waited for, lost before or not.
-                    self.lost.remove(&player);
-                    self.farewells.push(peer);
-                }
-                (Some(_), false) => {}
-                (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
-                (None, false) => self.door.admission().free(&link.account, peer),
-            }
-        }
-    }
-
     /// Tickets are renewed, and certificates changed.
     fn keep_house(&mut self, now: Instant) {
         for link in self.links.values_mut().filter_map(|link| link.takes_ticket(now).then_some(link)) {
-            if let Some(ticket) = self.door.admission().renew(UnixTime::now(), &link.account) {
+            if let Some(ticket) = self.door.admission().renew(self.door.clock.moment(), &link.account) {
                 let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
             }
         }
@@ -256,70 +222,6 @@ impl Gateway {
         if let Err(error) = config.and_then(|config| self.endpoint.reload_config(config, false)) {
             error!(%error, "the certificate could not be changed");
         }
-    }
-
-    /// Takes in what an update of the session has reported: who plays in which place, and which places are free again.
-    pub fn note<W: World>(&mut self, server: &Server<W>, events: &[ServerEvent]) {
-        for event in events {
-            match *event {
-                ServerEvent::Joined(player) => self.note_joined(server, player),
-                ServerEvent::Lost(player) => self.note_lost(player),
-                ServerEvent::Rejoined(player) => self.note_rejoined(player),
-                ServerEvent::Left(player) => self.note_left(player),
-                _ => {}
-            }
-        }
-    }
-
-    fn note_joined<W: World>(&mut self, server: &Server<W>, player: PlayerId) {
-        let Some(peer) = server.peer_of(player) else { return };
-        let Some(link) = self.links.get_mut(&peer) else { return };
-        info!(account = ?link.account, player = player.get(), "joined");
-        link.player = Some(player);
-        self.players.insert(player, (peer, link.account.clone()));
-    }
-
-    fn note_lost(&mut self, player: PlayerId) {
-        self.lost.insert(player);
-        if let Some((peer, account)) = self.players.get(&player) {
-            self.door.admission().lose(account, *peer);
-        }
-    }
-
-    /// Its place may have been promised to somebody who has not come.
-    fn note_rejoined(&mut self, player: PlayerId) {
-        self.lost.remove(&player);
-        let Some((peer, account)) = self.players.get(&player) else { return };
-        let Some(link) = self.links.get(peer) else { return };
-        self.door.admission().come_back(account, *peer, (link.number, link.from));
-    }
-
-    /// Who was waited for in vain may come back by ticket, to another place; who has left or was removed may not.
-    fn note_left(&mut self, player: PlayerId) {
-        let lost = self.lost.remove(&player);
-        let Some((peer, account)) = self.players.remove(&player) else { return };
-        info!(?account, player = player.get(), lost, "left");
-        if lost {
-            self.door.admission().free(&account, peer);
-        } else {
-            self.door.admission().end(UnixTime::now(), &account, peer);
-        }
-        if let Some(mut link) = self.links.remove(&peer) {
-            link.transport.close(if lost { Closed::Lost } else { Closed::Removed });
-        }
-    }
-
-    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
-    /// place any more and only a ticket.
-    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
-        self.door.admission().end_tickets(UnixTime::now(), account);
-        if let Some((player, (peer, _))) = self.players.iter().find(|(_, (_, known))| known == account) {
-            self.lost.remove(player);
-            server.leave(*peer);
-        }
-        // Who has not joined yet.
-        let waiting = self.links.values_mut().filter(|link| link.player.is_none() && link.account == *account);
-        waiting.for_each(|link| link.transport.close(Closed::Removed));
     }
 
     /// Sends what an update has written, as far as each path takes it.

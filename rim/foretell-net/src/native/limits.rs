@@ -20,7 +20,8 @@ pub struct Limits {
     /// nobody comes. Default 16: players behind one router.
     pub per_address_max: usize,
     /// How many new players come in a second, in the long run; as many as there are places may come at once, and 16 at
-    /// least. Each costs everybody something. Who comes back to their place is not new. Default 4.
+    /// least, 8 of them from networks of which nobody has come in the last ten minutes. Each costs everybody something. Who
+    /// comes back to their place is not new. Default 4.
     pub joins_per_second: u32,
     /// How many of them from one address in a minute, in the long run; [`per_address_max`](Limits::per_address_max) may
     /// come at once, and 16 at least. Default 12.
@@ -32,7 +33,7 @@ pub struct Limits {
 
 impl Limits {
     /// How fast handshakes with one address may follow each other.
-    pub(crate) fn pace(&self) -> Budgets<IpAddr> {
+    pub(crate) fn pace(&self) -> Budgets<(IpAddr, u32)> {
         let at_once = self.handshakes_per_address_max.max(self.per_address_max);
         Budgets::new(2 * at_once, u32::try_from(at_once).unwrap_or(u32::MAX).saturating_mul(30))
     }

@@ -7,7 +7,6 @@ use crate::native::door::Newcomer;
 use crate::transport::Transport;
 use foretell::session::{Peek, Refusal, peek};
 use foretell::{Instant, PlayerId, Tick};
-use std::net::IpAddr;
 use std::time::Duration;
 
 /// For so long a connection may be admitted without its player joining the session.
@@ -19,7 +18,6 @@ pub(crate) struct Link {
     pub account: Account,
     /// Counts admissions.
     pub number: u64,
-    pub from: IpAddr,
     pub transport: Box<dyn Transport>,
     pub brake: Brake,
     /// When its ticket was made.
@@ -34,8 +32,8 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(newcomer: Newcomer, player: Option<PlayerId>, brake: Brake, now: Instant) -> Link {
-        let Newcomer { account, number, from, transport, .. } = newcomer;
-        Link { account, number, from, transport, brake, renewed: now, player, since: now, asked: false }
+        let Newcomer { account, number, transport, .. } = newcomer;
+        Link { account, number, transport, brake, renewed: now, player, since: now, asked: false }
     }
 
     /// Who shows a token and never plays holds a place that somebody else could have.

@@ -24,7 +24,7 @@ struct Held {
     lost: Option<u64>,
 }
 
-/// All places. `len <= max`, but for players who have come back to a place that was given away and not yet taken.
+/// All places, `len <= max`.
 #[derive(Debug)]
 pub(crate) struct Places {
     max: usize,
@@ -42,17 +42,21 @@ impl Places {
         self.held.get(account).map(|held| &held.place)
     }
 
-    /// Whether there is a place for somebody new, and who has to leave theirs for it.
+    /// Whether there is a place for an account at an address: its own, or another. And who has to leave theirs for it.
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn room(&self, from: IpAddr) -> Result<Option<Account>, Refused> {
+    pub(crate) fn room(&self, account: &Account, from: IpAddr) -> Result<Option<Account>, Refused> {
         let width = self.width();
-        let near = |held: &Held| network_of(held.place.from, width) == network_of(from, width);
-        if self.held.values().filter(|held| near(held)).count() >= self.per_address_max {
-            return self.first_lost(near).map(Some).ok_or(Refused::Busy);
+        let is_near = |place: &Place| network_of(place.from, width) == network_of(from, width);
+        let own = self.get(account);
+        if own.is_some_and(is_near) {
+            return Ok(None);
         }
-        if self.held.len() >= self.max {
+        if self.held.values().filter(|held| is_near(&held.place)).count() >= self.per_address_max {
+            return self.first_lost(is_near).map(Some).ok_or(Refused::Busy);
+        }
+        if own.is_none() && self.held.len() >= self.max {
             return self.first_lost(|_| true).map(Some).ok_or(Refused::Full);
         }
         Ok(None)
@@ -68,8 +72,8 @@ impl Places {
         }
     }
 
-    fn first_lost(&self, among: impl Fn(&Held) -> bool) -> Option<Account> {
-        let lost = self.held.iter().filter(|(_, held)| among(held));
+    fn first_lost(&self, among: impl Fn(&Place) -> bool) -> Option<Account> {
+        let lost = self.held.iter().filter(|(_, held)| among(&held.place));
         let (_, account) = lost.filter_map(|(account, held)| Some((held.lost?, account))).min()?;
         Some(account.clone())
     }
@@ -83,6 +87,18 @@ impl Places {
     pub(crate) fn free(&mut self, account: &Account, session: u64) {
         if self.get(account).is_some_and(|place| place.session == session) {
             self.held.remove(account);
+        }
+    }
+
+    /// The place of an account is somebody else's: which it was.
+    pub(crate) fn give_away(&mut self, account: &Account) -> Option<Place> {
+        self.held.remove(account).map(|held| held.place)
+    }
+
+    /// The lost player of an account is back, where the place still is theirs.
+    pub(crate) fn come_back(&mut self, account: &Account, session: u64) {
+        if let Some(held) = self.held.get_mut(account).filter(|held| held.place.session == session) {
+            held.lost = None;
         }
     }
 
@@ -115,7 +131,7 @@ mod tests {
     }
 
     fn room(places: &Places, from: &str) -> Result<Option<Account>, Refused> {
-        places.room(from.parse().expect("an address"))
+        places.room(&account(99), from.parse().expect("an address"))
     }
 
     #[test]
@@ -126,7 +142,9 @@ mod tests {
         full.lose(&account(0), 0);
         full.lose(&account(2), 77);
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))));
-        full.take(account(1), place(1, "10.0.0.2"));
+        full.come_back(&account(1), 77);
+        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))), "another session is back");
+        full.come_back(&account(1), 1);
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(0))), "the other is back");
         full.free(&account(0), 0);
         assert_eq!(room(&full, "10.0.0.4"), Ok(None));
@@ -139,6 +157,18 @@ mod tests {
         assert_eq!(room(&half, "10.0.0.2"), Ok(None));
         half.lose(&account(1), 1);
         assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(1))), "its own, and nobody else's");
+    }
+
+    #[test]
+    fn who_comes_back_from_elsewhere_needs_a_share_there_and_no_further_place() {
+        let mut full = places(3, 2, &["10.0.0.1", "10.0.0.2", "10.0.0.2"]);
+        let back =
+            |places: &Places, number, from: &str| places.room(&account(number), from.parse().expect("an address"));
+        assert_eq!([back(&full, 0, "10.0.0.1"), back(&full, 0, "10.0.0.3")], [Ok(None), Ok(None)]);
+        assert_eq!(back(&full, 0, "10.0.0.2"), Err(Refused::Busy), "others have both places there");
+        assert_eq!(back(&full, 1, "10.0.0.2"), Ok(None));
+        full.lose(&account(2), 2);
+        assert_eq!(back(&full, 0, "10.0.0.2"), Ok(Some(account(2))));
     }
 
     #[test]

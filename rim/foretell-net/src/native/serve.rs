@@ -240,6 +240,7 @@ impl<W: World> Loop<W> {
             // What is malformed is counted there.
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
             Arrival::Left(peer) => server.leave(peer),
+            Arrival::Released(peer) => server.release(peer),
         });
         let now = clock.now();
         let (tick, steps) = {

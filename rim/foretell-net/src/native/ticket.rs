@@ -1,7 +1,7 @@
 //! Resume tickets: what a client comes back with after a broken connection, also to a server that was started again.
 //!
 //! A ticket is `nonce [12], sealed`, where `sealed` is ChaCha20-Poly1305 by the server's key of `version u8 = 1, account,
-//! session u64, expires u64, issued u64`, bound to the server's audience. Nobody but the server can read it.
+//! session u64, expires u64, number u64`, bound to the server's audience. Nobody but the server can read it.
 
 use crate::bytes::Reader;
 use crate::credential::{ResumeTicket, TICKET_MAX};
@@ -19,8 +19,8 @@ pub(crate) struct Resumption {
     /// Whose place it is: [`Admission`](crate::native::admission::Admission).
     pub session: u64,
     pub expires: UnixTime,
-    /// When it was made: [`Ended`](crate::native::ended::Ended).
-    pub issued: UnixTime,
+    /// Counts tickets: [`Tickets`](crate::native::tickets::Tickets).
+    pub number: u64,
 }
 
 /// The key of a server's tickets.
@@ -38,7 +38,7 @@ impl TicketKey {
     pub(crate) fn seal(&self, says: &Resumption) -> ResumeTicket {
         let mut sealed = vec![VERSION];
         put_text(&mut sealed, says.account.as_str());
-        for number in [says.session, says.expires.0, says.issued.0] {
+        for number in [says.session, says.expires.0, says.number] {
             sealed.extend_from_slice(&number.to_le_bytes());
         }
         // 96 random bits: after 2^32 tickets of one key the chance of a repetition is 2^-33.
@@ -59,8 +59,8 @@ impl TicketKey {
         let mut reader = Reader(self.key.open_in_place(nonce, self.bound(), &mut sealed).ok()?);
         (reader.u8()? == VERSION).then_some(())?;
         let account = Account::new(reader.text()?)?;
-        let (session, expires, issued) = (reader.u64()?, UnixTime(reader.u64()?), UnixTime(reader.u64()?));
-        reader.0.is_empty().then_some(Resumption { account, session, expires, issued })
+        let (session, expires, number) = (reader.u64()?, UnixTime(reader.u64()?), reader.u64()?);
+        reader.0.is_empty().then_some(Resumption { account, session, expires, number })
     }
 
     fn bound(&self) -> Aad<Vec<u8>> {
@@ -74,7 +74,7 @@ mod tests {
 
     fn says() -> Resumption {
         let account = Account::new("alice").expect("a name");
-        Resumption { account, session: 9, expires: UnixTime(60_000), issued: UnixTime(1) }
+        Resumption { account, session: 9, expires: UnixTime(60_000), number: 1 }
     }
 
     #[test]

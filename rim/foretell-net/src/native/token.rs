@@ -90,7 +90,7 @@ fn signed(body: &[u8]) -> Vec<u8> {
     [PREFIX, body].concat()
 }
 
-/// A new secret, for [`Issuer::new`] or [`Access::ticket_key`](crate::Access::ticket_key).
+/// A new secret, for [`Issuer::new`].
 ///
 /// # Panics
 /// When the system has no random numbers.

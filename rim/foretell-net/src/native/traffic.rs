@@ -16,6 +16,8 @@ pub enum Arrival<'a> {
     },
     /// The player is gone for good, for `Server::leave`.
     Left(PeerId),
+    /// The player's place is somebody else's, for `Server::release`.
+    Released(PeerId),
 }
 
 /// What the network has carried, refused and lost, since the start.

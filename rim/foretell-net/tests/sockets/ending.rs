@@ -47,7 +47,7 @@ fn lasting(name: &str) -> (ServeConfig, PathBuf) {
     let folder = std::env::temp_dir().join(format!("foretell-net-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     let mut config = serve_config();
-    config.access.ticket_key = Some([9; 32]);
+    config.access.tickets_kept_in = Some(folder.join("tickets"));
     if let Certificates::SelfSigned { kept_in, .. } = &mut config.certificates {
         *kept_in = Some(folder.clone());
     }
@@ -98,9 +98,9 @@ async fn start_at_when_free(address: std::net::SocketAddr, config: ServeConfig) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_configured_key_a_restarted_server_takes_no_tickets_of_before() {
+async fn where_tickets_are_not_kept_a_restarted_server_takes_no_tickets_of_before() {
     let (mut config, folder) = lasting("forgotten");
-    config.access.ticket_key = None;
+    config.access.tickets_kept_in = None;
     let server = start(config.clone()).await;
     let guest = join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted");
     let again = start_at("127.0.0.1:0".parse().expect("an address"), config).await;

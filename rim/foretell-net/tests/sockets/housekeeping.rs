@@ -52,6 +52,7 @@ impl ByHand {
         self.gateway.drain(now + ahead, &mut |arrival| match arrival {
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
             Arrival::Left(peer) => server.leave(peer),
+            Arrival::Released(peer) => server.release(peer),
         });
         self.server.update(now, &mut self.world, &mut self.outbox);
         self.gateway.note(&self.server, self.server.frame().events);
@@ -181,6 +182,32 @@ async fn the_places_of_lost_players_count_for_their_address_and_make_room_for_it
     come(&mut hall, &mut guests, "bob").await;
     come(&mut hall, &mut guests, "dave").await;
     assert_eq!(refusal(&hall, "erin").await, Some(Refused::Busy));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_player_whose_place_was_given_away_does_not_play_beside_who_has_it() {
+    let limits = Limits { per_address_max: 2, ..Limits::default() };
+    let (mut hall, mut guests) = (ByHand::with(8, limits), Vec::new());
+    come(&mut hall, &mut guests, "alice").await;
+    come(&mut hall, &mut guests, "mallory").await;
+    // It keeps its connection, and says nothing.
+    let mallory = guests.pop().expect("mallory");
+    let began = Instant::now();
+    hall.run(&mut guests, NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
+    assert_eq!(hall.gateway.connections(), (2, 0));
+    come(&mut hall, &mut guests, "bob").await;
+    guests.push(mallory);
+    let began = Instant::now();
+    hall.run(&mut guests, NOW, |_, _| began.elapsed() > Duration::from_secs(2)).await;
+    assert_eq!((hall.server.players().count(), hall.gateway.players().count()), (2, 2));
+    assert_eq!(hall.gateway.connections().0, 2);
+    assert_eq!(guests[2].player.connected(), Connected::Rejoining);
+    // Once there is a place the ticket leads there.
+    drop(guests.remove(1));
+    hall.gateway.remove(&mut hall.server, &account("bob"));
+    hall.run(&mut guests, NOW, |guests, _| guests[1].player.connected() == Connected::Yes).await;
+    let agreed = guests[1].agreed();
+    hall.run(&mut guests, NOW, |guests, _| guests[1].agreed() >= agreed + 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

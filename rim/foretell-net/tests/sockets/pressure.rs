@@ -99,9 +99,8 @@ async fn one_address_begins_so_many_handshakes_in_a_second_and_others_get_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removed_player_comes_back_by_no_ticket_of_before_not_even_after_a_restart() {
     let folder = std::env::temp_dir().join(format!("foretell-net-{}-removed", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
     let mut config = serve_config();
-    (config.access.ticket_key, config.access.ended_tickets) = (Some([9; 32]), Some(folder.join("ended")));
+    config.access.tickets_kept_in = Some(folder.join("tickets"));
     let server = start(config.clone()).await;
     let url = server.url("127.0.0.1");
     // It never plays.

@@ -96,12 +96,19 @@ pub(in crate::session) enum PeerCall {
     Join,
     Leave,
     Disconnected,
+    Release,
     Predict,
     DontPredict,
 }
 
-pub(super) const PEER_CALLS: [PeerCall; 5] =
-    [PeerCall::Join, PeerCall::Leave, PeerCall::Disconnected, PeerCall::Predict, PeerCall::DontPredict];
+pub(super) const PEER_CALLS: [PeerCall; 6] = [
+    PeerCall::Join,
+    PeerCall::Leave,
+    PeerCall::Disconnected,
+    PeerCall::Release,
+    PeerCall::Predict,
+    PeerCall::DontPredict,
+];
 
 /// A recorder at work in an endpoint.
 #[derive(Debug)]

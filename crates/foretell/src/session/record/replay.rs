@@ -248,7 +248,9 @@ impl<W: World> Again for ClientAgain<W> {
         match call {
             PeerCall::Predict => self.client.predict(PlayerId::new(player), true),
             PeerCall::DontPredict => self.client.predict(PlayerId::new(player), false),
-            PeerCall::Join | PeerCall::Leave | PeerCall::Disconnected => return Err(Malformed::OutOfRange("call")),
+            PeerCall::Join | PeerCall::Leave | PeerCall::Disconnected | PeerCall::Release => {
+                return Err(Malformed::OutOfRange("call"));
+            }
         }
         Ok(())
     }
@@ -330,6 +332,7 @@ impl<W: World> Again for ServerAgain<W> {
             PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
             PeerCall::Leave => self.server.leave(peer),
             PeerCall::Disconnected => self.server.disconnected(peer),
+            PeerCall::Release => self.server.release(peer),
             PeerCall::Predict | PeerCall::DontPredict => return Err(Malformed::OutOfRange("call")),
         }
         Ok(())

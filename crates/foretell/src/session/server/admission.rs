@@ -111,6 +111,15 @@ impl<W: World> Server<W> {
         self.expel(peer);
     }
 
+    /// Keeps the place of a peer no longer, as when [`keep_lost`](super::ServerConfig::keep_lost) is over: the world hears at
+    /// its next step that the player has left. A client that says hello with the same nonce comes back as another player.
+    pub fn release(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Release, peer);
+        if let Some(index) = self.find(peer) {
+            self.remove(index);
+        }
+    }
+
     fn expel(&mut self, peer: PeerId) {
         if let Some(index) = self.find(peer) {
             if let Some(nonce) = self.peers[index].nonce {

@@ -10,6 +10,7 @@ use foretell_net::{Access, Arrival, Certificates, Gateway, GatewayConfig, Limits
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -216,14 +217,12 @@ struct Measured {
 }
 
 fn config() -> GatewayConfig {
+    let kept = std::env::var_os(KEPT).map(PathBuf::from);
     let mut access = Access::new("arena", issuer().public_key());
-    access.ticket_key = Some([9; 32]);
+    access.tickets_kept_in = kept.as_ref().map(|folder| folder.join("tickets"));
     GatewayConfig {
         access,
-        certificates: Certificates::SelfSigned {
-            names: vec!["localhost".into(), "127.0.0.1".into()],
-            kept_in: std::env::var_os(KEPT).map(Into::into),
-        },
+        certificates: Certificates::SelfSigned { names: vec!["localhost".into(), "127.0.0.1".into()], kept_in: kept },
         players_max: 64,
         // All come from here, and come again whenever they are cut.
         limits: Limits {
@@ -283,6 +282,7 @@ impl Measured {
         self.gateway.drain(clock.now(), &mut |arrival| match arrival {
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
             Arrival::Left(peer) => server.leave(peer),
+            Arrival::Released(peer) => server.release(peer),
         });
         let now = clock.now();
         let before = self.server.tick();

@@ -1,0 +1,150 @@
+//! Who has which place, and over which connection: between who was admitted and what the session reports.
+
+use super::{Gateway, Seated};
+use crate::brake::Brake;
+use crate::native::account::{Account, UnixTime};
+use crate::native::door::Newcomer;
+use crate::native::link::Link;
+use crate::transport::Closed;
+use foretell::session::server::ServerEvent;
+use foretell::{Instant, PeerId, PlayerId, Server, World};
+use std::sync::Arc;
+use tracing::info;
+
+impl Gateway {
+    /// Takes in who was admitted. Before that goes who had to leave their place: their peers.
+    pub(super) fn welcome(&mut self, now: Instant) -> Vec<PeerId> {
+        let newcomers: Vec<_> = std::iter::from_fn(|| self.newcomers.try_recv().ok()).collect();
+        // Whoever of these had to leave before they came back had to leave by now.
+        let given_away = self.door.admission().take_given_away();
+        let released = given_away.iter().map(|place| self.release(PeerId(place.session))).collect();
+        newcomers.into_iter().for_each(|newcomer| self.seat(now, newcomer));
+        released
+    }
+
+    /// The place of a lost player is somebody else's. They may come back by ticket, as another player.
+    fn release(&mut self, peer: PeerId) -> PeerId {
+        if let Some(mut link) = self.links.remove(&peer) {
+            info!(account = ?link.account, "its place is somebody else's");
+            link.transport.close(Closed::Lost);
+        }
+        self.players.retain(|_, seated| seated.peer != peer);
+        peer
+    }
+
+    /// The newest connection of a player has the place.
+    fn seat(&mut self, now: Instant, mut newcomer: Newcomer) {
+        let place = newcomer.place;
+        if self.links.get(&place).is_some_and(|link| link.number > newcomer.number) {
+            newcomer.transport.close(Closed::Replaced);
+            return;
+        }
+        if !self.door.admission().has_place(&newcomer.account, place) {
+            // Removed since.
+            newcomer.transport.close(Closed::Removed);
+            return;
+        }
+        let seated = self.players.iter_mut().find(|(_, seated)| seated.peer == place);
+        let player = seated.map(|(player, seated)| {
+            seated.connection = newcomer.number;
+            *player
+        });
+        let mut link = Link::new(newcomer, player, Brake::new(self.rate_max, now), now);
+        if let Some(ends) = self.ends_at {
+            link.tell_end(ends.since(now));
+        }
+        if let Some(mut former) = self.links.insert(place, link) {
+            info!(account = ?former.account, "replaced by a newer connection");
+            former.transport.close(Closed::Replaced);
+        }
+    }
+
+    /// Connections that are over: who has said good-bye is gone, the place of others waits as long as the session keeps it.
+    pub(super) fn let_go(&mut self) {
+        let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.transport.closed()?)));
+        for (peer, why) in over.collect::<Vec<_>>() {
+            let Some(link) = self.links.remove(&peer) else { continue };
+            info!(account = ?link.account, %why, "connection over");
+            let for_good = matches!(why, Closed::Goodbye | Closed::Violation);
+            match (link.player, for_good) {
+                (Some(player), true) => {
+                    // Who says good-bye is not waited for, lost before or not.
+                    self.mark_lost(player, false);
+                    self.farewells.push(peer);
+                }
+                (Some(_), false) => {}
+                (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
+                (None, false) => self.door.admission().free(&link.account, (peer, link.number)),
+            }
+        }
+    }
+
+    /// Takes in what an update of the session has reported: who plays in which place, and which places are free again.
+    pub fn note<W: World>(&mut self, server: &Server<W>, events: &[ServerEvent]) {
+        for event in events {
+            match *event {
+                ServerEvent::Joined(player) => self.note_joined(server, player),
+                ServerEvent::Lost(player) => self.note_lost(player),
+                ServerEvent::Rejoined(player) => self.note_rejoined(player),
+                ServerEvent::Left(player) => self.note_left(player),
+                _ => {}
+            }
+        }
+    }
+
+    fn note_joined<W: World>(&mut self, server: &Server<W>, player: PlayerId) {
+        let Some(peer) = server.peer_of(player) else { return };
+        let Some(link) = self.links.get_mut(&peer) else { return };
+        info!(account = ?link.account, player = player.get(), "joined");
+        link.player = Some(player);
+        let (account, connection) = (link.account.clone(), link.number);
+        self.players.insert(player, Seated { account, peer, connection, is_lost: false });
+    }
+
+    fn mark_lost(&mut self, player: PlayerId, is_lost: bool) -> Option<&Seated> {
+        let seated = self.players.get_mut(&player)?;
+        seated.is_lost = is_lost;
+        Some(seated)
+    }
+
+    fn note_lost(&mut self, player: PlayerId) {
+        let door = Arc::clone(&self.door);
+        if let Some(Seated { account, peer, .. }) = self.mark_lost(player, true) {
+            door.admission().lose(account, *peer);
+        }
+    }
+
+    fn note_rejoined(&mut self, player: PlayerId) {
+        let door = Arc::clone(&self.door);
+        if let Some(Seated { account, peer, .. }) = self.mark_lost(player, false) {
+            door.admission().come_back(account, *peer);
+        }
+    }
+
+    /// Who was waited for in vain may come back by ticket, to another place; who has left or was removed may not.
+    fn note_left(&mut self, player: PlayerId) {
+        let Some(Seated { account, peer, connection, is_lost }) = self.players.remove(&player) else { return };
+        info!(?account, player = player.get(), is_lost, "left");
+        if is_lost {
+            self.door.admission().free(&account, (peer, connection));
+        } else {
+            self.door.admission().end(UnixTime::now(), &account, peer);
+        }
+        if let Some(mut link) = self.links.remove(&peer) {
+            link.transport.close(if is_lost { Closed::Lost } else { Closed::Removed });
+        }
+    }
+
+    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
+    /// place any more and only a ticket.
+    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+        self.door.admission().remove(UnixTime::now(), account);
+        if let Some(seated) = self.players.values_mut().find(|seated| seated.account == *account) {
+            seated.is_lost = false;
+            server.leave(seated.peer);
+        }
+        // Who has not joined yet.
+        let waiting = self.links.values_mut().filter(|link| link.player.is_none() && link.account == *account);
+        waiting.for_each(|link| link.transport.close(Closed::Removed));
+    }
+}
