@@ -11,7 +11,7 @@ use clap::Args;
 use foretell_arena::{Arena, Game};
 use foretell_net::random_key;
 use foretell_pile::Pile;
-use scrape::Scrape;
+use scrape::{Scrape, Server};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -64,24 +64,26 @@ async fn play<G: Game>(args: &BotsArgs) -> Result<ExitCode> {
         bots.spawn(bot::play::<G>(args.url.clone(), (crowd, number), args.send_interval, (begins, begins + whole)));
         sleep(APART).await;
     }
-    sleep(begins.saturating_duration_since(Instant::now())).await;
-    let before = Scrape::read(&args.metrics).await;
-    sleep((begins + whole).saturating_duration_since(Instant::now())).await;
-    let after = Scrape::read(&args.metrics).await;
+    let figures = tokio::spawn(figures(args.metrics.clone(), begins, begins + whole));
     let seen: Vec<Result<Seen>> = bots.join_all().await;
-    let server = match (before, after) {
-        (Ok(before), Ok(after)) => Some(after.since(&before)),
-        (Err(error), _) | (_, Err(error)) => {
-            eprintln!("no figures of the server: {error:#}");
-            None
-        }
-    };
     let failed = seen.iter().filter_map(|seen| seen.as_ref().err()).collect::<Vec<_>>();
     if let Some(error) = failed.first() {
         eprintln!("{} of {} bots failed, the first: {error:#}", failed.len(), args.count);
     }
     let seen: Vec<_> = seen.iter().flatten().collect();
     ensure!(!seen.is_empty(), "no bot has played");
-    print!("{}", table::table(&seen, server.as_ref(), whole));
+    let server = figures.await.context("the figures of the server")?;
+    if let Err(error) = &server {
+        eprintln!("no figures of the server: {error:#}");
+    }
+    print!("{}", table::table(&seen, server.ok().as_ref(), whole));
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the server counts between two instants.
+async fn figures(metrics: String, begins: Instant, ends: Instant) -> Result<Server> {
+    sleep(begins.saturating_duration_since(Instant::now())).await;
+    let before = Scrape::read(&metrics).await?;
+    sleep(ends.saturating_duration_since(Instant::now())).await;
+    Ok(Scrape::read(&metrics).await?.since(&before))
 }
