@@ -3,12 +3,15 @@
 use super::Causes;
 use crate::time::Tick;
 
+/// So many states are remembered that no client can have foreseen: each snapshot tells one at most.
+const UNFORESEEN_MAX: usize = 256;
+
 /// What may explain that a state is not the predicted one, where everything is predicted.
 #[derive(Default)]
 pub(crate) struct Exactness {
     /// The last whole state that was compared and was not a canonical one, until there is a canonical one.
     derived: Option<Tick>,
-    /// The states that no client can have foreseen; none that is older than the last comparison.
+    /// The states that no client can have foreseen; none that is older than the last comparison, and of too many the last told.
     unforeseen: Vec<Tick>,
     /// The cause of what nothing else has explained, until the ends agree again.
     apart: Causes,
@@ -31,8 +34,15 @@ impl Exactness {
     /// State `at` is one that no client can have foreseen; that of `compared` has been compared.
     pub(crate) fn note_unforeseen(&mut self, at: Tick, compared: Tick) {
         if at > compared && !self.unforeseen.contains(&at) {
+            let surplus = (self.unforeseen.len() + 1).saturating_sub(UNFORESEEN_MAX);
+            self.unforeseen.drain(..surplus);
             self.unforeseen.push(at);
         }
+    }
+
+    /// How much it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.unforeseen.len()
     }
 
     pub(crate) fn forget_until(&mut self, tick: Tick) {
@@ -54,5 +64,20 @@ impl Exactness {
             causes = causes.with(Causes::SERVER_EVENT);
         }
         causes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_whatever_many_states_a_server_calls_unforeseen_the_last_are_remembered() {
+        let mut exactness = Exactness::default();
+        for at in 1..10_000 {
+            exactness.note_unforeseen(Tick::new(at), Tick::ZERO);
+        }
+        assert_eq!(exactness.kept(), UNFORESEEN_MAX);
+        assert_eq!(exactness.causes(Tick::new(9_998), Tick::new(9_999)), Causes::SERVER_EVENT);
     }
 }

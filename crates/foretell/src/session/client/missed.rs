@@ -1,16 +1,18 @@
 //! What became of the own inputs: those that the server substituted, and when they may come late because of the own clock.
 
-use crate::session::packet::SubstitutedRange;
+use crate::session::packet::{NAMED_TICKS_BACK, SubstitutedRange};
 use crate::time::Tick;
 use core::ops::Range;
 use std::collections::VecDeque;
 
 /// The shortest time, in ticks, for which inputs may be late because the own clock was set or stood still.
 const OFF_CLOCK_TICKS_MIN: u32 = 32;
+/// So many substituted ticks are remembered: as many as one snapshot can name.
+const NAMED_MAX: usize = NAMED_TICKS_BACK as usize;
 
 /// Own inputs that the server did not have in time, as far as what they explain has not been compared.
 pub(crate) struct Missed {
-    /// Own ticks that the server substituted, ascending; none older than the last comparison.
+    /// Own ticks that the server substituted, ascending; none older than the last comparison, and of too many the newest.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
     /// From which tick on inputs may be late because the own clock was set or stood still, and up to which one that came in
@@ -37,6 +39,9 @@ impl Missed {
                 let Some(missed) = tick.back(back) else { continue };
                 if self.newest_substituted.is_none_or(|newest| newest < missed) {
                     self.newest_substituted = Some(missed);
+                    if self.substituted.len() == NAMED_MAX {
+                        self.substituted.pop_front();
+                    }
                     self.substituted.push_back(missed);
                     news += 1;
                 }
@@ -81,5 +86,20 @@ impl Missed {
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
             self.substituted.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_whatever_many_ticks_a_server_calls_substituted_the_newest_are_remembered() {
+        let mut missed = Missed::new();
+        for tick in 2..10_000 {
+            missed.note_substituted(Tick::new(tick), &[SubstitutedRange { back: 1, ticks: 1, how: 0 }]);
+        }
+        assert_eq!(missed.kept(), NAMED_MAX);
+        assert!(missed.in_window(&(Tick::new(9_998)..Tick::new(9_999))).0);
     }
 }

@@ -74,7 +74,8 @@ impl Reconciler {
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        self.missed.kept() + self.known.len() + self.contacts.len() + self.pending.len()
+        let exactness = self.exactness.as_ref().map_or(0, Exactness::kept);
+        self.missed.kept() + exactness + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`; of the ticks before `blind_until` not all own inputs are known.
