@@ -61,7 +61,7 @@ fn target_folder() -> Result<PathBuf> {
 /// The module of the game with these features.
 fn compile(root: &Path, target: &Path, features: &[&str]) -> Result<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root).args(["build", "--package", "foretell-web", "--profile", "web", "--target", TARGET]);
+    cargo.current_dir(root).args(["build", "--package", "foretell-web", "--profile", "wasm", "--target", TARGET]);
     cargo.args(features);
     cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-C target-feature=+simd128");
     if !has_std()? {
@@ -69,7 +69,7 @@ fn compile(root: &Path, target: &Path, features: &[&str]) -> Result<PathBuf> {
         cargo.args(["-Z", "build-std=std,panic_abort"]).env("RUSTC_BOOTSTRAP", "1");
     }
     ensure!(cargo.status().context("cargo can't be started")?.success(), "the page's module does not compile");
-    Ok(target.join(TARGET).join("web/foretell_web.wasm"))
+    Ok(target.join(TARGET).join("wasm/foretell_web.wasm"))
 }
 
 /// Whether the compiler has a standard library for WebAssembly, or gets one; if not, it has the source of one.
