@@ -37,6 +37,10 @@ struct Pair {
     /// What the server's clock shows by now, in seconds.
     shown_s: f64,
     drift_ppm: f64,
+    /// When it was set last, and by how many seconds.
+    set: (f64, f64),
+    /// Exchanges in a second.
+    hz: f64,
     /// Of the way up and of the way down, in seconds: the least, and up to how much more.
     ways: [(f64, f64); 2],
 }
@@ -44,22 +48,36 @@ struct Pair {
 impl Pair {
     fn new(seed: u64, drift_ppm: f64, ways: [(f64, f64); 2]) -> Pair {
         let server = ServerRate::new(RATE, TickTime::default(), instant(10.0));
-        Pair { server, random: Random::new(seed), now_s: 10.0, shown_s: 7_000.0, drift_ppm, ways }
+        let random = Random::new(seed);
+        Pair { server, random, now_s: 10.0, shown_s: 7_000.0, drift_ppm, set: (0.0, 0.0), hz: 60.0, ways }
     }
 
-    /// 60 exchanges per second, of which the server holds each for up to a tick.
+    /// What the server's clock showed some time ago.
+    fn shown(&self, ago_s: f64) -> TickTime {
+        let (set_s, by_s) = self.set;
+        let unset_s = if self.now_s - ago_s < set_s { by_s } else { 0.0 };
+        let shown_s = self.shown_s - unset_s - ago_s * (1.0 + self.drift_ppm / 1e6);
+        TickTime::from_millionths((shown_s * 64e6) as i64)
+    }
+
+    /// The server's clock is set. What is under way has left before that.
+    fn set(&mut self, by_s: f64) {
+        self.shown_s += by_s;
+        self.set = (self.now_s, by_s);
+    }
+
+    /// Exchanges, of which the server holds each for up to a tick.
     fn run(&mut self, seconds: f64) {
         let until = self.now_s + seconds;
         while self.now_s < until {
-            self.now_s += 1.0 / 60.0;
-            self.shown_s += (1.0 + self.drift_ppm / 1e6) / 60.0;
+            self.now_s += 1.0 / self.hz;
+            self.shown_s += (1.0 + self.drift_ppm / 1e6) / self.hz;
             let [up, down] = self.ways.map(|(least, more)| least + more * self.random.next_f64());
             let held = self.random.next_f64() / 64.0;
-            let at = |seconds: f64| TickTime::from_millionths((seconds * 64e6) as i64);
             self.server.note(Exchange {
                 sent: instant(self.now_s - down - held - up),
-                arrived: at(self.shown_s - down - held),
-                answered: at(self.shown_s - down),
+                arrived: self.shown(down + held),
+                answered: self.shown(down),
                 came: instant(self.now_s),
             });
         }
@@ -89,6 +107,20 @@ fn a_drift_is_known_to_a_thousandth_after_four_seconds_and_to_an_eighth_of_that_
             assert!(pair.error_ppm() < most_ppm, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
             pair.run(16.0);
             assert!(pair.error_ppm() < most_ppm / 8.0, "{drift_ppm} over {ways:?}: {}", pair.error_ppm());
+        }
+    }
+}
+
+#[test]
+fn with_few_snapshots_a_drift_takes_longer_to_be_known_and_is_known() {
+    for drift_ppm in DRIFTS_PPM {
+        for (hz, known_s, ways) in [(10.0, 10.0, [(0.04, 0.02); 2]), (2.0, 20.0, [(0.075, 0.02); 2])] {
+            let mut pair = Pair { hz, ..Pair::new(9, drift_ppm, ways) };
+            pair.run(known_s);
+            let most_ppm = f64::max(1_000.0, drift_ppm.abs() / 15.0);
+            assert!(pair.error_ppm() < most_ppm, "{drift_ppm} at {hz} Hz: {}", pair.error_ppm());
+            pair.run(40.0);
+            assert!(pair.error_ppm() < most_ppm / 4.0, "{drift_ppm} at {hz} Hz: {}", pair.error_ppm());
         }
     }
 }
@@ -146,7 +178,7 @@ fn a_clock_that_is_set_is_not_taken_for_a_drift_for_long() {
     for step_s in [-0.5, -0.05, 0.05, 0.5] {
         let mut pair = Pair::new(6, 200.0, [(0.05, 0.01); 2]);
         pair.run(60.0);
-        pair.shown_s += step_s;
+        pair.set(step_s);
         pair.run(6.0);
         assert!(pair.error_ppm() < 1_000.0, "{step_s} s: {}", pair.error_ppm());
         pair.run(20.0);
