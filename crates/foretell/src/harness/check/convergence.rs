@@ -23,9 +23,8 @@ impl Default for Convergence {
 /// In 6,000 seeds of all faults it took 1.2 s at most.
 const AGREES_WITHIN: Duration = Duration::from_millis(1_500);
 /// In the same seeds it took 2.7 s at most: a clock that is ahead by some ticks is brought back by a tenth of its speed, and
-/// learns of what is late one input at a time. Where two clocks drift apart by more than a percent, and a route changes before
-/// that is known, it took 3.1 s.
-const CALM_AFTER: Duration = Duration::from_secs(4);
+/// learns of what is late one input at a time.
+const CALM_AFTER: Duration = Duration::from_secs(3);
 
 impl<W: World> Check<W> for Convergence {
     fn name(&self) -> &'static str {

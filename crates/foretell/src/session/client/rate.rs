@@ -31,6 +31,8 @@ const RESOLUTION_MICROS: f64 = 100.0;
 /// After this many windows in a row on one side of the line the line is broken: a clock was set, or its speed has changed. The
 /// first of them may have begun before that.
 const BREAK_WINDOWS: usize = 4;
+/// So many windows may have been begun when a clock was set, and ended after it.
+const TORN_WINDOWS: usize = 1;
 /// After this many windows in a row with a much longer round trip the route is another one.
 const ROUTE_WINDOWS: usize = 16;
 /// Round trips that differ by less are those of one route, in microseconds each way.
@@ -103,8 +105,8 @@ pub(crate) struct ServerRate {
     astray: i32,
     /// How many windows in a row were slower than the line's, by far.
     slower: usize,
-    /// Whether the last window seemed to be faster than the line's, by far.
-    is_faster: bool,
+    /// How many were faster.
+    faster: usize,
     drift_ppm: f64,
     /// Where the axis stood when its speed was last set.
     since: (Instant, TickTime),
@@ -123,7 +125,7 @@ impl ServerRate {
             known_at: now,
             astray: 0,
             slower: 0,
-            is_faster: false,
+            faster: 0,
             drift_ppm: 0.0,
             since: (now, at),
         }
@@ -180,20 +182,22 @@ impl ServerRate {
     fn begin_anew(&mut self, known: (f64, f64)) {
         self.windows.clear();
         (self.open, self.line) = (None, None);
-        (self.astray, self.slower, self.is_faster) = (0, 0, false);
+        (self.astray, self.slower, self.faster) = (0, 0, 0);
         (self.known, self.known_at) = (known, self.since.0);
     }
 
     /// The open window is over.
     fn close(&mut self, now: Instant) {
         let Some(window) = self.open.take() else { return };
-        if self.is_torn(window) {
-            return;
-        }
         if self.windows.len() == WINDOWS_KEPT {
             self.windows.remove(0);
         }
-        if self.is_on_another_route(window) {
+        if self.is_faster(window) {
+            if self.faster < self.windows.len().clamp(TORN_WINDOWS + 1, BREAK_WINDOWS) {
+                return;
+            }
+            self.note_new_route();
+        } else if self.is_slower(window) && self.slower >= ROUTE_WINDOWS {
             self.note_new_route();
         } else if self.has_broken(window) {
             let forgotten = self.windows.len().saturating_sub(BREAK_WINDOWS - 2);
@@ -209,21 +213,23 @@ impl ServerRate {
         }
     }
 
-    /// Whether a window's round trip is impossibly short: a clock was set in it, so that one way was measured before and the
-    /// other one after. When the next window is as fast, it is the route that has become shorter.
-    fn is_torn(&mut self, newest: Window) -> bool {
+    /// Whether a window's round trip is shorter than any before by more than their scatter explains. Where that is one, a clock
+    /// was set in it, so that one way was measured before and the other one after; where they are few, the ways were shorter
+    /// for a moment, but maybe not both; where they are many, the route is another one.
+    fn is_faster(&mut self, newest: Window) -> bool {
         let Some(line) = self.line else { return false };
         let less = as_f64(line.fastest.saturating_sub(newest.round())) / 2.0;
         let is_faster = less > 8.0 * line.scatter + ROUTE_MICROS;
-        !core::mem::replace(&mut self.is_faster, is_faster) && is_faster
+        self.faster = if is_faster { self.faster + 1 } else { 0 };
+        is_faster
     }
 
-    /// Whether the last windows have all been slower than those of the line, by more than their scatter explains.
-    fn is_on_another_route(&mut self, newest: Window) -> bool {
+    /// Whether it is longer by as much. Where all are, for long, the route is another one.
+    fn is_slower(&mut self, newest: Window) -> bool {
         let Some(line) = self.line else { return false };
         let is_slower = excess(newest, line.fastest) > 8.0 * line.scatter + ROUTE_MICROS;
         self.slower = if is_slower { self.slower + 1 } else { 0 };
-        self.slower >= ROUTE_WINDOWS
+        is_slower
     }
 
     /// Whether the last windows have all been on one side of the line, by more than their scatter explains.

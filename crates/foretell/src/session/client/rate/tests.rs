@@ -152,6 +152,23 @@ fn a_queue_on_one_way_or_another_route_is_not_taken_for_a_drift() {
 }
 
 #[test]
+fn ways_that_are_shorter_for_a_moment_or_from_then_on_do_not_make_a_drift_forgotten() {
+    for (phase, lasts_s) in (0..12).flat_map(|phase| [0.08, 0.3, 0.7, 60.0].map(|lasts_s| (phase, lasts_s))) {
+        for way in [0, 1] {
+            let mut pair = Pair::new(9, 8_000.0, [(0.106, 0.002); 2]);
+            pair.run(10.0 + f64::from(phase) / 48.0);
+            let usual = core::mem::replace(&mut pair.ways[way], (0.033, 0.002));
+            pair.run(f64::min(lasts_s, 10.0));
+            pair.ways[way] = if lasts_s < 10.0 { usual } else { pair.ways[way] };
+            for _ in 0..40 {
+                pair.run(0.25);
+                assert!(pair.error_ppm() < 500.0, "{lasts_s} s at {phase}, way {way}: {}", pair.error_ppm());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_queue_that_fills_from_the_start_is_not_taken_for_a_drift() {
     let mut pair = Pair::new(8, 0.0, [(0.03, 0.0), (0.1, 0.002)]);
     for _ in 0..40 {
