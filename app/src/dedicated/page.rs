@@ -24,8 +24,9 @@ use tokio::sync::watch;
 /// Connections to the page at once: a browser has six; a quarter of them for one address is a router with ten players who load
 /// it in the same moment. With what the system and HTTP keep for each they cost about 20 MB.
 const LIMITS: Limits = Limits { connections_max: 256, per_address_max: 64 };
-/// How long who reads the page may take nothing: at 5 kB/s systems that receive much at once go on after 25 s.
-const TAKE_WITHIN: Duration = Duration::from_secs(30);
+/// How long who reads the page may take nothing. Systems that receive much at once say for long that they have no room: at 6 kB/s
+/// for more than 30 s.
+const TAKE_WITHIN: Duration = Duration::from_secs(60);
 /// How many tokens are given in a minute. One costs a signature: all of them are less than a hundredth of a processor's time. How
 /// fast players come in with them is the gateway's to say.
 const TOKENS: Shares = Shares { per_address: 30, reserved: 3, in_all: 10_000 };
