@@ -1,7 +1,7 @@
 //! HTTP on a thread of its own beside the game's.
 //!
 //! What protects the game from it: of processor time the one thread, which steps back behind the game's; of the way out the
-//! pace of each site; of memory the number of its connections, for each of which the system keeps [`SEND_BUFFER`] and HTTP
+//! pace of each site; of memory the number of its connections, for each of which the system keeps 64 kB and HTTP
 //! [`HEAD_MAX`], while the files that they read are shared. Who reads slowly costs no more than who reads fast, so they may;
 //! but who gets on least goes when somebody else wants the place.
 
@@ -28,9 +28,6 @@ use tokio::time::sleep;
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 /// For so long what was written last may be on its way to who reads it, after all that they have asked for.
 const LINGER: Duration = Duration::from_secs(60);
-/// How much the system keeps for a connection to be sent, in bytes. Linux takes twice of it: what goes through a path of 100 ms
-/// at 5 Mbit/s.
-const SEND_BUFFER: usize = 32_768;
 /// The longest head of a request, in bytes.
 const HEAD_MAX: usize = 16_384;
 /// How many wait for the thread until it has time for them.
@@ -129,12 +126,11 @@ struct Answering {
 
 impl Answering {
     async fn attend(self: Arc<Answering>, tcp: TcpStream, from: IpAddr, (seat, made_room): Entered) {
-        if let Err(error) = bound(&tcp) {
-            tracing::debug!(%from, %error, "a connection is gone already");
-            return;
-        }
         let seat = Arc::new(seat);
-        let stream = Stream::new(tcp, Arc::clone(&seat), self.pace.clone(), self.take_within);
+        let stream = match Stream::new(tcp, Arc::clone(&seat), self.pace.clone(), self.take_within) {
+            Ok(stream) => stream,
+            Err(error) => return tracing::debug!(%from, %error, "a connection is gone already"),
+        };
         let router = TowerToHyperService::new(self.router.clone());
         let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
             let asker = self.proxies.asker(request.headers(), from);
@@ -156,15 +152,6 @@ impl Answering {
             _ = made_room => tracing::debug!(%from, "a connection has made room for another"),
         }
     }
-}
-
-/// Bounds what the system keeps for a connection. When we close it, nothing: who has not read all by then was given time.
-fn bound(tcp: &TcpStream) -> std::io::Result<()> {
-    let socket = SockRef::from(tcp);
-    socket.set_send_buffer_size(SEND_BUFFER)?;
-    socket.set_linger(Some(Duration::ZERO))?;
-    // A short answer does not wait until the other end has said that it has the head.
-    socket.set_tcp_nodelay(true)
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ struct Visitor {
     from: IpAddr,
     /// Who is served: of a proxy the one for whom it asks just now. A proxy by itself is nobody, and has no limit.
     asker: Option<IpAddr>,
+    /// Whether it waits for the site just now, and not the site for it.
+    waits: bool,
     /// When something has come or gone last.
     progress: Instant,
     /// Ends it.
@@ -79,7 +81,7 @@ impl Visitors {
         let number = inside.entered;
         let (make_room, made) = oneshot::channel();
         let asker = (!is_proxy).then_some(from);
-        inside.all.push(Visitor { number, from, asker, progress: now, make_room });
+        inside.all.push(Visitor { number, from, asker, waits: false, progress: now, make_room });
         drop(inside);
         (Seat { visitors: self.clone(), number, from, is_proxy }, made)
     }
@@ -89,10 +91,17 @@ impl Visitors {
     }
 }
 
+impl Visitor {
+    /// How long it has been waited for: whom nobody waits for has got on.
+    fn patience(&self) -> (bool, Reverse<Instant>) {
+        (!self.waits, Reverse(self.progress))
+    }
+}
+
 impl Inside {
     /// Who has got on least lately of those from where most are goes.
     fn make_room(&mut self, bits: u32) {
-        let all = self.all.iter().map(|one| (one.asker.unwrap_or(one.from), Reverse(one.progress)));
+        let all = self.all.iter().map(|one| (one.asker.unwrap_or(one.from), one.patience()));
         if let Some(gone) = first_to_go(all, bits, FEW) {
             self.end(gone);
         }
@@ -104,10 +113,11 @@ impl Inside {
         let all = self.all.iter().enumerate();
         let near: Vec<_> =
             all.filter(|(_, one)| one.asker.is_some_and(|who| network_of(who, bits) == network)).collect();
+        let patience = near.iter().map(|(_, one)| (address, one.patience()));
         if near.len() >= max
-            && let Some(&(gone, _)) = near.iter().min_by_key(|(_, one)| one.progress)
+            && let Some(gone) = first_to_go(patience, bits, FEW)
         {
-            self.end(gone);
+            self.end(near[gone].0);
         }
     }
 
@@ -118,9 +128,14 @@ impl Inside {
 }
 
 impl Seat {
-    /// Something has come or gone.
+    /// Something has come or gone: it is on them to go on.
     pub fn note_progress(&self, now: Instant) {
-        self.with(|one| one.progress = now);
+        self.with(|one| (one.waits, one.progress) = (false, now));
+    }
+
+    /// It is on the site to go on.
+    pub fn note_waits(&self) {
+        self.with(|one| one.waits = true);
     }
 
     /// Who is served: of a proxy that asks for nobody the proxy.
@@ -208,6 +223,18 @@ mod tests {
             newer.extend(enter(&visitors, later(5), &["10.0.0.9"]));
             assert_eq!((gone(&mut held), gone(&mut newer).len()), (vec![goes], 0));
         }
+    }
+
+    #[test]
+    fn who_waits_for_the_site_is_not_the_one_to_go() {
+        let (visitors, now) = visitors(3, 3);
+        let mut held = enter(&visitors, now, &["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        held[0].0.note_waits();
+        held[1].0.note_waits();
+        held[1].0.note_progress(now + Duration::from_millis(1));
+        held[2].0.note_progress(now + Duration::from_millis(2));
+        let _newer = enter(&visitors, now + Duration::from_millis(3), &["10.0.0.4", "10.0.0.5"]);
+        assert_eq!(gone(&mut held), [1, 2]);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
 const PATIENCE: Duration = Duration::from_secs(30);
-const FILE_BYTES: usize = 250_000;
+const FILE_BYTES: usize = 400_000;
 
-/// A site that answers with the address of who asks, or with a file, and ends who takes nothing for a second.
+/// A site that answers with the address of who asks, or with a file, and ends who takes nothing for three seconds.
 fn site(limits: Limits, proxies: &[&str]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("bound");
@@ -18,7 +18,7 @@ fn site(limits: Limits, proxies: &[&str]) -> SocketAddr {
     let file = Bytes::from(vec![b'x'; FILE_BYTES]);
     let router = Router::new().route("/", get(from)).route("/file", get(|| async move { file }));
     let proxies = Proxies::read(&proxies.iter().map(|&text| text.into()).collect::<Vec<_>>()).expect("addresses");
-    let (bytes_per_second, take_within) = (100_000_000, Duration::from_secs(1));
+    let (bytes_per_second, take_within) = (100_000_000, Duration::from_secs(3));
     start(vec![Site { listener, router, limits, bytes_per_second, take_within, proxies }]).expect("started");
     at
 }
@@ -94,7 +94,7 @@ fn who_reads_slowly_is_served_to_the_end_and_who_reads_nothing_is_not() {
     let at = site(MANY, &[]);
     let silent = ask_for_file(at, "");
     let (mut slow, mut read) = (ask_for_file(at, "Connection: close\r\n"), 0);
-    // 40 kB in a second: six times as long as one may take nothing.
+    // 40 kB in a second: three times as long as one may take nothing.
     loop {
         match slow.read(&mut [0; 2000]) {
             Ok(0) => break,
