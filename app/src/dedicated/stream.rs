@@ -42,6 +42,7 @@ pub struct Stream {
     seat: Arc<Seat>,
     pace: Pace,
     turn: Option<Turn>,
+    /// How many bytes it has taken.
     written: usize,
     /// Whether it is of no use to wait for who reads.
     has_failed: bool,
