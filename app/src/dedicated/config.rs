@@ -85,6 +85,7 @@ pub struct PageKeys {
     pub listen: Option<SocketAddr>,
     pub origin: Option<String>,
     pub proxies: Vec<String>,
+    pub megabits_per_second: u32,
     pub folder: Option<PathBuf>,
 }
 
@@ -207,6 +208,7 @@ impl Default for PageKeys {
             listen: Some((LOOPBACK, 8080).into()),
             origin: None,
             proxies: vec!["127.0.0.0/8".into(), "::1".into()],
+            megabits_per_second: 100,
             folder: None,
         }
     }
@@ -253,6 +255,7 @@ impl Config {
         );
         self.session.check()?;
         self.limits.check()?;
+        ensure!(self.page.megabits_per_second >= 1, "page.megabits_per_second is at least 1");
         let files = (&self.certificates.chain, &self.certificates.key);
         ensure!(files.0.is_some() == files.1.is_some(), "certificates.chain and certificates.key: both or none");
         for (name, file) in [("chain", files.0), ("key", files.1)] {
@@ -370,6 +373,7 @@ mod tests {
             (&["certificates.key=no.pem", "certificates.chain=Cargo.toml"], "certificates.key: no.pem can't be read"),
             (&["page.origin=https://play.example.org/arena"], "like https://play.example.org"),
             (&["page.proxies=[\"proxy.example\"]"], "10.0.0.0/8"),
+            (&["page.megabits_per_second=0"], "page.megabits_per_second is at least 1"),
             (&["limits.joins_per_second=0"], "limits.joins_per_second is at least 1"),
             (&["log.format=xml"], "json"),
         ] {

@@ -1,6 +1,7 @@
 //! What Prometheus reads, and whether the server is well.
 
 use super::config::MetricsKeys;
+use super::proxies::Proxies;
 use super::serving::Site;
 use super::visitors::Limits;
 use crate::site;
@@ -21,10 +22,15 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// Connections at once: Prometheus, and who watches over the server, maybe through one proxy.
 const LIMITS: Limits = Limits { connections_max: 32, per_address_max: 16 };
+/// How fast all of them are answered: a page of figures has 10 kB.
+const BYTES_PER_SECOND: u64 = 1_000_000;
+/// They are near, so who reads nothing for so long is gone.
+const TAKE_WITHIN: Duration = Duration::from_secs(10);
 
 /// `/metrics` and `/health`, to be served; `None` where they are not.
 ///
@@ -39,7 +45,14 @@ pub fn site(keys: &MetricsKeys, status: watch::Receiver<Status>) -> Result<Optio
     let metrics = Router::new().route("/metrics", get(tell)).with_state(Arc::new(registry));
     let health = Router::new().route("/health", get(health)).with_state(status);
     let router = metrics.merge(health).layer(from_fn_with_state(Arc::new(keys.hosts.clone()), check));
-    Ok(Some(Site { listener, router, limits: LIMITS, is_proxy: Box::new(|_| false) }))
+    Ok(Some(Site {
+        listener,
+        router,
+        limits: LIMITS,
+        bytes_per_second: BYTES_PER_SECOND,
+        take_within: TAKE_WITHIN,
+        proxies: Proxies::default(),
+    }))
 }
 
 /// Answers who calls the server by an address, or by a name that is its own: a page of another site can make a name of its
@@ -63,7 +76,7 @@ async fn tell(State(registry): State<Arc<Registry>>) -> Response {
 /// Well is a server that ticks and takes players. A request waits for the next tick, as long as one may take.
 async fn health(State(mut status): State<watch::Receiver<Status>>) -> (StatusCode, &'static str) {
     status.mark_unchanged();
-    let next = tokio::time::timeout(std::time::Duration::from_secs(1), status.changed()).await;
+    let next = tokio::time::timeout(Duration::from_secs(1), status.changed()).await;
     match next {
         Ok(Ok(())) if status.borrow().draining => (StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
         Ok(Ok(())) => (StatusCode::OK, "ok\n"),

@@ -5,10 +5,13 @@ mod budget;
 mod bundle;
 mod config;
 mod metrics;
+mod pace;
 mod page;
 mod proxies;
 mod serving;
 mod setup;
+mod stream;
+mod usage;
 mod visitors;
 
 use crate::game::GameName;

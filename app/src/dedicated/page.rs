@@ -4,32 +4,37 @@ use super::budget::{Budget, Shares};
 use super::bundle::Bundle;
 use super::config::PageKeys;
 use super::proxies::Proxies;
-use super::serving::Site;
+use super::serving::{Asker, Site};
 use super::setup::Guests;
 use super::visitors::Limits;
 use crate::site;
 use anyhow::{Context, Result};
-use axum::Router;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use foretell_net::{Account, CertificateHash, Running, join_url, random_key};
 use serde::Serialize;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Connections to the page at once. A browser has six; half of what one address may have is a router with five players who load
-/// it in the same moment.
+/// Connections to the page at once: a browser has six; a quarter of them for one address is a router with ten players who load
+/// it in the same moment. With what the system and HTTP keep for each they cost about 20 MB.
 const LIMITS: Limits = Limits { connections_max: 256, per_address_max: 64 };
-/// How many tokens are given in a minute.
-const TOKENS: Shares = Shares { per_address: 30, in_all: 1000 };
-/// What may be asked for in a minute, in requests and pieces of what they are answered with: the page has about 60 of both, and
-/// 2000 pieces a minute are 8.7 Mbit/s.
-const REQUESTS: Shares = Shares { per_address: 2000, in_all: 200_000 };
-const PIECE_BYTES: usize = 32_768;
+/// How long who reads the page may take nothing. Systems that receive much at once say for long that they have no room: at 6 kB/s
+/// for more than 30 s.
+const TAKE_WITHIN: Duration = Duration::from_secs(60);
+/// How many tokens are given in a minute. One costs a signature: all of them are less than a hundredth of a processor's time. How
+/// fast players come in with them is the gateway's to say.
+const TOKENS: Shares = Shares { per_address: 30, reserved: 3, in_all: 10_000 };
+/// How many requests are answered in a minute. The page has 15, each costs about 0.1 ms of the thread that answers, and what
+/// they are answered with has its pace.
+const REQUESTS: Shares = Shares { per_address: 2000, reserved: 100, in_all: 200_000 };
+/// How long who is refused is asked to wait, in seconds: by then some of what they had counts no more.
+const RETRY_AFTER: &str = "30";
 
 /// Takes the port.
 ///
@@ -69,8 +74,6 @@ impl Players {
 struct Page {
     address: SocketAddr,
     origin: Option<String>,
-    /// Of no meaning without an origin.
-    proxies: Proxies,
     players: Players,
     bundle: Mutex<Bundle>,
     tokens: Mutex<Budget>,
@@ -89,20 +92,25 @@ pub fn site(listener: TcpListener, keys: &PageKeys, players: Players) -> Result<
         true => println!("foretell serve: browsers play at {seen}/"),
         false => println!("foretell serve: no page for browsers; `cargo xtask web` builds it ({seen}/)"),
     }
+    // Without an origin nobody asks for others.
     let proxies = if keys.origin.is_some() { Proxies::read(&keys.proxies)? } else { Proxies::default() };
-    let stands_for_many = proxies.clone();
     let page = Arc::new(Page {
         address,
         origin: keys.origin.clone(),
-        proxies,
         players,
         bundle: Mutex::new(bundle),
         tokens: Mutex::new(Budget::new(TOKENS, now)),
         requests: Mutex::new(Budget::new(REQUESTS, now)),
     });
     let router = Router::new().route("/join", post(join)).route("/server", get(server)).fallback(get(file));
-    let is_proxy = Box::new(move |ip| stands_for_many.contains(ip));
-    Ok(Site { listener, router: router.with_state(page), limits: LIMITS, is_proxy })
+    Ok(Site {
+        listener,
+        router: router.with_state(page),
+        limits: LIMITS,
+        bytes_per_second: u64::from(keys.megabits_per_second) * 1_000_000 / 8,
+        take_within: TAKE_WITHIN,
+        proxies,
+    })
 }
 
 /// Why a request is not answered.
@@ -118,20 +126,18 @@ impl IntoResponse for Unanswered {
         match self {
             Unanswered::Strange(sentence) => site::refuse(&sentence),
             Unanswered::TooMany(sentence) => {
-                (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], sentence).into_response()
+                (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY_AFTER)], sentence).into_response()
             }
         }
     }
 }
 
 impl Page {
-    /// Whether a request with an answer of `bytes` bytes is answered; and who asks.
-    fn admit(&self, headers: &HeaderMap, from: SocketAddr, bytes: usize) -> Result<IpAddr, Unanswered> {
+    /// Whether a request is answered.
+    fn admit(&self, headers: &HeaderMap, who: IpAddr) -> Result<(), Unanswered> {
         site::check(headers, self.address, self.origin.as_deref()).map_err(Unanswered::Strange)?;
-        let who = self.proxies.asker(headers, from.ip());
-        let pieces = u32::try_from(bytes.div_ceil(PIECE_BYTES)).unwrap_or(u32::MAX);
-        match lock(&self.requests).allows(Instant::now(), who, pieces.saturating_add(1)) {
-            true => Ok(who),
+        match lock(&self.requests).allows(Instant::now(), who) {
+            true => Ok(()),
             false => Err(Unanswered::TooMany("You have asked for too much in this minute.\n")),
         }
     }
@@ -144,12 +150,12 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A file of the page.
 async fn file(
     State(page): State<Arc<Page>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(Asker(who)): Extension<Asker>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Unanswered> {
+    page.admit(&headers, who)?;
     let found = lock(&page.bundle).find(Instant::now(), uri.path());
-    page.admit(&headers, from, found.as_ref().map_or(0, |file| file.bytes.len()))?;
     let policy = policy(&page.players.host, page.players.port);
     Ok(match found {
         Some(file) => (site::headers(file.kind, &policy), file.bytes).into_response(),
@@ -200,21 +206,21 @@ impl Page {
 /// Which server plays here now, for a page that has lost its own.
 async fn server(
     State(page): State<Arc<Page>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(Asker(who)): Extension<Asker>,
     headers: HeaderMap,
 ) -> Result<Response, Unanswered> {
-    page.admit(&headers, from, 0)?;
+    page.admit(&headers, who)?;
     Ok(page.invite(None))
 }
 
 async fn join(
     State(page): State<Arc<Page>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(Asker(who)): Extension<Asker>,
     headers: HeaderMap,
 ) -> Result<Response, Unanswered> {
-    let who = page.admit(&headers, from, 0)?;
+    page.admit(&headers, who)?;
     let guests = &page.players.guests;
-    if guests.come() && !lock(&page.tokens).allows(Instant::now(), who, 1) {
+    if guests.come() && !lock(&page.tokens).allows(Instant::now(), who) {
         return Err(Unanswered::TooMany("Too many have asked to join in this minute.\n"));
     }
     Ok(page.invite(guests.token(&guest()).map(|token| token.reveal())))

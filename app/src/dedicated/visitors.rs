@@ -1,124 +1,281 @@
-//! Who is connected to a site, by address, and who gives way when one more comes.
+//! Who is connected to a site, and who gives way when one more comes: from where most are, whoever has got on least lately. So
+//! who fills a site from some addresses takes room from themselves alone, and who takes nothing from those who do.
 
-use foretell_net::network;
-use std::collections::BTreeMap;
+use foretell_net::{first_to_go, network_bits, network_of};
+use std::cmp::Reverse;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+/// Networks with so many connections are not crowded yet: one browser has six.
+const FEW: usize = 8;
 
 /// How many connections a site has at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// In all.
     pub connections_max: usize,
-    /// From one address, or one IPv6 network of 64 bits.
+    /// From one address. Of IPv6 a network of 64 bits is an address, and wider ones the more connections there are.
     pub per_address_max: usize,
 }
 
-/// The connections of a site; `T` is what one of them is known by.
 #[derive(Debug)]
-pub struct Visitors<T> {
+struct Visitor {
+    /// Counts visitors.
+    number: u64,
+    /// Who is connected.
+    from: IpAddr,
+    /// Who is served: of a proxy the one for whom it asks just now. A proxy by itself is nobody, and has no limit.
+    asker: Option<IpAddr>,
+    /// Whether it waits for the site just now, and not the site for it.
+    waits: bool,
+    /// When something has come or gone last.
+    progress: Instant,
+    /// Ends it.
+    make_room: oneshot::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    entered: u64,
+    /// Who has come first is first. `len <= connections_max`.
+    all: Vec<Visitor>,
+}
+
+/// The connections of a site; a clone is the same.
+#[derive(Clone, Debug)]
+pub struct Visitors {
     limits: Limits,
-    /// By network, and under none those of a proxy, which stands for many. Each oldest first, and none of them empty.
-    connections: BTreeMap<Option<IpAddr>, Vec<T>>,
+    inside: Arc<Mutex<Inside>>,
 }
 
-/// What becomes of one more.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Room<T> {
-    /// There is a place.
-    Free,
-    /// There is one as soon as this one has given way.
-    Of(T),
-    /// There is none.
-    None,
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    visitors: Visitors,
+    number: u64,
+    from: IpAddr,
+    is_proxy: bool,
 }
 
-impl<T> Visitors<T> {
-    pub fn new(limits: Limits) -> Visitors<T> {
-        Visitors { limits, connections: BTreeMap::new() }
+/// Who is let in: a seat, and what tells that it is somebody else's now.
+pub type Entered = (Seat, oneshot::Receiver<()>);
+
+impl Visitors {
+    pub fn new(limits: Limits) -> Visitors {
+        Visitors { limits, inside: Arc::default() }
     }
 
-    /// Whether one more has a place. Where all are taken the oldest of the address that has the most gives way, if that has
-    /// more than the newcomer's would have: so however many an address holds, who comes from another is let in.
-    pub fn make_room(&mut self, from: Option<IpAddr>) -> Room<T> {
-        let from = from.map(network);
-        let here = self.connections.get(&from).map_or(0, Vec::len);
-        if from.is_some() && here >= self.limits.per_address_max {
-            return Room::None;
+    /// One more is there, for whom another may have to go.
+    pub fn enter(&self, now: Instant, from: IpAddr, is_proxy: bool) -> Entered {
+        let mut inside = self.lock();
+        let bits = network_bits(inside.all.len(), self.limits.connections_max);
+        if !is_proxy {
+            inside.make_room_at(from, bits, self.limits.per_address_max);
         }
-        if self.connections.values().map(Vec::len).sum::<usize>() < self.limits.connections_max {
-            return Room::Free;
+        if inside.all.len() >= self.limits.connections_max {
+            inside.make_room(bits);
         }
-        let limited = self.connections.iter_mut().filter(|(address, _)| address.is_some());
-        match limited.map(|(_, held)| held).max_by_key(|held| held.len()) {
-            Some(most) if most.len() > here + 1 => Room::Of(most.remove(0)),
-            _ => Room::None,
+        inside.entered += 1;
+        let number = inside.entered;
+        let (make_room, made) = oneshot::channel();
+        let asker = (!is_proxy).then_some(from);
+        inside.all.push(Visitor { number, from, asker, waits: false, progress: now, make_room });
+        drop(inside);
+        (Seat { visitors: self.clone(), number, from, is_proxy }, made)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Visitor {
+    /// How long it has been waited for: whom nobody waits for has got on.
+    fn patience(&self) -> (bool, Reverse<Instant>) {
+        (!self.waits, Reverse(self.progress))
+    }
+}
+
+impl Inside {
+    /// Who has got on least lately of those from where most are goes.
+    fn make_room(&mut self, bits: u32) {
+        let all = self.all.iter().map(|one| (one.asker.unwrap_or(one.from), one.patience()));
+        if let Some(gone) = first_to_go(all, bits, FEW) {
+            self.end(gone);
         }
     }
 
-    /// One more is there.
-    pub fn enter(&mut self, from: Option<IpAddr>, one: T) {
-        self.connections.entry(from.map(network)).or_default().push(one);
+    /// The same among those for whom one address asks, if they are so many.
+    fn make_room_at(&mut self, address: IpAddr, bits: u32, max: usize) {
+        let network = network_of(address, bits);
+        let all = self.all.iter().enumerate();
+        let near: Vec<_> =
+            all.filter(|(_, one)| one.asker.is_some_and(|who| network_of(who, bits) == network)).collect();
+        let patience = near.iter().map(|(_, one)| (address, one.patience()));
+        if near.len() >= max
+            && let Some(gone) = first_to_go(patience, bits, FEW)
+        {
+            self.end(near[gone].0);
+        }
     }
 
-    /// The one of which `is` says so is gone, if it was still counted.
-    pub fn leave(&mut self, is: impl Fn(&T) -> bool) {
-        self.connections.retain(|_, held| {
-            held.retain(|one| !is(one));
-            !held.is_empty()
-        });
+    fn end(&mut self, gone: usize) {
+        // Who has ended meanwhile hears nothing.
+        let _ = self.all.remove(gone).make_room.send(());
+    }
+}
+
+impl Seat {
+    /// Something has come or gone: it is on them to go on.
+    pub fn note_progress(&self, now: Instant) {
+        self.with(|one| (one.waits, one.progress) = (false, now));
+    }
+
+    /// It is on the site to go on.
+    pub fn note_waits(&self) {
+        self.with(|one| one.waits = true);
+    }
+
+    /// Who is served: of a proxy that asks for nobody the proxy.
+    pub fn asker(&self) -> IpAddr {
+        let inside = self.visitors.lock();
+        let asker = inside.all.iter().find(|one| one.number == self.number).and_then(|one| one.asker);
+        asker.unwrap_or(self.from)
+    }
+
+    /// It is this one who asks, as far as a proxy is believed.
+    pub fn serve(&self, asker: IpAddr) {
+        if self.is_proxy {
+            let mut inside = self.visitors.lock();
+            let bits = network_bits(inside.all.len(), self.visitors.limits.connections_max);
+            inside.all.iter_mut().filter(|one| one.number == self.number).for_each(|one| one.asker = None);
+            inside.make_room_at(asker, bits, self.visitors.limits.per_address_max);
+            inside.all.iter_mut().filter(|one| one.number == self.number).for_each(|one| one.asker = Some(asker));
+        }
+    }
+
+    /// Who has asked has their answer: a proxy will ask for another.
+    pub fn note_answered(&self) {
+        if self.is_proxy {
+            self.with(|one| one.asker = None);
+        }
+    }
+
+    fn with(&self, change: impl FnMut(&mut Visitor)) {
+        self.visitors.lock().all.iter_mut().filter(|one| one.number == self.number).for_each(change);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.visitors.lock().all.retain(|one| one.number != self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
-    const LIMITS: Limits = Limits { connections_max: 10, per_address_max: 4 };
-
-    fn address(number: u8) -> Option<IpAddr> {
-        Some(IpAddr::from([10, 0, 0, number]))
+    fn visitors(connections_max: usize, per_address_max: usize) -> (Visitors, Instant) {
+        (Visitors::new(Limits { connections_max, per_address_max }), Instant::now())
     }
 
-    /// How many of `count` more connections are let in; they are known by numbers from `first` on.
-    fn come(visitors: &mut Visitors<u32>, from: Option<IpAddr>, (first, count): (u32, u32)) -> usize {
-        let entered = (first..first + count).filter(|one| {
-            let room = visitors.make_room(from);
-            let entered = room != Room::None;
-            if entered {
-                visitors.enter(from, *one);
-            }
-            entered
-        });
-        entered.count()
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
     }
 
-    #[test]
-    fn an_address_has_so_many_places_and_again_when_some_are_left() {
-        let mut visitors = Visitors::new(LIMITS);
-        assert_eq!(come(&mut visitors, address(1), (0, 9)), 4);
-        visitors.leave(|one| *one == 2);
-        assert_eq!(come(&mut visitors, address(1), (10, 9)), 1);
-        let host = |host| Some(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, host]));
-        assert_eq!((0..9).map(|number| come(&mut visitors, host(number), (20, 1))).sum::<usize>(), 4, "one network");
+    fn enter(visitors: &Visitors, now: Instant, from: &[&str]) -> Vec<Entered> {
+        from.iter().map(|from| visitors.enter(now, address(from), false)).collect()
+    }
+
+    /// Which of them had to make room since it was asked last.
+    fn gone(entered: &mut [Entered]) -> Vec<usize> {
+        let all = entered.iter_mut().enumerate();
+        all.filter_map(|(index, (_, made))| made.try_recv().is_ok().then_some(index)).collect()
     }
 
     #[test]
-    fn where_all_places_are_taken_the_oldest_of_who_holds_the_most_gives_way_to_who_holds_less() {
-        let mut visitors = Visitors::new(LIMITS);
-        for number in 1..=3 {
-            come(&mut visitors, address(number), (u32::from(number) * 10, 4));
+    fn an_address_that_has_all_its_places_takes_the_next_from_its_own() {
+        let (visitors, now) = visitors(100, 2);
+        let from = ["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1", "2001:db8::1", "2001:db8::2"];
+        let mut held = enter(&visitors, now, &from);
+        held[0].0.note_progress(now + Duration::from_millis(1));
+        let _more = enter(&visitors, now, &["10.0.0.1"]);
+        assert_eq!(gone(&mut held), [2], "the other got on");
+        let _more = enter(&visitors, now, &["2001:db8::3"]);
+        assert_eq!(gone(&mut held), [3], "one network");
+        held.remove(1);
+        let _more = enter(&visitors, now, &["10.0.0.2", "10.0.0.2"]);
+        assert_eq!(gone(&mut held), [0_usize; 0], "who has left had a place");
+    }
+
+    #[test]
+    fn where_all_places_are_taken_whoever_comes_finds_one_of_who_gets_on_least() {
+        let (visitors, now) = visitors(4, 4);
+        let mut held = enter(&visitors, now, &["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
+        let later = |ms| now + Duration::from_millis(ms);
+        [(0, 3), (1, 1), (2, 4)].iter().for_each(|(nth, ms): &(usize, u64)| held[*nth].0.note_progress(later(*ms)));
+        let mut newer = Vec::new();
+        for goes in [3, 1, 0, 2] {
+            newer.extend(enter(&visitors, later(5), &["10.0.0.9"]));
+            assert_eq!((gone(&mut held), gone(&mut newer).len()), (vec![goes], 0));
         }
-        // Ten places: of the third's four connections one finds one of the second's, and the last finds no address with more.
-        assert_eq!(visitors.connections.values().map(Vec::len).collect::<Vec<_>>(), [4, 3, 3]);
-        assert_eq!(visitors.make_room(address(4)), Room::Of(10));
-        visitors.enter(address(4), 40);
-        assert_eq!(visitors.connections[&address(1)], [11, 12, 13]);
     }
 
     #[test]
-    fn who_comes_by_a_proxy_has_no_limit_of_an_address_and_gives_way_to_nobody() {
-        let mut visitors = Visitors::new(LIMITS);
-        assert_eq!(come(&mut visitors, None, (0, 20)), 10);
-        assert_eq!(visitors.make_room(address(1)), Room::None);
+    fn who_waits_for_the_site_is_not_the_one_to_go() {
+        let (visitors, now) = visitors(3, 3);
+        let mut held = enter(&visitors, now, &["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        held[0].0.note_waits();
+        held[1].0.note_waits();
+        held[1].0.note_progress(now + Duration::from_millis(1));
+        held[2].0.note_progress(now + Duration::from_millis(2));
+        let _newer = enter(&visitors, now + Duration::from_millis(3), &["10.0.0.4", "10.0.0.5"]);
+        assert_eq!(gone(&mut held), [1, 2]);
+    }
+
+    #[test]
+    fn who_is_from_where_most_are_goes_before_who_gets_on_less() {
+        let (visitors, now) = visitors(20, 20);
+        let mut held = enter(&visitors, now, &["10.0.0.1"; FEW]);
+        let mut most = enter(&visitors, now + Duration::from_secs(1), &["10.0.0.2"; 20 - FEW]);
+        let _newer: Vec<_> = (0..4).map(|_| enter(&visitors, now + Duration::from_secs(1), &["10.0.0.3"])).collect();
+        assert_eq!((gone(&mut held), gone(&mut most)), (vec![], vec![0, 1, 2, 3]));
+        let _newer = enter(&visitors, now + Duration::from_secs(1), &["10.0.0.3"]);
+        assert_eq!((gone(&mut held), gone(&mut most)), (vec![0], vec![]), "none is crowded any more");
+    }
+
+    #[test]
+    fn a_site_that_is_full_counts_wide_networks_as_one_address() {
+        let (visitors, now) = visitors(40, 40);
+        let _one = enter(&visitors, now, &["10.0.0.1"]);
+        let from: Vec<_> = (1..40).map(|number| format!("2001:db8:0:{number:x}::1")).collect();
+        let mut held =
+            enter(&visitors, now + Duration::from_secs(1), &from.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut newer: Vec<_> =
+            (2..12).flat_map(|number| enter(&visitors, now, &[&format!("10.0.0.{number}")])).collect();
+        assert_eq!((gone(&mut held), gone(&mut newer)), ((0..10).collect(), vec![]));
+    }
+
+    #[test]
+    fn a_proxys_connections_are_those_of_whom_it_asks_for_while_it_does() {
+        let (visitors, now) = visitors(20, 2);
+        let mut held: Vec<_> = (0..20).map(|_| visitors.enter(now, address("127.0.0.1"), true)).collect();
+        assert_eq!(gone(&mut held), [0_usize; 0], "a proxy has no limit of its own");
+        let mut ask = |nth: usize, asker| {
+            held[nth].0.serve(address(asker));
+            gone(&mut held)
+        };
+        assert_eq!([ask(0, "203.0.113.1"), ask(1, "203.0.113.1"), ask(1, "203.0.113.1")].concat(), [0_usize; 0]);
+        assert_eq!(ask(2, "203.0.113.2"), [0_usize; 0]);
+        assert_eq!(ask(3, "203.0.113.1"), [0], "it has two already");
+        held[1].0.note_answered();
+        held[4].0.serve(address("203.0.113.1"));
+        assert_eq!(gone(&mut held), [0_usize; 0]);
+        let _more: Vec<_> = (0..2).map(|_| visitors.enter(now, address("127.0.0.1"), true)).collect();
+        assert_eq!(gone(&mut held), [1], "of all that are the proxy's, and of nobody, the first");
     }
 }

@@ -84,7 +84,7 @@ pub use native::{
     join_url::join_url,
     limits::Limits,
     listen::GatewayConfig,
-    network::network,
+    network::{first_to_go, network, network_bits, network_of},
     runtime::runtime,
     serve::{Running, ServeConfig, Status, serve},
     tick_times::TickTimes,

@@ -2,8 +2,7 @@
 //! room for who comes.
 
 use crate::native::limits::Limits;
-use crate::native::network::network_of;
-use std::collections::BTreeMap;
+use crate::native::network::{first_to_go, network_bits, network_of};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -70,12 +69,12 @@ impl Crowd {
         let mut under_way = self.lock();
         let of_kind = under_way.all.iter().filter(|one| one.kind == kind);
         let count = of_kind.clone().count();
-        let width = width(count, limits.handshakes_max);
-        if near(of_kind, address, width) >= limits.handshakes_per_address_max {
+        let bits = network_bits(count, limits.handshakes_max);
+        if near(of_kind, address, bits) >= limits.handshakes_per_address_max {
             return None;
         }
         if count >= limits.handshakes_max {
-            let gone = under_way.first_to_go(kind, width)?;
+            let gone = under_way.first_to_go(kind, bits)?;
             // Who has ended meanwhile hears nothing.
             let _ = under_way.all.remove(gone).make_room.send(());
         }
@@ -93,35 +92,17 @@ impl Crowd {
 }
 
 impl UnderWay {
-    /// Who ends when there is no room: from where most of a kind come; of them who has said nothing; of them the oldest. So who
-    /// fills the server from some addresses takes room from themselves alone.
-    fn first_to_go(&self, kind: Kind, width: u32) -> Option<usize> {
-        let mut from = BTreeMap::<IpAddr, usize>::new();
-        let of_kind = || self.all.iter().enumerate().filter(|(_, one)| one.kind == kind);
-        for (_, one) in of_kind() {
-            *from.entry(network_of(one.from, width)).or_default() += 1;
-        }
-        let crowded = |one: &Handshake| from.get(&network_of(one.from, width)).copied();
-        // Of equal ones the first.
-        let last = of_kind().rev().max_by_key(|(_, one)| (crowded(one), !one.has_spoken));
-        last.map(|(index, _)| index)
+    /// Who ends when there is no room: from where most of a kind come; of them who has said nothing; of them the oldest.
+    fn first_to_go(&self, kind: Kind, bits: u32) -> Option<usize> {
+        let of_kind: Vec<_> = self.all.iter().enumerate().filter(|(_, one)| one.kind == kind).collect();
+        let gone = first_to_go(of_kind.iter().map(|(_, one)| (one.from, !one.has_spoken)), bits, 0)?;
+        Some(of_kind[gone].0)
     }
 }
 
-/// By how many bits IPv6 counts as one address: the more there are, the fewer, as who has one wide network has many narrow
-/// ones.
-fn width(count: usize, max: usize) -> u32 {
-    match count * 4 {
-        quarters if quarters < max => 64,
-        quarters if quarters < 2 * max => 56,
-        quarters if quarters < 3 * max => 48,
-        _ => 32,
-    }
-}
-
-fn near<'a>(all: impl Iterator<Item = &'a Handshake>, address: IpAddr, width: u32) -> usize {
-    let network = network_of(address, width);
-    all.filter(|one| network_of(one.from, width) == network).count()
+fn near<'a>(all: impl Iterator<Item = &'a Handshake>, address: IpAddr, bits: u32) -> usize {
+    let network = network_of(address, bits);
+    all.filter(|one| network_of(one.from, bits) == network).count()
 }
 
 impl Seat {
