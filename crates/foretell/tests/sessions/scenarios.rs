@@ -257,6 +257,13 @@ mod found {
     }
 
     #[test]
+    fn a_stall_or_a_way_that_is_short_for_a_moment_does_not_make_a_drift_forgotten() {
+        alone(11_000, "0:p0:drift:-9230,0:s:drift:4263,4542-2462:p0:stall").run(33_956).expect("no check complains");
+        let faults = "0:p0:latency:both:106,0:s:drift:8227,7506-82:p0:latency:up:33";
+        alone(12_000, faults).run(32_196).expect("no check complains");
+    }
+
+    #[test]
     fn a_client_whose_clock_is_set_back_comes_back_in_front_of_the_server() {
         alone(9_000, "921:p0:step:-301").run(2).expect("no check complains");
         alone(9_000, "0:p0:latency:both:50,921:p0:step:-2000").run(2).expect("no check complains");

@@ -113,12 +113,12 @@ impl Connection {
         (1..=SENT_KEPT).contains(&age).then(|| self.sent[usize::from(sequence) % SENT_KEPT])
     }
 
-    /// The server has named one of our datagrams, and how long it held the answer.
-    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) {
+    /// The server has named one of our datagrams, and how long it held the answer. Whether it has named none as new before.
+    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) -> bool {
         let age = self.sequence.wrapping_sub(sequence);
         let newer = self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0);
         if !newer || age == 0 || usize::from(age) > SENT_KEPT {
-            return;
+            return false;
         }
         self.heard = Some(sequence);
         let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
@@ -131,6 +131,7 @@ impl Connection {
         self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
         self.note_shortest(now, sample);
+        true
     }
 
     fn note_shortest(&mut self, now: Instant, sample: Duration) {

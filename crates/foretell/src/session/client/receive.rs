@@ -149,11 +149,12 @@ impl<W: World> Client<W> {
         let Phase::Playing(session) = &mut self.phase else { return };
         if let Some((sequence, ago)) = head.heard {
             session.holds.note_heard(sequence);
-            let server = head.held(tick, self.rules.tick_rate).filter(|_| is_paced(&self.rules));
+            let is_news = session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
+            // What the server has held for long was held by a clock that runs otherwise.
+            let server = head.held(tick, self.rules.tick_rate).filter(|_| is_news && is_paced(&self.rules));
             if let (Some(sent), Some((arrived, answered))) = (session.connection.sent_at(sequence), server) {
                 session.server_rate.note(Exchange { sent, arrived, answered, came: now });
             }
-            session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
         }
         let unforeseen = head.unforeseen.and_then(|back| tick.back(back));
         let compared = session.reconciler.compared();
