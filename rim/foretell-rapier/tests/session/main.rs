@@ -90,7 +90,7 @@ fn two_players_in_one_heap_hardly_notice_each_others_latency() {
 }
 
 #[test]
-fn a_state_that_is_lost_again_and_again_is_followed_by_a_newer_one() {
+fn a_state_that_is_lost_again_and_again_arrives_in_the_end() {
     // Every second whole state is lost, as one of its datagrams is. The harness asks for one in 2 s.
     figures(2, false, (300, 10), 1);
 }
