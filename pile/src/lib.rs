@@ -61,11 +61,6 @@ pub enum Thing {
 }
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        let (Thing::Driver { body } | Thing::Small { body }) = self;
-        Some(body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         let (half, drag) = match self {
             Thing::Driver { .. } => (HALF_M[0], DRAG_PER_S),

@@ -111,6 +111,19 @@ impl Layout {
         quote!(#path { #(#members: #bindings),* })
     }
 
+    /// An arm of a `match` on `&mut self`: the flattened field of type `P`, if there is one, in an `Option`.
+    pub fn part_mut(&self) -> TokenStream {
+        let Layout { path, fields, .. } = self;
+        let flat = || fields.iter().filter(|field| field.flat);
+        let members = flat().map(|field| &field.member);
+        let bindings = flat().map(|field| &field.binding);
+        let found = flat().map(|field| {
+            let binding = &field.binding;
+            quote!(.or_else(move || <dyn ::core::any::Any>::downcast_mut::<P>(#binding)))
+        });
+        quote!(#path { #(#members: #bindings,)* .. } => ::core::option::Option::None #(#found)*,)
+    }
+
     /// Statements that write what [`pattern`](Layout::pattern) bound into `words: &mut [u32]`.
     pub fn write(&self) -> TokenStream {
         if self.fields.is_empty() {

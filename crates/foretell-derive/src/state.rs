@@ -25,6 +25,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     let patterns = kinds.iter().map(|kind| kind.layout.pattern());
     let writes = kinds.iter().map(|kind| kind.layout.write());
     let reads = kinds.iter().map(|kind| kind.layout.read());
+    let parts = kinds.iter().map(|kind| kind.layout.part_mut());
     let assertions = kinds.iter().map(|kind| kind.layout.assertions());
     let described = kinds.iter().map(describe);
     // All 256 kinds leave no byte over.
@@ -60,6 +61,12 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                 match kind.0 {
                     #(#numbers => #reads)*
                     #otherwise
+                }
+            }
+
+            fn part_mut<P: ::foretell::Part + 'static>(&mut self) -> ::core::option::Option<&mut P> {
+                match self {
+                    #(#parts)*
                 }
             }
         }

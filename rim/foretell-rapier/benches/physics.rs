@@ -24,11 +24,6 @@ enum Small {
 }
 
 impl Blueprint for Small {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        let (Small::Sleepy { body } | Small::Awake { body }) = self;
-        Some(body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         let body = RigidBodyBuilder::dynamic().can_sleep(matches!(self, Small::Sleepy { .. }));
         Plan::new(body).with(ColliderBuilder::cuboid(0.2, 0.2, 0.2))

@@ -32,11 +32,6 @@ const DRIVER: Kind = Kind(0);
 const SMALL: Kind = Kind(1);
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        let (Thing::Driver { body } | Thing::Small { body }) = self;
-        Some(body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         let half = if matches!(self, Thing::Driver { .. }) { 0.5 } else { 0.2 };
         Plan::new(RigidBodyBuilder::dynamic()).with(ColliderBuilder::cuboid(half, half, half))

@@ -1,56 +1,79 @@
 //! The game of `plain.rs` for many players over a network, checked by one line: docs/PHYSICS.md goes through it.
 
 use foretell::harness::sync_test;
-use foretell::{Input, Kind, PlayerId, Rules, State, Step, Tick};
+use foretell::{Entity, Input, Kind, PlayerId, State, Step, Tick};
 use foretell_rapier::rapier3d::prelude::*;
 use foretell_rapier::{Blueprint, Body, Gameplay, Party, Plan, Scene};
 
+/// What is pressed.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
-struct Keys {
+pub(crate) struct Keys {
     right: i8,
     ahead: i8,
 }
 
+impl Keys {
+    /// In a tick, by somebody who drives to and fro.
+    pub(crate) fn at(tick: u32) -> Keys {
+        Keys { right: i8::from(tick % 100 < 10), ahead: if tick % 200 < 120 { 1 } else { -1 } }
+    }
+
+    fn force(self) -> Vector {
+        Vector::new(f32::from(self.right), 0.0, f32::from(self.ahead)) * 12.0
+    }
+}
+
+const GRAVITY: Vector = Vector::new(0.0, -9.81, 0.0);
+
+/// The floor, and the goal.
+fn scenery() -> [ColliderBuilder; 2] {
+    let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
+    let goal = ColliderBuilder::cuboid(3.0, 1.0, 0.5).translation(Vector::new(0.0, 1.0, 6.0)).sensor(true);
+    [floor, goal]
+}
+
+fn driver() -> (RigidBodyBuilder, ColliderBuilder) {
+    (RigidBodyBuilder::dynamic().linear_damping(1.0), ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+}
+
+fn small() -> (RigidBodyBuilder, ColliderBuilder) {
+    (RigidBodyBuilder::dynamic(), ColliderBuilder::cuboid(0.2, 0.2, 0.2))
+}
+
+/// Where a driver starts.
+fn start() -> Vector {
+    Vector::new(0.0, 0.5, -2.0)
+}
+
+/// Where the crates stand at first.
+fn places() -> impl Iterator<Item = Vector> {
+    (0_u8..10).map(|nth| Vector::new(f32::from(nth % 5) - 2.0, 0.2, f32::from(nth / 5) + 1.0))
+}
+
 #[derive(State, Clone, Copy)]
-enum Thing {
+pub(crate) enum Thing {
     Driver {
         #[state(flatten)]
         body: Body,
         points: u32,
     },
-    Crate {
-        #[state(flatten)]
-        body: Body,
-    },
+    Crate(#[state(flatten)] Body),
 }
 
-const DRIVER: Kind = Kind(0);
-const CRATE: Kind = Kind(1);
-/// Of the scenery: the floor is the first.
+pub(crate) const DRIVER: Kind = Kind(0);
 const GOAL: Party = Party::Scenery(1);
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        let (Thing::Driver { body, .. } | Thing::Crate { body }) = self;
-        Some(body)
-    }
-
-    fn plan(&self, _: foretell::Entity) -> Plan {
-        let (body, half) = match self {
-            Thing::Driver { .. } => (RigidBodyBuilder::dynamic().linear_damping(1.0), 0.5),
-            Thing::Crate { .. } => (RigidBodyBuilder::dynamic(), 0.2),
-        };
-        Plan::new(body).with(ColliderBuilder::cuboid(half, half, half))
+    fn plan(&self, entity: Entity) -> Plan {
+        Plan::from(if entity.kind() == DRIVER { driver() } else { small() })
     }
 }
 
-struct Game;
+pub(crate) struct Game;
 
 impl Game {
-    fn scene() -> Scene<Game> {
-        let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
-        let goal = ColliderBuilder::cuboid(3.0, 1.0, 0.5).translation(Vector::new(0.0, 1.0, 6.0)).sensor(true);
-        Scene::new([0.0, -9.81, 0.0], [floor, goal.active_events(ActiveEvents::COLLISION_EVENTS)])
+    pub(crate) fn new() -> Scene<Game> {
+        Scene::new(GRAVITY, scenery())
     }
 }
 
@@ -59,26 +82,24 @@ impl Gameplay for Game {
     type State = Thing;
 
     fn step(game: &mut Scene<Game>, step: &Step<'_, Keys>) {
+        for player in step.joined() {
+            let beside = Vector::X * 1.5 * f32::from(player.get() - 1);
+            game.spawn(step, *player, Thing::Driver { body: Body::at(start() + beside), points: 0 });
+        }
         if step.tick() == Tick::ZERO && step.simulates(PlayerId::SERVER) {
-            for nth in 0_u8..10 {
-                let body = Body::at([f32::from(nth % 5) - 2.0, 0.2, f32::from(nth / 5) + 1.0]);
-                game.spawn(step, (CRATE, PlayerId::SERVER), Thing::Crate { body });
+            for place in places() {
+                game.spawn(step, PlayerId::SERVER, Thing::Crate(Body::at(place)));
             }
         }
-        for player in step.joined() {
-            let body = Body::at([f32::from(player.get()) * 1.5 - 1.5, 0.5, -2.0]);
-            game.spawn(step, (DRIVER, *player), Thing::Driver { body, points: 0 });
-        }
-        for driver in game.all(DRIVER) {
-            let Some(player) = step.input(driver.player()) else { continue };
-            let push = Vector::new(f32::from(player.input.right), 0.0, f32::from(player.input.ahead)) * 12.0;
-            game.body_mut(driver).into_iter().for_each(|mut body| body.add_force(push, true));
+        for (driver, keys) in game.driven(step, DRIVER) {
+            if let Some(mut driver) = game.body_mut(driver) {
+                driver.add_force(keys.force(), true);
+            }
         }
     }
 
     fn react(game: &mut Scene<Game>, _: &Step<'_, Keys>) {
-        let inside = game.touching().filter(|(_, other, _)| *other == GOAL).map(|(entity, ..)| entity);
-        for eaten in inside.filter(|entity| entity.kind() == CRATE).collect::<Vec<_>>() {
+        for eaten in game.inside(GOAL).into_iter().filter(|inside| inside.kind() != DRIVER) {
             game.despawn(eaten);
             for driver in game.all(DRIVER) {
                 if let Some(Thing::Driver { points, .. }) = game.get_mut(driver) {
@@ -90,13 +111,7 @@ impl Gameplay for Game {
 }
 
 fn main() {
-    let fingerprints = Game::scene().fingerprints();
-    let rules = Rules { exact: true, fingerprints, ..Rules::new(Thing::schema()) };
-    let keys = |_: PlayerId, tick: Tick| {
-        let tick = tick.get();
-        Keys { right: i8::from(tick % 100 < 10), ahead: if tick % 200 < 120 { 1 } else { -1 } }
-    };
-    match sync_test(&rules, Game::scene, keys, 600) {
+    match sync_test(&Game::new().rules(), Game::new, |_, tick| Keys::at(tick.get()), 600) {
         Ok(()) => println!("every client can predict it"),
         Err(found) => println!("no client can predict it: {found}"),
     }

@@ -115,9 +115,9 @@ impl Physics {
         );
     }
 
-    /// Forces hold for one step: what persists would have to be in the rows.
+    /// Forces hold for one step: what persists would have to be in the rows. Whatever has one has been in the game's hands.
     fn end_forces(&mut self) {
-        for slot in &self.slots {
+        for slot in self.slots.iter().filter(|slot| slot.changed != Changed::No) {
             let body = &self.rapier.bodies[slot.handle];
             if body.user_force() != Vector::ZERO || body.user_torque() != Vector::ZERO {
                 let body = &mut self.rapier.bodies[slot.handle];

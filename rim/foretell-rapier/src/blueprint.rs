@@ -8,8 +8,11 @@ use rapier3d::pipeline::ActiveEvents;
 
 /// What [`Physics`](crate::Physics) has to know of the game's states: which of them have a body, and of what it is made.
 pub trait Blueprint: State + Clone {
-    /// The body in this state; `None` for kinds that have none, with which the physics has nothing to do.
-    fn body_mut(&mut self) -> Option<&mut Body>;
+    /// The body in this state: its field with `#[state(flatten)]`. `None` for kinds that have none, with which the physics has
+    /// nothing to do. Write it for a state that does not derive [`State`].
+    fn body_mut(&mut self) -> Option<&mut Body> {
+        self.part_mut()
+    }
 
     /// The same, to look at.
     fn body(&self) -> Option<Body> {
@@ -79,5 +82,14 @@ impl Plan {
     pub fn linked(mut self, link: Link, joint: impl Into<GenericJoint>) -> Plan {
         self.links.push((link, joint.into()));
         self
+    }
+}
+
+/// A body with one collider, in Rapier's own terms.
+impl From<(RigidBodyBuilder, ColliderBuilder)> for Plan {
+    /// # Panics
+    /// As [`Plan::with`] does.
+    fn from((body, collider): (RigidBodyBuilder, ColliderBuilder)) -> Plan {
+        Plan::new(body).with(collider)
     }
 }

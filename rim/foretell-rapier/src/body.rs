@@ -43,8 +43,8 @@ impl Default for Body {
 
 impl Body {
     /// At rest at `position` (metres), not turned, awake.
-    pub fn at(position: [f32; 3]) -> Body {
-        Body { position, ..Body::default() }
+    pub fn at(position: impl Into<Vector>) -> Body {
+        Body { position: position.into().to_array(), ..Body::default() }
     }
 
     /// The state of one of Rapier's bodies.

@@ -106,13 +106,13 @@ pub struct Physics {
 }
 
 impl Physics {
-    /// A world with this gravity in m/s2 (usually `[0.0, -9.81, 0.0]`), and with scenery: colliders that never move and
+    /// A world with this gravity in m/s2 (an array or Rapier's vector, usually `[0.0, -9.81, 0.0]`), and with scenery: colliders that never move and
     /// belong to no entity, the same on both ends in the same order.
     ///
     /// # Panics
     /// When a collider asks for physics hooks or for contact-force events, which there are none of (see [`Plan::with`]).
-    pub fn new(gravity: [f32; 3], scenery: impl IntoIterator<Item = ColliderBuilder>) -> Physics {
-        let mut physics = Physics { gravity: Vector::from_array(gravity), ..Physics::default() };
+    pub fn new(gravity: impl Into<Vector>, scenery: impl IntoIterator<Item = ColliderBuilder>) -> Physics {
+        let mut physics = Physics { gravity: gravity.into(), ..Physics::default() };
         physics.anchor = physics.rapier.bodies.insert(RigidBodyBuilder::fixed());
         let scenery = scenery.into_iter().inspect(assert_supported);
         physics.scenery = scenery.map(|collider| physics.rapier.colliders.insert(collider)).collect();
@@ -127,8 +127,8 @@ impl Physics {
 
     /// Another gravity, from this step on. It is in no row: where it changes the step sets it in every tick, from a column of the
     /// game's own. It wakes nothing.
-    pub fn set_gravity(&mut self, gravity: [f32; 3]) {
-        self.gravity = Vector::from_array(gravity);
+    pub fn set_gravity(&mut self, gravity: impl Into<Vector>) {
+        self.gravity = gravity.into();
     }
 
     /// Rapier's parameters, to set once and the same on both ends. `dt` is set by [`prepare`](Physics::prepare).

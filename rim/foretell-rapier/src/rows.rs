@@ -7,7 +7,7 @@ use rapier3d::dynamics::{IntegrationParameters, RigidBodyHandle};
 
 impl Physics {
     /// Names the bodies that may have changed since the last step: those that are awake or have just fallen asleep, those
-    /// that the game has had in its hands, and those that rows have named. `state` puts the game's own columns beside a
+    /// that the game has had in its hands, and those that rows have changed. `state` puts the game's own columns beside a
     /// body.
     ///
     /// An entity of which only the game's own columns have changed the game names itself.
@@ -30,15 +30,22 @@ impl Physics {
             self.take_out(*entity);
         }
         // What wakes by this is put to sleep again below, where its row says so.
+        let mut next = 0;
         for (entity, state) in rows.states::<S>().filter(|(_, state)| state.body().is_some()) {
-            self.redesign(entity, &state);
+            if self.find_next(&mut next, entity).is_ok_and(|at| self.slots[at].design != state.design()) {
+                self.redesign(entity, &state);
+            }
         }
+        let mut next = 0;
         for (entity, state) in rows.states::<S>() {
             let Some(body) = state.body() else { continue };
-            let Ok(at) = self.find(entity) else {
+            let Ok(at) = self.find_next(&mut next, entity) else {
                 self.insert(entity, (body, state.design()), state.plan(entity), true);
                 continue;
             };
+            if self.state_at(at).same_bits(&body) {
+                continue;
+            }
             self.slots[at].changed = Changed::Outside;
             match &mut self.slots[at].proxy {
                 // It is put there when the next tick is prepared.
@@ -46,6 +53,15 @@ impl Physics {
                 None => self.put(at, &body),
             }
         }
+    }
+
+    /// Where an entity's body is: mostly at `next`, as rows and bodies both ascend; from there on the next is looked for.
+    fn find_next(&self, next: &mut usize, entity: Entity) -> Result<usize, usize> {
+        let is_next = self.slots.get(*next).is_some_and(|slot| slot.entity == entity);
+        let found = if is_next { Ok(*next) } else { self.find(entity) };
+        let (Ok(at) | Err(at)) = found;
+        *next = at + 1;
+        found
     }
 }
 

@@ -3,8 +3,10 @@
 use crate::physics::Changed;
 use crate::{Blueprint, Physics};
 use core::ops::{Deref, DerefMut};
-use foretell::{Entity, Fingerprint, Input, Kind, PlayerId, Rows, Step, World};
+use foretell::rollback::ROW_WORDS_MAX;
+use foretell::{Entity, Input, Kind, PlayerId, Rows, Rules, State, Step, World};
 use rapier3d::geometry::ColliderBuilder;
+use rapier3d::math::Vector;
 use std::collections::BTreeMap;
 
 /// A game over [`Scene`]: what players press, what there is, and what happens in a step.
@@ -42,6 +44,15 @@ struct Entry<S> {
     changed: Changed,
 }
 
+impl<S: State> Entry<S> {
+    /// Whether the state has these bits.
+    fn has(&self, words: &[u32]) -> bool {
+        let mut own = [0; ROW_WORDS_MAX];
+        self.state.write(&mut own[..words.len()]);
+        own[..words.len()] == *words
+    }
+}
+
 impl<G: Gameplay> Clone for Scene<G> {
     fn clone(&self) -> Scene<G> {
         Scene { physics: self.physics.clone(), entries: self.entries.clone(), gone: self.gone.clone() }
@@ -69,25 +80,26 @@ impl<G: Gameplay> DerefMut for Scene<G> {
 }
 
 impl<G: Gameplay> Scene<G> {
-    /// A world with this gravity and scenery: [`Physics::new`].
+    /// A world with this gravity in m/s2 and this scenery: [`Physics::new`].
     ///
     /// # Panics
     /// As that does.
-    pub fn new(gravity: [f32; 3], scenery: impl IntoIterator<Item = ColliderBuilder>) -> Scene<G> {
+    pub fn new(gravity: impl Into<Vector>, scenery: impl IntoIterator<Item = ColliderBuilder>) -> Scene<G> {
         Scene { physics: Physics::new(gravity, scenery), ..Scene::default() }
     }
 
-    /// [`Physics::fingerprints`].
-    pub fn fingerprints(&self) -> Vec<Fingerprint> {
-        self.physics.fingerprints()
+    /// The rules of an exact session of such a world before its first tick, with its
+    /// [`fingerprints`](Physics::fingerprints). For a partial one set [`Rules::exact`] to `false`.
+    pub fn rules(&self) -> Rules {
+        Rules { exact: true, fingerprints: self.fingerprints(), ..Rules::new(G::State::schema()) }
     }
 
-    /// Brings a new entity of `player` into the world; its name.
+    /// Brings a new entity of `player` into the world, of the kind that the state is of; its name.
     ///
     /// # Panics
     /// When one player spawns more than 256 entities of one kind in one tick.
-    pub fn spawn(&mut self, step: &Step<'_, G::Input>, (kind, player): (Kind, PlayerId), state: G::State) -> Entity {
-        let entity = step.spawn(kind, player);
+    pub fn spawn(&mut self, step: &Step<'_, G::Input>, player: PlayerId, state: G::State) -> Entity {
+        let entity = step.spawn(state.kind(), player);
         if state.body().is_some() {
             self.physics.spawn(entity, &state);
         }
@@ -107,6 +119,12 @@ impl<G: Gameplay> Scene<G> {
     /// All entities of a kind, ascending.
     pub fn all(&self, kind: Kind) -> Vec<Entity> {
         self.entries.keys().filter(|entity| entity.kind() == kind).copied().collect()
+    }
+
+    /// The entities of a kind whose players are stepped in this tick, ascending, each with its player's input.
+    pub fn driven(&self, step: &Step<'_, G::Input>, kind: Kind) -> Vec<(Entity, G::Input)> {
+        let all = self.entries.keys().filter(|entity| entity.kind() == kind);
+        all.filter_map(|entity| Some((*entity, step.input(entity.player())?.input))).collect()
     }
 
     /// An entity's state. Its body is as after the last step; [`Physics::state`] has what was done to it since.
@@ -205,8 +223,12 @@ impl<G: Gameplay> World for Scene<G> {
         for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
             self.entries.remove(entity);
         }
-        let changed = Changed::Outside;
-        self.entries.extend(rows.states::<G::State>().map(|(entity, state)| (entity, Entry { state, changed })));
+        for (entity, words) in rows.iter() {
+            if !self.entries.get(&entity).is_some_and(|entry| entry.has(words)) {
+                let state = G::State::read(entity.kind(), words);
+                self.entries.insert(entity, Entry { state, changed: Changed::Outside });
+            }
+        }
         self.physics.adopt::<G::State>(rows);
     }
 }

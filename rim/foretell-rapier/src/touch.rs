@@ -1,7 +1,7 @@
 //! What touches what, by entity, and what has begun or ended.
 
 use crate::Physics;
-use crate::physics::named;
+use crate::physics::{Rapier, named};
 use foretell::{Entity, Step};
 use rapier3d::geometry::{ColliderHandle, ContactPair};
 use rapier3d::pipeline::ActiveEvents;
@@ -82,6 +82,23 @@ impl Physics {
         contacts
     }
 
+    /// The entities inside of a sensor in the last step, ascending, whatever events it has: a sensor of the scenery, or one that an
+    /// entity has.
+    pub fn inside(&self, sensor: Party) -> Vec<Entity> {
+        let colliders = match sensor {
+            Party::Entity(entity) => self.body(entity).map_or(&[][..], |body| body.colliders()),
+            Party::Scenery(nth) => self.scenery.get(nth..=nth).unwrap_or_default(),
+        };
+        let pairs = colliders.iter().flat_map(|sensor| {
+            let pairs = self.rapier.narrow_phase.intersection_pairs_with(*sensor).filter(|(_, _, inside)| *inside);
+            pairs.map(|(one, other, _)| if one == *sensor { other } else { one })
+        });
+        let mut inside: Vec<_> = pairs.filter_map(|other| self.party(other)?.entity()).collect();
+        inside.sort_unstable();
+        inside.dedup();
+        inside
+    }
+
     fn contact_of(&self, collider: ColliderHandle, pair: &ContactPair) -> Option<Contact> {
         let is_first = pair.collider1 == collider;
         let with = self.party(if is_first { pair.collider2 } else { pair.collider1 })?;
@@ -101,14 +118,24 @@ impl Physics {
 
     /// Says to [`Step::touch`] which entities of different players are in contact: what explains that one player's cube is
     /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance); of what
-    /// has been despawned since then nothing is said.
+    /// has been despawned since then nothing is said, and where most bodies sleep nothing of two that do.
     pub fn tell_touches<I>(&self, step: &Step<'_, I>) {
-        for pair in self.rapier.narrow_phase.contact_pairs().filter(|pair| pair.has_any_active_contact()) {
-            if let (Some(Party::Entity(a)), Some(Party::Entity(b))) =
-                (self.party(pair.collider1), self.party(pair.collider2))
-            {
+        let entity = |collider| self.party(collider).and_then(Party::entity);
+        let tell = |pair: &ContactPair| {
+            if !pair.has_any_active_contact() {
+                return;
+            }
+            if let (Some(a), Some(b)) = (entity(pair.collider1), entity(pair.collider2)) {
                 step.touch(a, b);
             }
+        };
+        let Rapier { islands, bodies, narrow_phase, .. } = &self.rapier;
+        if 2 * islands.active_bodies().count() < self.slots.len() {
+            let active = islands.active_bodies().filter_map(|handle| bodies.get(handle));
+            let colliders = active.flat_map(|body| body.colliders());
+            colliders.flat_map(|collider| narrow_phase.contact_pairs_with(*collider)).for_each(tell);
+        } else {
+            narrow_phase.contact_pairs().for_each(tell);
         }
     }
 

@@ -11,10 +11,6 @@ struct Small {
 }
 
 impl Blueprint for Small {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        Some(&mut self.body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         Plan::new(RigidBodyBuilder::dynamic()).with(ColliderBuilder::cuboid(0.2, 0.2, 0.2))
     }

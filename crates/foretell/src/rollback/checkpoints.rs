@@ -1,6 +1,6 @@
-//! The saved states of a timeline: so many ticks apart, one where the next re-simulation is expected to begin, and two on the
-//! side.
+//! The saved states of a timeline: so many ticks apart, some where the next re-simulation may well begin, and two on the side.
 
+use super::beginnings::AHEAD;
 use crate::time::Tick;
 
 /// A saved state, and of which tick it is.
@@ -14,8 +14,8 @@ pub(super) struct Checkpoints<S> {
     /// The length of a stretch, in ticks.
     every: u32,
     ring: Vec<Saved<S>>,
-    /// Where the next re-simulation is expected to begin.
-    expected: Saved<S>,
+    /// Where the next re-simulation was expected to begin, and where an earlier one was.
+    expected: [Saved<S>; AHEAD + 1],
     /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
     aside: [Saved<S>; 2],
 }
@@ -25,7 +25,7 @@ impl<S: Default> Checkpoints<S> {
     pub(super) fn new(every: u32, horizon: u32) -> Checkpoints<S> {
         let every = every.max(1);
         let ring = (0..horizon / every + 2).map(|_| Saved::default()).collect();
-        Checkpoints { every, ring, expected: Saved::default(), aside: Default::default() }
+        Checkpoints { every, ring, expected: Default::default(), aside: Default::default() }
     }
 
     /// Whether every state is saved.
@@ -39,11 +39,6 @@ impl<S: Default> Checkpoints<S> {
         self.newest(tick, oldest).is_none_or(|of| tick.since(of) >= self.every.max(at_least))
     }
 
-    /// Whether it is so long before `tick` where the expected one does not count: that will be taken.
-    pub(super) fn is_bare(&self, tick: Tick, oldest: Tick) -> bool {
-        self.newest_in_ring(tick, oldest).is_none_or(|of| tick.since(of) >= self.every)
-    }
-
     /// The place of the state of `tick`.
     pub(super) fn place(&mut self, tick: Tick) -> &mut S {
         let at = self.at(tick);
@@ -51,16 +46,19 @@ impl<S: Default> Checkpoints<S> {
         &mut self.ring[at].1
     }
 
-    /// The place of the state of `tick` when the next re-simulation is expected to begin there.
+    /// The place of the state of `tick` when the next re-simulation may well begin there: one that is free, or of what will be
+    /// another state soon, or of the oldest one.
     pub(super) fn place_expected(&mut self, tick: Tick) -> &mut S {
-        self.expected.0 = Some(tick);
-        &mut self.expected.1
+        let worth = |(of, _): &&mut Saved<S>| of.filter(|of| *of < tick);
+        let place = self.expected.iter_mut().min_by_key(worth).expect("there are some");
+        place.0 = Some(tick);
+        &mut place.1
     }
 
     /// Forgets the state of `tick`: it is another one now.
     pub(super) fn forget(&mut self, tick: Tick) {
         let at = self.at(tick);
-        for (of, _) in [&mut self.ring[at], &mut self.expected] {
+        for (of, _) in self.expected.iter_mut().chain([&mut self.ring[at]]) {
             of.take_if(|of| *of == tick);
         }
     }
@@ -88,23 +86,24 @@ impl<S: Default> Checkpoints<S> {
     /// The newest saved state that is not newer than `tick`, nor older than `oldest`.
     pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, &S)> {
         let of = self.newest(tick, oldest)?;
-        let is_expected = self.expects(tick, oldest);
-        Some((of, if is_expected { &self.expected.1 } else { &self.ring[self.at(of)].1 }))
+        let (_, saved) = self.expected.iter().chain([&self.ring[self.at(of)]]).find(|(saved, _)| *saved == Some(of))?;
+        Some((of, saved))
     }
 
-    /// Whether that is the one where a re-simulation was expected to begin.
+    /// Whether that is one where a re-simulation was expected to begin.
     pub(super) fn expects(&self, tick: Tick, oldest: Tick) -> bool {
-        let expected = self.expected_in(oldest, tick);
+        let expected = self.expected_in(oldest, tick).max();
         expected.is_some() && expected > self.newest_in_ring(tick, oldest)
     }
 
     /// The same state; it is not saved from now on.
     pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, &mut S)> {
-        let is_expected = self.expects(tick, oldest);
         let of = self.newest(tick, oldest)?;
-        self.forget(of);
         let at = self.at(of);
-        Some((of, if is_expected { &mut self.expected.1 } else { &mut self.ring[at].1 }))
+        let mut places = self.expected.iter_mut().chain([&mut self.ring[at]]);
+        let (place, saved) = places.find(|(saved, _)| *saved == Some(of))?;
+        *place = None;
+        Some((of, saved))
     }
 
     /// The first tick from `tick` to `present` whose state is saved.
@@ -114,8 +113,9 @@ impl<S: Default> Checkpoints<S> {
         in_ring.next().into_iter().chain(self.expected_in(tick, present)).min()
     }
 
+    /// The tick of the newest one that is not newer than `tick`, nor older than `oldest`.
     fn newest(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
-        self.newest_in_ring(tick, oldest).max(self.expected_in(oldest, tick))
+        self.newest_in_ring(tick, oldest).max(self.expected_in(oldest, tick).max())
     }
 
     fn newest_in_ring(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
@@ -129,8 +129,8 @@ impl<S: Default> Checkpoints<S> {
         (of.get() / self.every == stretch && (first..=last).contains(&of)).then_some(of)
     }
 
-    fn expected_in(&self, first: Tick, last: Tick) -> Option<Tick> {
-        self.expected.0.filter(|of| (first..=last).contains(of))
+    fn expected_in(&self, first: Tick, last: Tick) -> impl Iterator<Item = Tick> {
+        self.expected.iter().filter_map(|(of, _)| *of).filter(move |of| (first..=last).contains(of))
     }
 
     fn at(&self, tick: Tick) -> usize {

@@ -178,6 +178,12 @@ pub trait State: Sized {
     /// # Panics
     /// When `kind` is not one of the schema's.
     fn read(kind: Kind, words: &[u32]) -> Self;
+
+    /// Its part of this type: the first field of it with `#[state(flatten)]`. `None` where this kind has none, and by default,
+    /// for states that are written by hand.
+    fn part_mut<P: Part + 'static>(&mut self) -> Option<&mut P> {
+        None
+    }
 }
 
 /// Fields that stand together in rows of several kinds: `#[derive(State)]` on a struct makes it one, and

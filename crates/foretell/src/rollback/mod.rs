@@ -4,6 +4,7 @@
 //! uses the stored inputs and the stored rows of other entities, so that it differs from the first pass only by what
 //! the authority changed (R14, E11).
 
+mod beginnings;
 mod checkpoints;
 mod compare;
 mod effect;

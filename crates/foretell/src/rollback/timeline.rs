@@ -1,7 +1,7 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
+use super::beginnings::Beginnings;
 use super::checkpoints::Checkpoints;
-use super::keep::Beginnings;
 use super::relayed::Relayed;
 use super::{Contacts, Effect, Entity, PlayerId, PlayerInput, Predicted, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
@@ -69,8 +69,8 @@ pub struct Timeline<W: World> {
 
 impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
-    /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, the state where the next re-simulation will
-    /// probably begin, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
+    /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, up to four states where the next re-simulation may
+    /// well begin, the more the fewer that is, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
     /// many ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let slot = |_| Slot {
@@ -89,7 +89,7 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
-            beginnings: Beginnings::default(),
+            beginnings: Beginnings::new(checkpoint_every, horizon / 4),
             switched: Tick::ZERO,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
@@ -110,7 +110,7 @@ impl<W: World> Timeline<W> {
         self.published.clear();
         self.switched = tick;
         self.checkpoints.forget_aside(None);
-        self.beginnings.note(tick);
+        self.beginnings.restart(tick);
         self.keep(world, tick);
         self.save_first(world, tick);
     }
@@ -126,9 +126,7 @@ impl<W: World> Timeline<W> {
     /// all of them at once, whatever their number.
     pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
         self.adopting.clone_from(full);
-        for (entity, _) in self.published.iter().filter(|(entity, _)| full.words(*entity).is_none()) {
-            self.adopting.name_removed(entity);
-        }
+        missing(&self.published, full).for_each(|entity| self.adopting.name_removed(entity));
         world.adopt(&self.adopting);
         self.begin(world, tick);
         for tick in tick.until(until) {
@@ -212,9 +210,7 @@ impl<W: World> Timeline<W> {
         self.seek_to_rewrite(world, tick);
         let slot = self.index(tick);
         self.adopting.copy_rows(authority);
-        for (entity, _) in self.slots[slot].rows.iter().filter(|(entity, _)| authority.words(*entity).is_none()) {
-            self.adopting.name_removed(entity);
-        }
+        missing(&self.slots[slot].rows, authority).for_each(|entity| self.adopting.name_removed(entity));
         dropped.into_iter().flatten().for_each(|entity| self.adopting.name_removed(*entity));
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
@@ -315,4 +311,11 @@ impl<W: World> Timeline<W> {
     pub(super) fn index(&self, tick: Tick) -> usize {
         tick.get() as usize % self.slots.len()
     }
+}
+
+/// The entities that have a row in `before` and none in `after`, ascending; mostly none, which is soon seen.
+fn missing(before: &Rows, after: &Rows) -> impl Iterator<Item = Entity> {
+    let are_same = before.iter().map(|(entity, _)| entity).eq(after.iter().map(|(entity, _)| entity));
+    let entities = before.iter().filter(move |_| !are_same).map(|(entity, _)| entity);
+    entities.filter(|entity| after.words(*entity).is_none())
 }

@@ -33,7 +33,7 @@ pub trait World {
 
     /// Sets the rows of the entities that changed since the last call, and removes those that are gone; what is not
     /// named is unchanged. After a `load`, "the last call" is the one that followed the step to the loaded state.
-    /// All entities count as changed at the first call, and those that an `adopt` has named at the next one. Naming
+    /// All entities count as changed at the first call, and those that an `adopt` has changed at the next one. Naming
     /// unchanged entities too is correct, and costs a comparison: [`Rows::publish_all`] does it for a list or a map.
     fn publish(&self, rows: &mut Rows);
 

@@ -121,6 +121,21 @@ fn where_some_snapshots_are_lost_a_rollback_repeats_a_few_ticks() {
 }
 
 #[test]
+fn wherever_rollbacks_begin_they_cost_at_most_three_tenths_more_than_their_steps_and_one_copy() {
+    // What a copy costs, in steps, where so many ticks lie between two saved states.
+    for (saved_every, copy) in [(4, 0.5), (8, 2.0), (24, 18.0)] {
+        for pattern in [&[3, 11, 6, 25, 1, 14, 8][..], &[4, 4, 8, 4, 12, 4, 4, 4], &[4, 12, 4, 8, 24, 4, 16, 8]] {
+            let mut played = Played::new(saved_every);
+            played.cost_of(20, pattern, rewrite);
+            let (steps, copies) = played.cost_of(70, pattern, rewrite);
+            let least = 70.0 * (f64::from(DEPTH) + copy);
+            let ratio = (f64::from(steps) + copy * f64::from(copies)) / least;
+            assert!(ratio <= 1.3, "{ratio:.2}: {steps} steps, {copies} copies, {saved_every} apart, {pattern:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_told_of_inputs_again_and_again_repeats_no_tick_either() {
     let mut played = Played::new(SAVED_EVERY);
     let revise = |played: &mut Played, start: Tick| {
@@ -147,7 +162,7 @@ fn of_what_is_simulated_again_one_state_is_copied_however_cheap_copies_are_said_
     played.cost_of(4, &[16], rewrite);
     let (steps, copies) = played.cost_of(24, &[16], rewrite);
     assert_eq!(steps, 24 * DEPTH);
-    assert_eq!(copies, 24 * 2, "and the rewritten one");
+    assert!(copies <= 24 * 3 / 2 + 1, "{copies} copies: a rewritten one, where the last is two rollbacks old");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use foretell::harness::sync_test;
 use foretell::rollback::Side;
-use foretell::{Entity, Input, Kind, PlayerId, Rows, Rules, State, Step, Tick, TickRate, World};
+use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{
     ActiveEvents, ActiveHooks, ColliderBuilder, LockedAxes, RigidBodyBuilder, RigidBodyType, Vector,
 };
@@ -35,13 +35,6 @@ const BLOCK: Kind = Kind(0);
 const SKY: Kind = Kind(1);
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        match self {
-            Thing::Block { body, .. } => Some(body),
-            Thing::Sky { .. } => None,
-        }
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         let Thing::Block { form, .. } = self else { unreachable!("the sky has no body") };
         let dynamic = RigidBodyBuilder::dynamic;
@@ -69,16 +62,16 @@ impl Gameplay for Blocks {
 
     fn step(scene: &mut Scene<Blocks>, step: &Step<'_, Touch>) {
         if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
-            scene.spawn(step, (SKY, PlayerId::SERVER), Thing::Sky { upwards: false, seen: 0 });
+            scene.spawn(step, PlayerId::SERVER, Thing::Sky { upwards: false, seen: 0 });
             for nth in 0_u8..12 {
                 let place = [f32::from(nth % 3) * 0.42, 0.2 + 0.4 * f32::from(nth / 3), 0.0];
                 let block = Thing::Block { body: Body::at(place), form: 0, touched: 0 };
-                scene.spawn(step, (BLOCK, PlayerId::SERVER), block);
+                scene.spawn(step, PlayerId::SERVER, block);
             }
         }
         for player in step.joined() {
             let body = Body::at([-2.0, 1.0, f32::from(player.get())]);
-            scene.spawn(step, (BLOCK, *player), Thing::Block { body, form: 0, touched: 0 });
+            scene.spawn(step, *player, Thing::Block { body, form: 0, touched: 0 });
         }
         let blocks = scene.all(BLOCK);
         for input in step.inputs().iter().map(|player| player.input).filter(|input| input.push) {
@@ -126,8 +119,7 @@ fn whatever_a_design_changes_of_bodies_and_colliders_every_end_comes_to_the_same
         let [which, form, ..] = drawn.to_be_bytes();
         Touch { which, form, push: tick.get() % 7 == u32::from(player.get()) }
     };
-    let rules = Rules { exact: true, ..Rules::new(Thing::schema()) };
-    assert_eq!(sync_test(&rules, scene, touch, 300), Ok(()));
+    assert_eq!(sync_test(&scene().rules(), scene, touch, 300), Ok(()));
 }
 
 /// A scene in which this block has become that, after a number of ticks.

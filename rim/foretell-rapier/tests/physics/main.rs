@@ -4,6 +4,7 @@ mod canonical;
 mod designs;
 mod exact;
 mod golden;
+mod port;
 mod roles;
 mod rows;
 mod touches;

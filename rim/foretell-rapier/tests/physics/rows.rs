@@ -133,10 +133,6 @@ struct Heavy {
 }
 
 impl Blueprint for Heavy {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        Some(&mut self.body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         Plan::new(RigidBodyBuilder::dynamic().additional_mass(3.0)).with(ColliderBuilder::cuboid(0.5, 0.5, 0.5))
     }

@@ -75,14 +75,6 @@ struct Extra {
 }
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        match self {
-            Thing::Driver { body, .. } | Thing::Crate { body } | Thing::Ball { body, .. } => Some(body),
-            Thing::Door { body } | Thing::Bead { body } | Thing::Lift { body } => Some(body),
-            Thing::Walker { body, .. } => Some(body),
-        }
-    }
-
     fn plan(&self, entity: Entity) -> Plan {
         let dynamic = RigidBodyBuilder::dynamic;
         match self {

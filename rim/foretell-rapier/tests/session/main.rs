@@ -90,6 +90,12 @@ fn two_players_in_one_heap_hardly_notice_each_others_latency() {
 }
 
 #[test]
+fn a_state_that_is_lost_again_and_again_arrives_in_the_end() {
+    // Every second whole state is lost, as one of its datagrams is. The harness asks for one in 2 s.
+    figures(2, false, (300, 10), 1);
+}
+
+#[test]
 fn whatever_goes_wrong_every_check_holds() {
     // Guesses about others are corrected in calm, too.
     heap(3, true).without("calm").faults(FaultMix::default()).search(0).seeds(0..1).expect("no check complains");

@@ -35,11 +35,6 @@ const SMALL: Kind = Kind(1);
 const RESTLESS: Kind = Kind(2);
 
 impl Blueprint for Thing {
-    fn body_mut(&mut self) -> Option<&mut Body> {
-        let (Thing::Driver { body } | Thing::Small { body } | Thing::Restless { body }) = self;
-        Some(body)
-    }
-
     fn plan(&self, _entity: Entity) -> Plan {
         let (half, damping) = if matches!(self, Thing::Driver { .. }) { (0.5, 1.0) } else { (0.2, 0.0) };
         let body =

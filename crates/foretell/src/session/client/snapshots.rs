@@ -158,7 +158,8 @@ impl Snapshots {
         }
         self.read((tick, base.is_some()), reader, code)?;
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
-        if self.get(tick).is_some() || end == 0 && self.kept.len() == self.most {
+        let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
+        if self.get(tick).is_some() || is_too_old {
             return Ok(Stored::Known);
         }
         if base.is_some_and(|base| self.baseline(base).is_none()) {
@@ -305,11 +306,21 @@ impl Snapshots {
         if self.kept.len() <= self.most {
             return (at, 0);
         }
-        let oldest = &mut self.kept[0];
-        if oldest.is_complete() && oldest.proof.is_none() {
-            self.baselines.keep(oldest.tick, &mut oldest.rows);
+        let oldest = self.oldest();
+        let dropped = &mut self.kept[oldest];
+        if dropped.is_complete() && dropped.proof.is_none() {
+            self.baselines.keep(dropped.tick, &mut dropped.rows);
         }
-        (at - 1, self.drop_at(0))
+        (at - usize::from(oldest < at), self.drop_at(oldest))
+    }
+
+    /// The place of the one to go where there are too many: the oldest state, but one that is sent again, whatever its tick, stays
+    /// as long after it has come as others do.
+    fn oldest(&self) -> usize {
+        if self.kept[0].repeat.is_none() {
+            return 0;
+        }
+        (0..self.kept.len()).min_by_key(|at| self.kept[*at].came).unwrap_or(0)
     }
 
     /// Other entities are predicted from now on. Returns how many samples wait for their outcome more than before, or
