@@ -9,6 +9,9 @@ pub trait Game: World<Input = Buttons, Saved: Send> + Default + Send + 'static {
     /// What it is called, in one word.
     const NAME: &'static str;
 
+    /// How many new players come in a second where nobody says otherwise, in the long run: each costs the others something.
+    const JOINS_PER_SECOND: u32 = 4;
+
     /// What the server and those who join it agree on: 60 ticks per second, as most screens show.
     fn rules() -> Rules;
 

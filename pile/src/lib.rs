@@ -175,6 +175,7 @@ impl Default for Pile {
 
 impl Game for Pile {
     const NAME: &'static str = "pile";
+    const JOINS_PER_SECOND: u32 = 1;
 
     fn rules() -> Rules {
         let fingerprints = Pile::default().physics.fingerprints();

@@ -73,7 +73,7 @@ pub struct LimitKeys {
     pub handshakes_unproven_max: usize,
     pub handshakes_per_address_max: usize,
     pub per_address_max: usize,
-    pub joins_per_second: u32,
+    pub joins_per_second: Option<u32>,
     pub joins_per_address_per_minute: u32,
     pub admissions_per_account_per_minute: u32,
 }
@@ -166,7 +166,7 @@ impl Default for LimitKeys {
             handshakes_unproven_max: limits.handshakes_unproven_max,
             handshakes_per_address_max: limits.handshakes_per_address_max,
             per_address_max: limits.per_address_max,
-            joins_per_second: limits.joins_per_second,
+            joins_per_second: None,
             joins_per_address_per_minute: limits.joins_per_address_per_minute,
             admissions_per_account_per_minute: limits.admissions_per_account_per_minute,
         }
@@ -180,7 +180,7 @@ impl LimitKeys {
             ("handshakes_max", self.handshakes_max),
             ("handshakes_per_address_max", self.handshakes_per_address_max),
             ("per_address_max", self.per_address_max),
-            ("joins_per_second", self.joins_per_second as usize),
+            ("joins_per_second", self.joins_per_second.unwrap_or(1) as usize),
             ("joins_per_address_per_minute", self.joins_per_address_per_minute as usize),
             ("admissions_per_account_per_minute", self.admissions_per_account_per_minute as usize),
         ] {
@@ -189,13 +189,14 @@ impl LimitKeys {
         Ok(())
     }
 
-    pub fn limits(&self) -> Limits {
+    /// For a game where so many new players come in a second if nobody says otherwise.
+    pub fn limits(&self, joins_per_second: u32) -> Limits {
         Limits {
             handshakes_max: self.handshakes_max,
             handshakes_unproven_max: self.handshakes_unproven_max,
             handshakes_per_address_max: self.handshakes_per_address_max,
             per_address_max: self.per_address_max,
-            joins_per_second: self.joins_per_second,
+            joins_per_second: self.joins_per_second.unwrap_or(joins_per_second),
             joins_per_address_per_minute: self.joins_per_address_per_minute,
             admissions_per_account_per_minute: self.admissions_per_account_per_minute,
         }

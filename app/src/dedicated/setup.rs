@@ -66,7 +66,7 @@ pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, 
             ..game
         },
         certificates,
-        limits: config.limits.limits(),
+        limits: config.limits.limits(G::JOINS_PER_SECOND),
         origins: config.access.origins.clone(),
         idle_timeout: Duration::from_secs(config.server.idle_timeout_s.into()),
         sockets: config.server.websockets,
@@ -142,6 +142,7 @@ mod tests {
             let [of_arena, of_pile] =
                 [set_up::<Arena>(&config, true), set_up::<Pile>(&config, true)].map(|made| made.expect("possible").0);
             assert_eq!((of_arena.session.players_max, of_pile.session.players_max), (arena, pile));
+            assert_eq!((of_arena.limits.joins_per_second, of_pile.limits.joins_per_second), (4, 1));
             assert!(of_pile.rules.exact && of_pile.session.relay_inputs && !of_arena.session.relay_inputs);
         }
     }

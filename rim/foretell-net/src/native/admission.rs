@@ -200,7 +200,7 @@ impl Admission {
         if is_new && self.draining {
             return Err(Refused::Draining);
         }
-        let leaves = self.places.room(account, from)?;
+        let leaves = self.places.room(now, account, from)?;
         if is_new {
             self.spend_join(now, from)?;
         }
@@ -250,9 +250,9 @@ impl Admission {
         self.known.contains_key(&network(from))
     }
 
-    /// The player of a place is lost.
-    pub(crate) fn lose(&mut self, account: &Account, place: PeerId) {
-        self.places.lose(account, place.0);
+    /// The player of a place is lost, or their connection is over.
+    pub(crate) fn lose(&mut self, now: Instant, account: &Account, (place, connection): (PeerId, u64)) {
+        self.places.lose(now, account, (place.0, connection));
     }
 
     /// A lost player is back over the same connection.

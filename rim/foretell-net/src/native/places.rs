@@ -4,8 +4,13 @@
 use crate::control::Refused;
 use crate::native::account::Account;
 use crate::native::network::network_of;
+use foretell::Instant;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::time::Duration;
+
+/// So long nobody gets the place of a player who was lost, or whose connection has broken.
+const KEPT_FOR: Duration = Duration::from_secs(3);
 
 /// A place of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +25,8 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     place: Place,
-    /// The how manieth loss its player's is, of who is lost.
-    lost: Option<u64>,
+    /// Since when its player is lost, or has no connection.
+    lost: Option<Instant>,
 }
 
 /// All places, `len <= max`.
@@ -30,12 +35,11 @@ pub(crate) struct Places {
     max: usize,
     per_address_max: usize,
     held: BTreeMap<Account, Held>,
-    losses: u64,
 }
 
 impl Places {
     pub(crate) fn new(max: usize, per_address_max: usize) -> Places {
-        Places { max, per_address_max, held: BTreeMap::new(), losses: 0 }
+        Places { max, per_address_max, held: BTreeMap::new() }
     }
 
     pub(crate) fn get(&self, account: &Account) -> Option<&Place> {
@@ -46,7 +50,7 @@ impl Places {
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn room(&self, account: &Account, from: IpAddr) -> Result<Option<Account>, Refused> {
+    pub(crate) fn room(&self, now: Instant, account: &Account, from: IpAddr) -> Result<Option<Account>, Refused> {
         let width = self.width();
         let is_near = |place: &Place| network_of(place.from, width) == network_of(from, width);
         let own = self.get(account);
@@ -54,10 +58,10 @@ impl Places {
             return Ok(None);
         }
         if self.held.values().filter(|held| is_near(&held.place)).count() >= self.per_address_max {
-            return self.first_lost(is_near).map(Some).ok_or(Refused::Busy);
+            return self.first_lost(now, is_near).map(Some).ok_or(Refused::Busy);
         }
         if own.is_none() && self.held.len() >= self.max {
-            return self.first_lost(|_| true).map(Some).ok_or(Refused::Full);
+            return self.first_lost(now, |_| true).map(Some).ok_or(Refused::Full);
         }
         Ok(None)
     }
@@ -72,9 +76,13 @@ impl Places {
         }
     }
 
-    fn first_lost(&self, among: impl Fn(&Place) -> bool) -> Option<Account> {
+    /// Whose connection has broken a moment ago may be back in another.
+    fn first_lost(&self, now: Instant, among: impl Fn(&Place) -> bool) -> Option<Account> {
         let lost = self.held.iter().filter(|(_, held)| among(&held.place));
-        let (_, account) = lost.filter_map(|(account, held)| Some((held.lost?, account))).min()?;
+        let (_, account) = lost
+            .filter_map(|(account, held)| Some((held.lost?, account)))
+            .filter(|(since, _)| now.since(*since) >= KEPT_FOR)
+            .min()?;
         Some(account.clone())
     }
 
@@ -102,11 +110,11 @@ impl Places {
         }
     }
 
-    /// The player of an account is lost.
-    pub(crate) fn lose(&mut self, account: &Account, session: u64) {
-        if let Some(held) = self.held.get_mut(account).filter(|held| held.place.session == session) {
-            self.losses += 1;
-            held.lost = Some(self.losses);
+    /// The player of an account is lost, or their connection is over: unless there is a newer one.
+    pub(crate) fn lose(&mut self, now: Instant, account: &Account, (session, connection): (u64, u64)) {
+        let held = self.held.get_mut(account);
+        if let Some(held) = held.filter(|held| held.place.session == session && held.place.connection <= connection) {
+            held.lost.get_or_insert(now);
         }
     }
 }
@@ -114,6 +122,14 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LATER: Instant = Instant::from_micros(10_000_000);
+
+    /// So many seconds after the start a player is lost.
+    fn lose(places: &mut Places, seconds: u64, number: usize) {
+        let session = (number as u64, 0);
+        places.lose(Instant::from_micros(seconds * 1_000_000), &account(number), session);
+    }
 
     fn account(number: usize) -> Account {
         Account::new(&number.to_string()).expect("a name")
@@ -131,16 +147,16 @@ mod tests {
     }
 
     fn room(places: &Places, from: &str) -> Result<Option<Account>, Refused> {
-        places.room(&account(99), from.parse().expect("an address"))
+        places.room(LATER, &account(99), from.parse().expect("an address"))
     }
 
     #[test]
     fn who_was_lost_first_makes_room_when_all_places_are_taken() {
         let mut full = places(3, 9, &["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
         assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full));
-        full.lose(&account(1), 1);
-        full.lose(&account(0), 0);
-        full.lose(&account(2), 77);
+        lose(&mut full, 1, 1);
+        lose(&mut full, 2, 0);
+        full.lose(Instant::ZERO, &account(2), (77, 0));
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))));
         full.come_back(&account(1), 77);
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))), "another session is back");
@@ -151,23 +167,38 @@ mod tests {
     }
 
     #[test]
+    fn whose_connection_has_broken_keeps_the_place_for_three_seconds_and_for_longer_once_they_are_back() {
+        let mut full = places(1, 9, &["10.0.0.1"]);
+        lose(&mut full, 8, 0);
+        assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full), "two seconds ago");
+        full.come_back(&account(0), 0);
+        lose(&mut full, 7, 0);
+        lose(&mut full, 9, 0);
+        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(0))), "it counts since the first");
+        full.take(account(0), Place { connection: 1, ..place(0, "10.0.0.1") });
+        lose(&mut full, 1, 0);
+        assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full), "that was the connection before");
+    }
+
+    #[test]
     fn an_address_has_so_many_places_with_those_of_its_lost_players() {
         let mut half = places(8, 2, &["10.0.0.1", "::ffff:10.0.0.1"]);
         assert_eq!(room(&half, "10.0.0.1"), Err(Refused::Busy));
         assert_eq!(room(&half, "10.0.0.2"), Ok(None));
-        half.lose(&account(1), 1);
+        lose(&mut half, 1, 1);
         assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(1))), "its own, and nobody else's");
     }
 
     #[test]
     fn who_comes_back_from_elsewhere_needs_a_share_there_and_no_further_place() {
         let mut full = places(3, 2, &["10.0.0.1", "10.0.0.2", "10.0.0.2"]);
-        let back =
-            |places: &Places, number, from: &str| places.room(&account(number), from.parse().expect("an address"));
+        let back = |places: &Places, number, from: &str| {
+            places.room(LATER, &account(number), from.parse().expect("an address"))
+        };
         assert_eq!([back(&full, 0, "10.0.0.1"), back(&full, 0, "10.0.0.3")], [Ok(None), Ok(None)]);
         assert_eq!(back(&full, 0, "10.0.0.2"), Err(Refused::Busy), "others have both places there");
         assert_eq!(back(&full, 1, "10.0.0.2"), Ok(None));
-        full.lose(&account(2), 2);
+        lose(&mut full, 1, 2);
         assert_eq!(back(&full, 0, "10.0.0.2"), Ok(Some(account(2))));
     }
 

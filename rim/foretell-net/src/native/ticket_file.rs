@@ -1,7 +1,8 @@
 //! The file of a server's tickets: their key, which numbers they have had, and which of them mean nothing any more.
 //!
 //! It is a line for each fact, of which the last of a kind counts: `key BASE64`, `next NUMBER`, `floor NUMBER`, and for each
-//! account `ended NUMBER MILLISECONDS ACCOUNT`, with times since 1970. A thread of its own writes it: disks make others wait.
+//! account `ended NUMBER MILLISECONDS ACCOUNT`, with times since 1970. With any other line, or half of one, all tickets of before
+//! have expired. A thread of its own writes it: disks make others wait.
 
 use crate::native::account::{Account, UnixTime};
 use base64::Engine;
@@ -18,6 +19,9 @@ use tracing::{error, warn};
 
 /// Numbers of tickets are lower: nobody makes so many, and the next one always exists.
 const NUMBER_MAX: u64 = 1 << 62;
+
+/// Fewer have been made since the last number that a damaged file has.
+const LOST_MAX: u64 = 1 << 40;
 
 /// The end of an account's tickets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,15 +60,21 @@ impl Kept {
             Err(error) => return Err(error),
         };
         let (mut key, mut kept) = (None, Kept::new([0; 32]));
+        // They are written at once, at first.
+        let mut is_damaged = !["\nnext ", "\nfloor "].iter().all(|kind| text.contains(kind));
         for line in text.split_inclusive('\n') {
             match Fact::read(line) {
                 Some(Fact::Key(says)) => key = Some(says),
                 Some(Fact::Next(number)) => kept.next = number,
                 Some(Fact::Floor(number)) => kept.floor = number,
                 Some(Fact::Ended(account, end)) => drop(kept.ended.insert(account, end)),
-                // The last one may be half written.
-                None => warn!(path = %path.display(), "a line that says nothing of tickets"),
+                None => is_damaged = true,
             }
+        }
+        if is_damaged {
+            warn!(path = %path.display(), "a part is missing, maybe the end of some tickets: all of before have expired");
+            kept.next += LOST_MAX;
+            kept.floor = kept.next;
         }
         let no_key = || io::Error::new(ErrorKind::InvalidData, format!("{} has no key: delete it", path.display()));
         kept.key = key.ok_or_else(no_key)?;
@@ -157,7 +167,10 @@ impl TicketFile {
                 };
                 if let Err(error) = done {
                     failed.store(true, Relaxed);
-                    error!(%error, path = %path.display(), "ended tickets could not be kept: after a restart they admit");
+                    error!(%error, path = %path.display(), "tickets could not be kept: they end with this server");
+                    if let Err(error) = damage(&path) {
+                        error!(%error, path = %path.display(), "delete it: with it ended tickets admit after a restart");
+                    }
                 }
             }
         })?;
@@ -199,6 +212,15 @@ fn replace(path: &Path, text: &str) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
+/// Where something is missing, the last line is made half of one, so that the next start can tell. It takes no room on a disk.
+fn damage(path: &Path) -> io::Result<()> {
+    let whole = fs::read(path)?;
+    if whole.ends_with(b"\n") {
+        OpenOptions::new().write(true).open(path)?.set_len(whole.len() as u64 - 1)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_noted_last_is_there_at_the_next_start_whatever_was_half_written_and_the_file_does_not_grow_for_ever() {
+    fn what_was_noted_last_is_there_at_the_next_start_and_the_file_does_not_grow_for_ever() {
         let place = Place::new("tickets-kept");
         assert!(Kept::read(&place.0).expect("readable").is_none());
         let mut kept = Kept::new([7; 32]);
@@ -252,21 +274,44 @@ mod tests {
         file.note(&Fact::Floor(3), &kept);
         drop(file);
         assert!(place.text().lines().count() < 2100);
-        fs::write(&place.0, place.text() + "ended 12 90 b\u{e9}").expect("writable");
         assert!(place.read() == kept);
     }
 
     #[test]
-    fn lines_that_say_nothing_change_nothing_and_a_file_without_a_key_is_refused() {
+    fn with_any_part_of_it_missing_all_tickets_of_before_have_expired_and_without_the_key_it_is_refused() {
         let place = Place::new("tickets-odd");
-        let key = Fact::Key([1; 32]).line();
-        let odd = ["next 18446744073709551615", "ended 5 x y", "ended -1 5 a", "floor", "", "else 4", "ended 1 2 "];
-        fs::write(&place.0, key + "next 4\n" + &odd.join("\n") + "\n").expect("writable");
-        let kept = place.read();
-        assert!((kept.next, kept.floor, kept.ended.len()) == (4, 0, 0));
-        fs::write(&place.0, "next 4\nkey AAAA\n").expect("writable");
-        let error = Kept::read(&place.0).err().expect("refused").to_string();
-        assert!(error.contains("no key"), "{error}");
+        let whole = Fact::Key([1; 32]).line() + "next 400\nfloor 3\nended 12 90 bob\n";
+        fs::write(&place.0, &whole).expect("writable");
+        assert!((place.read().floor, place.read().ended.len()) == (3, 1));
+        for length in whole.find("next").expect("there")..whole.len() {
+            fs::write(&place.0, &whole[..length]).expect("writable");
+            // Between two lines nobody can tell.
+            let is_between = length >= whole.find("ended").expect("there") && whole.as_bytes()[length - 1] == b'\n';
+            assert!(is_between || place.read().floor >= LOST_MAX, "{length}");
+        }
+        let odd =
+            ["next 18446744073709551615", "ended 5 x y", "ended -1 5 a", "floor", "", "else 4", "ended 1 2 ", "\0\0"];
+        for odd in odd {
+            fs::write(&place.0, format!("{whole}{odd}\n")).expect("writable");
+            assert!(place.read().floor == 400 + LOST_MAX, "{odd}");
+        }
+        for keyless in ["", "next 4\nkey AAAA\n"] {
+            fs::write(&place.0, keyless).expect("writable");
+            let error = Kept::read(&place.0).err().expect("refused").to_string();
+            assert!(error.contains("no key"), "{error}");
+        }
+    }
+
+    #[test]
+    fn on_a_full_disk_the_file_says_that_something_is_missing() {
+        let place = Place::new("tickets-damaged");
+        let mut kept = Kept::new([7; 32]);
+        kept.next = 9;
+        drop(TicketFile::start(place.0.clone(), &kept).expect("writable"));
+        assert!(place.read().floor == 0);
+        damage(&place.0).expect("possible");
+        damage(&place.0).expect("and nothing more is cut off");
+        assert!(place.read().floor == 9 + LOST_MAX);
     }
 
     #[cfg(unix)]

@@ -137,7 +137,7 @@ async fn who_takes_in_no_answer_has_a_place_for_ten_seconds_and_not_for_ever() {
 async fn lose_last(hall: &mut ByHand, guests: &mut Vec<Guest>) {
     drop(guests.pop());
     let (began, left) = (Instant::now(), guests.len());
-    let lost = |gateway: &Gateway| gateway.connections() == (left, 0) && began.elapsed() > Duration::from_secs(3);
+    let lost = |gateway: &Gateway| gateway.connections() == (left, 0) && began.elapsed() > Duration::from_secs(4);
     hall.run(guests, NOW, |_, gateway| lost(gateway)).await;
 }
 
@@ -193,7 +193,7 @@ async fn a_lost_player_whose_place_was_given_away_does_not_play_beside_who_has_i
     // It keeps its connection, and says nothing.
     let mallory = guests.pop().expect("mallory");
     let began = Instant::now();
-    hall.run(&mut guests, NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
+    hall.run(&mut guests, NOW, |_, _| began.elapsed() > Duration::from_secs(6)).await;
     assert_eq!(hall.gateway.connections(), (2, 0));
     come(&mut hall, &mut guests, "bob").await;
     guests.push(mallory);

@@ -251,16 +251,16 @@ fn a_lost_player_whose_place_was_given_away_has_none_until_there_is_another() {
     let mut door =
         with(Access::new("arena", issuer().public_key()), 8, &Limits { per_address_max: 2, ..Limits::default() });
     let [alice, _] = ["alice", "bob"].map(|name| show(&mut door, &token(name, 0), 0).expect("a place"));
-    door.lose(&alice.account, alice.place);
-    let carol = show(&mut door, &token("carol", 1), 1).expect("the place of who is lost");
+    door.lose(at(0).steady, &alice.account, (alice.place, alice.connection));
+    let carol = show(&mut door, &token("carol", 1), 3_000).expect("the place of who is lost");
     let given_away: Vec<_> = door.take_given_away().iter().map(|place| place.session).collect();
     assert_eq!(given_away, [alice.place.0]);
     assert!(door.take_given_away().is_empty());
     door.come_back(&alice.account, alice.place);
     assert!(!door.has_place(&alice.account, alice.place));
-    assert_eq!(come_back(&mut door, &alice.ticket, 2).err(), Some(Refused::Busy));
+    assert_eq!(come_back(&mut door, &alice.ticket, 3_001).err(), Some(Refused::Busy));
     door.end(START, &carol.account, carol.place);
-    assert_eq!(come_back(&mut door, &alice.ticket, 3).map(|back| back.place), Ok(alice.place));
+    assert_eq!(come_back(&mut door, &alice.ticket, 3_002).map(|back| back.place), Ok(alice.place));
     // What is heard of late of the connection before frees nothing.
     door.free(&alice.account, (alice.place, alice.connection));
     assert!(door.has_place(&alice.account, alice.place));
@@ -282,11 +282,12 @@ fn an_account_is_admitted_so_often_and_no_more() {
 fn the_lost_player_of_a_full_server_makes_room_and_comes_back_when_there_is_some() {
     let mut door = admission(1);
     let alice = show(&mut door, &token("alice", 0), 0).expect("a place");
-    door.lose(&alice.account, alice.place);
-    let bob = show(&mut door, &token("bob", 1), 1).expect("the place of who is lost");
-    assert_eq!(come_back(&mut door, &alice.ticket, 2).err(), Some(Refused::Full));
+    door.lose(at(0).steady, &alice.account, (alice.place, alice.connection));
+    assert_eq!(show(&mut door, &token("bob", 1), 1).err(), Some(Refused::Full), "it may be back in a moment");
+    let bob = show(&mut door, &token("bob", 1), 3_000).expect("the place of who is lost");
+    assert_eq!(come_back(&mut door, &alice.ticket, 3_001).err(), Some(Refused::Full));
     door.end(START, &bob.account, bob.place);
-    assert_eq!(come_back(&mut door, &alice.ticket, 3).map(|back| back.place), Ok(alice.place));
+    assert_eq!(come_back(&mut door, &alice.ticket, 3_002).map(|back| back.place), Ok(alice.place));
     assert!(door.knows(HERE) && !door.knows([10, 0, 0, 1].into()));
 }
 

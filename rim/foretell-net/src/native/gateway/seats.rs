@@ -72,7 +72,9 @@ impl Gateway {
                     self.mark_lost(player, false);
                     self.farewells.push(peer);
                 }
-                (Some(_), false) => {}
+                (Some(_), false) => {
+                    self.door.admission().lose(self.door.clock.now(), &link.account, (peer, link.number));
+                }
                 (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
                 (None, false) => self.door.admission().free(&link.account, (peer, link.number)),
             }
@@ -109,8 +111,8 @@ impl Gateway {
 
     fn note_lost(&mut self, player: PlayerId) {
         let door = Arc::clone(&self.door);
-        if let Some(Seated { account, peer, .. }) = self.mark_lost(player, true) {
-            door.admission().lose(account, *peer);
+        if let Some(Seated { account, peer, connection, .. }) = self.mark_lost(player, true) {
+            door.admission().lose(door.clock.now(), account, (*peer, *connection));
         }
     }
 
