@@ -338,6 +338,7 @@ mod tests {
             session: SessionKeys { players_max: Some(64), ..SessionKeys::default() },
             access: AccessKeys { token_key: Some("x".into()), ..AccessKeys::default() },
             certificates: CertificateKeys { chain: Some("x".into()), key: Some("x".into()) },
+            limits: LimitKeys { joins_per_second: Some(4), ..LimitKeys::default() },
             page: PageKeys { origin: Some("x".into()), folder: Some("x".into()), ..PageKeys::default() },
             ..Config::default()
         };
