@@ -24,8 +24,8 @@ async function startProgram(port) {
   throw new Error(`${PROGRAM} does not answer at ${origin}`);
 }
 
-/** Opens the lab in a context of its own and waits until it plays. */
-async function open(options = DESKTOP, address = origin) {
+/** Opens the lab as a newcomer does, in a context of its own, and waits until it plays. */
+async function openAnew(options = DESKTOP, address = origin) {
   const context = await browser.newContext({ ...options, permissions: ["clipboard-read", "clipboard-write"] });
   contexts.push(context);
   const page = await context.newPage();
@@ -35,6 +35,22 @@ async function open(options = DESKTOP, address = origin) {
   await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"));
   return page;
 }
+
+/** Opens the lab with its help, so that all controls are seen and their keys act; on a good network, unless an address says
+ *  which. */
+async function open(options = DESKTOP, address = null) {
+  const page = await openAnew(options, address ?? origin);
+  await page.keyboard.press("?");
+  if (!address) {
+    await page.locator("#preset").selectOption("wifi");
+    await page.waitForFunction(() => window.foretell.settings.latency_ms === 20);
+    await letGo(page);
+  }
+  return page;
+}
+
+/** Gives the keys back to the cube, as Escape does, which closes the help where nothing has them. */
+const letGo = (page) => page.evaluate(() => document.activeElement.blur());
 
 async function turnToRemote(page) {
   if ((await page.evaluate(() => window.foretell.settings.scene)) !== "remote") await page.keyboard.press("n");
@@ -192,7 +208,6 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
-      await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
       for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click(), () => turnToLanes(page, "qiita"), () => turnToLanes(page, "shared"), () => turnToLanes(page, "physics")]) {
         await turn(page);
         const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
@@ -220,7 +235,6 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("it is pictured, with a correction's card", async () => {
       const page = await open(options);
-      await picture(page, "start");
       await takeOver(page);
       await page.keyboard.down("ArrowLeft");
       await page.keyboard.press("1");
@@ -530,7 +544,7 @@ test("a cheat is seen by others where the server believes everything, and only t
   await page.locator("#preset").selectOption("perfect");
   for (const [believes, fast] of [["everything", true], ["nothing", false]]) {
     await page.locator("#control-server_believes").selectOption({ index: fast ? 1 : 0 });
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.keyboard.down("ArrowLeft");
     await until(page, (await newestFrame(page)) + 240);
     await page.keyboard.up("ArrowLeft");
@@ -574,7 +588,7 @@ test("an owner that moves in frames is captured unevenly, by the other strategie
   await turnToLanes(page, "shared");
   for (const frames of ["30 Hz", "144 Hz"]) {
     await page.locator("#control-owner_frames").selectOption({ label: frames });
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.keyboard.down(frames === "30 Hz" ? "ArrowLeft" : "ArrowRight");
     await until(page, (await newestFrame(page)) + 110);
     const lanes = await lanesOf(page);
@@ -644,7 +658,7 @@ test("in 3D a second person takes over from the bot with keys of their own", asy
   assert(await page.locator("#second").isHidden());
   await page.locator("#control-second_player").click();
   await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.lanes.length === 2 && !document.getElementById("second").hidden);
-  await page.keyboard.press("Escape");
+  await letGo(page);
   assert.equal(await page.evaluate(() => window.foretell.frames.at(-1).lanes.second), undefined, "the bot plays");
   await page.keyboard.press("KeyI");
   await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.second === 0);
@@ -686,7 +700,7 @@ test("bots come and go with their slider, and the person drives on", async () =>
     await page.locator("#control-bots").fill(String(bots));
     await page.waitForFunction((wanted) => others(window.foretell.frames.at(-1)).length === wanted, bots);
   }
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.keyboard.down("KeyA");
   await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 4);
 });
@@ -723,7 +737,7 @@ test("a preset changes the network while the run goes on, in both scenes", async
     await page.keyboard.press("e");
     const before = await newestFrame(page);
     await page.locator("#preset").selectOption(preset);
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.waitForFunction((name) => window.foretell.marks.at(-1)?.caption === `preset ${name}`, preset);
     const [after, seen] = [await newestFrame(page), await frames(page)];
     assert(after >= before && seen.some(({ frame }) => frame === before), "frames are counted on");
@@ -736,7 +750,7 @@ test("a preset changes the network while the run goes on, in both scenes", async
 test("every script has a key and marks what it does on the time axis", async () => {
   const page = await open();
   const scripts = await page.locator("#scripts button").evaluateAll((buttons) => buttons.map((button) => button.dataset.script));
-  assert.deepEqual(scripts, ["jump", "blackout", "bursts", "server", "sleep"]);
+  assert.deepEqual(scripts, ["jump", "blackout", "bursts", "server", "sleep", "hiccup"]);
   const captions = ["latency 30 ms", "total loss", "10 % in bursts of 8", "server stalls", "your tab sleeps"];
   for (const [i, caption] of captions.entries()) {
     await page.keyboard.press(String(5 + i));
@@ -770,7 +784,7 @@ test("a link of remote players with scripts and presets plays the same run, bit 
   await page.keyboard.press("8");
   await page.keyboard.down("ArrowUp");
   await page.locator("#preset").selectOption("4g");
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await until(page, (await newestFrame(page)) + 240);
   await page.keyboard.press("6");
   await until(page, (await newestFrame(page)) + 60);
@@ -831,9 +845,9 @@ test("others are predicted from relayed inputs when asked to, by key and in the 
   await turnToRemote(page);
   await page.locator("#preset").selectOption("4g");
   const key = await page.locator("#control-others").getAttribute("aria-keyshortcuts");
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.keyboard.press(key);
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "predicted"));
   await page.waitForFunction(() => window.foretell.corrections.some(({ own, causes }) => !own && causes.includes("relayed input differed")));
   assert.deepEqual(await page.evaluate(() => window.foretell.corrections.filter(({ causes }) => !causes.length)), []);

@@ -58,6 +58,8 @@ enum Answer {
         controls: Vec<Value>,
         presets: Vec<Offered>,
         scripts: Vec<OnOffer>,
+        /// Those of the new run that have been made already.
+        frames: Vec<Frame>,
         #[serde(flatten)]
         chosen: Chosen,
     },
@@ -126,7 +128,7 @@ impl Dialogue {
     }
 
     /// What the program says first.
-    pub fn greeting(&self) -> String {
+    pub fn greeting(&mut self) -> String {
         text(&self.ready())
     }
 
@@ -184,7 +186,9 @@ impl Dialogue {
         Ok(Some(answer))
     }
 
-    fn ready(&self) -> Answer {
+    /// A new run: it begins when the person is in it.
+    fn ready(&mut self) -> Answer {
+        let frames = self.run.warm_up();
         let settings = self.run.settings();
         let offered = |preset: presets::Preset| Offered { name: preset.name, explain: preset.explain };
         Answer::Ready {
@@ -192,6 +196,7 @@ impl Dialogue {
             controls: CONTROLS.iter().map(|control| control.describe(settings.code(control.key))).collect(),
             presets: presets::presets().into_iter().map(offered).collect(),
             scripts: SCRIPTS.iter().map(OnOffer::of).collect(),
+            frames,
             chosen: self.chosen(),
         }
     }

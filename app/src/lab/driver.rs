@@ -10,7 +10,7 @@ use super::recording::Event;
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
-use foretell::session::client::Source;
+use foretell::session::client::{EntityMode, Source};
 use foretell::{
     Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
     TickRate,
@@ -93,6 +93,19 @@ impl Stage {
         }
     }
 
+    /// The person's own cube, where the newest snapshot has it.
+    fn own(&self, client: &Client<Arena>) -> Option<Entity> {
+        let (_, rows) = client.newest_snapshot()?;
+        rows.iter().map(|(entity, _)| entity).find(|entity| Some(entity.player()) == self.human)
+    }
+
+    /// The person's client predicts their own cube, or takes it from the server's states like any other.
+    pub fn predict_own(&self, client: &mut Client<Arena>, yes: bool) {
+        if let Some(own) = self.own(client) {
+            client.set_mode(own, (!yes).then_some(EntityMode::Interpolated));
+        }
+    }
+
     /// Forgets what belongs to the last frame alone.
     pub fn begin_frame(&mut self) {
         self.corrections.clear();
@@ -148,12 +161,12 @@ impl Stage {
         self.views.clear();
         client.present(at, |view| {
             let (player, position) = (view.entity.player(), view.pose().position);
+            let (source, beyond_ms) = source(view.source);
             if player == human {
                 *correction_m = view.offset.distance();
-                cubes.push(shown("client", player, position, "predicted"));
+                cubes.push(Shown { beyond_ms, ..shown("client", player, position, source) });
                 return;
             }
-            let (source, beyond_ms) = source(view.source);
             cubes.push(Shown { beyond_ms, ..shown("other", player, position, source) });
             self.views.push((view.entity, position, beyond_ms));
         });

@@ -29,11 +29,13 @@ pub enum Event {
     ClientTeleport,
     /// The first article's scene: the client ignores the server for 5 s.
     IgnoredResync,
+    /// The script "hiccup": nothing gets through for a moment.
+    Hiccup,
 }
 
 impl Event {
     /// All of them, in the order of their tags in a link.
-    pub const NAMED: [(Event, &'static str); 13] = [
+    pub const NAMED: [(Event, &'static str); 14] = [
         (Event::Impulse, "impulse"),
         (Event::Teleport, "teleport"),
         (Event::Stall, "stall"),
@@ -47,6 +49,7 @@ impl Event {
         (Event::TripleDirection, "triple_direction"),
         (Event::ClientTeleport, "client_teleport"),
         (Event::IgnoredResync, "ignored_resync"),
+        (Event::Hiccup, "hiccup"),
     ];
 
     /// Its name in messages.

@@ -48,10 +48,11 @@ pub enum Key {
     Second,
     Relay,
     Predicted,
+    Prediction,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 41;
+pub const CONTROLS_LEN: usize = 42;
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +79,11 @@ impl Scene {
     const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
     /// Those of a session with a person in it, whichever engine runs it.
     const OF_SESSIONS: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Physics];
+
+    /// Whether it shows the session itself, and not an engine beside it.
+    pub fn is_of_session(self) -> bool {
+        Scene::OF_SESSION.contains(&self)
+    }
 
     /// Its name in messages.
     pub fn name(self) -> &'static str {
@@ -131,6 +137,25 @@ impl Key {
             key if key.is_network() => &Scene::ALL,
             _ => &Scene::OF_SESSION,
         }
+    }
+
+    /// Whether the page shows it without being asked: what a newcomer tries first, and what a scene is about.
+    pub fn is_in_sight(self) -> bool {
+        matches!(
+            self,
+            Key::Latency
+                | Key::Loss
+                | Key::Prediction
+                | Key::Correction
+                | Key::Curve
+                | Key::Others
+                | Key::Motion
+                | Key::Curves
+                | Key::Believes
+                | Key::OwnerFrames
+                | Key::Field
+                | Key::Second
+        )
     }
 
     /// Whether it is one of those that a preset sets.

@@ -47,4 +47,6 @@ mod tests;
 #[cfg(test)]
 mod tests_lanes;
 #[cfg(test)]
+mod tests_opening;
+#[cfg(test)]
 mod tests_remote;

@@ -43,11 +43,14 @@ const FILES: &[File] = files! {
     "lane.js": JS,
     "lanes.js": JS,
     "link.js": JS,
+    "log.js": JS,
     "loop.js": JS,
     "matrix.js": JS,
     "packets.js": JS,
     "picture.js": JS,
     "pile.js": JS,
+    "pointer.js": JS,
+    "prediction.js": JS,
     "projection.js": JS,
     "questions.js": JS,
     "readout.js": JS,
@@ -62,6 +65,7 @@ const FILES: &[File] = files! {
     "tabs.js": JS,
     "theme.js": JS,
     "tones.js": JS,
+    "tour.js": JS,
 };
 
 /// The file of this path; `/` is the page itself.

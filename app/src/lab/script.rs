@@ -60,7 +60,7 @@ impl What {
 }
 
 /// All scripts, in the order of their buttons.
-pub const SCRIPTS: [Script; 5] = [
+pub const SCRIPTS: [Script; 6] = [
     Script {
         event: Event::Jump,
         label: "Jump",
@@ -111,6 +111,16 @@ pub const SCRIPTS: [Script; 5] = [
         steps: &[
             Step { at_ms: 1000, what: What::Sleep(5000), caption: "your tab sleeps" },
             Step { at_ms: 6000, what: What::AsSet, caption: "your tab wakes up" },
+        ],
+    },
+    Script {
+        event: Event::Hiccup,
+        label: "Hiccup",
+        explain: "After 0.5 s nothing gets through between you and the server for 0.25 s: some of your inputs come too late.",
+        source: "R9, R19",
+        steps: &[
+            Step { at_ms: 500, what: What::Loss(1.0, 1.0), caption: "total loss" },
+            Step { at_ms: 750, what: What::AsSet, caption: "loss ends" },
         ],
     },
 ];

@@ -55,6 +55,7 @@ fn a_preset_changes_the_link_and_not_the_session() {
         let one = |_| say(page, &json!({ "type": "frames", "count": 1, "keys": 0 }))["frames"][0].take();
         (0..count).map(one).collect()
     };
+    say(&mut page, &json!({ "type": "preset", "name": "wifi" }));
     let before = frames(&mut page, 300);
     assert!(before[299]["now"]["rtt_ms"].as_f64() < Some(80.0));
     let answer = say(&mut page, &json!({ "type": "preset", "name": "terrible" }));

@@ -12,6 +12,8 @@ const STATES = {
   left: "You have left, as the faults of this link have it.",
   refused: "The server has refused the client.",
 };
+/** Whether fingers drive. */
+const TOUCH = matchMedia("(pointer: coarse)");
 const whole = new Intl.NumberFormat("en");
 
 export class Status {
@@ -67,7 +69,7 @@ export class Status {
     if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
     if (paused) return "Paused. Point at the charts to look back.";
     if (replaying) return "Replaying the run of this link; then the keys are yours.";
-    if (!this.driven && !busy) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
+    if (!this.driven && bot && !busy) return `A script drives: ${TOUCH.matches ? "drag the stick" : "press an arrow key"} to take over.`;
     // How the session fares is of no matter to lanes.
     if (lanes) return "";
     if (state !== "playing") return STATES[state] ?? state;
