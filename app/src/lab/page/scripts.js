@@ -2,7 +2,7 @@
 
 const FIRST_KEY = 5;
 /** Those that lie over the link alone, and so over the links of lanes too. */
-const OF_LINKS = ["jump", "blackout", "bursts"];
+const OF_LINKS = ["spike", "blackout", "bursts"];
 
 export class Scripts {
   /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
