@@ -1,6 +1,6 @@
 //! The protocol: a message of the page in, the program's answer out. Pure: the same messages give the same answers.
 
-use super::controls::{CONTROLS, Key};
+use super::controls::{CONTROLS, Key, Scene};
 use super::faults::Faulty;
 use super::frame::Frame;
 use super::presets;
@@ -60,6 +60,7 @@ enum Answer {
         scripts: Vec<OnOffer>,
         /// Those of the new run that have been made already.
         frames: Vec<Frame>,
+        scenes: Vec<Headline>,
         #[serde(flatten)]
         chosen: Chosen,
     },
@@ -99,6 +100,15 @@ struct OnOffer {
     source: &'static str,
 }
 
+/// What stands over a scene.
+#[derive(Serialize)]
+struct Headline {
+    name: &'static str,
+    title: &'static str,
+    /// What to look at.
+    look: &'static str,
+}
+
 /// What is chosen.
 #[derive(Serialize)]
 struct Chosen {
@@ -118,6 +128,12 @@ impl OnOffer {
     fn of(script: &Script) -> OnOffer {
         let Script { event, label, explain, source, .. } = script;
         OnOffer { name: event.name(), label, explain, source }
+    }
+}
+
+impl Headline {
+    fn of(scene: Scene) -> Headline {
+        Headline { name: scene.name(), title: scene.title(), look: scene.look() }
     }
 }
 
@@ -197,6 +213,7 @@ impl Dialogue {
             presets: presets::presets().into_iter().map(offered).collect(),
             scripts: SCRIPTS.iter().map(OnOffer::of).collect(),
             frames,
+            scenes: Scene::ALL.map(Headline::of).into(),
             chosen: self.chosen(),
         }
     }

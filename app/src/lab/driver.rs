@@ -10,7 +10,7 @@ use super::recording::Event;
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
-use foretell::session::client::{EntityMode, Source};
+use foretell::session::client::{Corrected, EntityMode, Reconciliation, Source};
 use foretell::{
     Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
     TickRate,
@@ -149,6 +149,15 @@ impl Stage {
         self.inputs.clear();
     }
 
+    /// Tells the witness how far the client's predictions have been compared.
+    fn witness_compared(&mut self, client: &Client<Arena>, frame: &Frame<'_>) {
+        let compares = self.config.reconciliation != Reconciliation::Off;
+        let newest = client.newest_snapshot().map(|(tick, _)| tick).filter(|_| compares);
+        let is_own = |corrected: &&Corrected| Some(corrected.entity.player()) == self.human;
+        let own: Vec<_> = frame.corrections.iter().filter(is_own).copied().collect();
+        self.witness.note_compared(newest, &own);
+    }
+
     fn show(&mut self, Moment { now, local: at }: Moment, client: &Client<Arena>) {
         let Screen { cubes, correction_m, .. } = &mut self.screen;
         cubes.clear();
@@ -227,6 +236,7 @@ impl Driver<Arena> for Stage {
             self.witness.correction(corrected, own, &self.packets)
         });
         self.corrections.extend(explained);
+        self.witness_compared(client, frame);
         self.move_local(client);
         self.show(at, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));

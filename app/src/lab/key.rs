@@ -96,6 +96,48 @@ impl Scene {
             Scene::Physics => "physics",
         }
     }
+
+    /// What it is about, in a line.
+    pub fn title(self) -> &'static str {
+        match self {
+            Scene::Prediction => "You play ahead of the server",
+            Scene::Remote => "The others are shown in the past",
+            Scene::Styles => "One path, drawn by different methods",
+            Scene::Qiita => "Who decides where you are?",
+            Scene::Shared => "Moved in frames, sent in ticks",
+            Scene::Physics => "A whole pile is predicted",
+        }
+    }
+
+    /// What to look at in it, in a sentence or two.
+    pub fn look(self) -> &'static str {
+        match self {
+            Scene::Prediction => {
+                "Your cube answers at once; the server's follows half a round trip later. Where they come apart, yours \
+                 slides back, and a mark in the charts says why."
+            }
+            Scene::Remote => {
+                "A line joins where you see another player to where they are by now. Smooth and late, or in time and \
+                 guessed: that is the choice."
+            }
+            Scene::Styles => {
+                "Each lane gets the same few updates. Compare the path it draws with the true one, faint below it, and how \
+                 late it is."
+            }
+            Scene::Qiita => {
+                "One key in three architectures: look on whose screen your cube moves at once, and who waits for a round \
+                 trip."
+            }
+            Scene::Shared => {
+                "Whoever holds the cube moves it in frames; ticks capture it for the others. Hold a direction, and see \
+                 whose steps are uneven."
+            }
+            Scene::Physics => {
+                "Your cube drives into the pile, and all that it pushes moves at once on your screen. The outlines are the \
+                 server's bodies, half a round trip behind."
+            }
+        }
+    }
 }
 
 impl Key {

@@ -32,6 +32,7 @@ mod presets;
 mod qiita;
 mod rates;
 mod recording;
+mod replaced;
 mod run;
 mod script;
 mod server;

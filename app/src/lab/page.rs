@@ -23,6 +23,7 @@ const JS: &str = "text/javascript; charset=utf-8";
 const FILES: &[File] = files! {
     "index.html": HTML,
     "style.css": CSS,
+    "scenes.css": CSS,
     "icon.svg": SVG,
     "app.js": JS,
     "arena.js": JS,
@@ -38,6 +39,7 @@ const FILES: &[File] = files! {
     "element.js": JS,
     "events.js": JS,
     "hall.js": JS,
+    "headline.js": JS,
     "history.js": JS,
     "input.js": JS,
     "lane.js": JS,
@@ -46,6 +48,7 @@ const FILES: &[File] = files! {
     "log.js": JS,
     "loop.js": JS,
     "matrix.js": JS,
+    "meaning.js": JS,
     "packets.js": JS,
     "picture.js": JS,
     "pile.js": JS,

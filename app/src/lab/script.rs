@@ -62,8 +62,8 @@ impl What {
 /// All scripts, in the order of their buttons.
 pub const SCRIPTS: [Script; 6] = [
     Script {
-        event: Event::Jump,
-        label: "Jump",
+        event: Event::Spike,
+        label: "Spike",
         explain: "Your one-way latency is 30 ms, after 3 s jumps to 300 ms, and 8 s later back to 30 ms.",
         source: "R9, D24",
         steps: &[
@@ -217,8 +217,8 @@ mod tests {
     #[test]
     fn a_script_that_is_started_again_starts_at_its_beginning() {
         let mut running = Running::default();
-        running.start(Event::Jump, 0);
-        running.start(Event::Jump, 130);
+        running.start(Event::Spike, 0);
+        running.start(Event::Spike, 130);
         assert_eq!(running.over(Conditions::default(), 200).latency, Duration::from_millis(30));
         assert_eq!(running.0.len(), 1);
     }

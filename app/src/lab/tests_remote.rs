@@ -94,7 +94,7 @@ fn in_a_blackout_others_are_guessed_and_then_held_and_come_back() {
 fn a_latency_that_jumps_comes_back() {
     let mut run = run(&[(Key::Latency, 10.0), (Key::Scene, 1.0)]);
     settle(&mut run);
-    run.event(Event::Jump).expect("there is room");
+    run.event(Event::Spike).expect("there is room");
     let frames = play(&mut run, 28 * 60);
     let rtt = |second: usize| frames[second * 60].now.rtt_ms;
     assert!((50.0..100.0).contains(&rtt(2)) && rtt(9) > 500.0 && rtt(25) < 120.0, "{} {} {}", rtt(2), rtt(9), rtt(25));

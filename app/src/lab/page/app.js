@@ -9,6 +9,7 @@ import { Conditions } from "./conditions.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Events } from "./events.js";
+import { Headline } from "./headline.js";
 import { History } from "./history.js";
 import { Input, OF_SECOND } from "./input.js";
 import { Lanes } from "./lanes.js";
@@ -37,7 +38,7 @@ const $ = (id) => document.getElementById(id);
 
 const history = new History();
 /** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
-const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null };
+const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null, axis: () => charts.axis };
 window.foretell = foretell;
 
 let fragment = location.hash.slice(1);
@@ -51,7 +52,8 @@ const status = new Status($("status"), $("clock"));
 const shortcuts = new Shortcuts({ "?": () => help(!shortcuts.open), escape, enter: () => prediction.toggle() });
 const legend = new Legend($("legend"), () => { dirty = true; });
 const arena = new Arena($("arena"), legend);
-const readout = new Readout($("now"));
+const headline = new Headline($("headline"));
+const readout = new Readout($("now"), $("meaning"));
 const card = new Card($("card"), () => select(null));
 const log = new Log($("log").querySelector("ol"), select);
 const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
@@ -174,6 +176,7 @@ function ready(message) {
   if (document.activeElement !== $("seed")) $("seed").value = message.seed;
   scenes.build(message.controls.find(({ key }) => key === "scene").choices.map(({ value, label }) => ({ name: value, label })), SCENE_KEY);
   scripts.ready(message.scripts);
+  headline.ready(message.scenes);
   takeSettings(message);
   controls.ready(message);
   message.frames.forEach(take);
@@ -184,6 +187,9 @@ function ready(message) {
 function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
+  headline.show(scene);
+  history.turn();
+  charts.end = null;
   legend.show(scene);
   controls.turnTo(scene);
   events.show(scene);
@@ -289,7 +295,7 @@ function select(index) {
   const correction = history.corrections[index];
   card.open(correction, index, history.corrections.length);
   const right = charts.rightEdge;
-  if (correction.time_s > right || correction.time_s < right - 20) charts.lookAt(correction.time_s + 10);
+  if (correction.time_s > right || correction.time_s < right - charts.span) charts.lookAt(correction.time_s + charts.span / 2);
 }
 
 function selectBeside(step) {
