@@ -17,12 +17,12 @@ pub enum GameName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foretell_arena::{Arena, Game};
+    use foretell_arena::{Game, Pitch};
     use foretell_pile::Pile;
 
     #[test]
     fn each_game_has_one_name_on_the_command_line_and_in_the_configuration() {
-        for (game, name) in [(GameName::Arena, Arena::NAME), (GameName::Pile, Pile::NAME)] {
+        for (game, name) in [(GameName::Arena, Pitch::NAME), (GameName::Pile, Pile::NAME)] {
             assert_eq!(GameName::from_str(name, false), Ok(game));
             assert_eq!(toml::Value::try_from(game).expect("a text").as_str(), Some(name));
         }

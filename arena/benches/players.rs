@@ -4,8 +4,8 @@
 //! `cargo bench -p foretell-arena`
 
 use cpu_time::ThreadTime;
-use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Server, ServerConfig};
-use foretell_arena::{Arena, Buttons, Game};
+use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, Server, ServerConfig, State, TickRate};
+use foretell_arena::{Arena, Buttons, Cube};
 use std::time::Duration;
 
 const TICK_US: u64 = 16_667;
@@ -20,12 +20,16 @@ struct Session {
     outbox: Outbox,
 }
 
+fn rules() -> Rules {
+    Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
+}
+
 impl Session {
     fn new(players: u16, nearest: Option<u16>) -> Session {
         let config = ServerConfig { players_max: players, nearest, ..ServerConfig::default() };
-        let client = |nonce| (Client::new(Arena::rules(), ClientConfig::default(), nonce), Arena::default());
+        let client = |nonce| (Client::new(rules(), ClientConfig::default(), nonce), Arena::default());
         Session {
-            server: Server::new(Arena::rules(), config, 0, Instant::ZERO),
+            server: Server::new(rules(), config, 0, Instant::ZERO),
             world: Arena::default(),
             clients: (1..=u64::from(players)).map(client).collect(),
             outbox: Outbox::new(),

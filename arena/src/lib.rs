@@ -1,5 +1,5 @@
-//! The world of the lab, of the sweeps and of the dedicated server: a walled room in which every player pushes a cube about
-//! (R4, R6).
+//! The world of the lab and of the sweeps: a walled room in which every player pushes a cube about (R4, R6). The dedicated
+//! server's is [`Pitch`], with a ball in it.
 //!
 //! Each cube is a point mass in f32; x points right, y up, z into the room (up on the screen), in metres. The floor is
 //! `y = 0`, where a cube stands; the walls are at `|x|, |z| = 10`. Movement is the reference model's, written per second
@@ -7,10 +7,14 @@
 
 #![forbid(unsafe_code)]
 
+mod ball;
 mod game;
+mod pitch;
 
-use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, Rules, State, Step, TickRate, World};
+pub use ball::Ball;
+use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, World};
 pub use game::Game;
+pub use pitch::{Pitch, Thing};
 
 /// The acceleration of each pressed direction, in m/s².
 const PUSH_MPS2: f32 = 32.0;
@@ -118,13 +122,13 @@ impl Arena {
     pub fn cube_mut(&mut self, player: PlayerId) -> Option<&mut Cube> {
         self.cubes.iter_mut().find(|(entity, _)| entity.player() == player).map(|(_, cube)| cube)
     }
-}
 
-impl Game for Arena {
-    const NAME: &'static str = "arena";
-
-    fn rules() -> Rules {
-        Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
+    /// Overwrites the cube of this name, or adds it.
+    fn put(&mut self, name: Entity, cube: Cube) {
+        match self.cubes.binary_search_by_key(&name, |(known, _)| *known) {
+            Ok(index) => self.cubes[index].1 = cube,
+            Err(index) => self.cubes.insert(index, (name, cube)),
+        }
     }
 }
 

@@ -2,10 +2,16 @@
 // and draws what that shows. Everything of the game and of the network is in the module, of which there is one for each game.
 // A server that was started again may have other certificates and keys: then the page asks to join once more.
 
+import { Hint } from "./hint.js";
 import { Input } from "./input.js";
-import { toneOf } from "./tone.js";
+import { Marks } from "./marks.js";
+import { Network } from "./network.js";
+import { Roster } from "./roster.js";
+import { Thumb } from "./thumb.js";
 
 const $ = (id) => document.getElementById(id);
+/** Addresses that lead to the machine that asks. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** How often the words and figures beside the room are renewed. */
 const TOLD_MS = 250;
 /** How often it is looked whether another server is there, while nothing is heard of the own one; and how long for an answer. */
@@ -20,9 +26,14 @@ const GAMES = {
   pile: { drawn: () => import("./pile.js"), seen: "the room with the pile, and all players' cubes in it" },
 };
 
-const input = new Input({ caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump") });
+const hint = new Hint($("hint"), $("keycaps"));
+const input = new Input({ caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump"), onFirst: () => hint.use() });
+new Thumb($("room"), input);
+const network = new Network();
+const marks = new Marks();
+const roster = new Roster($("players"));
 /** For the tests and the curious: what was drawn last. */
-const shown = { frame: 0, at: 0, cubes: [], figures: {} };
+const shown = { frame: 0, at: 0, cubes: [], confirmed: null, marks: [], names: [], figures: {} };
 window.foretell = shown;
 
 let game = null;
@@ -79,6 +90,8 @@ async function join() {
   invited = await invitation();
   await load(invited.game);
   game = await played.Game.join(invited.url, invited.token ?? (await askForToken()));
+  network.attach(game);
+  hint.show();
   requestAnimationFrame(frame);
 }
 
@@ -117,6 +130,7 @@ async function comeBack() {
   const former = game;
   game = await played.Game.join(next.url, next.token ?? (await askForToken()));
   [invited, told] = [next, { at: 0, bytes: null }];
+  network.attach(game);
   former.leave();
 }
 
@@ -135,14 +149,33 @@ function advance(keys) {
   return read(numbers);
 }
 
+/** What was corrected in the last frame. */
+function corrected() {
+  const own = shown.cubes.find((cube) => cube.own)?.number;
+  return game.corrections().map((made) => {
+    const { number, x, z, metres, why } = made;
+    made.free();
+    return { number, own: number === own, x, z, metres, why };
+  });
+}
+
+/** Where the server has had the own cube, if that is to be seen. */
+function confirmed() {
+  const place = $("ghost").checked ? game.confirmed() : [];
+  return place.length ? [...place] : null;
+}
+
 function frame(now) {
   if (!game) return;
   const keys = input.keys.keys;
   shown.cubes = advance(keys);
   shown.frame += 1;
   shown.at = now;
+  marks.add(corrected(), now);
+  [shown.confirmed, shown.marks] = [confirmed(), marks.seen(now)];
   const state = game.state();
-  played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state));
+  played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state), shown);
+  shown.names = played.picture.names ?? [];
   input.show(keys);
   if (now - told.at >= TOLD_MS || state !== document.body.dataset.state) tell(now, state);
   requestAnimationFrame(frame);
@@ -167,22 +200,30 @@ function tell(now, state) {
   };
   for (const cell of document.querySelectorAll("[data-figure]")) cell.textContent = texts[cell.dataset.figure];
   told = { at: now, bytes: [received, sent] };
-  list();
+  roster.show(shown.cubes);
 }
 
-/** Who is here. */
-function list() {
-  const players = shown.cubes.filter(({ number }) => number > 0).sort((a, b) => a.number - b.number);
-  const names = players.map(({ number, own }) => (own ? `player ${number}, you` : `player ${number}`));
-  if ($("players").textContent === names.join("")) return;
-  $("players").replaceChildren(...players.map(({ number }, i) => {
-    const [row, colour] = [document.createElement("li"), document.createElement("i")];
-    colour.style.background = toneOf(number);
-    row.append(colour, names[i]);
-    return row;
-  }));
+/** Says why there was a correction where `event` points at, if one was. */
+function explain(event) {
+  const box = $("room").getBoundingClientRect();
+  const place = (mark) => played.picture.placeOf?.(mark) ?? [NaN, NaN];
+  const found = played && marks.reason([event.clientX - box.left, event.clientY - box.top], place);
+  $("reason").hidden = !found;
+  if (!found) return;
+  $("reason").textContent = found.text;
+  $("reason").style.setProperty("--x", `${found.at[0]}px`);
+  $("reason").style.setProperty("--y", `${found.at[1]}px`);
 }
 
+for (const name of ["pointermove", "pointerdown"]) $("room").addEventListener(name, explain);
+$("room").addEventListener("pointerleave", () => { $("reason").hidden = true; });
+// What was pressed by mouse or finger gives the keys back to the cube.
+addEventListener("pointerup", ({ target }) => target.matches?.("input[type=range]") && target.blur());
+addEventListener("click", ({ detail, target }) => detail > 0 && target.closest?.("button, a, summary, [type=checkbox]") && document.activeElement.blur());
+if (!LOOPBACK.test(location.hostname)) {
+  $("own-address").textContent = location.href;
+  $("address").hidden = false;
+}
 setInterval(look, LOOK_MS);
 setInterval(() => document.hidden && game && advance(0), UNSEEN_MS);
 addEventListener("pagehide", () => {

@@ -3,17 +3,22 @@
 #![cfg(target_arch = "wasm32")]
 #![forbid(unsafe_code)]
 
+mod correction;
 mod status;
 
+use correction::{Correction, Corrections};
 use foretell::motion::Pose;
+use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Source;
+use foretell::{Meaning, Schema};
 #[cfg(not(feature = "pile"))]
-use foretell_arena::Arena as Played;
+use foretell_arena::Pitch as Played;
 use foretell_arena::{Buttons, Game as _};
 use foretell_net::{JoinConfig, Player, Token};
 #[cfg(feature = "pile")]
 use foretell_pile::Pile as Played;
 use js_sys::Float32Array;
+use std::time::Duration;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
@@ -22,13 +27,16 @@ use wasm_bindgen_futures::spawn_local;
 pub struct Game {
     player: Player<Played>,
     world: Played,
+    schema: Schema,
     /// How many new ticks the last frame ran.
     ticks: u32,
     /// [`FIELDS`] for each cube, ascending by entity.
     cubes: Vec<f32>,
+    /// Of the last frame.
+    corrections: Corrections,
 }
 
-/// Of each cube: the player's number, 0 for a small one that is nobody's; 1 when it is the own one; x, y and z in metres; for
+/// Of each cube: the player's number, 0 for the ball and for a small one that is nobody's; 1 when it is the own one; x, y and z in metres; for
 /// how many milliseconds it is guessed beyond what has come; its rotation, a unit quaternion.
 const FIELDS: usize = 10;
 
@@ -37,9 +45,12 @@ impl Game {
     /// Joins the server at `url` with a `token`; a sentence when that fails.
     pub async fn join(url: String, token: String) -> Result<Game, String> {
         let token = Token::parse(&token).ok_or("this is no token")?;
-        let config = JoinConfig { client: Played::client(), ..JoinConfig::new(Played::rules()) };
+        let rules = Played::rules();
+        let schema = rules.schema.clone();
+        let config = JoinConfig { client: Played::client(), ..JoinConfig::new(rules) };
         let player = foretell_net::connect(&url, token, config).await.map_err(|error| error.to_string())?;
-        Ok(Game { player, world: Played::default(), ticks: 0, cubes: Vec::new() })
+        let (cubes, corrections) = (Vec::new(), Corrections::default());
+        Ok(Game { player, world: Played::default(), schema, ticks: 0, cubes, corrections })
     }
 
     /// How many numbers there are for each cube.
@@ -50,9 +61,11 @@ impl Game {
     /// One animation frame with these keys held, as [`Buttons::from_bits`] takes them; the cubes as they are to be drawn now.
     pub fn frame(&mut self, keys: u8) -> Float32Array {
         let buttons = Buttons::from_bits(keys);
-        self.ticks = self.player.update(&mut self.world, &mut |_tick| buttons).ticks;
+        let frame = self.player.update(&mut self.world, &mut |_tick| buttons);
+        self.ticks = frame.ticks;
+        self.corrections.begin(frame.corrections);
         let own = self.player.client().player();
-        let cubes = &mut self.cubes;
+        let (cubes, corrections) = (&mut self.cubes, &mut self.corrections);
         cubes.clear();
         self.player.present(|view| {
             let player = view.entity.player();
@@ -65,8 +78,33 @@ impl Game {
             let drawn = [x, y, z, beyond_ms, i, j, k, w].map(|number| number as f32);
             cubes.extend([f32::from(player.get()), f32::from(u8::from(Some(player) == own))]);
             cubes.extend(drawn);
+            corrections.place(view.entity, drawn);
         });
         Float32Array::from(&self.cubes[..])
+    }
+
+    /// What was corrected in the last frame.
+    pub fn corrections(&mut self) -> Vec<Correction> {
+        self.corrections.take()
+    }
+
+    /// Where the newest word of the server has the own cube: x, y and z in metres; nothing before there is one.
+    pub fn confirmed(&self) -> Vec<f32> {
+        let client = self.player.client();
+        let own = client.player();
+        let mut rows = client.newest_snapshot().into_iter().flat_map(|(_, rows)| rows.iter());
+        let Some((entity, row)) = rows.find(|(entity, _)| Some(entity.player()) == own) else { return Vec::new() };
+        let place = self.schema.kind(entity.kind()).field(Meaning::Position, row);
+        #[expect(clippy::cast_possible_truncation, reason = "to be drawn")]
+        place.map_or(Vec::new(), |(column, words)| column.lanes::<3>(words).map(|metres| metres as f32).to_vec())
+    }
+
+    /// From now on datagrams take so much longer, each way, and this share of them is lost, each way: 0 to 10,000 ms, 0 to
+    /// 100 %; a sentence when it is none of these.
+    pub fn impair(&mut self, delay_ms: u32, loss_percent: f64) -> Result<(), String> {
+        let (latency, loss) = (Duration::from_millis(delay_ms.into()), Loss::Uniform(loss_percent / 100.0));
+        let conditions = Conditions { latency, loss, ..Conditions::default() };
+        self.player.impairment_mut().set(conditions).map_err(|error| error.to_string())
     }
 
     /// Whether the last frame has used the keys: on a screen that is faster than the ticks not all do.

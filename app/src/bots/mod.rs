@@ -8,7 +8,7 @@ use crate::game::GameName;
 use anyhow::{Context, Result, ensure};
 use bot::Seen;
 use clap::Args;
-use foretell_arena::{Arena, Game};
+use foretell_arena::{Game, Pitch};
 use foretell_net::random_key;
 use foretell_pile::Pile;
 use scrape::{Scrape, Server};
@@ -49,7 +49,7 @@ pub fn run(args: &BotsArgs) -> Result<ExitCode> {
     crate::log::start("warn");
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
     match args.game {
-        GameName::Arena => runtime.block_on(play::<Arena>(args)),
+        GameName::Arena => runtime.block_on(play::<Pitch>(args)),
         GameName::Pile => runtime.block_on(play::<Pile>(args)),
     }
 }

@@ -18,7 +18,7 @@ use crate::game::GameName;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use config::{Config, LogFormat, LogKeys};
-use foretell_arena::{Arena, Game};
+use foretell_arena::{Game, Pitch};
 use foretell_pile::Pile;
 use std::io::{IsTerminal, stderr};
 use std::net::SocketAddr;
@@ -63,7 +63,7 @@ pub fn run(args: ServeArgs) -> Result<()> {
     start_log(&config.log)?;
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
     match config.session.game {
-        GameName::Arena => runtime.block_on(serve(&config, args.insecure, Arena::default())),
+        GameName::Arena => runtime.block_on(serve(&config, args.insecure, Pitch::default())),
         GameName::Pile => runtime.block_on(serve(&config, args.insecure, Pile::new(config.session.cubes))),
     }
 }

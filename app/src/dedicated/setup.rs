@@ -111,7 +111,7 @@ fn make_private(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foretell_arena::Arena;
+    use foretell_arena::Pitch;
     use foretell_pile::Pile;
     use std::fs;
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_server_that_nobody_could_join_says_what_to_do() {
-        let sentence = set_up::<Arena>(&read(&[]), false).err().expect("refused").to_string();
+        let sentence = set_up::<Pitch>(&read(&[]), false).err().expect("refused").to_string();
         assert!(["access.token_key", "access.guests", "--insecure"].iter().all(|way| sentence.contains(way)));
         let guest = Account::new("guest").expect("a name");
         for (settings, insecure, issues) in [
@@ -130,7 +130,7 @@ mod tests {
             (&[], true, true),
             (&["access.token_key=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], false, false),
         ] {
-            let (_, guests) = set_up::<Arena>(&read(settings), insecure).expect("possible");
+            let (_, guests) = set_up::<Pitch>(&read(settings), insecure).expect("possible");
             assert_eq!(guests.token(&guest).is_some(), issues, "{settings:?}");
         }
     }
@@ -140,7 +140,7 @@ mod tests {
         for (settings, arena, pile) in [(&[][..], 64, 16), (&["session.players_max=7"], 7, 7)] {
             let config = read(settings);
             let [of_arena, of_pile] =
-                [set_up::<Arena>(&config, true), set_up::<Pile>(&config, true)].map(|made| made.expect("possible").0);
+                [set_up::<Pitch>(&config, true), set_up::<Pile>(&config, true)].map(|made| made.expect("possible").0);
             assert_eq!((of_arena.session.players_max, of_pile.session.players_max), (arena, pile));
             assert_eq!((of_arena.limits.joins_per_second, of_pile.limits.joins_per_second), (4, 1));
             assert!(of_pile.rules.exact && of_pile.session.relay_inputs && !of_arena.session.relay_inputs);
@@ -151,7 +151,7 @@ mod tests {
     fn what_outlasts_a_restart_is_in_a_folder_that_nobody_else_may_read() {
         let folder = std::env::temp_dir().join(format!("foretell-state-{}", std::process::id()));
         let state_dir = format!("server.state_dir={}", folder.join("deep").display());
-        let (serve, _) = set_up::<Arena>(&read(&[&state_dir]), true).expect("possible");
+        let (serve, _) = set_up::<Pitch>(&read(&[&state_dir]), true).expect("possible");
         assert_eq!(serve.access.tickets_kept_in, Some(folder.join("deep/tickets")));
         let permissions = fs::metadata(folder.join("deep")).expect("there").permissions();
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o777, 0o700);

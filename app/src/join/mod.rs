@@ -8,7 +8,7 @@ use crate::game::GameName;
 use crate::over;
 use anyhow::{Context, Result};
 use clap::Args;
-use foretell_arena::{Arena, Game};
+use foretell_arena::{Game, Pitch};
 use foretell_net::{Account, Credential, JoinConfig, Player, Token, UnixTime, Via};
 use foretell_pile::Pile;
 use keyboard::Keyboard;
@@ -46,7 +46,7 @@ const TELLING: Duration = Duration::from_millis(250);
 pub fn run(args: &JoinArgs) -> Result<()> {
     let runtime = foretell_net::runtime().context("the runtime can't start")?;
     match args.game {
-        GameName::Arena => runtime.block_on(play::<Arena>(args)),
+        GameName::Arena => runtime.block_on(play::<Pitch>(args)),
         GameName::Pile => runtime.block_on(play::<Pile>(args)),
     }
 }

@@ -49,6 +49,7 @@ mod bytes;
 mod control;
 mod credential;
 mod framing;
+mod impairment;
 mod join;
 mod join_url;
 #[cfg(any(target_arch = "wasm32", test))]
@@ -69,6 +70,7 @@ use native as platform;
 pub use brake::Brake;
 pub use control::Refused;
 pub use credential::{Credential, ResumeTicket, Token};
+pub use impairment::Impairment;
 pub use join::{ConnectError, Via};
 pub use join_url::CertificateHash;
 pub use platform::Clock;

@@ -3,6 +3,7 @@
 use crate::brake::Brake;
 use crate::control::{Control, Refused};
 use crate::credential::{Credential, ResumeTicket};
+use crate::impairment::Impairment;
 use crate::join::{ConnectError, Joined, Target, Via};
 use crate::platform::{Clock, Tasks, sleep};
 use crate::transport::{Came, Closed, PathFacts};
@@ -79,6 +80,7 @@ pub struct Player<W: World> {
     allowance: Option<Allowance>,
     way: Way,
     brake: Brake,
+    impairment: Impairment,
     target: Target,
     session: u64,
     ticket: ResumeTicket,
@@ -111,6 +113,7 @@ pub async fn connect<W: World>(
         outbox: Outbox::new(),
         clock,
         brake: Brake::new(RATE_MAX, now),
+        impairment: Impairment::new(joined.session),
         target,
         session: joined.session,
         ticket: joined.ticket.clone(),
@@ -196,6 +199,12 @@ impl<W: World> Player<W> {
         }
     }
 
+    /// How much worse its network is to be than it is, for who wants to feel what that does; seeded by the session's number.
+    /// [`Player::path`] knows nothing of it, [`ClientStats::rtt`](foretell::session::client::ClientStats) does.
+    pub fn impairment_mut(&mut self) -> &mut Impairment {
+        &mut self.impairment
+    }
+
     /// What it may come back with for ten minutes, also as another process: [`connect`] takes it. A secret.
     pub fn ticket(&self) -> &ResumeTicket {
         &self.ticket
@@ -277,9 +286,10 @@ impl<W: World> Player<W> {
     }
 
     fn take_in(&mut self) {
+        let now = self.clock.now();
         let Way::Open(joined) = &mut self.way else { return };
         let (client, ticket, ends_within) = (&mut self.client, &mut self.ticket, &mut self.ends_within);
-        joined.transport.drain(&mut |came| match came {
+        self.impairment.drain(now, &mut *joined.transport, &mut |came| match came {
             // What is malformed changes nothing.
             Came::Datagram(at, bytes) => drop(client.receive(at, bytes)),
             Came::Message(message) => match Control::read(message) {
@@ -295,10 +305,10 @@ impl<W: World> Player<W> {
     fn send(&mut self, now: Instant) {
         if let Way::Open(joined) = &mut self.way {
             self.brake.note(now, &joined.transport.path());
+            self.impairment.let_go(now, &mut *joined.transport);
             for (_, datagram) in self.outbox.iter() {
                 if self.brake.allows(now, datagram.len()) {
-                    // What the path does not take is lost, as anything may be.
-                    let _ = joined.transport.send(datagram);
+                    self.impairment.send(now, datagram, &mut *joined.transport);
                 }
             }
         }

@@ -15,6 +15,12 @@ const LEAN = Math.sin(Math.PI / 8);
 const DEAD_ZONE = 0.28;
 const TAP_MS = 100;
 
+/** The keys of a stick that leans in this direction, a unit vector with y up. */
+export function bitsOf(dx, dy) {
+  const lean = (yes, bit) => (yes ? bit : 0);
+  return lean(dy > LEAN, BITS.up) | lean(dy < -LEAN, BITS.down) | lean(dx < -LEAN, BITS.left) | lean(dx > LEAN, BITS.right);
+}
+
 /** Whether `element` needs `event`'s key for itself. */
 export function isTyping(element, event) {
   if (element instanceof HTMLInputElement && element.type === "range") return event.code.startsWith("Arrow");
@@ -107,13 +113,7 @@ export class Input {
       const length = Math.hypot(x, y);
       const [dx, dy] = length > 0 ? [x / length, y / length] : [0, 0];
       this.moveKnob(dx * Math.min(length, 0.7), dy * Math.min(length, 0.7));
-      let bits = 0;
-      if (length > DEAD_ZONE) {
-        if (dy > LEAN) bits |= BITS.up;
-        if (dy < -LEAN) bits |= BITS.down;
-        if (dx < -LEAN) bits |= BITS.left;
-        if (dx > LEAN) bits |= BITS.right;
-      }
+      const bits = length > DEAD_ZONE ? bitsOf(dx, dy) : 0;
       leant ||= bits !== 0;
       this.press(stick, bits);
     };

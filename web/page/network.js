@@ -1,0 +1,31 @@
+// How much worse the own network is to be than it is: two sliders, in words, for the transport of whoever plays.
+
+const $ = (id) => document.getElementById(id);
+
+export class Network {
+  constructor() {
+    this.game = null;
+    this.sliders = ["delay", "loss"].map($);
+    for (const slider of this.sliders) slider.addEventListener("input", () => this.apply());
+    this.say();
+  }
+
+  /** This game is played from now on. */
+  attach(game) {
+    this.game = game;
+    this.apply();
+  }
+
+  apply() {
+    const [delay, loss] = this.sliders.map(({ valueAsNumber }) => valueAsNumber);
+    this.game?.impair(delay, loss);
+    this.say();
+  }
+
+  say() {
+    const [delay, loss] = this.sliders;
+    $("delay-said").textContent = `${delay.value} ms`;
+    $("loss-said").textContent = `${loss.value} %`;
+    for (const slider of this.sliders) slider.style.setProperty("--part", slider.value / slider.max);
+  }
+}
