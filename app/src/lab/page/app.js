@@ -187,6 +187,7 @@ function ready(message) {
 function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
+  document.body.dataset.scene = scene;
   headline.show(scene);
   history.turn();
   charts.end = null;

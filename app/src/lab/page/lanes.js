@@ -256,8 +256,7 @@ export class Lanes {
     if (text === this.listed) return;
     this.listed = text;
     this.steps.replaceChildren(...lines.slice(-STEPS).map(([time, sentence]) => element("li", "", element("b", "", time), ` ${sentence}`)));
-    // Whole lines only: the oldest go for want of room.
-    while (this.steps.scrollHeight > this.steps.clientHeight && this.steps.children.length > 1) this.steps.firstChild.remove();
+    this.steps.scrollTop = this.steps.scrollHeight;
   }
 
   /** What happened lately in each lane, oldest first. */

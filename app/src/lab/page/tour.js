@@ -3,9 +3,11 @@
 
 import { element } from "./element.js";
 
+/** With what one drives. */
+const KEYS = matchMedia("(pointer: coarse)").matches ? "stick" : "arrow keys";
 const ABOUT = {
   title: "Drive a cube over a bad network, and see what the netcode hides.",
-  text: "Your client simulates it at once, and the server, 150 ms away, has the last word. Take over from the script with the arrow keys, then switch prediction off and feel the difference.",
+  text: `Your client simulates it at once, and the server, 150 ms away, has the last word. Take over from the script with the ${KEYS}, then switch prediction off and feel the difference.`,
 };
 const LOST = "own input late or substituted";
 
@@ -19,7 +21,7 @@ const centimetres = (m) => `${Math.round(m * 100)} cm`;
 const STEPS = [
   {
     title: "Without prediction",
-    text: "Prediction is off: every key travels to the server, and your cube (blue) moves when the answer is back. Hold an arrow key and feel the wait: green is where your fingers want it.",
+    text: `Prediction is off: every key travels to the server, and your cube (blue) moves when the answer is back. Drive by the ${KEYS} and feel the wait: green is where your fingers want it.`,
     settings: { prediction: false, other_player: false },
     outline: "#prediction",
     mark: (frame) => ({ from: cube(frame, "local"), to: cube(frame, "client"), text: frame.now.answer_ms ? `blue answers ${ms(frame.now.answer_ms)} late` : "blue answers at once" }),
@@ -110,6 +112,7 @@ export class Tour {
       ? [act(element("button", "go", "Take the tour \u25b8"), "the first of six steps", () => this.open(1))]
       : [...(this.nth > 1 ? [move(-1)] : []), ...(this.nth < STEPS.length ? [move(1)] : []), act(element("button", "", "Leave"), "leave the tour", () => this.leave())];
     const heading = this.step ? `${this.nth} of ${STEPS.length}: ${title}` : title;
+    document.body.classList.toggle("touring", this.step !== null);
     this.told.replaceChildren(element("p", "", element("b", "", heading), ` ${text}`), element("div", "moves", ...moves));
     this.numbers.forEach((button, i) => button.setAttribute("aria-pressed", String(this.nth === i + 1)));
   }
