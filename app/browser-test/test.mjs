@@ -314,8 +314,9 @@ async function turnTo(page, scene, frames = 30) {
 
 const SCENES = ["prediction", "remote", "styles", "qiita", "shared", "physics"];
 
-/** Every text that is seen: where it stands, how large it is, and its contrast with what is behind it. */
-const textsOf = (page) => page.evaluate(() => {
+/** Every line of text and every button that is seen: where it stands, and of a text how large it is, and its contrast with what
+ *  is behind it. */
+const seenOf = (page) => page.evaluate(() => {
   const dot = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   const paint = (colours) => {
     dot.clearRect(0, 0, 1, 1);
@@ -330,25 +331,35 @@ const textsOf = (page) => page.evaluate(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const seen = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const of = node.parentElement;
-    if (!node.data.trim() || of.closest("option, script, noscript, .skeleton") || !of.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    let { left, top, right, bottom } = range.getBoundingClientRect();
-    const behind = [];
+  /** What is seen of a rectangle within a box: what boxes around it cut off is not. */
+  const cut = ({ left, top, right, bottom }, of) => {
     for (let box = of; box; box = box.parentElement) {
-      behind.unshift(getComputedStyle(box).backgroundColor);
-      // What a box cuts off is not seen.
       if (getComputedStyle(box).overflow === "visible") continue;
       const edge = box.getBoundingClientRect();
       [left, top, right, bottom] = [Math.max(left, edge.left), Math.max(top, edge.top), Math.min(right, edge.right), Math.min(bottom, edge.bottom)];
     }
-    if (right - left < 1 || bottom - top < 1) continue;
+    return right - left < 1 || bottom - top < 1 ? null : { left, top, right, bottom };
+  };
+  const isSeen = (box) => box.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  for (const button of document.querySelectorAll("button, select")) {
+    const rect = isSeen(button) && cut(button.getBoundingClientRect(), button.parentElement);
+    if (rect) seen.push({ text: `button ${button.textContent}`, ...rect, button: true, pad: Boolean(button.closest(".pad")) });
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const of = node.parentElement;
+    if (!node.data.trim() || of.closest("option, script, noscript, .skeleton") || !isSeen(of)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const behind = [];
+    for (let box = of; box; box = box.parentElement) behind.unshift(getComputedStyle(box).backgroundColor);
     const [ground, ink] = [paint(behind), paint([...behind, getComputedStyle(of).color])].map((parts) => light(parts.slice(0, 3)));
     const contrast = (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05);
-    seen.push({ text: node.data.trim(), left, top, right, bottom, px: parseFloat(getComputedStyle(of).fontSize), contrast, disabled: Boolean(of.closest(":disabled")), pad: Boolean(of.closest(".pad")) });
+    const look = { text: node.data.trim(), px: parseFloat(getComputedStyle(of).fontSize), contrast, disabled: Boolean(of.closest(":disabled")), within: Boolean(of.closest("button, select")), pad: Boolean(of.closest(".pad")) };
+    for (const line of range.getClientRects()) {
+      const rect = cut(line, of);
+      if (rect) seen.push({ ...look, ...rect });
+    }
   }
   return seen;
 });
@@ -378,18 +389,18 @@ for (const colorScheme of ["light", "dark"]) {
         assert(!overlap(boxes[a], boxes[b]), `${scene}: ${a} and ${b}: ${JSON.stringify([boxes[a], boxes[b]])}`);
       }
       assert(boxes.pad.bottom >= 843 && boxes.pad.left <= 0 && boxes.pad.right >= 389, JSON.stringify(boxes.pad));
-      const texts = await textsOf(page);
+      const texts = await seenOf(page);
       assert(texts.length > 40, `${texts.length} texts`);
       const wrong = [];
-      for (const { text, px, contrast, disabled } of texts) {
+      for (const { text, px, contrast, disabled } of texts.filter(({ button }) => !button)) {
         if (px < 12) wrong.push(`${px} px: ${text}`);
         if (contrast < 4.5 && !disabled) wrong.push(`contrast ${contrast.toFixed(2)}: ${text}`);
       }
-      const still = texts.filter(({ pad }) => !pad);
+      const still = texts.filter(({ pad, within }) => !pad && !within);
       still.forEach((a, i) => still.slice(i + 1).forEach((b) => overlap(a, b) && wrong.push(`"${a.text}" lies over "${b.text}"`)));
       assert.deepEqual(wrong, [], scene);
       await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-      const last = Math.max(...(await textsOf(page)).filter(({ pad }) => !pad).map(({ bottom }) => bottom));
+      const last = Math.max(...(await seenOf(page)).filter(({ pad }) => !pad).map(({ bottom }) => bottom));
       assert(last <= boxes.pad.top, `${scene}: the page ends at ${last} px, the keys begin at ${boxes.pad.top} px`);
     }
     const drawn = await page.evaluate(() => {
@@ -495,7 +506,7 @@ test("who holds the cube stands on it, and changes with the frame in which it is
   await turnTo(page, "shared");
   await noteDrawn(page);
   const word = (text) => page.waitForFunction((text) => window.drawn.some((drawn) => drawn.text === text), text);
-  await word("a bot holds it");
+  await word("a script holds it");
   await page.keyboard.press("KeyD");
   await word("you hold it");
   await page.locator('[data-event="hand_over"]').click();

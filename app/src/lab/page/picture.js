@@ -12,7 +12,7 @@ const UNDER = { dash: [], width: 6, alpha: 0.28 };
 
 /** Colours belong to players: where the other one holds the cube, it is the other way round. */
 const SWAPPED = { client: "other", other: "client" };
-const HOLDS = { 0: "you hold it", 1: "player 2 holds it", bot: "a bot holds it" };
+const HOLDS = { 0: "you hold it", 1: "player 2 holds it", bot: "a script holds it" };
 
 export class Picture extends Room {
   /** `bench` is one of `benches.js`; `legend` says which roles are drawn. */
