@@ -37,7 +37,7 @@ export class Picture extends Room {
     this.floor();
     for (const mark of marks) this.mark(mark);
     const far = [...cubes].sort((a, b) => b.position[2] - a.position[2]);
-    for (const { position } of far) this.shadow(position);
+    for (const { number, position } of far) if (number > 0) this.shadow(position);
     if (confirmed) this.cube(confirmed, { colour: colours.server, dash: [4, 3], fill: 0 });
     for (const { number, position, own } of far) {
       if (number === 0) this.ball.draw(this.context, this.view, position, faded);
