@@ -299,6 +299,280 @@ async function drive(page, keys, ms) {
   }
 }
 
+/** A page that complains about nothing, to be looked at as a newcomer does. */
+async function newcomer(server, { options = DESKTOP, scheme = "light" } = {}) {
+  const errors = [];
+  const prepare = (page) => page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  const page = await play(server, { options: { ...options, colorScheme: scheme }, prepare });
+  return Object.assign(page, { errors });
+}
+
+/** Makes the network so bad: milliseconds and percent, each way. */
+async function impair(page, { delay = 0, loss = 0 }) {
+  await page.locator("#delay").fill(String(delay));
+  await page.locator("#loss").fill(String(loss));
+}
+
+const ballOf = (page) => page.evaluate(() => window.foretell.cubes.find(({ number }) => number === 0).position);
+const trips = (page, least, most) => page.waitForFunction(
+  ([least, most]) => window.foretell.figures.rtt >= least && window.foretell.figures.rtt <= most, [least, most], { timeout: 15_000 });
+
+/** Which of these lie over each other, by the boxes on the page. */
+const overlapping = (page, selectors) => page.evaluate((selectors) => {
+  const boxes = selectors.flatMap((selector) => [...document.querySelectorAll(selector)].map((element) => [selector, element]))
+    .map(([selector, element]) => [selector, element.getBoundingClientRect(), element])
+    .filter(([, box]) => box.width > 0 && box.height > 0);
+  const isOver = (a, b) => a.left + 0.5 < b.right && b.left + 0.5 < a.right && a.top + 0.5 < b.bottom && b.top + 0.5 < a.bottom;
+  const pairs = boxes.flatMap((a, i) => boxes.slice(i + 1).map((b) => [a, b]));
+  return pairs.filter(([a, b]) => !a[2].contains(b[2]) && isOver(a[1], b[1])).map(([a, b]) => `${a[0]} and ${b[0]}`);
+}, selectors);
+
+/** What is written smaller than 12 px, or with less contrast than 4.5 to what is behind it. */
+const unreadable = (page) => page.evaluate(() => {
+  const c = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  const paint = (colours) => {
+    c.clearRect(0, 0, 1, 1);
+    for (const colour of colours) {
+      c.fillStyle = colour;
+      c.fillRect(0, 0, 1, 1);
+    }
+    return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.map((lane) => lane / 255).map((lane) => (lane <= 0.04045 ? lane / 12.92 : ((lane + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const faults = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, element] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+    if (!text || !element.checkVisibility() || element.getClientRects().length === 0) continue;
+    const style = getComputedStyle(element);
+    const behind = [];
+    for (let at = element; at; at = at.parentElement) behind.unshift(getComputedStyle(at).backgroundColor);
+    const [under, over] = [luminance(paint(behind)), luminance(paint([...behind, style.color]))];
+    const contrast = (Math.max(under, over) + 0.05) / (Math.min(under, over) + 0.05);
+    if (contrast < 4.5) faults.push(`${text}: contrast ${contrast.toFixed(2)}`);
+    if (parseFloat(style.fontSize) < 12) faults.push(`${text}: ${style.fontSize}`);
+  }
+  return faults;
+});
+
+describe("a newcomer", () => {
+  test("sees the keys large until one was pressed, and one sentence that says what this is", async () => {
+    const page = await newcomer(await startServer());
+    assert.match(await page.locator("body").innerText(), /A server decides; your cube answers at once all the same\./);
+    const cap = page.locator("#keycaps button").first();
+    assert((await cap.boundingBox()).height >= 40, "large");
+    assert.deepEqual(await overlapping(page, ["#hint", "#players", ".side", "footer", "header"]), []);
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => document.getElementById("hint").hidden, null, { timeout: 1_000 });
+    const small = await cap.boundingBox();
+    assert(small.height < 30 && (await page.locator("footer").boundingBox()).y < small.y, "small, below the room");
+    assert.deepEqual(page.errors, []);
+  });
+
+  test("makes the own network bad by a slider: the round trip follows, and the cube answers at once all the same", async () => {
+    const page = await newcomer(await startServer());
+    await trips(page, 0, 60);
+    const text = await page.locator("[data-figure=rtt]").textContent();
+    await page.locator("#delay").focus();
+    for (let step = 0; step < 20; step += 1) await page.keyboard.press("ArrowRight");
+    assert.equal(await page.locator("#delay-said").textContent(), "200 ms");
+    await trips(page, 390, 480);
+    assert.notEqual(await page.locator("[data-figure=rtt]").textContent(), text);
+    const before = await placeOf(page, await numberOf(page));
+    await page.keyboard.down("KeyD");
+    await page.waitForTimeout(150);
+    await page.keyboard.up("KeyD");
+    assert((await placeOf(page, await numberOf(page)))[0] > before[0] + 0.05, "long before the server has answered");
+    await impair(page, { delay: 0 });
+    await trips(page, 0, 100);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test("sees where the server has the own cube, behind it by the round trip, until that is switched off", async () => {
+    const page = await newcomer(await startServer());
+    await impair(page, { delay: 150 });
+    await trips(page, 290, 400);
+    // Of all that is drawn in the arena the outline alone is dashed.
+    await page.evaluate(() => {
+      window.dashes = 0;
+      const { setLineDash } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.setLineDash = function count(dash) {
+        window.dashes += dash.length ? 1 : 0;
+        setLineDash.call(this, dash);
+      };
+    });
+    await page.keyboard.down("KeyD");
+    await page.waitForTimeout(700);
+    const [own, confirmed] = await page.evaluate(() => [window.foretell.cubes.find((cube) => cube.own).position, window.foretell.confirmed]);
+    await page.keyboard.up("KeyD");
+    assert(own[0] - confirmed[0] > 0.5 && Math.abs(own[2] - confirmed[2]) < 0.01, `${own} ${confirmed}`);
+    assert(await page.evaluate(() => window.dashes > 0), "it is drawn");
+    await page.locator("#ghost").click();
+    await page.waitForTimeout(100);
+    const dashes = await page.evaluate(() => window.dashes);
+    await page.waitForTimeout(200);
+    assert.deepEqual(await page.evaluate(() => [window.foretell.confirmed, window.dashes]), [null, dashes]);
+  });
+
+  test("opens a second tab by the link, in which another player joins, and pushes a ball that both see in one place", async () => {
+    const one = await newcomer(await startServer());
+    const [two] = await Promise.all([one.context().waitForEvent("page"), one.locator("#second").click()]);
+    await two.waitForFunction(() => window.foretell?.cubes.some(({ own }) => own), null, { timeout: 15_000 });
+    await sees(two, await numberOf(one));
+    assert.notEqual(await numberOf(one), await numberOf(two));
+    await one.bringToFront();
+    const before = await ballOf(one);
+    const keys = [];
+    const hold = async (wanted) => {
+      for (const key of ["KeyA", "KeyD", "KeyW", "KeyS"]) {
+        const [is, shall] = [keys.includes(key), wanted.includes(key)];
+        if (is !== shall) await one.keyboard[shall ? "down" : "up"](key);
+      }
+      keys.splice(0, keys.length, ...wanted);
+    };
+    for (const until = Date.now() + 10_000; distance(await ballOf(one), before) < 1 && Date.now() < until; await one.waitForTimeout(30)) {
+      const [own, ball] = [await placeOf(one, await numberOf(one)), await ballOf(one)];
+      const [x, z] = [ball[0] - own[0], ball[2] - own[2]];
+      await hold([...(x > 0.3 ? ["KeyD"] : x < -0.3 ? ["KeyA"] : []), ...(z > 0.3 ? ["KeyW"] : z < -0.3 ? ["KeyS"] : [])]);
+    }
+    await hold([]);
+    await one.waitForTimeout(4_000);
+    const rest = await ballOf(one);
+    assert(distance(rest, before) > 1, `it was pushed: ${before} to ${rest}`);
+    await two.bringToFront();
+    await two.waitForTimeout(1_000);
+    assert(distance(await ballOf(two), rest) < 0.5, `${await ballOf(two)} in the other tab, ${rest} in this one`);
+    assert.deepEqual(one.errors, []);
+  });
+
+  test("reads at a mark in the room why the server knew better", async () => {
+    const page = await newcomer(await startServer());
+    await impair(page, { delay: 60, loss: 20 });
+    await drive(page, ["KeyD", "KeyA", "KeyW", "KeyS", "KeyD", "KeyA", "KeyW", "KeyS"], 300);
+    await page.waitForFunction(() => window.foretell.marks.some(({ own, left }) => own && left > 0.5), null, { timeout: 15_000 });
+    const place = await page.evaluate(() => window.foretell.picture.placeOf(window.foretell.marks.findLast(({ own }) => own)));
+    const room = await page.locator("#room").boundingBox();
+    await page.mouse.move(room.x + place[0], room.y + place[1]);
+    await page.waitForSelector("#reason:not([hidden])", { timeout: 1_000 });
+    assert.match(await page.locator("#reason").textContent(), /^(Your cube|The ball) was off by .*: (own|other|resync|derived).*\.$/);
+  });
+
+  test("finds names that lie on no others, and a list cut with a count, where many are there", async () => {
+    const server = await startServer({ flags: ["--insecure"], settings: ["limits.per_address_max=100"] });
+    const [url] = server.log.match(/https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
+    const bots = spawn(PROGRAM, ["bots", "20", url, "--seconds", "20"], { stdio: "ignore" });
+    try {
+      for (const options of [DESKTOP, PHONE]) {
+        const page = await newcomer(server, { options });
+        await page.waitForFunction(() => window.foretell.cubes.length >= 22, null, { timeout: 15_000 });
+        await page.waitForFunction(() => /and \d+ more$/.test(document.getElementById("players").textContent), null, { timeout: 2_000 });
+        const shown = await page.locator("#players li").count();
+        const all = await page.evaluate(() => window.foretell.cubes.filter(({ number }) => number > 0).length);
+        const more = Number((await page.locator("#players").textContent()).match(/(\d+) more/)[1]);
+        assert(Math.abs(shown - 1 + more - all) <= 1, `${shown} rows, ${more} more, ${all} in all`);
+        const over = await page.evaluate(() => {
+          const { names, size } = window.foretell.picture;
+          const boxes = [...names, ...window.foretell.taken];
+          const isOver = (a, b) => a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height && b.top < a.top + a.height;
+          const outside = names.filter(({ left, top, width, height }) => left < 0 || top < 0 || left + width > size.width || top + height > size.height);
+          return { named: names.length, over: boxes.filter((a, i) => boxes.slice(i + 1).some((b) => isOver(a, b))).length, outside: outside.length };
+        });
+        assert(over.named > 8, JSON.stringify(over));
+        assert.deepEqual([over.over, over.outside], [0, 0]);
+        await page.screenshot({ path: `${SHOTS}play-many-${options === PHONE ? "phone" : "desktop"}.png` });
+        await page.close();
+      }
+    } finally {
+      bots.kill();
+    }
+  });
+
+  test("reaches all that can be pressed by Tab, sees where that is, and plays by the keyboard alone", async () => {
+    const page = await newcomer(await startServer());
+    const reached = [];
+    for (let press = 0; press < 20; press += 1) {
+      await page.keyboard.press("Tab");
+      const at = await page.evaluate(() => {
+        const { id, tagName, popoverTargetElement, localName } = document.activeElement;
+        const style = getComputedStyle(document.activeElement);
+        return { name: id || popoverTargetElement?.id || localName, tagName, outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 };
+      });
+      if (at.tagName === "BODY" || reached.some(({ name }) => name === at.name)) break;
+      reached.push(at);
+    }
+    const names = reached.map(({ name }) => name);
+    const wanted = ["delay", "loss", "about-rtt", "ghost", "second", "summary", "about-lead", "about-others", "about-corrections", "about-down", "about-up"];
+    assert.deepEqual(names, wanted);
+    assert.deepEqual(reached.filter(({ outlined }) => !outlined), []);
+    await page.locator("[popovertarget=about-lead]").focus();
+    await page.keyboard.press("Enter");
+    assert.match(await page.locator("#about-lead").innerText(), /^Lead: how far this page runs ahead/);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#about-lead").isVisible(), false);
+    const moved = await push(page, "KeyD", page, await numberOf(page));
+    assert(moved[0] > 0.5, `the keys are the cube's all the same: ${moved}`);
+    await page.locator("#delay").click();
+    await page.waitForTimeout(1_500);
+    const arrow = await push(page, "ArrowLeft", page, await numberOf(page));
+    assert(arrow[0] < -0.5, `what was set by the mouse gives the arrow keys back: ${arrow}`);
+    assert.equal(await page.locator("#delay-said").textContent(), "150 ms");
+  });
+
+  test("reads everything, on a desktop and on a phone, in light and in dark, and nothing lies over anything", async () => {
+    const server = await startServer();
+    for (const [kind, options] of [["desktop", { viewport: { width: 1440, height: 900 } }], ["phone", PHONE]]) {
+      for (const scheme of ["light", "dark"]) {
+        const page = await newcomer(server, { options, scheme });
+        await page.waitForTimeout(2_000);
+        await page.screenshot({ path: `${SHOTS}play-${kind}-${scheme}-2s.png` });
+        const parts = ["h1", ".what", "#status", "#stage", ".stick", ".jump", ".side section", ".network > *", ".seen > *", ".more > *", "footer dl > div"];
+        assert.deepEqual(await overlapping(page, parts), [], `${kind} ${scheme}`);
+        assert.deepEqual(await overlapping(page, ["#hint", "#players"]), [], `${kind} ${scheme}`);
+        assert.deepEqual(await unreadable(page), [], `${kind} ${scheme}`);
+        await impair(page, { delay: 150, loss: 10 });
+        await drive(page, ["KeyD", "KeyW", "KeyA", "KeyS", "KeyD", "KeyW"], 900);
+        await page.keyboard.down("KeyA");
+        await page.waitForTimeout(400);
+        await page.screenshot({ path: `${SHOTS}play-${kind}-${scheme}-10s.png` });
+        await page.keyboard.up("KeyA");
+        assert.deepEqual(await unreadable(page), [], `${kind} ${scheme}`);
+        assert.deepEqual(page.errors, [], `${kind} ${scheme}`);
+        await page.close();
+      }
+    }
+  });
+
+  test("plays with one thumb on a phone, where the room fills the stage", async () => {
+    const page = await newcomer(await startServer(), { options: PHONE });
+    const share = await page.evaluate(() => {
+      const { view, size } = window.foretell.picture;
+      const corners = [[-10.5, -10.5], [10.5, -10.5], [10.5, 10.5], [-10.5, 10.5]].map(([x, z]) => view.point([x, 0, z]));
+      const extent = (axis) => Math.max(...corners.map((corner) => corner[axis])) - Math.min(...corners.map((corner) => corner[axis]));
+      return [extent(0) / size.width, extent(1) / size.height];
+    });
+    assert(share.every((part) => part >= 0.6), `of the stage's width and height: ${share}`);
+    assert.match(await page.locator("#hint").innerText(), /Drag anywhere to drive, tap to jump/);
+    const room = await page.locator("#room").boundingBox();
+    const thumb = await page.context().newCDPSession(page);
+    const touch = (type, ...points) => thumb.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x: room.x + x, y: room.y + y })) });
+    const before = await placeOf(page, await numberOf(page));
+    await touch("touchStart", [100, 200]);
+    await touch("touchMove", [150, 200]);
+    await page.waitForTimeout(400);
+    await touch("touchEnd");
+    const after = await placeOf(page, await numberOf(page));
+    assert(after[0] > before[0] + 0.3 && Math.abs(after[2] - before[2]) < 0.01, `it goes where the thumb does: ${before} to ${after}`);
+    assert.equal(await page.locator("#hint").isVisible(), false);
+    await touch("touchStart", [100, 200]);
+    await touch("touchEnd");
+    await page.waitForFunction(() => window.foretell.cubes.find((cube) => cube.own).position[1] > 0.1, null, { timeout: 1_000 });
+    assert.equal(await page.evaluate(() => scrollY), 0, "and the page stays where it is");
+  });
+});
+
 describe("the pile", () => {
   const settings = ["session.game=pile"];
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 use foretell::harness::check::{Check, ClientSeen};
 use foretell::harness::{BotView, Scenario};
 use foretell::netsim::SplitMix64;
-use foretell::session::client::{Predict, Source};
+use foretell::session::client::{Causes, Predict, Source};
 use foretell::{ClientConfig, PlayerId, Rows};
 use foretell_arena::{Buttons, Game, Pitch, Thing};
 use std::cell::Cell;
@@ -26,6 +26,8 @@ struct Seen {
     ahead_m: Cell<f32>,
     /// How often it was corrected.
     corrections: Cell<u32>,
+    /// How often of these another's cube had touched it.
+    explained: Cell<u32>,
 }
 
 struct Look(Rc<Seen>);
@@ -37,14 +39,17 @@ impl Check<Pitch> for Look {
 
     fn after_client(&mut self, seen: &ClientSeen<'_, Pitch>) -> Result<(), String> {
         let Some(told) = seen.client.newest_snapshot().and_then(|(_, rows)| ball_of(rows)) else { return Ok(()) };
-        let Seen { ahead_m, corrections } = &*self.0;
+        let Seen { ahead_m, corrections, explained } = &*self.0;
         seen.client.present(seen.local, |view| {
             if let (Thing::Ball { ball }, Source::Predicted) = (view.state(), view.source) {
                 ahead_m.set(ahead_m.get().max(apart(ball.position, told)));
             }
         });
-        let of_ball = seen.frame.corrections.iter().filter(|corrected| corrected.entity.player() == PlayerId::SERVER);
-        corrections.set(corrections.get() + u32::try_from(of_ball.count()).expect("few"));
+        for corrected in seen.frame.corrections.iter().filter(|corrected| corrected.entity.player() == PlayerId::SERVER)
+        {
+            corrections.set(corrections.get() + 1);
+            explained.set(explained.get() + u32::from(corrected.causes.contains(Causes::OTHERS)));
+        }
         Ok(())
     }
 }
@@ -85,6 +90,7 @@ fn who_pushes_the_ball_sees_it_roll_before_the_server_has_heard_of_it_and_alone_
 #[test]
 fn three_who_push_one_ball_are_corrected_about_it_and_never_about_themselves() {
     let (seen, corrections) = pushed_by(3, Pitch::client());
-    assert!(seen.corrections.get() > 0, "none can foresee the others");
+    let [all, explained] = [&seen.corrections, &seen.explained].map(Cell::get);
+    assert!(all > 10 && explained > all * 9 / 10, "of {all} corrections {explained} by others' cubes");
     assert_eq!(corrections, 0);
 }

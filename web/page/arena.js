@@ -9,6 +9,7 @@ import { toneOf } from "./tone.js";
 
 const NAME_PX = 12;
 const MARK_M = 0.22;
+const NARROW_PX = 640;
 
 export class Picture extends Room {
   constructor(canvas) {
@@ -20,26 +21,29 @@ export class Picture extends Room {
 
   box({ width, height }) {
     const margin = Math.min(16, width / 40);
-    return { x: margin, y: margin, width: width - 2 * margin, height: height - 2 * margin };
+    // Who is here stands below on a narrow picture.
+    const below = width < NARROW_PX ? 28 : margin;
+    return { x: margin, y: margin, width: width - 2 * margin, height: height - margin - below };
   }
 
   /**
    * Draws `cubes` = [{number, own, position}], the ball with number 0; `faded` while they are not the newest that there is;
-   * `confirmed` is where the server had the own cube, if that is to be seen, and `marks` are those of corrections.
+   * `confirmed` is where the server had the own cube, if that is to be seen, `marks` are those of corrections, and the boxes
+   * that are `taken` have something else in them than names.
    */
-  draw(cubes, faded, { confirmed, marks }) {
+  draw(cubes, faded, { confirmed, marks, taken }) {
     if (!this.view) return;
     this.context.clearRect(0, 0, this.size.width, this.size.height);
     this.floor();
     for (const mark of marks) this.mark(mark);
     const far = [...cubes].sort((a, b) => b.position[2] - a.position[2]);
-    for (const { position } of far) this.shadow(position);
+    for (const { number, position } of far) if (number > 0) this.shadow(position);
     if (confirmed) this.cube(confirmed, { colour: colours.server, dash: [4, 3], fill: 0 });
     for (const { number, position, own } of far) {
       if (number === 0) this.ball.draw(this.context, this.view, position, faded);
       else this.cube(position, { colour: toneOf(number), dash: [], fill: faded ? 0.35 : own ? 1 : 0.85, ringed: own });
     }
-    this.write(cubes.filter(({ number }) => number > 0));
+    this.write(cubes.filter(({ number }) => number > 0), taken);
   }
 
   mark({ x, z, left, own }) {
@@ -60,7 +64,7 @@ export class Picture extends Room {
   }
 
   /** The names of players, the own and the nearest to it first. */
-  write(players) {
+  write(players, taken) {
     const c = this.context;
     const own = players.find((player) => player.own)?.position ?? [0, 0, 0];
     const away = ({ position }) => Math.hypot(position[0] - own[0], position[2] - own[2]);
@@ -70,7 +74,7 @@ export class Picture extends Room {
       c.font = fontOf(player);
       return { text, x, y, own: player.own, width: c.measureText(text).width + 4, height: NAME_PX + 3 };
     });
-    this.names = placed(labels, this.size);
+    this.names = placed(labels, this.size, taken);
     c.textAlign = "left";
     c.textBaseline = "bottom";
     c.lineWidth = 3;

@@ -23,6 +23,12 @@ export class Ball {
     const middle = [x, y + RADIUS_M, z];
     const [px, py] = view.point(middle);
     const radius = (view.scale * RADIUS_M) / view.depth(middle);
+    const [sx, sy] = view.point([x, 0, z]);
+    c.globalAlpha = 0.12;
+    c.beginPath();
+    c.ellipse(sx, sy, radius, radius * view.sin, 0, 0, 2 * Math.PI);
+    c.fillStyle = "#000";
+    c.fill();
     c.globalAlpha = faded ? 0.35 : 1;
     c.beginPath();
     c.arc(px, py, radius, 0, 2 * Math.PI);

@@ -1,21 +1,21 @@
 // Names over what they name: pushed apart where they would lie on each other, left out where there is no room.
 
 /** As far up as a name goes to find room, in its own heights. */
-const STEPS = 4;
+const STEPS = 3;
 const APART_PX = 2;
 
 /**
  * Where names are written: `labels` = [{text, x, y, width, height}], the most important first, x their middle and y their
- * foot. Those that find room, as [{...label, left, top}] within the picture of this size.
+ * foot. Those that find room, as [{...label, left, top}] within the picture of this size, beside the boxes that are `taken`.
  */
-export function placed(labels, { width, height }) {
+export function placed(labels, { width, height }, taken) {
   const there = [];
   for (const label of labels) {
     const left = clamp(label.x - label.width / 2, 0, width - label.width);
     for (let step = 0; step < STEPS; step += 1) {
       const top = clamp(label.y - label.height - step * (label.height + APART_PX), 0, height - label.height);
       const box = { ...label, left, top };
-      if (there.some((other) => overlap(box, other))) continue;
+      if ([...taken, ...there].some((other) => overlap(box, other))) continue;
       there.push(box);
       break;
     }

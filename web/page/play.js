@@ -33,7 +33,7 @@ const network = new Network();
 const marks = new Marks();
 const roster = new Roster($("players"));
 /** For the tests and the curious: what was drawn last. */
-const shown = { frame: 0, at: 0, cubes: [], confirmed: null, marks: [], names: [], figures: {} };
+const shown = { frame: 0, at: 0, cubes: [], confirmed: null, marks: [], taken: [], figures: {}, picture: null };
 window.foretell = shown;
 
 let game = null;
@@ -82,7 +82,7 @@ async function load(name) {
   for (const figure of document.querySelectorAll("[data-only]")) figure.hidden = figure.dataset.only !== name;
   const [{ Picture }, module] = await Promise.all([drawn(), import(`./foretell_${name}.js`)]);
   await module.default({ module_or_path: `foretell_${name}_bg.wasm` });
-  played = { Game: module.Game, picture: new Picture($("room")), fields: module.Game.fields() };
+  played = { Game: module.Game, picture: (shown.picture = new Picture($("room"))), fields: module.Game.fields() };
 }
 
 async function join() {
@@ -172,10 +172,9 @@ function frame(now) {
   shown.frame += 1;
   shown.at = now;
   marks.add(corrected(), now);
-  [shown.confirmed, shown.marks] = [confirmed(), marks.seen(now)];
+  [shown.confirmed, shown.marks, shown.taken] = [confirmed(), marks.seen(now), [roster.box]];
   const state = game.state();
   played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state), shown);
-  shown.names = played.picture.names ?? [];
   input.show(keys);
   if (now - told.at >= TOLD_MS || state !== document.body.dataset.state) tell(now, state);
   requestAnimationFrame(frame);

@@ -4,11 +4,13 @@ import { element } from "./element.js";
 import { toneOf } from "./tone.js";
 
 /** How many rows there are at most, the last of them the count of the others. */
-const ROWS = { wide: 10, narrow: 4 };
+const ROWS = { wide: 10, narrow: 3 };
 
 export class Roster {
   constructor(list) {
     Object.assign(this, { list, narrow: matchMedia("(max-width: 640px), (max-height: 480px)") });
+    /** Where it stands in the picture. */
+    this.box = { left: 0, top: 0, width: 0, height: 0 };
   }
 
   /** Shows the players among `cubes`, the own one first. */
@@ -28,5 +30,7 @@ export class Roster {
     });
     if (more) items.push(element("li", "", `and ${more} more`));
     this.list.replaceChildren(...items);
+    const [own, around] = [this.list, this.list.parentElement].map((box) => box.getBoundingClientRect());
+    this.box = { left: own.left - around.left, top: own.top - around.top, width: own.width, height: own.height };
   }
 }
