@@ -114,7 +114,7 @@ impl Scene {
         match self {
             Scene::Prediction => {
                 "Your cube answers at once; the server's follows half a round trip later. Where they come apart, yours \
-                 slides back, and a mark in the charts says why."
+                 slides back, and a mark says why."
             }
             Scene::Remote => {
                 "A line joins where you see another player to where they are by now. Smooth and late, or in time and \

@@ -23,7 +23,7 @@ export const BENCHES = {
     /** Whether the best figure of those that are shown is marked. */
     compared: true,
     /** What a figure needs of a line, in CSS pixels. */
-    figure_px: 138,
+    figure_px: 156,
     /** What a figure means, and of which ones less or more is better. */
     figures: {
       "RMS now": ["less", "root mean square of the distance from where the owner is now; as all figures, of the last 5 s"],
@@ -61,7 +61,7 @@ export const BENCHES = {
     figure_px: 190,
     figures: {
       "mean step": [null, "the distance from one capture to the next while the velocity is the same; as all figures, of the last 2 s of motion"],
-      "largest deviation": ["less", "how far a step from capture to capture was from an even one, at most"],
+      "uneven by": ["less", "how far a step from capture to capture was from an even one, at most"],
       "own view off": ["less", "how far the owner's own screen was from where the keys have put it, at most"],
       "input delay": ["less", "how long ago the owner was where its own screen shows it, on average"],
     },
@@ -70,9 +70,9 @@ export const BENCHES = {
     /** Its lanes show rigid bodies, in 3D. */
     bodies: true,
     picture: "your cube and the field in 3D, with the server's bodies and the last snapshot's as outlines",
-    figure_px: 178,
+    figure_px: 170,
     figures: {
-      "own correction p99": ["less", "how far the own cube was from what the server confirmed: 99 % of the corrections of the last 20 s were not more"],
+      "correction p99": ["less", "how far the own cube was from what the server confirmed: 99 % of the corrections of the last 20 s were not more"],
       "bodies corrected": ["less", "how many bodies were corrected, each correction of each counted; as the following, of the last 5 s"],
       "digests agreed": ["more", "how many of the states that came as a digest were predicted to the bit"],
       "states agreed": ["more", "how many states of what was predicted were as predicted, within 3 mm and 1 cm/s"],

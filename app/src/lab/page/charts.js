@@ -47,17 +47,20 @@ export class Charts {
     const { width, height } = fitCanvas(this.canvas);
     const narrow = width < 620;
     const head = narrow ? 17 : 0;
-    const left = narrow ? 40 : 232;
-    // A row with two curves has one line of text more.
-    const weights = this.rows.map((row) => (narrow || row.lanes || row.curves.length === 1 ? 1 : 1.25));
-    const unit = (height - LANE - AXIS) / weights.reduce((sum, weight) => sum + weight);
+    const sum = (weights) => weights.reduce((sum, weight) => sum + weight);
+    // A row with two curves has one line of text more, unless its curves stand beside the question for want of height.
+    const stacked = this.rows.map((row) => (narrow || row.lanes || row.curves.length === 1 ? 1 : 1.5));
+    const beside = !narrow && !this.rows[0].lanes && (height - LANE - AXIS) / sum(stacked) < 28;
+    const left = narrow ? 40 : beside ? 402 : 232;
+    const weights = beside ? this.rows.map(() => 1) : stacked;
+    const unit = (height - LANE - AXIS) / sum(weights);
     let bottom = LANE;
     const boxes = weights.map((weight) => {
       const top = bottom;
       bottom += weight * unit;
       return { top: top + head + 3, bottom: bottom - 5 };
     });
-    this.layout = { width, height, narrow, left, right: width - 10, boxes };
+    this.layout = { width, height, narrow, beside, left, right: width - 10, boxes };
   }
 
   listen() {

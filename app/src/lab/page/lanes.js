@@ -209,7 +209,7 @@ export class Lanes {
 
   columns(count) {
     const { width, height } = this.grid.getBoundingClientRect();
-    let [best, largest] = [1, 0];
+    let [best, largest] = [1, -Infinity];
     for (let columns = 1; columns <= count; columns += 1) {
       const lines = Math.ceil((this.cards[0]?.values.length ?? 0) / this.across(width / columns));
       const size = Math.min(width / columns, 1.4 * (height / Math.ceil(count / columns) - CARD_REST - FIGURES_LINE * lines));

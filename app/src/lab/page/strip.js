@@ -6,9 +6,11 @@ import { colours } from "./theme.js";
 
 /** What stands for a curve is a line of this length, in CSS pixels. */
 const SAMPLE = 14;
+/** Where curves are named that stand beside the question, in CSS pixels. */
+const BESIDE = 194;
 
 export class Strip {
-  /** `row` is one of `questions.js`; `box` = {left, right, top, bottom, narrow}, in CSS pixels. */
+  /** `row` is one of `questions.js`; `box` = {left, right, top, bottom, narrow, beside}, in CSS pixels. */
   constructor(context, row, box) {
     Object.assign(this, { context, row, box });
   }
@@ -140,7 +142,7 @@ export class Strip {
   heading(history, at) {
     if (this.row.lanes) return this.headingOfLanes(history, at);
     const c = this.context;
-    const { narrow, left, top } = this.box;
+    const { narrow, beside, left, top } = this.box;
     const { question, unit, decimals, curves } = this.row;
     c.textBaseline = "middle";
     c.textAlign = "left";
@@ -148,6 +150,7 @@ export class Strip {
     if (!narrow) {
       c.fillStyle = colours.muted;
       c.fillText(question, x, y);
+      if (beside) [x, y] = [BESIDE, y - 14];
     }
     for (const [name, label, colour, kind] of curves) {
       if (!narrow) y += 14;

@@ -208,7 +208,7 @@ impl Screen {
         let over = |of: fn(&Counters) -> u64| self.per_second(WINDOW, of);
         let share = over(|counters| counters.agreed) / over(|counters| counters.compared);
         vec![
-            figure("own correction p99", self.own_correction_p99_m() * 100.0, "cm", 1),
+            figure("correction p99", self.own_correction_p99_m() * 100.0, "cm", 1),
             figure("bodies corrected", over(|counters| counters.corrected), "/s", 0),
             figure(if self.exact { "digests agreed" } else { "states agreed" }, share * 100.0, "%", 1),
             figure("states asked for", over(|counters| counters.asked), "/s", 1),

@@ -142,7 +142,7 @@ fn of_nine_hundred_cubes_most_states_agree_and_few_bodies_are_corrected_while_th
         let (agreed, corrected) = (figure(lane, "states agreed"), figure(lane, "bodies corrected"));
         assert!(agreed > 80.0, "{agreed} %, keys {keys}");
         assert!(corrected < 250.0, "{corrected} per second, keys {keys}");
-        assert!(figure(lane, "own correction p99") < 15.0, "keys {keys}: {:?}", lane.figures);
+        assert!(figure(lane, "correction p99") < 15.0, "keys {keys}: {:?}", lane.figures);
         let steps = told.iter().flat_map(|told| &told.steps);
         for (_, sentence) in steps.filter(|(lane, _)| *lane == 0) {
             assert!(!sentence.contains("resync") && !sentence.contains("unexplained"), "{sentence}");

@@ -203,7 +203,7 @@ fn report(owner: &Owner, (_, name, explain): (AntiAliasing, &'static str, &'stat
         cubes,
         figures: vec![
             figure("mean step", mean_step_m * 100.0, "cm"),
-            figure("largest deviation", deviation_m * 100.0, "cm"),
+            figure("uneven by", deviation_m * 100.0, "cm"),
             figure("own view off", error_m * 100.0, "cm"),
             figure("input delay", delay_ms, "ms"),
         ],

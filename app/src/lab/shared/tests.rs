@@ -42,17 +42,17 @@ fn what_moves_in_frames_is_captured_unevenly_and_the_other_three_are_not() {
     for (frames, deviation) in [(Frames::Even(60), 7.8), (Frames::Even(144), 2.6), (Frames::Even(30), 8.9)] {
         let told = play(frames);
         let last = told.last().expect("some");
-        let of_ignore = figure(last, IGNORE, "largest deviation");
+        let of_ignore = figure(last, IGNORE, "uneven by");
         assert!((of_ignore - deviation).abs() < 0.15, "{of_ignore} cm at {frames:?}");
         for lane in [TICKS, ARTICLE, EXACT] {
-            assert!(figure(last, lane, "largest deviation") < 1e-6, "{lane} at {frames:?}");
+            assert!(figure(last, lane, "uneven by") < 1e-6, "{lane} at {frames:?}");
             assert!((figure(last, lane, "mean step") - 500.0 / 64.0).abs() < 1e-6);
         }
     }
     let told = play(Frames::Jittery);
     let last = told.last().expect("some");
-    assert!(figure(last, IGNORE, "largest deviation") > 5.0);
-    assert!([TICKS, ARTICLE, EXACT].iter().all(|lane| figure(last, *lane, "largest deviation") < 1e-6));
+    assert!(figure(last, IGNORE, "uneven by") > 5.0);
+    assert!([TICKS, ARTICLE, EXACT].iter().all(|lane| figure(last, *lane, "uneven by") < 1e-6));
 }
 
 #[test]
