@@ -51,7 +51,7 @@ export class Charts {
     // A row with two curves has one line of text more, unless its curves stand beside the question for want of height.
     const stacked = this.rows.map((row) => (narrow || row.lanes || row.curves.length === 1 ? 1 : 1.5));
     const beside = !narrow && !this.rows[0].lanes && (height - LANE - AXIS) / sum(stacked) < 28;
-    const left = narrow ? 40 : beside ? 402 : 232;
+    const left = narrow ? 40 : beside ? 410 : 238;
     const weights = beside ? this.rows.map(() => 1) : stacked;
     const unit = (height - LANE - AXIS) / sum(weights);
     let bottom = LANE;

@@ -61,8 +61,9 @@ export class Lanes {
   /** What the line below the lanes says until a figure is asked about. */
   hint() {
     if (!this.bench) return "";
-    const best = this.bench.compared ? ", ★ best of those shown" : ", ↑ higher is";
-    return `↓ lower is better${best}. Point at a figure, or tap it, to read what it means.`;
+    const higher = Object.values(this.bench.figures).some(([better]) => better === "more") ? ", ↑ higher is" : "";
+    const best = this.bench.compared ? ", ★ best of those shown" : "";
+    return `↓ lower is better${higher}${best}. Point at a figure, or tap it, to read what it means.`;
   }
 
   /** Lets go of all cards. */
@@ -239,7 +240,7 @@ export class Lanes {
       if (card.root.hidden || !lane) continue;
       card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
       lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].value.data = format(value, digits); });
-      const text = (said.get(card.name) ?? []).slice(-2).join("\n");
+      const text = (said.get(card.name) ?? []).slice(this.bench.bodies ? -1 : -2).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
     this.markBest(this.cards.filter(({ root }) => !root.hidden));

@@ -5,7 +5,7 @@ import { format } from "./readout.js";
 
 const whole = new Intl.NumberFormat("en");
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDE, TALL, LEFT, RIGHT, YOU, SERVER] = [348, 112, 44, 12, 20, 80];
+const [WIDE, TALL, LEFT, RIGHT, YOU, SERVER] = [348, 114, 50, 12, 20, 80];
 const COUNTED = [["lost", "lost"], ["late", "too late"], ["in_time", "in time"], ["repeated", "only repeating it"]];
 
 const seconds = (at) => `${format(at, 3)} s`;
@@ -76,7 +76,7 @@ function passage([x1, y1], end, fate) {
 
 /** A text at `x` that stays within the picture. */
 function beside(x, y, words) {
-  const half = words.length * 2.6;
+  const half = words.length * 3.9;
   return text(Math.min(Math.max(x, half), WIDE - half), y, words, "middle");
 }
 
