@@ -24,8 +24,8 @@ async function startProgram(port) {
   throw new Error(`${PROGRAM} does not answer at ${origin}`);
 }
 
-/** Opens the lab in a context of its own and waits until it plays. */
-async function open(options = DESKTOP, address = origin) {
+/** Opens the lab as a newcomer does, in a context of its own, and waits until it plays. */
+async function openAnew(options = DESKTOP, address = origin) {
   const context = await browser.newContext({ ...options, permissions: ["clipboard-read", "clipboard-write"] });
   contexts.push(context);
   const page = await context.newPage();
@@ -35,6 +35,22 @@ async function open(options = DESKTOP, address = origin) {
   await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"));
   return page;
 }
+
+/** Opens the lab with its help, so that all controls are seen and their keys act; on a good network, unless an address says
+ *  which. */
+async function open(options = DESKTOP, address = null) {
+  const page = await openAnew(options, address ?? origin);
+  await page.keyboard.press("?");
+  if (!address) {
+    await page.locator("#preset").selectOption("wifi");
+    await page.waitForFunction(() => window.foretell.settings.latency_ms === 20);
+    await letGo(page);
+  }
+  return page;
+}
+
+/** Gives the keys back to the cube, as Escape does, which closes the help where nothing has them. */
+const letGo = (page) => page.evaluate(() => document.activeElement.blur());
 
 async function turnToRemote(page) {
   if ((await page.evaluate(() => window.foretell.settings.scene)) !== "remote") await page.keyboard.press("n");
@@ -117,7 +133,7 @@ const inkOf = (page, selector, colour = null) => page.evaluate(([selector, colou
   }
   copy.drawImage(canvas, 0, 0);
   // Of the charts the plots alone.
-  const left = selector === "#charts" ? 214 : 0;
+  const left = selector === "#charts" ? Math.ceil(window.foretell.axis().left) + 2 : 0;
   const { data } = copy.getImageData(left, 0, canvas.width - left, canvas.height);
   let [ink, sum] = [0, 0];
   for (let i = 0; i < data.length; i += 4) {
@@ -192,7 +208,6 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
-      await page.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
       for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click(), () => turnToLanes(page, "qiita"), () => turnToLanes(page, "shared"), () => turnToLanes(page, "physics")]) {
         await turn(page);
         const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
@@ -220,7 +235,6 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("it is pictured, with a correction's card", async () => {
       const page = await open(options);
-      await picture(page, "start");
       await takeOver(page);
       await page.keyboard.down("ArrowLeft");
       await page.keyboard.press("1");
@@ -285,12 +299,229 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       await turnToStyles(page);
       await until(page, (await newestFrame(page)) + 240);
       await picture(page, "styles", name === "phone");
-      await page.locator(".lane .view canvas").nth(4).click();
+      await page.locator(".lane .view canvas").nth(3).click();
       await until(page, (await newestFrame(page)) + 30);
       await picture(page, "lane", name === "phone");
     });
   });
 }
+
+/** Turns to a scene, and waits for so many frames of it. */
+async function turnTo(page, scene, frames = 30) {
+  await page.locator(`#scenes [data-name="${scene}"]`).click();
+  await page.waitForFunction(([scene, frames]) => window.foretell.frames.length >= frames && window.foretell.frames.slice(-frames).every((frame) => frame.scene === scene), [scene, frames]);
+}
+
+const SCENES = ["prediction", "remote", "styles", "qiita", "shared", "physics"];
+
+/** Every line of text and every button that is seen: where it stands, and of a text how large it is, and its contrast with what
+ *  is behind it. */
+const seenOf = (page) => page.evaluate(() => {
+  const dot = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const paint = (colours) => {
+    dot.clearRect(0, 0, 1, 1);
+    for (const colour of colours) {
+      dot.fillStyle = colour;
+      dot.fillRect(0, 0, 1, 1);
+    }
+    return [...dot.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (parts) => {
+    const [r, g, b] = parts.map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const seen = [];
+  /** What is seen of a rectangle within a box: what boxes around it cut off is not. */
+  const cut = ({ left, top, right, bottom }, of) => {
+    for (let box = of; box; box = box.parentElement) {
+      if (getComputedStyle(box).overflow === "visible") continue;
+      const edge = box.getBoundingClientRect();
+      [left, top, right, bottom] = [Math.max(left, edge.left), Math.max(top, edge.top), Math.min(right, edge.right), Math.min(bottom, edge.bottom)];
+    }
+    return right - left < 1 || bottom - top < 1 ? null : { left, top, right, bottom };
+  };
+  const isSeen = (box) => box.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  for (const button of document.querySelectorAll("button, select")) {
+    const rect = isSeen(button) && cut(button.getBoundingClientRect(), button.parentElement);
+    if (rect) seen.push({ text: `button ${button.textContent}`, ...rect, button: true, pad: Boolean(button.closest(".pad")) });
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const of = node.parentElement;
+    if (!node.data.trim() || of.closest("option, script, noscript, .skeleton") || !isSeen(of)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const behind = [];
+    for (let box = of; box; box = box.parentElement) behind.unshift(getComputedStyle(box).backgroundColor);
+    const [ground, ink] = [paint(behind), paint([...behind, getComputedStyle(of).color])].map((parts) => light(parts.slice(0, 3)));
+    const contrast = (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05);
+    const look = { text: node.data.trim(), px: parseFloat(getComputedStyle(of).fontSize), contrast, disabled: Boolean(of.closest(":disabled")), within: Boolean(of.closest("button, select")), pad: Boolean(of.closest(".pad")) };
+    for (const line of range.getClientRects()) {
+      const rect = cut(line, of);
+      if (rect) seen.push({ ...look, ...rect });
+    }
+  }
+  return seen;
+});
+
+/** Notes every text that is drawn on a canvas from now on: by which font and colour, and where. */
+const noteDrawn = (page) => page.evaluate(() => {
+  window.drawn = [];
+  const draw = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function noted(text, x, y) {
+    if (window.drawn.length < 4000) window.drawn.push({ text, x, y, wide: this.measureText(text).width, font: this.font, colour: this.fillStyle, alpha: this.globalAlpha, canvas: this.canvas.id, frame: window.foretell.frames.at(-1)?.frame });
+    return draw.call(this, text, x, y);
+  };
+});
+
+const overlap = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`on a phone no text is small, pale or covered in any scene, and the keys have a place of their own, ${colorScheme}`, async () => {
+    const page = await open({ ...PHONE, colorScheme });
+    await noteDrawn(page);
+    for (const scene of SCENES) {
+      await turnTo(page, scene);
+      await page.evaluate(() => scrollTo(0, 0));
+      const boxes = await page.evaluate(() => Object.fromEntries(["headline", "legend", "status"].map((id) => [id, document.getElementById(id)]).concat([["pad", document.querySelector(".pad")], ["picture", document.querySelector("#arena:not([hidden]), .lane .view")]])
+        .map(([name, box]) => [name, box.getBoundingClientRect().toJSON()])));
+      for (const [a, b] of [["headline", "legend"], ["headline", "status"], ["legend", "status"], ["headline", "picture"], ["legend", "picture"], ["headline", "pad"], ["legend", "pad"], ["status", "pad"]]) {
+        assert(!overlap(boxes[a], boxes[b]), `${scene}: ${a} and ${b}: ${JSON.stringify([boxes[a], boxes[b]])}`);
+      }
+      assert(boxes.pad.bottom >= 843 && boxes.pad.left <= 0 && boxes.pad.right >= 389, JSON.stringify(boxes.pad));
+      const texts = await seenOf(page);
+      assert(texts.length > 40, `${texts.length} texts`);
+      const wrong = [];
+      for (const { text, px, contrast, disabled } of texts.filter(({ button }) => !button)) {
+        if (px < 12) wrong.push(`${px} px: ${text}`);
+        if (contrast < 4.5 && !disabled) wrong.push(`contrast ${contrast.toFixed(2)}: ${text}`);
+      }
+      const still = texts.filter(({ pad, within }) => !pad && !within);
+      still.forEach((a, i) => still.slice(i + 1).forEach((b) => overlap(a, b) && wrong.push(`"${a.text}" lies over "${b.text}"`)));
+      assert.deepEqual(wrong, [], scene);
+      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+      const last = Math.max(...(await seenOf(page)).filter(({ pad }) => !pad).map(({ bottom }) => bottom));
+      assert(last <= boxes.pad.top, `${scene}: the page ends at ${last} px, the keys begin at ${boxes.pad.top} px`);
+    }
+    const drawn = await page.evaluate(() => {
+      const of = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+      const light = (colour) => {
+        const [r, g, b] = colour.slice(1).match(/../g).map((pair) => parseInt(pair, 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+      };
+      const panel = light(of("panel"));
+      const contrast = (colour) => Math.max(light(colour), panel) / Math.min(light(colour), panel);
+      const pale = ({ colour, alpha }) => alpha === 1 && colour !== of("panel") && contrast(colour) < 4.5;
+      const small = ({ font }) => parseFloat(font.match(/([\d.]+)px/)[1]) < 12;
+      return [...new Set(window.drawn.filter((text) => small(text) || pale(text)).map(({ text, font, colour }) => `${text}: ${font}, ${colour}`))];
+    });
+    assert.deepEqual(drawn, [], "on canvases");
+  });
+}
+
+test("every scene has a title and a sentence of its own over its picture", async () => {
+  const page = await open();
+  const told = [];
+  for (const scene of SCENES) {
+    await turnTo(page, scene);
+    const [title, look] = [await page.locator("#headline h2").innerText(), await page.locator("#headline p").innerText()];
+    assert(title.length > 10 && look.length > 40 && look.endsWith("."), `${scene}: ${title}: ${look}`);
+    told.push(title, look);
+    const [head, picture] = await Promise.all(["#headline", ".picture"].map((box) => page.locator(box).boundingBox()));
+    assert(head.y + head.height <= picture.y + 1, "it covers nothing");
+  }
+  assert.equal(new Set(told).size, told.length);
+});
+
+test("after a change of scene the charts begin where its data begin, grow, and can be dragged back", async () => {
+  const page = await open();
+  const inkAtLeft = async () => {
+    const { left, right } = await page.evaluate(() => window.foretell.axis());
+    return page.evaluate(([from, until]) => {
+      const charts = document.getElementById("charts");
+      const ratio = charts.width / charts.getBoundingClientRect().width;
+      const copy = new OffscreenCanvas(charts.width, charts.height).getContext("2d", { willReadFrequently: true });
+      copy.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--client").trim();
+      copy.fillRect(0, 0, 1, 1);
+      const wanted = [...copy.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+      copy.clearRect(0, 0, 1, 1);
+      copy.drawImage(charts, 0, 0);
+      const { data } = copy.getImageData(from * ratio, 0, (until - from) * ratio, charts.height);
+      let ink = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] && wanted.every((part, k) => Math.abs(part - data[i + k]) < 40)) ink += 1;
+      return ink;
+    }, [left, left + (right - left) / 4]);
+  };
+  for (const scene of SCENES.slice(1).concat("prediction")) {
+    await turnTo(page, scene, 80);
+    const { from_s, until_s, first_s } = await page.evaluate((scene) => {
+      const { frames } = window.foretell;
+      const first = frames.findLastIndex((frame) => frame.scene !== scene) + 1;
+      return { ...window.foretell.axis(), first_s: frames[first].time_s };
+    }, scene);
+    assert(Math.abs(from_s - first_s) < 0.05 && until_s - from_s < 7, JSON.stringify({ scene, from_s, until_s, first_s }));
+    assert((await inkAtLeft()) > 30, `${scene}: ${await inkAtLeft()} pixels of a curve at the left`);
+  }
+  const before = await page.evaluate(() => window.foretell.axis());
+  const box = await page.locator("#charts").boundingBox();
+  await page.mouse.move(box.x + 400, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 600, box.y + 100, { steps: 4 });
+  await page.mouse.up();
+  const back = await page.evaluate(() => window.foretell.axis());
+  assert(back.from_s < before.from_s - 0.2, JSON.stringify({ before, back }));
+});
+
+test("what a figure means is read by a tap and by the keyboard", async () => {
+  const page = await open(PHONE);
+  await page.locator("#now div").nth(2).tap();
+  assert.match(await page.locator("#meaning").innerText(), /^lead: how far the client is ahead/);
+  await page.locator("#now div").nth(2).focus();
+  await page.keyboard.press("Tab");
+  assert.match(await page.locator("#meaning").innerText(), /^input margin: how long before/);
+  await turnTo(page, "styles");
+  await page.locator(".lane:visible .figures div").nth(4).tap();
+  assert.match(await page.locator(".lanes .meaning").innerText(), /^extra step: how much larger .+ Lower is better\.$/);
+});
+
+test("names of cubes stay within the canvas and apart from each other at the upper wall", async () => {
+  const page = await open();
+  await takeOver(page);
+  await page.keyboard.down("ArrowUp");
+  await until(page, (await newestFrame(page)) + 200);
+  await page.keyboard.up("ArrowUp");
+  await noteDrawn(page);
+  await until(page, (await newestFrame(page)) + 5);
+  const { drawn, width, height } = await page.evaluate(() => ({ drawn: window.drawn, ...document.getElementById("arena").getBoundingClientRect().toJSON() }));
+  const at = drawn.findLast(({ canvas }) => canvas === "arena").frame;
+  const names = new Map(drawn.filter(({ canvas, font, frame }) => canvas === "arena" && font.includes("600") && frame === at).map((name) => [name.text, name]));
+  assert(names.size >= 4, [...names.keys()].join());
+  const boxes = [...names.values()].map(({ text, x, y, wide }) => ({ text, left: x, right: x + wide, top: y - 7, bottom: y + 7 }));
+  for (const box of boxes) assert(box.left >= 0 && box.top >= 0 && box.right <= width && box.bottom <= height, JSON.stringify(box));
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => assert(!overlap(a, b), JSON.stringify([a, b]))));
+});
+
+test("who holds the cube stands on it, and changes with the frame in which it is handed over", async () => {
+  const page = await open();
+  await turnTo(page, "shared");
+  await noteDrawn(page);
+  const word = (text) => page.waitForFunction((text) => window.drawn.some((drawn) => drawn.text === text), text);
+  await word("a script holds it");
+  await page.keyboard.press("KeyD");
+  await word("you hold it");
+  await page.locator('[data-event="hand_over"]').click();
+  await word("player 2 holds it");
+  const { handed, mine, theirs, client, other } = await page.evaluate(() => ({
+    handed: window.foretell.frames.find(({ lanes }) => lanes?.holder === 1).frame,
+    mine: window.drawn.find(({ text }) => text === "you hold it"),
+    theirs: window.drawn.find(({ text }) => text === "player 2 holds it"),
+    ...Object.fromEntries(["client", "other"].map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()])),
+  }));
+  assert(theirs.frame - handed <= 4, `handed over in frame ${handed}, drawn in ${theirs.frame}`);
+  assert.deepEqual([mine.colour, theirs.colour], [client, other]);
+  await page.locator('[data-event="hand_over"]').click();
+  await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.holder === 0);
+});
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
@@ -316,7 +547,7 @@ test("the client moves at once and the server later", async () => {
   assert(server > client + 1, `the client moved at frame ${client}, the server at ${server}`);
 });
 
-test("the touch stick and the jump button drive, with two fingers", async () => {
+test("the touch stick and the jump button drive, with two fingers or by one thumb", async () => {
   const page = await open(PHONE);
   const session = await page.context().newCDPSession(page);
   const [stick, jump] = await Promise.all(["#stick", "#jump"].map((id) => page.locator(id).boundingBox()));
@@ -326,6 +557,10 @@ test("the touch stick and the jump button drive, with two fingers", async () => 
     await session.send("Input.dispatchTouchEvent", { type, touchPoints });
     await page.waitForFunction((wanted) => !window.foretell.frames.at(-1).bot && window.foretell.frames.at(-1).keys === wanted, keys);
   }
+  const from = await newestFrame(page);
+  await page.touchscreen.tap(stick.x + stick.width / 2, stick.y + stick.height / 2);
+  await page.waitForFunction((from) => window.foretell.frames.some(({ frame, keys }) => frame > from && keys === 16), from);
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0);
 });
 
 test("keys are let go when the window loses its focus", async () => {
@@ -359,12 +594,11 @@ test("a click on a mark opens its card", async () => {
   await page.keyboard.press("p");
   await page.waitForTimeout(100);
   const box = await page.locator("#charts").boundingBox();
-  const { time_s, newest } = await page.evaluate(() => ({
+  const { time_s, from_s, until_s, left, right } = await page.evaluate(() => ({
     time_s: window.foretell.corrections.findLast(({ causes }) => causes.includes("server event")).time_s,
-    newest: window.foretell.frames.at(-1).time_s,
+    ...window.foretell.axis(),
   }));
-  const [left, right] = [212, box.width - 10];
-  await page.mouse.click(box.x + right - ((Math.max(newest, 20) - time_s) / 20) * (right - left), box.y + 9);
+  await page.mouse.click(box.x + left + ((time_s - from_s) / (until_s - from_s)) * (right - left), box.y + 9);
   assert.match(await page.locator("#card").innerText(), /server event/);
 });
 
@@ -429,6 +663,8 @@ for (const [way, turn] of [
 test("the scene of styles shows a lane for each curve, with its picture, its figures and a curve in the charts", async () => {
   const page = await open();
   await turnToStyles(page);
+  assert.equal(await page.locator(".lane:visible").count(), 4);
+  while (await page.locator(".rest button").count()) await page.locator(".rest button").first().click();
   await until(page, (await newestFrame(page)) + 240);
   const names = await page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes.map(({ name }) => name));
   assert.deepEqual(await page.locator(".lane h3").allInnerTexts(), names);
@@ -439,8 +675,9 @@ test("the scene of styles shows a lane for each curve, with its picture, its fig
     await until(page, (await newestFrame(page)) + 10);
     const second = await inkOf(page, canvas);
     assert(first.ink > 2000 && first.sum !== second.sum, JSON.stringify({ name: names[i - 1], first, second }));
-    assert.match(await page.locator(`.lane:nth-child(${i})`).innerText(), /RMS now\s+[\d.]+ cm\s+delay\s+(\d+|–) ms\s+RMS then/);
+    assert.match(await page.locator(`.lane:nth-child(${i})`).innerText(), /RMS now ↓\s+[\d.]+ cm\s+delay ↓\s+(\d+|–) ms\s+RMS then/);
   }
+  assert(await page.locator(".lane .best").count() > 5, "the best figures are marked");
   for (const colour of ["client", "late", "local", "event", "text", "ghost"]) {
     const { ink } = await inkOf(page, "#charts", colour);
     assert(ink > 40, `${ink} pixels of ${colour}`);
@@ -479,10 +716,12 @@ test("a lane is shown alone, switched off and back, and its curve with it; a cho
   await until(page, (await newestFrame(page)) + 60);
   const shown = () => page.locator(".lane:visible h3").allInnerTexts();
   const all = await shown();
-  await page.locator(".lane:nth-child(5) .view canvas").click();
-  assert.deepEqual(await shown(), [all[4]]);
+  const others = (await page.locator(".lane").count()) - all.length;
+  assert.deepEqual([all.length, others], [4, 4]);
+  await page.locator(".lane:nth-child(4) .view canvas").click();
+  assert.deepEqual(await shown(), [all[3]]);
   assert.match(await page.locator(".lane.alone").innerText(), /corrected[\s\S]+D18[\s\S]+unsteady/);
-  assert.equal(await page.locator(".rest button").count(), all.length - 1);
+  assert.equal(await page.locator(".rest button").count(), all.length + others - 1);
   await page.locator(".lane.alone .view canvas").click();
   assert.deepEqual(await shown(), all);
   await page.locator(".lane:nth-child(3) .off").click();
@@ -490,7 +729,7 @@ test("a lane is shown alone, switched off and back, and its curve with it; a cho
   assert.deepEqual(await shown(), all.filter((_, i) => i !== 2));
   await until(page, (await newestFrame(page)) + 3);
   assert.equal((await inkOf(page, "#charts", "local")).ink, 0);
-  await page.locator(".rest button").click();
+  await page.locator(".rest button").first().click();
   await page.mouse.move(5, 5);
   assert.deepEqual(await shown(), all);
   await page.locator("#control-curves").selectOption({ label: "PUN's views" });
@@ -530,7 +769,7 @@ test("a cheat is seen by others where the server believes everything, and only t
   await page.locator("#preset").selectOption("perfect");
   for (const [believes, fast] of [["everything", true], ["nothing", false]]) {
     await page.locator("#control-server_believes").selectOption({ index: fast ? 1 : 0 });
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.keyboard.down("ArrowLeft");
     await until(page, (await newestFrame(page)) + 240);
     await page.keyboard.up("ArrowLeft");
@@ -574,7 +813,7 @@ test("an owner that moves in frames is captured unevenly, by the other strategie
   await turnToLanes(page, "shared");
   for (const frames of ["30 Hz", "144 Hz"]) {
     await page.locator("#control-owner_frames").selectOption({ label: frames });
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.keyboard.down(frames === "30 Hz" ? "ArrowLeft" : "ArrowRight");
     await until(page, (await newestFrame(page)) + 110);
     const lanes = await lanesOf(page);
@@ -644,7 +883,7 @@ test("in 3D a second person takes over from the bot with keys of their own", asy
   assert(await page.locator("#second").isHidden());
   await page.locator("#control-second_player").click();
   await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.lanes.length === 2 && !document.getElementById("second").hidden);
-  await page.keyboard.press("Escape");
+  await letGo(page);
   assert.equal(await page.evaluate(() => window.foretell.frames.at(-1).lanes.second), undefined, "the bot plays");
   await page.keyboard.press("KeyI");
   await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.second === 0);
@@ -675,7 +914,7 @@ test("a replayed run turns to its scene by itself", async () => {
   const again = await open(DESKTOP, link);
   assert(await again.locator("#arena").isVisible());
   await again.waitForFunction(() => window.foretell.frames.at(-1).replaying && window.foretell.frames.at(-1).lanes);
-  assert.equal(await again.locator(".lane:visible").count(), 8);
+  assert.equal(await again.locator(".lane:visible").count(), 4);
   assert(await again.locator("#control-curves").isVisible());
 });
 
@@ -686,7 +925,7 @@ test("bots come and go with their slider, and the person drives on", async () =>
     await page.locator("#control-bots").fill(String(bots));
     await page.waitForFunction((wanted) => others(window.foretell.frames.at(-1)).length === wanted, bots);
   }
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.keyboard.down("KeyA");
   await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 4);
 });
@@ -723,7 +962,7 @@ test("a preset changes the network while the run goes on, in both scenes", async
     await page.keyboard.press("e");
     const before = await newestFrame(page);
     await page.locator("#preset").selectOption(preset);
-    await page.keyboard.press("Escape");
+    await letGo(page);
     await page.waitForFunction((name) => window.foretell.marks.at(-1)?.caption === `preset ${name}`, preset);
     const [after, seen] = [await newestFrame(page), await frames(page)];
     assert(after >= before && seen.some(({ frame }) => frame === before), "frames are counted on");
@@ -736,7 +975,7 @@ test("a preset changes the network while the run goes on, in both scenes", async
 test("every script has a key and marks what it does on the time axis", async () => {
   const page = await open();
   const scripts = await page.locator("#scripts button").evaluateAll((buttons) => buttons.map((button) => button.dataset.script));
-  assert.deepEqual(scripts, ["jump", "blackout", "bursts", "server", "sleep"]);
+  assert.deepEqual(scripts, ["spike", "blackout", "bursts", "server", "sleep", "hiccup"]);
   const captions = ["latency 30 ms", "total loss", "10 % in bursts of 8", "server stalls", "your tab sleeps"];
   for (const [i, caption] of captions.entries()) {
     await page.keyboard.press(String(5 + i));
@@ -770,7 +1009,7 @@ test("a link of remote players with scripts and presets plays the same run, bit 
   await page.keyboard.press("8");
   await page.keyboard.down("ArrowUp");
   await page.locator("#preset").selectOption("4g");
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await until(page, (await newestFrame(page)) + 240);
   await page.keyboard.press("6");
   await until(page, (await newestFrame(page)) + 60);
@@ -831,9 +1070,9 @@ test("others are predicted from relayed inputs when asked to, by key and in the 
   await turnToRemote(page);
   await page.locator("#preset").selectOption("4g");
   const key = await page.locator("#control-others").getAttribute("aria-keyshortcuts");
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.keyboard.press(key);
-  await page.keyboard.press("Escape");
+  await letGo(page);
   await page.waitForFunction(() => others(window.foretell.frames.at(-1)).every(({ source }) => source === "predicted"));
   await page.waitForFunction(() => window.foretell.corrections.some(({ own, causes }) => !own && causes.includes("relayed input differed")));
   assert.deepEqual(await page.evaluate(() => window.foretell.corrections.filter(({ causes }) => !causes.length)), []);
@@ -904,8 +1143,9 @@ test("it says so when the program is gone and goes on when it is back", async ()
   await gone;
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("does not answer"));
   await startProgram(Number(new URL(origin).port));
-  await page.waitForFunction(() => !document.getElementById("status").textContent.includes("does not answer"));
+  await page.waitForFunction(() => document.getElementById("status").textContent === "The program is back: the run begins anew.");
   await until(page, 30);
+  await page.waitForFunction(() => !document.getElementById("status").textContent.includes("anew"));
   // The browser itself reports each connection that was refused meanwhile.
   complaints = complaints.filter((text) => !/WebSocket connection.*failed/.test(text));
 });

@@ -47,6 +47,9 @@ struct LabArgs {
     /// The address that it is served on; any that is not loopback lets others in.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = address)]
     bind: IpAddr,
+    /// Opens the page in a browser.
+    #[arg(long)]
+    open: bool,
 }
 
 /// Runs the program. What goes wrong is one sentence on stderr.
@@ -83,7 +86,7 @@ pub fn run() -> ExitCode {
 fn run_lab(args: LabArgs) -> Result<()> {
     log::start("info");
     let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
-    runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind }))
+    runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind, open: args.open }))
 }
 
 /// What clap has to say, without the usage.

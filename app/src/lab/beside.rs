@@ -23,6 +23,8 @@ pub struct Beside {
     bots: Bots,
     /// The scene whose engine it is.
     running: Option<(Scene, Box<dyn Bench>)>,
+    /// How many frames it has run while no key was pressed: it may open by itself. `None` once one was.
+    opening: Option<u32>,
 }
 
 /// What an engine has made of a frame.
@@ -37,7 +39,7 @@ impl Beside {
     /// The engine of the scene that is selected, if it is one of lanes.
     pub fn new(seed: u64, settings: &Settings) -> Beside {
         let session = Session { tick_rate: 60, players: PLAYER + 1, input: Keys::Recorded, ..Session::default() };
-        let mut beside = Beside { seed, bots: Bots::new(&session, seed), running: None };
+        let mut beside = Beside { seed, bots: Bots::new(&session, seed), running: None, opening: None };
         beside.turn_to(settings.scene());
         beside
     }
@@ -46,6 +48,7 @@ impl Beside {
     pub fn turn_to(&mut self, scene: Scene) {
         if self.running.as_ref().is_none_or(|(running, _)| *running != scene) {
             self.running = bench(scene, self.seed).map(|bench| (scene, bench));
+            self.opening = Some(0);
         }
     }
 
@@ -61,10 +64,14 @@ impl Beside {
         }
     }
 
-    /// Runs the next frame with these keys, or the bot's where there are none.
+    /// Runs the next frame with these keys, or the bot's where there are none. As long as the person has pressed none, the
+    /// engine's own come first.
     pub fn frame(&mut self, frame: u32, keys: Option<u8>, settings: &Settings) -> Option<Made> {
         let (_, bench) = self.running.as_mut()?;
-        let keys = keys.unwrap_or_else(|| self.bots.bits(PLAYER, Tick::new(frame)));
+        let age = self.opening.filter(|_| keys.unwrap_or(0) == 0);
+        self.opening = age.map(|age| age + 1);
+        let opening = age.and_then(|age| bench.opening(age));
+        let keys = opening.or(keys).unwrap_or_else(|| self.bots.bits(PLAYER, Tick::new(frame)));
         Some(Made { keys, questions: bench.questions(), lanes: bench.frame(frame, keys, settings) })
     }
 }

@@ -138,6 +138,7 @@ impl Control {
             "source": self.source,
             "restarts": self.key.restarts(),
             "scenes": self.key.scenes().iter().map(|scene| scene.name()).collect::<Vec<_>>(),
+            "in_sight": self.key.is_in_sight(),
         });
         let more = match self.range {
             Range::Slider { min, max, per_unit, unit } => {

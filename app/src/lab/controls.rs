@@ -371,4 +371,15 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     lane_controls::SECOND,
     lane_controls::RELAY,
     lane_controls::PREDICTED,
+    Control {
+        key: Key::Prediction,
+        name: "prediction",
+        label: "prediction",
+        group: Group::Methods,
+        range: Range::Toggle,
+        default: 1,
+        explain: "Whether your client simulates your own cube at once, or waits for what the server says of it, as of the \
+                  others.",
+        source: "Q1, Q2",
+    },
 ];

@@ -1,6 +1,6 @@
 //! The protocol: a message of the page in, the program's answer out. Pure: the same messages give the same answers.
 
-use super::controls::{CONTROLS, Key};
+use super::controls::{CONTROLS, Key, Scene};
 use super::faults::Faulty;
 use super::frame::Frame;
 use super::presets;
@@ -58,6 +58,9 @@ enum Answer {
         controls: Vec<Value>,
         presets: Vec<Offered>,
         scripts: Vec<OnOffer>,
+        /// Those of the new run that have been made already.
+        frames: Vec<Frame>,
+        scenes: Vec<Headline>,
         #[serde(flatten)]
         chosen: Chosen,
     },
@@ -97,6 +100,15 @@ struct OnOffer {
     source: &'static str,
 }
 
+/// What stands over a scene.
+#[derive(Serialize)]
+struct Headline {
+    name: &'static str,
+    title: &'static str,
+    /// What to look at.
+    look: &'static str,
+}
+
 /// What is chosen.
 #[derive(Serialize)]
 struct Chosen {
@@ -119,6 +131,12 @@ impl OnOffer {
     }
 }
 
+impl Headline {
+    fn of(scene: Scene) -> Headline {
+        Headline { name: scene.name(), title: scene.title(), look: scene.look() }
+    }
+}
+
 impl Dialogue {
     /// Begins with the default run.
     pub fn new() -> Dialogue {
@@ -126,7 +144,7 @@ impl Dialogue {
     }
 
     /// What the program says first.
-    pub fn greeting(&self) -> String {
+    pub fn greeting(&mut self) -> String {
         text(&self.ready())
     }
 
@@ -184,7 +202,9 @@ impl Dialogue {
         Ok(Some(answer))
     }
 
-    fn ready(&self) -> Answer {
+    /// A new run: it begins when the person is in it.
+    fn ready(&mut self) -> Answer {
+        let frames = self.run.warm_up();
         let settings = self.run.settings();
         let offered = |preset: presets::Preset| Offered { name: preset.name, explain: preset.explain };
         Answer::Ready {
@@ -192,6 +212,8 @@ impl Dialogue {
             controls: CONTROLS.iter().map(|control| control.describe(settings.code(control.key))).collect(),
             presets: presets::presets().into_iter().map(offered).collect(),
             scripts: SCRIPTS.iter().map(OnOffer::of).collect(),
+            frames,
+            scenes: Scene::ALL.map(Headline::of).into(),
             chosen: self.chosen(),
         }
     }

@@ -10,7 +10,7 @@ use super::recording::Event;
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
-use foretell::session::client::Source;
+use foretell::session::client::{Corrected, EntityMode, Reconciliation, Source};
 use foretell::{
     Client, ClientConfig, ClientState, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Stepping, Tick,
     TickRate,
@@ -93,6 +93,19 @@ impl Stage {
         }
     }
 
+    /// The person's own cube, where the newest snapshot has it.
+    fn own(&self, client: &Client<Arena>) -> Option<Entity> {
+        let (_, rows) = client.newest_snapshot()?;
+        rows.iter().map(|(entity, _)| entity).find(|entity| Some(entity.player()) == self.human)
+    }
+
+    /// The person's client predicts their own cube, or takes it from the server's states like any other.
+    pub fn predict_own(&self, client: &mut Client<Arena>, yes: bool) {
+        if let Some(own) = self.own(client) {
+            client.set_mode(own, (!yes).then_some(EntityMode::Interpolated));
+        }
+    }
+
     /// Forgets what belongs to the last frame alone.
     pub fn begin_frame(&mut self) {
         self.corrections.clear();
@@ -136,6 +149,15 @@ impl Stage {
         self.inputs.clear();
     }
 
+    /// Tells the witness how far the client's predictions have been compared.
+    fn witness_compared(&mut self, client: &Client<Arena>, frame: &Frame<'_>) {
+        let compares = self.config.reconciliation != Reconciliation::Off;
+        let newest = client.newest_snapshot().map(|(tick, _)| tick).filter(|_| compares);
+        let is_own = |corrected: &&Corrected| Some(corrected.entity.player()) == self.human;
+        let own: Vec<_> = frame.corrections.iter().filter(is_own).copied().collect();
+        self.witness.note_compared(newest, &own);
+    }
+
     fn show(&mut self, Moment { now, local: at }: Moment, client: &Client<Arena>) {
         let Screen { cubes, correction_m, .. } = &mut self.screen;
         cubes.clear();
@@ -148,12 +170,12 @@ impl Stage {
         self.views.clear();
         client.present(at, |view| {
             let (player, position) = (view.entity.player(), view.pose().position);
+            let (source, beyond_ms) = source(view.source);
             if player == human {
                 *correction_m = view.offset.distance();
-                cubes.push(shown("client", player, position, "predicted"));
+                cubes.push(Shown { beyond_ms, ..shown("client", player, position, source) });
                 return;
             }
-            let (source, beyond_ms) = source(view.source);
             cubes.push(Shown { beyond_ms, ..shown("other", player, position, source) });
             self.views.push((view.entity, position, beyond_ms));
         });
@@ -214,6 +236,7 @@ impl Driver<Arena> for Stage {
             self.witness.correction(corrected, own, &self.packets)
         });
         self.corrections.extend(explained);
+        self.witness_compared(client, frame);
         self.move_local(client);
         self.show(at, client);
         (self.screen.tick, self.screen.state) = (frame.tick.get(), state_name(frame.state));

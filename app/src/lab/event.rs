@@ -11,8 +11,8 @@ pub enum Event {
     Stall,
     /// The local cube starts again from the client's state.
     Realign,
-    /// The script "jump": the latency goes up and comes back.
-    Jump,
+    /// The script "spike": the latency goes up and comes back.
+    Spike,
     /// The script "blackout": nothing gets through for a while.
     Blackout,
     /// The script "bursts": losses in a row.
@@ -29,16 +29,20 @@ pub enum Event {
     ClientTeleport,
     /// The first article's scene: the client ignores the server for 5 s.
     IgnoredResync,
+    /// The script "hiccup": nothing gets through for a moment.
+    Hiccup,
+    /// The scene of shared mode: who does not hold the cube gets it.
+    HandOver,
 }
 
 impl Event {
     /// All of them, in the order of their tags in a link.
-    pub const NAMED: [(Event, &'static str); 13] = [
+    pub const NAMED: [(Event, &'static str); 15] = [
         (Event::Impulse, "impulse"),
         (Event::Teleport, "teleport"),
         (Event::Stall, "stall"),
         (Event::Realign, "realign"),
-        (Event::Jump, "jump"),
+        (Event::Spike, "spike"),
         (Event::Blackout, "blackout"),
         (Event::Bursts, "bursts"),
         (Event::Server, "server"),
@@ -47,6 +51,8 @@ impl Event {
         (Event::TripleDirection, "triple_direction"),
         (Event::ClientTeleport, "client_teleport"),
         (Event::IgnoredResync, "ignored_resync"),
+        (Event::Hiccup, "hiccup"),
+        (Event::HandOver, "hand_over"),
     ];
 
     /// Its name in messages.

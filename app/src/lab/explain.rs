@@ -6,6 +6,7 @@
 use super::frame::Correction;
 use super::packets::Packets;
 use super::recording::Event;
+use super::replaced::{Outcome, Replaced, Stretch};
 use foretell::rollback::Difference;
 use foretell::session::client::{Causes, ClientEvent, Corrected};
 use foretell::session::server::{LateInput, ServerEvent};
@@ -35,8 +36,8 @@ pub struct Witness {
     substituted: VecDeque<(Tick, u32)>,
     /// What the lab did to the cube, and the tick that came next.
     events: VecDeque<(Tick, Event)>,
-    /// What the client was told in the frame that is made: the newest tick, and how many.
-    told: Option<(Tick, u32)>,
+    /// Inputs that were replaced, until it is known whether that mattered.
+    replaced: Replaced,
     /// The first tick that the player gave an input for; before it there was none to miss.
     pub first_input: Option<Tick>,
     /// Sentences for the frame that is made.
@@ -52,7 +53,7 @@ impl Witness {
             late: VecDeque::new(),
             substituted: VecDeque::new(),
             events: VecDeque::new(),
-            told: None,
+            replaced: Replaced::default(),
             first_input: None,
             notes: Vec::new(),
         }
@@ -63,14 +64,41 @@ impl Witness {
         self.notes.push(sentence);
     }
 
-    /// What is to be said in the frame that is made; all that the client was told of in it as one sentence.
+    /// What is to be said in the frame that is made.
     pub fn take_notes(&mut self) -> Vec<String> {
-        if let Some((newest, ticks)) = self.told.take()
-            && self.lateness(newest, ticks).is_none()
-        {
-            self.notes.push(self.missing(newest, ticks));
-        }
         core::mem::take(&mut self.notes)
+    }
+
+    /// The client has compared the state `compared`, or compares none, and has corrected these of the player's own: what was
+    /// replaced before it is told with what it came to.
+    pub fn note_compared(&mut self, compared: Option<Tick>, own: &[Corrected]) {
+        for (stretch, outcome) in self.replaced.settle(compared, own) {
+            let note = self.outcome(&stretch, outcome);
+            self.notes.push(note);
+        }
+    }
+
+    fn outcome(&self, stretch: &Stretch, outcome: Outcome) -> String {
+        let Stretch { newest, ticks, late_ms } = *stretch;
+        let subject = match ticks {
+            1 => format!("input {}", number(newest)),
+            _ => format!("{ticks} inputs up to {}", number(newest)),
+        };
+        let lateness = match (ticks, late_ms) {
+            (_, None) => "had not come when due".to_owned(),
+            (1, Some(by)) => format!("came {} late", ms(by)),
+            (_, Some(by)) => format!("came up to {} late or never", ms(by)),
+        };
+        let right = match self.gap {
+            GapPolicy::RepeatLast { .. } => "the repeat was right",
+            _ => "what stood in for it was right",
+        };
+        let end = match outcome {
+            Outcome::Right => format!("{right}: nothing to correct"),
+            Outcome::Corrected => format!("{}, and your cube was corrected", self.done(ticks, newest)),
+            Outcome::Unknown => self.done(ticks, newest),
+        };
+        format!("{subject} {lateness}, {end}")
     }
 
     /// The lab has changed the cube on the server just before `tick`.
@@ -80,13 +108,9 @@ impl Witness {
 
     /// An input of the player came too late.
     pub fn note_late(&mut self, late: &LateInput) {
-        let tick = number(late.tick);
-        self.notes.push(format!(
-            "the input for tick {tick} came {} too late: {}",
-            ms(late.by.millis()),
-            self.done(1, late.tick)
-        ));
-        keep(&mut self.late, (late.tick, late.by.millis()));
+        let late_ms = late.by.millis();
+        self.replaced.note(Stretch { newest: late.tick, ticks: 1, late_ms: Some(late_ms) });
+        keep(&mut self.late, (late.tick, late_ms));
     }
 
     /// What the server reports of itself.
@@ -124,8 +148,8 @@ impl Witness {
                     return;
                 }
                 keep(&mut self.substituted, (*newest, *ticks));
-                let before = self.told.map_or(0, |(_, ticks)| ticks);
-                self.told = Some((*newest, before + ticks));
+                let stretch = Stretch { newest: *newest, ticks: *ticks, late_ms: self.lateness(*newest, *ticks) };
+                self.replaced.note(stretch);
             }
             ClientEvent::SlackLimited { asked_ticks } => self.notes.push(format!(
                 "the network would need {asked_ticks:.1} ticks of slack, which is more than is allowed: some inputs come late"
@@ -350,13 +374,33 @@ mod tests {
         let late = LateInput { player: PlayerId::new(1), tick: Tick::new(4711), by: Offset::from_micros(23_100) };
         witness.note_late(&late);
         witness.note_client(&ClientEvent::Substituted { newest: Tick::new(4711), ticks: 1 });
+        let corrected = corrected(4712, Causes::OWN_INPUT);
+        witness.note_compared(Some(Tick::new(4712)), &[corrected]);
         assert_eq!(
             witness.take_notes(),
-            ["the input for tick 4,711 came 23 ms too late: the server repeated tick 4,710"]
+            ["input 4,711 came 23 ms late, the server repeated tick 4,710, and your cube was corrected"]
         );
-        let told = witness.correction(&corrected(4712, Causes::OWN_INPUT), true, &Packets::default());
+        let told = witness.correction(&corrected, true, &Packets::default());
         assert_eq!(told.sentence, "the input for tick 4,711 arrived 23 ms too late; the server repeated tick 4,710");
         assert_eq!(told.causes, ["own input late or substituted"]);
+    }
+
+    #[test]
+    fn a_late_input_whose_repeat_was_right_reads_so_once_the_state_has_been_compared() {
+        let mut witness = Witness { first_input: Some(Tick::new(20)), ..Witness::new() };
+        witness.note_late(&LateInput {
+            player: PlayerId::new(1),
+            tick: Tick::new(229),
+            by: Offset::from_micros(13_000),
+        });
+        witness.note_compared(Some(Tick::new(229)), &[]);
+        assert!(witness.take_notes().is_empty(), "it is not known yet");
+        witness.note_compared(Some(Tick::new(230)), &[]);
+        assert_eq!(witness.take_notes(), ["input 229 came 13 ms late, the repeat was right: nothing to correct"]);
+        witness.note_client(&ClientEvent::Substituted { newest: Tick::new(240), ticks: 3 });
+        witness.note_compared(None, &[]);
+        let told = "3 inputs up to 240 had not come when due, the server repeated the last one it had";
+        assert_eq!(witness.take_notes(), [told], "where nothing is compared, nobody can know");
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub struct Now {
     pub misprediction_m: f64,
     pub correction_m: f64,
     pub lead_ticks: f64,
+    /// How long after a key the own cube answers to it: nothing where it is predicted.
+    pub answer_ms: f64,
     pub rtt_ms: f64,
     pub input_miss_rate: f64,
     pub up_bytes_per_s: u64,

@@ -48,10 +48,11 @@ pub enum Key {
     Second,
     Relay,
     Predicted,
+    Prediction,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 41;
+pub const CONTROLS_LEN: usize = 42;
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +80,11 @@ impl Scene {
     /// Those of a session with a person in it, whichever engine runs it.
     const OF_SESSIONS: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Physics];
 
+    /// Whether it shows the session itself, and not an engine beside it.
+    pub fn is_of_session(self) -> bool {
+        Scene::OF_SESSION.contains(&self)
+    }
+
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
@@ -88,6 +94,48 @@ impl Scene {
             Scene::Qiita => "qiita",
             Scene::Shared => "shared",
             Scene::Physics => "physics",
+        }
+    }
+
+    /// What it is about, in a line.
+    pub fn title(self) -> &'static str {
+        match self {
+            Scene::Prediction => "You play ahead of the server",
+            Scene::Remote => "The others are shown in the past",
+            Scene::Styles => "One path, drawn by different methods",
+            Scene::Qiita => "Who decides where you are?",
+            Scene::Shared => "Moved in frames, sent in ticks",
+            Scene::Physics => "A whole pile is predicted",
+        }
+    }
+
+    /// What to look at in it, in a sentence or two.
+    pub fn look(self) -> &'static str {
+        match self {
+            Scene::Prediction => {
+                "Your cube answers at once; the server's follows half a round trip later. Where they come apart, yours \
+                 slides back, and a mark in the charts says why."
+            }
+            Scene::Remote => {
+                "A line joins where you see another player to where they are by now. Smooth and late, or in time and \
+                 guessed: that is the choice."
+            }
+            Scene::Styles => {
+                "Each lane gets the same few updates. Compare the path it draws with the true one, faint below it, and how \
+                 late it is."
+            }
+            Scene::Qiita => {
+                "One key in three architectures: look on whose screen your cube moves at once, and who waits for a round \
+                 trip."
+            }
+            Scene::Shared => {
+                "Whoever holds the cube moves it in frames; ticks capture it for the others. Hold a direction, and see \
+                 whose steps are uneven."
+            }
+            Scene::Physics => {
+                "Your cube drives into the pile, and all that it pushes moves at once on your screen. The outlines are the \
+                 server's bodies, half a round trip behind."
+            }
         }
     }
 }
@@ -131,6 +179,25 @@ impl Key {
             key if key.is_network() => &Scene::ALL,
             _ => &Scene::OF_SESSION,
         }
+    }
+
+    /// Whether the page shows it without being asked: what a newcomer tries first, and what a scene is about.
+    pub fn is_in_sight(self) -> bool {
+        matches!(
+            self,
+            Key::Latency
+                | Key::Loss
+                | Key::Prediction
+                | Key::Correction
+                | Key::Curve
+                | Key::Others
+                | Key::Motion
+                | Key::Curves
+                | Key::Believes
+                | Key::OwnerFrames
+                | Key::Field
+                | Key::Second
+        )
     }
 
     /// Whether it is one of those that a preset sets.

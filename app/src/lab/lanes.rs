@@ -14,6 +14,9 @@ pub struct Lanes {
     /// The keys of a second person, while one plays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second: Option<u8>,
+    /// Which player holds the cube, 0 is the person; `None` where it does not change hands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<u8>,
 }
 
 /// One method.
@@ -58,6 +61,10 @@ pub trait Bench: Send {
     fn questions(&self) -> &'static [Question];
     /// Lets something happen in the next frame, by its name; whether it knows it.
     fn event(&mut self, name: &str) -> bool;
+    /// The keys by which it opens by itself, so many frames after its beginning, until the person presses one.
+    fn opening(&self, _age: u32) -> Option<u8> {
+        None
+    }
     /// A second person holds these keys from the next frame on, and plays from now on.
     fn second(&mut self, _keys: u8) {}
     /// Runs the next frame of 1/60 s with these keys held.

@@ -32,6 +32,7 @@ mod presets;
 mod qiita;
 mod rates;
 mod recording;
+mod replaced;
 mod run;
 mod script;
 mod server;
@@ -46,5 +47,7 @@ pub use server::{LabOptions, serve};
 mod tests;
 #[cfg(test)]
 mod tests_lanes;
+#[cfg(test)]
+mod tests_opening;
 #[cfg(test)]
 mod tests_remote;

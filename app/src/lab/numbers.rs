@@ -1,9 +1,10 @@
 //! The numbers of a frame: of the client's counters, the rates, and what was seen of the others.
 
+use super::controls::Key;
 use super::frame::{Chart, Now};
 use super::others::Seen;
 use super::rates::Rates;
-use foretell::TickRate;
+use super::settings::Settings;
 use foretell::session::client::ClientStats;
 
 /// The newest point of each curve.
@@ -30,13 +31,19 @@ pub fn chart(now: &Now, stats: &ClientStats, seen: Seen, resimulated_ticks: u32)
 }
 
 /// The numbers under the picture.
-pub fn now(stats: &ClientStats, rates: Rates, correction_m: f64, (seen, rate): (Seen, TickRate)) -> Now {
+pub fn now(stats: &ClientStats, rates: Rates, correction_m: f64, (seen, settings): (Seen, &Settings)) -> Now {
     let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
-    let ms = |ticks: f64| ticks * rate.seconds() * 1000.0;
+    let ms = |ticks: f64| ticks * settings.tick_rate().seconds() * 1000.0;
     Now {
         misprediction_m: stats.misprediction_m,
         correction_m,
         lead_ticks: stats.lead_ticks,
+        // A key counts on the server when its clock comes to where the client's was; what comes of it comes back, and waits to
+        // be shown like all that is not predicted.
+        answer_ms: match settings.is_on(Key::Prediction) {
+            true => 0.0,
+            false => ms(stats.lead_ticks + stats.playout_delay_ticks) + rtt_ms / 2.0,
+        },
         rtt_ms,
         input_miss_rate: rates.input_miss_rate,
         up_bytes_per_s: rates.up_bytes_per_s,

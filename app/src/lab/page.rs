@@ -23,6 +23,7 @@ const JS: &str = "text/javascript; charset=utf-8";
 const FILES: &[File] = files! {
     "index.html": HTML,
     "style.css": CSS,
+    "scenes.css": CSS,
     "icon.svg": SVG,
     "app.js": JS,
     "arena.js": JS,
@@ -38,16 +39,21 @@ const FILES: &[File] = files! {
     "element.js": JS,
     "events.js": JS,
     "hall.js": JS,
+    "headline.js": JS,
     "history.js": JS,
     "input.js": JS,
     "lane.js": JS,
     "lanes.js": JS,
     "link.js": JS,
+    "log.js": JS,
     "loop.js": JS,
     "matrix.js": JS,
+    "meaning.js": JS,
     "packets.js": JS,
     "picture.js": JS,
     "pile.js": JS,
+    "pointer.js": JS,
+    "prediction.js": JS,
     "projection.js": JS,
     "questions.js": JS,
     "readout.js": JS,
@@ -62,6 +68,7 @@ const FILES: &[File] = files! {
     "tabs.js": JS,
     "theme.js": JS,
     "tones.js": JS,
+    "tour.js": JS,
 };
 
 /// The file of this path; `/` is the page itself.

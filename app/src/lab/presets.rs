@@ -4,8 +4,8 @@ use super::settings::Settings;
 use crate::plan::{self, Plan};
 use foretell::netsim::Conditions;
 
-/// The preset that a run starts with.
-pub const DEFAULT: &str = "wifi";
+/// The preset that a run starts with: one on which there is something to see.
+pub const DEFAULT: &str = "antipodes";
 
 /// Conditions of a network under a name.
 #[derive(Clone, PartialEq, Debug)]

@@ -166,6 +166,19 @@ impl Run {
         self.notes.push(format!("the run started again: both ends must agree on \"{label}\" from the start"));
     }
 
+    /// Runs the frames that nobody needs to see: those of a session that nothing has happened in until the person is in
+    /// it. As many as that takes, within a few seconds.
+    pub fn warm_up(&mut self) -> Vec<Frame> {
+        const MOST: u32 = 4 * FRAMES_PER_SECOND;
+        let mut frames = Vec::new();
+        let is_new = self.next == 0 && !self.is_replaying() && self.faults.is_none();
+        let is_seen = |run: &Run| run.settings.scene().is_of_session() && run.stage.screen.state == "joining";
+        while is_new && self.next < MOST && is_seen(self) {
+            frames.push(self.frame(0));
+        }
+        frames
+    }
+
     fn is_replaying(&self) -> bool {
         self.next < self.replay.frames
     }
@@ -291,6 +304,9 @@ impl Run {
         self.simulation.players.iter_mut().for_each(|player| *player.client.config_mut() = client);
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
         self.stage.ghosts = self.settings.scene() == Scene::Remote;
+        let machine = self.stage.machine().and_then(|machine| self.simulation.players.get_mut(machine));
+        let predicts = self.settings.is_on(Key::Prediction);
+        machine.into_iter().for_each(|machine| self.stage.predict_own(&mut machine.client, predicts));
     }
 
     /// Scripts lie over the person's link, and faults over everybody's.
@@ -362,7 +378,7 @@ impl Run {
             cubes.extend(confirmed("server", self.simulation.server.server.rows(), human, stage.ghosts));
         }
         let seen = stage.others.seen();
-        let now = now(&stats, rates, stage.screen.correction_m, (seen, self.settings.tick_rate()));
+        let now = now(&stats, rates, stage.screen.correction_m, (seen, &self.settings));
         let mut notes = core::mem::take(&mut self.notes);
         notes.append(&mut stage.witness.take_notes());
         Frame {

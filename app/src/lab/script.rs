@@ -60,10 +60,10 @@ impl What {
 }
 
 /// All scripts, in the order of their buttons.
-pub const SCRIPTS: [Script; 5] = [
+pub const SCRIPTS: [Script; 6] = [
     Script {
-        event: Event::Jump,
-        label: "Jump",
+        event: Event::Spike,
+        label: "Spike",
         explain: "Your one-way latency is 30 ms, after 3 s jumps to 300 ms, and 8 s later back to 30 ms.",
         source: "R9, D24",
         steps: &[
@@ -111,6 +111,16 @@ pub const SCRIPTS: [Script; 5] = [
         steps: &[
             Step { at_ms: 1000, what: What::Sleep(5000), caption: "your tab sleeps" },
             Step { at_ms: 6000, what: What::AsSet, caption: "your tab wakes up" },
+        ],
+    },
+    Script {
+        event: Event::Hiccup,
+        label: "Hiccup",
+        explain: "After 0.5 s nothing gets through between you and the server for 0.25 s: some of your inputs come too late.",
+        source: "R9, R19",
+        steps: &[
+            Step { at_ms: 500, what: What::Loss(1.0, 1.0), caption: "total loss" },
+            Step { at_ms: 750, what: What::AsSet, caption: "loss ends" },
         ],
     },
 ];
@@ -207,8 +217,8 @@ mod tests {
     #[test]
     fn a_script_that_is_started_again_starts_at_its_beginning() {
         let mut running = Running::default();
-        running.start(Event::Jump, 0);
-        running.start(Event::Jump, 130);
+        running.start(Event::Spike, 0);
+        running.start(Event::Spike, 130);
         assert_eq!(running.over(Conditions::default(), 200).latency, Duration::from_millis(30));
         assert_eq!(running.0.len(), 1);
     }

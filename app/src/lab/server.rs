@@ -27,6 +27,8 @@ pub struct LabOptions {
     /// 0 for any that is free.
     pub port: u16,
     pub bind: IpAddr,
+    /// Whether a browser is started.
+    pub open: bool,
 }
 
 /// What all requests share.
@@ -49,7 +51,10 @@ pub async fn serve(options: LabOptions) -> Result<()> {
     if !address.ip().is_loopback() {
         eprintln!("warning: with --bind {} everybody who can reach this machine can open the lab", options.bind);
     }
-    println!("foretell lab: http://{address}/");
+    println!("{}", welcome(address));
+    if options.open && open::that_detached(format!("http://{address}/")).is_err() {
+        eprintln!("warning: no browser could be started: open the address in one");
+    }
     let (end, ending) = watch::channel(false);
     let shared = Shared { address, places: Arc::new(Semaphore::new(PAGES_MAX)), ending };
     let router = Router::new().route("/ws", get(talk)).fallback(get(file)).with_state(shared);
@@ -63,6 +68,17 @@ pub async fn serve(options: LabOptions) -> Result<()> {
         let _ = end.send(true);
     };
     axum::serve(listener, router).with_graceful_shutdown(until_stopped).await.context("the server failed")
+}
+
+/// What the terminal says first.
+fn welcome(address: SocketAddr) -> String {
+    format!(
+        "foretell lab: http://{address}/\n\
+         Drive a cube over a bad network there, and see what prediction, rollback and correction make of it.\n\
+         --open starts a browser, Ctrl-C ends the lab.\n\
+         Other commands: serve (a server to play on), join and bots (players for it), sweep (networks measured),\n\
+         replay (a flight recording run again). `foretell COMMAND --help` says more."
+    )
 }
 
 fn cannot_bind(wanted: SocketAddr, error: &std::io::Error) -> anyhow::Error {

@@ -149,7 +149,7 @@ fn busy_page(dialogue: &mut Dialogue, frames: u32) -> Vec<Value> {
             }
         }
         let events = [(211, "impulse"), (307, "teleport"), (401, "stall"), (503, "realign")];
-        let scripts = [(223, "jump"), (317, "blackout"), (419, "bursts"), (601, "server"), (901, "sleep")];
+        let scripts = [(223, "spike"), (317, "blackout"), (419, "bursts"), (601, "server"), (901, "sleep")];
         for (every, name) in events.into_iter().chain(scripts) {
             if number % every == every - 1 {
                 assert_eq!(dialogue.answer(&json!({ "type": "event", "name": name }).to_string()), None);
@@ -310,7 +310,7 @@ fn whatever_a_page_does_in_whatever_order_it_gets_its_frames() {
             let control = &CONTROLS[below(CONTROLS.len() as u64) as usize];
             let value = control.value(below(u64::from(control.code_max()) + 1) as u16);
             let preset = ["perfect", "lan", "wifi", "4g", "terrible"][below(5) as usize];
-            let event = ["impulse", "teleport", "stall", "realign", "jump", "blackout", "bursts", "server", "sleep"]
+            let event = ["impulse", "teleport", "stall", "realign", "spike", "blackout", "bursts", "server", "sleep"]
                 [below(9) as usize];
             let message = match below(40) {
                 0 => json!({ "type": "start", "seed": below(99), "settings": { control.name: value }, "link": link }),

@@ -4,11 +4,12 @@ use super::controls::Key;
 use super::dialogue::Dialogue;
 use super::frame::{Frame, Shown};
 use super::lanes::Lane;
-use super::recording::Event;
+use super::recording::{Event, Recording, Start};
 use super::run::Run;
 use super::tests::{distance, keys_of, run, say};
 use serde_json::{Value, json};
 
+const UP: u8 = 1;
 const RIGHT: u8 = 8;
 /// The code of the scene *Styles*.
 const STYLES: f64 = 2.0;
@@ -248,7 +249,7 @@ fn a_link_of_lanes_reproduces_them_bit_for_bit() {
         for (_, key, value) in changes.iter().filter(|(at, ..)| *at == number) {
             say(&mut played, &json!({ "type": "set", "key": key, "value": value }));
         }
-        for name in [(350, "teleport"), (360, "jump"), (520, "impulse")].iter().filter(|(at, _)| *at == number) {
+        for name in [(350, "teleport"), (360, "spike"), (520, "impulse")].iter().filter(|(at, _)| *at == number) {
             assert_eq!(played.answer(&json!({ "type": "event", "name": name.1 }).to_string()), None);
         }
         shown.push(one(&mut played, if number < 60 { 0 } else { keys_of(12, number) }));
@@ -260,4 +261,29 @@ fn a_link_of_lanes_reproduces_them_bit_for_bit() {
     for (number, frame) in shown.iter().enumerate() {
         assert_eq!(&one(&mut replayed, RIGHT), frame, "frame {number}");
     }
+}
+
+/// The code of the scene *Physics*.
+const PHYSICS: f64 = 5.0;
+
+#[test]
+fn rigid_bodies_open_with_a_push_of_the_pile_that_is_seen_before_the_server_has_made_it_and_ends_with_a_key() {
+    for bot in [true, false] {
+        let start = run(&[(Key::Latency, 75.0)]).recording().start;
+        let mut opened = Run::new(Recording::new(Start { bot, ..start }));
+        play(&mut opened, 40);
+        opened.set(Key::Scene, 5).expect("there is room");
+        let frames: Vec<_> = (0..150).map(|_| opened.frame(0)).collect();
+        let told = |frame: &Frame, server: bool| {
+            let bodies = lanes(frame)[0].bodies.as_ref().expect("bodies");
+            if server { bodies.server.len() } else { bodies.client.len() }
+        };
+        // More than a player's row: the first cube of the pile has been pushed.
+        let pushed = |server| frames.iter().skip(25).position(|frame| told(frame, server) > 24).expect("it is pushed");
+        assert!(pushed(false) < 75, "after {} frames", pushed(false));
+        assert!(pushed(true) >= pushed(false) + 4, "{} and {}", pushed(false), pushed(true));
+    }
+    let mut driven = run(&[(Key::Scene, PHYSICS)]);
+    play(&mut driven, 40);
+    assert_eq!([driven.frame(0).keys, driven.frame(RIGHT).keys, driven.frame(0).keys], [UP, RIGHT, 0]);
 }

@@ -55,6 +55,7 @@ fn a_preset_changes_the_link_and_not_the_session() {
         let one = |_| say(page, &json!({ "type": "frames", "count": 1, "keys": 0 }))["frames"][0].take();
         (0..count).map(one).collect()
     };
+    say(&mut page, &json!({ "type": "preset", "name": "wifi" }));
     let before = frames(&mut page, 300);
     assert!(before[299]["now"]["rtt_ms"].as_f64() < Some(80.0));
     let answer = say(&mut page, &json!({ "type": "preset", "name": "terrible" }));
@@ -93,7 +94,7 @@ fn in_a_blackout_others_are_guessed_and_then_held_and_come_back() {
 fn a_latency_that_jumps_comes_back() {
     let mut run = run(&[(Key::Latency, 10.0), (Key::Scene, 1.0)]);
     settle(&mut run);
-    run.event(Event::Jump).expect("there is room");
+    run.event(Event::Spike).expect("there is room");
     let frames = play(&mut run, 28 * 60);
     let rtt = |second: usize| frames[second * 60].now.rtt_ms;
     assert!((50.0..100.0).contains(&rtt(2)) && rtt(9) > 500.0 && rtt(25) < 120.0, "{} {} {}", rtt(2), rtt(9), rtt(25));

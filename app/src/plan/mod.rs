@@ -56,7 +56,7 @@ use foretell::session::client::PacingBy;
 pub const OPEN_LOOP: &str = ", open loop";
 
 /// The plans in `plans/`, by file name, as they were when the program was built.
-const EMBEDDED: [(&str, &str); 14] = [
+const EMBEDDED: [(&str, &str); 15] = [
     ("plans/perfect.toml", include_str!("../../../plans/perfect.toml")),
     ("plans/lan.toml", include_str!("../../../plans/lan.toml")),
     ("plans/wifi.toml", include_str!("../../../plans/wifi.toml")),
@@ -65,6 +65,7 @@ const EMBEDDED: [(&str, &str); 14] = [
     ("plans/skewed.toml", include_str!("../../../plans/skewed.toml")),
     ("plans/satellite.toml", include_str!("../../../plans/satellite.toml")),
     ("plans/burst.toml", include_str!("../../../plans/burst.toml")),
+    ("plans/antipodes.toml", include_str!("../../../plans/antipodes.toml")),
     ("plans/terrible.toml", include_str!("../../../plans/terrible.toml")),
     ("plans/asymmetric.toml", include_str!("../../../plans/asymmetric.toml")),
     ("plans/changing.toml", include_str!("../../../plans/changing.toml")),

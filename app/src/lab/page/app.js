@@ -9,11 +9,15 @@ import { Conditions } from "./conditions.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Events } from "./events.js";
+import { Headline } from "./headline.js";
 import { History } from "./history.js";
 import { Input, OF_SECOND } from "./input.js";
 import { Lanes } from "./lanes.js";
 import { copyText, linkOf } from "./link.js";
+import { Log } from "./log.js";
 import { Loop } from "./loop.js";
+import { point } from "./pointer.js";
+import { Prediction } from "./prediction.js";
 import { Readout } from "./readout.js";
 import { SETS } from "./questions.js";
 import { Legend } from "./roles.js";
@@ -22,6 +26,7 @@ import { Scripts } from "./scripts.js";
 import { Status } from "./status.js";
 import { Tabs } from "./tabs.js";
 import { onTheme } from "./theme.js";
+import { Tour } from "./tour.js";
 
 const SCENE_KEY = "n";
 const SET_KEY = "v";
@@ -33,20 +38,24 @@ const $ = (id) => document.getElementById(id);
 
 const history = new History();
 /** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
-const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null };
+const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null, axis: () => charts.axis };
 window.foretell = foretell;
 
 let fragment = location.hash.slice(1);
 let openedLink = fragment !== "";
+/** What the address says without a tour. */
+let settingsFragment = "";
 let dirty = true;
 let note = { text: "", time_s: -Infinity };
 
 const status = new Status($("status"), $("clock"));
-const shortcuts = new Shortcuts();
+const shortcuts = new Shortcuts({ "?": () => help(!shortcuts.open), escape, enter: () => prediction.toggle() });
 const legend = new Legend($("legend"), () => { dirty = true; });
 const arena = new Arena($("arena"), legend);
-const readout = new Readout($("now"));
+const headline = new Headline($("headline"));
+const readout = new Readout($("now"), $("meaning"));
 const card = new Card($("card"), () => select(null));
+const log = new Log($("log").querySelector("ol"), select);
 const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
 const input = new Input({
   caps: $("keycaps"), second: $("second"), stick: $("stick"), knob: $("knob"), jump: $("jump"),
@@ -55,18 +64,30 @@ const input = new Input({
 const controls = new Controls({
   root: $("controls"), help: $("help"), shortcuts,
   on: {
-    set: (key, value) => changes.put(key, value),
-    preset: (name) => connection.send({ type: "preset", name }),
+    set: change,
+    preset: (name) => {
+      tour.leave("preset");
+      connection.send({ type: "preset", name });
+    },
+  },
+});
+const prediction = new Prediction($("prediction"), (on) => change("prediction", on));
+const tour = new Tour({
+  told: $("told"), bar: $("tour"),
+  on: {
+    start: (settings) => begin(null, settings),
+    happen: (name) => connection.send({ type: "event", name }),
+    left: () => address(settingsFragment),
   },
 });
 
-const scenes = new Tabs($("scenes"), (name) => changes.put("scene", name));
+const scenes = new Tabs($("scenes"), (name) => change("scene", name));
 const sets = new Tabs($("sets"), ask);
 const watch = (button, of) => controls.watch(button, of);
 const happen = (name) => connection.send({ type: "event", name });
 const events = new Events($("events"), { shortcuts, watch, run: happen });
 const lanes = new Lanes($("lanes"), { legend, watch: (card, lane) => watch(card, () => lane), changed: askOfLanes });
-const conditions = new Conditions($("conditions"), $("conditions").querySelector(".buttons"), { watch, set: (key, value) => changes.put(key, value) });
+const conditions = new Conditions($("conditions"), $("conditions").querySelector(".buttons"), { watch, set: change });
 const scripts = new Scripts($("scripts"), {
   shortcuts,
   watch: (button, script) => watch(button, () => script),
@@ -75,7 +96,7 @@ const scripts = new Scripts($("scripts"), {
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 const connection = new Connection(`${scheme}//${location.host}/ws`, {
-  greeted: (message) => (fragment ? connection.start(null, null, fragment) : ready(message)),
+  greeted: (message) => (fragment ? follow(fragment) : ready(message)),
   lost: (retryMs) => status.lost(retryMs),
   ready,
   settings: (message) => {
@@ -100,6 +121,32 @@ function request(count) {
   const asked = connection.frames(count, input.keys);
   if (asked) input.sent();
   return asked;
+}
+
+/** A control gets another value, by whoever looks. */
+function change(key, value) {
+  tour.leave(key);
+  changes.put(key, value);
+}
+
+/** Opens what the address says: a step of the tour, or a link. */
+function follow(wanted) {
+  const step = Tour.of(wanted);
+  if (step) return tour.open(step);
+  tour.leave();
+  openedLink = wanted !== "";
+  connection.start(null, null, wanted || null);
+}
+
+/** Begins a run of these settings; with the faults of the one before, if asked to. */
+function begin(seed, settings, faults = false) {
+  openedLink = false;
+  connection.start(seed, settings, null, faults);
+}
+
+function address(text) {
+  fragment = text;
+  window.history.replaceState(null, "", `#${fragment}`);
 }
 
 /** The opened link was refused: a plain run is better than an empty page. */
@@ -129,8 +176,10 @@ function ready(message) {
   if (document.activeElement !== $("seed")) $("seed").value = message.seed;
   scenes.build(message.controls.find(({ key }) => key === "scene").choices.map(({ value, label }) => ({ name: value, label })), SCENE_KEY);
   scripts.ready(message.scripts);
+  headline.ready(message.scenes);
   takeSettings(message);
   controls.ready(message);
+  message.frames.forEach(take);
   dirty = true;
 }
 
@@ -138,12 +187,17 @@ function ready(message) {
 function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
+  document.body.dataset.scene = scene;
+  headline.show(scene);
+  history.turn();
+  charts.end = null;
   legend.show(scene);
   controls.turnTo(scene);
   events.show(scene);
   conditions.show(scene);
   const ofLanes = lanes.turnTo(scene);
   document.body.classList.toggle("of-lanes", ofLanes);
+  $("log").hidden = ofLanes;
   scripts.show(ofLanes);
   if (ofLanes) {
     card.close();
@@ -177,10 +231,10 @@ function ask(name) {
 function takeSettings(message) {
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
+  prediction.show(message.settings);
   offerSecond();
-  if (openedLink) return;
-  fragment = message.fragment;
-  window.history.replaceState(null, "", `#${fragment}`);
+  settingsFragment = message.fragment;
+  if (!openedLink) address(tour.fragment ?? settingsFragment);
 }
 
 function take(frame) {
@@ -189,11 +243,15 @@ function take(frame) {
   if (frame.scene !== foretell.settings.scene) {
     foretell.settings.scene = frame.scene;
     turnTo(frame.scene);
+    prediction.show(foretell.settings);
     offerSecond();
   }
   if (lanes.take(frame)) askOfLanes();
   if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
   history.add(frame);
+  tour.take(frame);
+  const found = tour.finds(history.corrections);
+  if (found !== null) select(found);
   const said = frame.lanes ? frame.lanes.steps.map(([number, sentence]) => `${frame.lanes.lanes[number]?.name} ${sentence}`) : frame.notes;
   if (said.length) note = { text: said.at(-1), time_s: frame.time_s };
   dirty = true;
@@ -208,14 +266,18 @@ function draw(now) {
   const at = looking === null ? frames.length - 1 : Math.max(0, frames.findLastIndex((frame) => frame.time_s <= looking));
   if (lanes.bench) lanes.draw(frames, at);
   else arena.draw(frames, at, card.opened);
+  const pointer = frames[at] && tour.pointer(frames[at]);
+  if (!lanes.bench) point(arena, pointer);
   charts.draw();
   $("live").disabled = charts.end === null;
   const frame = frames[at];
   if (!frame) return;
   input.show(frame.keys, frame.lanes?.second ?? 0);
   readout.show(frame, now, loop.paused);
+  prediction.tell(frame, now);
   status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
   showNote(frame);
+  log.show(history.corrections);
   const total = history.corrections.length;
   $("count").textContent = `${total} ${total === 1 ? "correction" : "corrections"}`;
 }
@@ -234,7 +296,7 @@ function select(index) {
   const correction = history.corrections[index];
   card.open(correction, index, history.corrections.length);
   const right = charts.rightEdge;
-  if (correction.time_s > right || correction.time_s < right - 20) charts.lookAt(correction.time_s + 10);
+  if (correction.time_s > right || correction.time_s < right - charts.span) charts.lookAt(correction.time_s + charts.span / 2);
 }
 
 function selectBeside(step) {
@@ -252,9 +314,26 @@ function pause(paused) {
 
 function restart() {
   const seed = Math.min(Math.max(Math.trunc(Number($("seed").value)) || 0, 0), Number.MAX_SAFE_INTEGER);
-  openedLink = false;
   $("seed").value = seed;
-  connection.start(seed, foretell.settings, null, true);
+  tour.leave();
+  begin(seed, foretell.settings, true);
+}
+
+/** Shows which key does what, and lets them. */
+function help(open) {
+  shortcuts.open = open;
+  document.body.classList.toggle("helping", open);
+  $("helper").setAttribute("aria-expanded", String(open));
+  $("keys").hidden = !open;
+  controls.unfold(open);
+}
+
+/** Gives the keys back to the cube, else closes what is open. */
+function escape() {
+  const focused = document.activeElement;
+  if (focused && focused !== document.body) focused.blur();
+  else if (card.opened) card.close();
+  else help(false);
 }
 
 async function giveLink({ fragment: run, whole }) {
@@ -273,7 +352,8 @@ function act(button, key, action) {
   if (key) shortcuts.set(key, () => button.disabled || action());
 }
 
-function begin() {
+function beginPage() {
+  act($("helper"), null, () => help(!shortcuts.open));
   act($("pause"), "p", () => pause(!loop.paused));
   act($("step"), ".", () => {
     if (!loop.paused) pause(true);
@@ -287,7 +367,6 @@ function begin() {
   shortcuts.set(SCENE_KEY, () => scenes.next());
   shortcuts.set(SET_KEY, () => sets.next());
   sets.build(SETS.map(({ name }) => ({ name, label: name })), SET_KEY);
-  shortcuts.set("escape", () => (document.activeElement === document.body || !document.activeElement ? card.close() : document.activeElement.blur()));
   $("run").addEventListener("submit", (event) => {
     event.preventDefault();
     document.activeElement.blur();
@@ -301,8 +380,7 @@ function begin() {
   }
   addEventListener("hashchange", () => {
     fragment = location.hash.slice(1);
-    openedLink = true;
-    connection.start(null, null, fragment || null);
+    follow(fragment);
   });
   new ResizeObserver(() => { dirty = true; }).observe(document.body);
   onTheme(() => {
@@ -313,4 +391,4 @@ function begin() {
   loop.begin();
 }
 
-begin();
+beginPage();

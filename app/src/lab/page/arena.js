@@ -4,9 +4,11 @@ import { ROLES, SOURCES } from "./roles.js";
 import { HALF_M, Room, middle } from "./room.js";
 import { colours } from "./theme.js";
 
-/** One column: legend and status then stand in a row above the arena. */
+/** One column: status and clock then lie over the upper and the lower edge of the arena. */
 const COMPACT = matchMedia("(max-width: 1199px)");
 const TRAIL_FRAMES = 75;
+/** The height of a name, in CSS pixels. */
+const NAME_PX = 15;
 /** Whose ways are drawn in which scene, and how; those of all others, or the person's own. */
 const TRAILS = {
   prediction: { local: [], client: [], server: [5, 4] },
@@ -20,7 +22,7 @@ export class Arena extends Room {
   }
 
   box({ width, height }) {
-    const margin = COMPACT.matches ? { side: 12, top: 62, bottom: 34 } : { side: 24, top: 14, bottom: 26 };
+    const margin = COMPACT.matches ? { side: 8, top: 30, bottom: 30 } : { side: 24, top: 14, bottom: 26 };
     return { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
   }
 
@@ -42,7 +44,8 @@ export class Arena extends Room {
     for (const cube of order) this.shadow(cube.position);
     if (this.legend.scene === "remote") this.lateness(cubes);
     for (const cube of order) this.cube(cube.position, { ...kindOf(cube), ...(cube.role === "other" ? SOURCES[cube.source] : null) });
-    for (const cube of order) this.label(cube, kindOf(cube));
+    const placed = [];
+    for (const cube of order) this.label(cube, kindOf(cube), placed);
     if (opened) this.correction(opened);
   }
 
@@ -73,7 +76,7 @@ export class Arena extends Room {
   scale() {
     const c = this.context;
     c.fillStyle = colours.muted;
-    c.font = "10px system-ui, sans-serif";
+    c.font = "12px system-ui, sans-serif";
     c.textAlign = "center";
     c.textBaseline = "top";
     for (const m of [-10, -5, 0, 5, 10]) {
@@ -82,36 +85,51 @@ export class Arena extends Room {
     }
   }
 
-  /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps. */
-  label(cube, { role, name, label: [dx, dy] }) {
+  /** The cube's name beside it, on a short line, so that names stay apart when cubes coincide; its height when it jumps.
+   *  `placed` are the boxes of the names that stand already. */
+  label(cube, { role, name, label: [dx, dy] }, placed) {
     const remote = this.legend.scene === "remote";
     if (remote && (role === "server" || role === "ghost")) return;
     const { position } = cube;
     const c = this.context;
     const [x, y] = this.view.point(middle(position));
     const pixels = this.view.scale / this.view.depth(position);
-    const from = [x + dx * 0.45 * pixels, y + dy * 0.45 * pixels];
-    const to = [x + dx * pixels, y + dy * pixels];
+    const tall = position[1] > 0.05 && role === "client" ? ` ${position[1].toFixed(1)} m up` : "";
+    const text = this.nameOf(cube, remote ? { other: `player ${cube.id}`, client: "you" }[role] : name) + tall;
+    c.font = "600 12px system-ui, sans-serif";
+    const wide = c.measureText(text).width;
+    const [toX, toY] = [x + dx * pixels, y + dy * pixels];
+    const left = toX - (dx > 0.1 ? 0 : dx < -0.1 ? wide : wide / 2);
+    const box = this.free({ left, top: dy > 0 ? toY : toY - NAME_PX, wide }, placed);
+    placed.push(box);
     c.strokeStyle = colours[role];
     c.lineWidth = 1;
     c.beginPath();
-    c.moveTo(...from);
-    c.lineTo(...to);
+    c.moveTo(x + dx * 0.45 * pixels, y + dy * 0.45 * pixels);
+    c.lineTo(Math.min(Math.max(toX, box.left), box.left + wide), Math.min(Math.max(toY, box.top), box.top + NAME_PX));
     c.stroke();
-    const tall = position[1] > 0.05 && role === "client" ? ` ${position[1].toFixed(1)} m up` : "";
-    const text = this.nameOf(cube, remote ? { other: `player ${cube.id}`, client: "you" }[role] : name) + tall;
-    c.font = "600 11px system-ui, sans-serif";
-    c.textAlign = dx > 0.1 ? "left" : dx < -0.1 ? "right" : "center";
-    c.textBaseline = dy > 0 ? "top" : "bottom";
-    // Within the canvas.
-    const wide = c.measureText(text).width;
-    const before = { left: 0, right: wide, center: wide / 2 }[c.textAlign];
-    to[0] = Math.min(Math.max(to[0], before + 2), this.size.width - wide + before - 2);
+    c.textAlign = "left";
+    c.textBaseline = "middle";
     c.lineWidth = 3;
     c.strokeStyle = colours.panel;
-    c.strokeText(text, ...to);
+    c.strokeText(text, box.left, box.top + NAME_PX / 2);
     c.fillStyle = colours[role];
-    c.fillText(text, ...to);
+    c.fillText(text, box.left, box.top + NAME_PX / 2);
+  }
+
+  /** The place for a name nearest to `box` that is within the canvas and covers no other name. */
+  free({ left, top, wide }, placed) {
+    const { width, height } = this.size;
+    const [least, rest] = COMPACT.matches ? [28, 20] : [2, 2];
+    const inside = (at) => Math.min(Math.max(at, least), height - NAME_PX - rest);
+    const box = { left: Math.min(Math.max(left, 2), width - wide - 2), top: inside(top), wide };
+    const covers = (at) => placed.some((other) => at < other.top + NAME_PX && other.top < at + NAME_PX && box.left < other.left + other.wide + 4 && other.left < box.left + wide + 4);
+    for (let step = 0; step <= 2 * placed.length + 1; step += 1) {
+      for (const at of [box.top - step * NAME_PX, box.top + step * NAME_PX]) {
+        if (at === inside(at) && !covers(at)) return { ...box, top: at };
+      }
+    }
+    return box;
   }
 
   /** A name, with how another player is guessed, and how far. */
@@ -141,7 +159,7 @@ export class Arena extends Room {
       c.stroke();
     }
     c.fillStyle = colours.text;
-    c.font = "11px system-ui, sans-serif";
+    c.font = "12px system-ui, sans-serif";
     c.textBaseline = "middle";
     // Their names below the lower one, where no cube's own name stands.
     const pixels = this.view.scale / this.view.depth(middle(confirmed));

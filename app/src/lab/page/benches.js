@@ -16,13 +16,22 @@ export const BENCHES = {
     /** The role that is drawn in the lane's own colour. */
     toned: "other",
     picture: "the owner, and where this lane shows it",
+    /** Under all others lies the way of this role, wide and faint. */
+    under: "server",
+    /** How many lanes are on at first. */
+    first: 4,
+    /** Whether the best figure of those that are shown is marked. */
+    compared: true,
+    /** What a figure needs of a line, in CSS pixels. */
+    figure_px: 138,
+    /** What a figure means, and of which ones less or more is better. */
     figures: {
-      "RMS now": "root mean square of the distance from where the owner is now; as all figures, of the last 5 s",
-      delay: "how long ago the owner was where the lane shows it, as fits best",
-      "RMS then": "root mean square of the distance from where the owner was then: what is wrong but late",
-      "p95 now": "the distance from where the owner is now that 95 % of the frames are not beyond",
-      "extra step": "how much larger its largest step in a frame is than the owner's largest",
-      unsteady: "root mean square of the change from one frame's step to the next",
+      "RMS now": ["less", "root mean square of the distance from where the owner is now; as all figures, of the last 5 s"],
+      delay: ["less", "how long ago the owner was where the lane shows it, as fits best"],
+      "RMS then": ["less", "root mean square of the distance from where the owner was then: what is wrong but late"],
+      "p95 now": ["less", "the distance from where the owner is now that 95 % of the frames are not beyond"],
+      "extra step": ["less", "how much larger its largest step in a frame is than the owner's largest"],
+      unsteady: ["less", "root mean square of the change from one frame's step to the next"],
     },
   },
   qiita: {
@@ -32,39 +41,45 @@ export const BENCHES = {
     picture: "you without a network, on your screen, on the server, and on another player's screen",
     /** What happens in the lanes is listed beside them. */
     steps: "The resync, step by step",
+    figure_px: 150,
     figures: {
-      "input lag": "how long after local your cube does the same on your screen, as fits the last 2 s best",
-      "off local": "how far your cube on your screen is from where it would be without a network",
-      resyncs: "how often the client had to begin anew from the server's position",
-      refused: "what the server has clamped or refused: times, directions, distances",
-      "others see": "how far another player has seen you go in the last second",
+      "input lag": ["less", "how long after local your cube does the same on your screen, as fits the last 2 s best"],
+      "off local": ["less", "how far your cube on your screen is from where it would be without a network"],
+      resyncs: [null, "how often the client had to begin anew from the server's position"],
+      refused: [null, "what the server has clamped or refused: times, directions, distances"],
+      "others see": [null, "how far another player has seen you go in the last second"],
     },
   },
   shared: {
     half: 2.2,
     follow: "local",
     trail: 90,
+    /** On the cube of this role it says who holds it. */
+    held: "client",
+    compared: true,
     picture: "the owner without ticks, on its own screen, and on another player's screen",
+    figure_px: 190,
     figures: {
-      "mean step": "the distance from one capture to the next while the velocity is the same; as all figures, of the last 2 s of motion",
-      "largest deviation": "how far a step from capture to capture was from an even one, at most",
-      "own view off": "how far the owner's own screen was from where the keys have put it, at most",
-      "input delay": "how long ago the owner was where its own screen shows it, on average",
+      "mean step": [null, "the distance from one capture to the next while the velocity is the same; as all figures, of the last 2 s of motion"],
+      "largest deviation": ["less", "how far a step from capture to capture was from an even one, at most"],
+      "own view off": ["less", "how far the owner's own screen was from where the keys have put it, at most"],
+      "input delay": ["less", "how long ago the owner was where its own screen shows it, on average"],
     },
   },
   physics: {
     /** Its lanes show rigid bodies, in 3D. */
     bodies: true,
     picture: "your cube and the field in 3D, with the server's bodies and the last snapshot's as outlines",
+    figure_px: 178,
     figures: {
-      "own correction p99": "how far the own cube was from what the server confirmed: 99 % of the corrections of the last 20 s were not more",
-      "bodies corrected": "how many bodies were corrected, each correction of each counted; as the following, of the last 5 s",
-      "digests agreed": "how many of the states that came as a digest were predicted to the bit",
-      "states agreed": "how many states of what was predicted were as predicted, within 3 mm and 1 cm/s",
-      "states asked for": "how often the digests differed for long enough that the whole state was asked for",
-      down: "server to client in the last second, without headers of IP and UDP",
-      "simulated again": "ticks that were simulated again, because an input was not the one that was guessed, or a state came",
-      "its CPU time": "what they cost on this machine, in real time",
+      "own correction p99": ["less", "how far the own cube was from what the server confirmed: 99 % of the corrections of the last 20 s were not more"],
+      "bodies corrected": ["less", "how many bodies were corrected, each correction of each counted; as the following, of the last 5 s"],
+      "digests agreed": ["more", "how many of the states that came as a digest were predicted to the bit"],
+      "states agreed": ["more", "how many states of what was predicted were as predicted, within 3 mm and 1 cm/s"],
+      "states asked for": ["less", "how often the digests differed for long enough that the whole state was asked for"],
+      down: ["less", "server to client in the last second, without headers of IP and UDP"],
+      "simulated again": ["less", "ticks that were simulated again, because an input was not the one that was guessed, or a state came"],
+      "its CPU time": ["less", "what they cost on this machine, in real time"],
     },
   },
 };

@@ -1,25 +1,29 @@
-// The strip charts: one time axis of 20 s, a row for each question, a mark for each correction and a flag for whatever was
-// done to the run. They can be dragged to look back, and a click on a mark opens it.
+// The strip charts: one time axis, a row for each question, a mark for each correction and a flag for whatever was done to
+// the run. The axis begins where the data of the scene begin, grows to 20 s and scrolls from then on. It can be dragged to
+// look back, and a click on a mark opens it.
 
 import { causeKinds } from "./causes.js";
 import { EVENTS_LANE, drawEvents } from "./lane.js";
 import { SETS } from "./questions.js";
 import { format } from "./readout.js";
+import { niceStep } from "./scale.js";
 import { Strip } from "./strip.js";
 import { colours, fitCanvas } from "./theme.js";
 
-export const SPAN_S = 20;
+/** How much time the axis shows: no less at first, no more later. */
+const SPAN_S = { least: 4, most: 20 };
 /** The lanes above the rows: events, then corrections. */
 const LANE = EVENTS_LANE + 18;
-const AXIS = 20;
+const AXIS = 21;
 
 export class Charts {
   /** `on` holds open(index of a correction) and moved() (the looked-at time changed). */
   constructor(canvas, history, on) {
     Object.assign(this, { canvas, history, on });
     this.context = canvas.getContext("2d");
-    /** The time at the right edge; null follows the newest frame. */
+    /** The time at the right edge, while `held` seconds are shown; null follows the newest frame. */
     this.end = null;
+    this.held = SPAN_S.most;
     /** Where the pointer is on the time axis, in pixels; null when it is elsewhere. */
     this.pointer = null;
     this.drag = null;
@@ -43,7 +47,7 @@ export class Charts {
     const { width, height } = fitCanvas(this.canvas);
     const narrow = width < 620;
     const head = narrow ? 17 : 0;
-    const left = narrow ? 38 : 212;
+    const left = narrow ? 40 : 232;
     // A row with two curves has one line of text more.
     const weights = this.rows.map((row) => (narrow || row.lanes || row.curves.length === 1 ? 1 : 1.25));
     const unit = (height - LANE - AXIS) / weights.reduce((sum, weight) => sum + weight);
@@ -70,7 +74,7 @@ export class Charts {
       if (!this.drag) return this.on.moved();
       const moved = this.pointer - this.drag.x;
       if (Math.abs(moved) > 4) this.drag.far = true;
-      if (this.drag.far) this.lookAt(this.drag.end - (moved / this.plotWidth) * SPAN_S);
+      if (this.drag.far) this.lookAt(this.drag.end - (moved / this.plotWidth) * this.span);
     });
     c.addEventListener("pointerup", (event) => {
       const mark = this.drag && !this.drag.far ? this.markAt(at(event), event.pointerType === "mouse" ? 9 : 20) : null;
@@ -88,27 +92,49 @@ export class Charts {
     return this.layout.right - this.layout.left;
   }
 
+  /** When the data of the scene begin, in seconds. */
+  get since() {
+    return this.history.since ?? this.history.newestTime;
+  }
+
+  /** How many seconds are shown. */
+  get span() {
+    return this.end === null ? Math.min(Math.max(this.history.newestTime - this.since, SPAN_S.least), SPAN_S.most) : this.held;
+  }
+
+  /** The right edge that follows the newest frame, or waits for it. */
+  get newestEdge() {
+    return Math.max(this.history.newestTime, this.since + SPAN_S.least);
+  }
+
   get rightEdge() {
-    return this.end ?? Math.max(this.history.newestTime, SPAN_S);
+    return this.end ?? this.newestEdge;
+  }
+
+  /** Where which time is: the edges in seconds, and in CSS pixels on the canvas. */
+  get axis() {
+    const { left, right } = this.layout;
+    return { from_s: this.rightEdge - this.span, until_s: this.rightEdge, left, right };
   }
 
   /** Moves the right edge to `end` seconds; at or beyond the newest frame it follows again. */
   lookAt(end) {
-    const newest = Math.max(this.history.newestTime, SPAN_S);
-    const oldest = Math.min(this.history.oldestTime + SPAN_S, newest);
+    const [newest, span] = [this.newestEdge, this.span];
+    const oldest = Math.min(this.history.oldestTime + span, newest);
     this.end = end >= newest ? null : Math.max(end, oldest);
+    this.held = span;
     this.on.moved();
   }
 
   x(time_s) {
-    return this.layout.right - ((this.rightEdge - time_s) / SPAN_S) * this.plotWidth;
+    return this.layout.right - ((this.rightEdge - time_s) / this.span) * this.plotWidth;
   }
 
   /** The time under the pointer, or null. */
   get cursorTime() {
     const { left, right } = this.layout;
     if (this.pointer === null || this.pointer < left || this.pointer > right || !this.history.count) return null;
-    const time = this.rightEdge - ((right - this.pointer) / this.plotWidth) * SPAN_S;
+    const time = this.rightEdge - ((right - this.pointer) / this.plotWidth) * this.span;
     return time > this.history.newestTime || time < this.history.oldestTime ? null : time;
   }
 
@@ -128,9 +154,9 @@ export class Charts {
     if (this.plotWidth <= 0) return;
     const c = this.context;
     c.clearRect(0, 0, width, height);
-    c.font = "11px system-ui, sans-serif";
+    c.font = "12px system-ui, sans-serif";
     this.timeAxis();
-    const from = this.history.indexAt(this.rightEdge - SPAN_S);
+    const from = this.history.indexAt(this.rightEdge - this.span);
     const until = Math.min(this.history.count, this.history.indexAt(this.rightEdge) + 1);
     const cursor = this.cursorTime;
     // Numbers that change 60 times a second can't be read: without a cursor those of every sixth frame.
@@ -150,14 +176,14 @@ export class Charts {
     const c = this.context;
     const { boxes, narrow, left, right } = this.layout;
     const [top, bottom] = [boxes[0].top, boxes.at(-1).bottom];
-    const step = narrow ? 5 : 2;
+    const step = niceStep(this.span / (narrow ? 4 : 10));
     c.fillStyle = colours.muted;
     c.strokeStyle = colours.grid;
     c.lineWidth = 1;
     c.textAlign = "center";
     c.textBaseline = "top";
     const newest = this.rightEdge;
-    for (let t = Math.ceil((newest - SPAN_S) / step) * step; t <= newest; t += step) {
+    for (let t = Math.ceil((newest - this.span) / step) * step; t <= newest; t += step) {
       const x = Math.round(this.x(t)) + 0.5;
       c.globalAlpha = 0.6;
       c.beginPath();
@@ -165,7 +191,7 @@ export class Charts {
       c.lineTo(x, bottom);
       c.stroke();
       c.globalAlpha = 1;
-      if (x > left + 8 && x < right - 8) c.fillText(`${t} s`, x, bottom + 6);
+      if (x > left + 8 && x < right - 8) c.fillText(`${format(t, step < 1 ? 1 : 0)} s`, x, bottom + 6);
     }
   }
 
@@ -225,7 +251,7 @@ export class Charts {
     const wide = c.measureText(text).width + 10;
     const box = Math.min(Math.max(x - wide / 2, this.layout.left), this.layout.right - wide);
     c.fillStyle = colours.text;
-    c.fillRect(box, bottom + 3, wide, 16);
+    c.fillRect(box, bottom + 3, wide, 17);
     c.fillStyle = colours.panel;
     c.textAlign = "center";
     c.textBaseline = "middle";

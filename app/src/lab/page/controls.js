@@ -4,8 +4,6 @@
 import { element } from "./element.js";
 import { OF_SECOND } from "./input.js";
 
-const DESKTOP = matchMedia("(min-width: 1200px)");
-
 function decimals(step) {
   const text = String(step);
   return text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
@@ -60,14 +58,20 @@ export class Controls {
     for (const key of OF_SECOND.keys) this.share(key, () => {}, OF_SECOND.scenes);
     this.rows.clear();
     this.ofScenes = [];
-    this.root.replaceChildren(this.presetRow(presets));
-    for (const name of new Set(controls.map((control) => control.group).filter((group) => group !== "Scene"))) {
-      const group = element("details", "group");
-      group.open = DESKTOP.matches;
-      group.append(element("summary", "", name));
-      for (const control of controls.filter((control) => control.group === name)) group.append(this.row(control));
-      this.root.append(group);
-    }
+    // The scenes are tabs, and prediction is a switch of its own.
+    const rows = controls.filter(({ key }) => key !== "scene" && key !== "prediction");
+    const groups = [...new Set(rows.map(({ group }) => group))].map((name) => {
+      const folded = rows.filter((control) => control.group === name && !control.in_sight);
+      return element("section", "group", element("h3", "", name), ...folded.map((control) => this.row(control)));
+    });
+    this.all = element("details", "all", element("summary", "", "All controls"), ...groups);
+    const inSight = rows.filter(({ in_sight }) => in_sight).map((control) => this.row(control));
+    this.root.replaceChildren(this.presetRow(presets), ...inSight, this.all);
+  }
+
+  /** Shows all controls, or the first ones alone. */
+  unfold(yes) {
+    if (this.all) this.all.open = yes;
   }
 
   presetRow(presets) {
@@ -146,7 +150,7 @@ export class Controls {
 
   explain(control) {
     if (!control) {
-      this.help.textContent = "Point at a control, or press its key, to read what it does. Escape gives the arrow keys back to the cube.";
+      this.help.textContent = "Point at a control to read what it does.";
       return;
     }
     this.help.replaceChildren(element("b", "", control.label), ` ${control.explain} `, element("cite", "", control.source));

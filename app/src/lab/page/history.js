@@ -23,6 +23,7 @@ export class History {
 
   clear() {
     this.ofLanes.clear();
+    this.turn();
     /** How many frames were ever added; frame `i` is kept while `count - CAPACITY <= i < count`. */
     this.count = 0;
     /** Oldest first, each with the `frame` and `time_s` in which it happened. */
@@ -31,8 +32,15 @@ export class History {
     this.marks = [];
   }
 
+  /** Another scene begins with the next frame. */
+  turn() {
+    /** When the scene that is shown began, in seconds; null before its first frame. */
+    this.since = null;
+  }
+
   add(frame) {
     const at = this.count % CAPACITY;
+    this.since ??= frame.time_s;
     this.time[at] = frame.time_s;
     for (const name of CURVES) this.columns[name][at] = frame.chart[name] ?? NaN;
     for (const column of this.ofLanes.values()) column[at] = NaN;

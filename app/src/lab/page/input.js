@@ -13,6 +13,7 @@ export const OF_SECOND = { scenes: ["physics"], keys: ["i", "j", "k", "l", "u"] 
 /** A direction counts when the stick leans at least so far towards it: eight equal sectors. */
 const LEAN = Math.sin(Math.PI / 8);
 const DEAD_ZONE = 0.28;
+const TAP_MS = 100;
 
 /** The keys of a stick that leans in this direction, a unit vector with y up. */
 export function bitsOf(dx, dy) {
@@ -73,6 +74,12 @@ export class Input {
     if (bits) this.onFirst = null;
   }
 
+  /** Holds these keys for as long as a tap on a key takes. */
+  tap(bits) {
+    this.press(this, bits);
+    setTimeout(() => this.release(this), TAP_MS);
+  }
+
   release(source) {
     this.held.delete(source);
   }
@@ -98,6 +105,7 @@ export class Input {
   }
 
   bindStick(stick) {
+    let leant = false;
     const lean = (event) => {
       const box = stick.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * 2 - 1;
@@ -105,14 +113,19 @@ export class Input {
       const length = Math.hypot(x, y);
       const [dx, dy] = length > 0 ? [x / length, y / length] : [0, 0];
       this.moveKnob(dx * Math.min(length, 0.7), dy * Math.min(length, 0.7));
-      this.press(stick, length > DEAD_ZONE ? bitsOf(dx, dy) : 0);
+      const bits = length > DEAD_ZONE ? bitsOf(dx, dy) : 0;
+      leant ||= bits !== 0;
+      this.press(stick, bits);
     };
     stick.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       stick.setPointerCapture(event.pointerId);
       this.stickHeld = true;
+      leant = false;
       lean(event);
     });
+    // One thumb is enough: a tap on the middle jumps.
+    stick.addEventListener("pointerup", () => leant || this.tap(BITS.jump));
     stick.addEventListener("pointermove", (event) => this.stickHeld && lean(event));
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
       stick.addEventListener(name, () => {

@@ -20,7 +20,7 @@ function fitted(c, text, width) {
  *  nearest to `pointer` is written out. */
 export function drawEvents(c, marks, { left, right, bottom }, x, pointer) {
   const inView = atOnce(marks).map((mark) => ({ mark, at: x(mark.time_s) })).filter(({ at }) => at >= left - 1 && at <= right + 1);
-  c.font = "11px system-ui, sans-serif";
+  c.font = "12px system-ui, sans-serif";
   c.textAlign = "right";
   c.textBaseline = "middle";
   inView.forEach(({ mark, at }, i) => {

@@ -4,6 +4,7 @@
 import { BENCHES } from "./benches.js";
 import { Bodies } from "./bodies.js";
 import { element } from "./element.js";
+import { Meaning } from "./meaning.js";
 import { Picture } from "./picture.js";
 import { PilePicture } from "./pile.js";
 import { format } from "./readout.js";
@@ -11,8 +12,11 @@ import { colours, fitCanvas } from "./theme.js";
 import { dashOf, sample, toneOf } from "./tones.js";
 
 const COMPACT = matchMedia("(max-width: 1199px)");
-/** What of a card is not its picture, in CSS pixels. */
-const CARD_REST = 62;
+/** What of a card is not its picture, in CSS pixels: its header, and each line of figures. */
+const CARD_REST = 30;
+const FIGURES_LINE = 17;
+/** Which way a figure is better: a sign, and in words. */
+const BETTER = { less: ["↓", "lower is better"], more: ["↑", "higher is better"] };
 /** How many steps are listed. */
 const STEPS = 10;
 /** For how long a sentence stays, in frames. */
@@ -25,7 +29,9 @@ export class Lanes {
     this.grid = element("div", "grid");
     this.rest = element("p", "rest");
     this.steps = element("ol");
-    root.append(this.grid, this.rest);
+    const line = element("p", "meaning");
+    this.meaning = new Meaning(line);
+    root.append(this.grid, this.rest, line);
     /** The names of those that are switched off, and of the one that is shown alone. */
     this.off = new Set();
     this.alone = null;
@@ -38,6 +44,7 @@ export class Lanes {
   turnTo(scene) {
     this.bench = BENCHES[scene] ?? null;
     this.signature = "";
+    this.names = "";
     this.listed = null;
     this.alone = null;
     this.pointed = null;
@@ -45,9 +52,17 @@ export class Lanes {
     this.empty();
     this.grid.replaceChildren();
     this.rest.replaceChildren();
+    this.meaning.rest(this.hint());
     this.root.hidden = !this.bench;
     this.root.dataset.scene = scene;
     return this.bench !== null;
+  }
+
+  /** What the line below the lanes says until a figure is asked about. */
+  hint() {
+    if (!this.bench) return "";
+    const best = this.bench.compared ? ", ★ best of those shown" : ", ↑ higher is";
+    return `↓ lower is better${best}. Point at a figure, or tap it, to read what it means.`;
   }
 
   /** Lets go of all cards. */
@@ -72,9 +87,13 @@ export class Lanes {
     this.questions = questions;
     this.empty();
     this.cards = lanes.lanes.map((lane, index) => this.card(lane, index));
-    const known = (name) => this.cards.some((card) => card.name === name);
-    if (!known(this.alone)) this.alone = null;
-    for (const name of this.off) if (!known(name)) this.off.delete(name);
+    const names = this.cards.map(({ name }) => name);
+    if (names.join() !== this.names) {
+      this.names = names.join();
+      this.off = new Set(names.slice(this.bench.first ?? names.length));
+    }
+    if (!names.includes(this.alone)) this.alone = null;
+    this.meaning.rest(this.hint());
     const { steps } = this.bench;
     this.grid.replaceChildren(...this.cards.map(({ root }) => root), ...(steps ? [element("section", "steps", element("h3", "", steps), this.steps)] : []));
     this.arrange();
@@ -99,7 +118,7 @@ export class Lanes {
     root.addEventListener("pointerleave", () => this.point(null));
     canvas.addEventListener("click", () => this.show(this.alone === name ? null : name));
     this.watch(root, { label: name, explain, source: "" });
-    return { name, index, root, swatch, enlarge, said, picture: this.picture(canvas), values: this.values(figures, lane.figures) };
+    return { name, index, root, swatch, enlarge, said, picture: this.picture(canvas), values: this.values(figures, lane.figures, index === 0) };
   }
 
   picture(canvas) {
@@ -107,13 +126,30 @@ export class Lanes {
     return bench.bodies ? new PilePicture(canvas, { legend, bodies }) : new Picture(canvas, bench, legend);
   }
 
-  values(list, figures) {
+  /** Tab stops at the figures of the first lane alone: the others' are the same ones. */
+  values(list, figures, stop) {
     return figures.map(({ label, unit }) => {
+      const [better, explain] = this.bench.figures[label] ?? [null, ""];
+      const [sign, words] = BETTER[better] ?? ["", ""];
+      const way = element("span", "", sign && ` ${sign}`);
+      if (words) way.setAttribute("aria-label", words);
       const value = document.createTextNode("–");
-      const box = element("div", "", element("dt", "", label), element("dd", "", value, element("span", "", ` ${unit}`)));
-      box.title = this.bench.figures?.[label] ?? "";
+      const box = element("div", "", element("dt", "", label, way), element("dd", "", value, element("span", "", ` ${unit}`)));
+      this.meaning.of(box, label, `${explain}.${words ? ` ${words[0].toUpperCase()}${words.slice(1)}.` : ""}`, stop);
       list.append(box);
-      return value;
+      return { box, value, better };
+    });
+  }
+
+  /** Marks the best figure of each row of those lanes that are shown, where they are compared; equal ones all. */
+  markBest(shown) {
+    if (!this.bench.compared || !shown.length) return;
+    shown[0].values.forEach(({ better }, i) => {
+      const numbers = shown.map(({ values }) => Number(values[i]?.value.data.replace("\u2212", "-")));
+      const known = numbers.filter(Number.isFinite);
+      const best = !better || known.length < 2 ? null : better === "less" ? Math.min(...known) : Math.max(...known);
+      const all = known.every((number) => number === best);
+      shown.forEach(({ values }, lane) => values[i]?.box.classList.toggle("best", !all && numbers[lane] === best));
     });
   }
 
@@ -152,18 +188,31 @@ export class Lanes {
     }
     const hidden = this.cards.filter(({ name }) => !this.isShown(name));
     const chip = ({ name, index }) => button("chip", `show ${name}`, `${index + 1} ${name}`, () => (this.alone ? this.show(name) : this.toggle(name)));
-    this.rest.replaceChildren(...hidden.map(chip));
+    this.rest.replaceChildren(this.alone ? "Show instead:" : "Switch on:", ...hidden.map(chip));
     this.rest.hidden = hidden.length === 0;
-    const shown = this.cards.length - hidden.length + (this.bench.steps && !COMPACT.matches ? 1 : 0);
-    this.grid.style.setProperty("--columns", String(COMPACT.matches ? Math.min(shown, this.bench.bodies ? 1 : 2) || 1 : this.columns(shown)));
+    const lanes = this.cards.length - hidden.length;
+    const columns = COMPACT.matches ? Math.min(lanes, this.bench.bodies ? 1 : 2) || 1 : this.columns(lanes + (this.bench.steps ? 1 : 0));
+    this.grid.style.setProperty("--columns", String(columns));
+    this.grid.style.setProperty("--across", String(this.across(this.grid.clientWidth / columns)));
+    // In one that is left over there is no gap beside it.
+    const last = this.cards.findLast(({ name }) => this.isShown(name));
+    for (const { root } of this.cards) root.classList.toggle("last", columns === 2 && lanes % 2 === 1 && root === last?.root);
     this.paintSamples();
+  }
+
+  /** How many figures stand in a line of a lane so wide: as many in each line, as far as it goes. */
+  across(width) {
+    const count = this.cards[0]?.values.length || 1;
+    const most = Math.max(1, Math.floor((width - 4) / this.bench.figure_px));
+    return Math.ceil(count / Math.ceil(count / most));
   }
 
   columns(count) {
     const { width, height } = this.grid.getBoundingClientRect();
     let [best, largest] = [1, 0];
     for (let columns = 1; columns <= count; columns += 1) {
-      const size = Math.min(width / columns, 1.4 * (height / Math.ceil(count / columns) - CARD_REST));
+      const lines = Math.ceil((this.cards[0]?.values.length ?? 0) / this.across(width / columns));
+      const size = Math.min(width / columns, 1.4 * (height / Math.ceil(count / columns) - CARD_REST - FIGURES_LINE * lines));
       if (size > largest + 1) [best, largest] = [columns, size];
     }
     return best;
@@ -182,16 +231,18 @@ export class Lanes {
   draw(frames, at) {
     const frame = frames[at];
     if (!this.bench || !frame?.lanes) return;
+    this.root.dataset.holder = frame.lanes.holder ?? "";
     if (this.bench.steps) this.list(frames, at);
     const said = this.bench.steps ? new Map() : this.said(frames, at);
     for (const card of this.cards) {
       const lane = frame.lanes.lanes.find(({ name }) => name === card.name);
       if (card.root.hidden || !lane) continue;
       card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
-      lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].data = format(value, digits); });
+      lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].value.data = format(value, digits); });
       const text = (said.get(card.name) ?? []).slice(-2).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
+    this.markBest(this.cards.filter(({ root }) => !root.hidden));
   }
 
   /** Lists what happened up to a frame, a line each, oldest first. */
@@ -205,8 +256,7 @@ export class Lanes {
     if (text === this.listed) return;
     this.listed = text;
     this.steps.replaceChildren(...lines.slice(-STEPS).map(([time, sentence]) => element("li", "", element("b", "", time), ` ${sentence}`)));
-    // Whole lines only: the oldest go for want of room.
-    while (this.steps.scrollHeight > this.steps.clientHeight && this.steps.children.length > 1) this.steps.firstChild.remove();
+    this.steps.scrollTop = this.steps.scrollHeight;
   }
 
   /** What happened lately in each lane, oldest first. */

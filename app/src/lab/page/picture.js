@@ -7,6 +7,12 @@ import { colours } from "./theme.js";
 /** Over how many frames the place is averaged that the picture looks at. */
 const STEADY_FRAMES = 20;
 const DASH_OF = { server: [5, 4], ghost: [1.5, 3] };
+/** How a way looks that lies under the others. */
+const UNDER = { dash: [], width: 6, alpha: 0.28 };
+
+/** Colours belong to players: where the other one holds the cube, it is the other way round. */
+const SWAPPED = { client: "other", other: "client" };
+const HOLDS = { 0: "you hold it", 1: "player 2 holds it", bot: "a script holds it" };
 
 export class Picture extends Room {
   /** `bench` is one of `benches.js`; `legend` says which roles are drawn. */
@@ -34,12 +40,15 @@ export class Picture extends Room {
     this.lookAt(past);
     this.floor();
     const drawn = ROLES.filter(({ role }) => this.legend.draws(role));
-    const colourOf = (role) => (role === this.bench.toned ? tone : colours[role]);
-    for (const { role } of drawn.filter(({ role }) => role !== "ghost")) {
+    const { under, toned } = this.bench;
+    const { holder } = frames[at].lanes;
+    const colourOf = (role) => (role === toned ? tone : colours[holder === 1 ? SWAPPED[role] ?? role : role]);
+    const ways = drawn.filter(({ role }) => role !== "ghost").sort((a, b) => Number(b.role === under) - Number(a.role === under));
+    for (const { role } of ways) {
       for (const { id } of cubes.filter((cube) => cube.role === role)) {
         const places = past.map((cubes) => cubes.find((cube) => cube.role === role && cube.id === id)?.position).filter(Boolean);
-        const truth = role === "server";
-        this.trail(places, { colour: colourOf(role), dash: DASH_OF[role], width: truth ? 1.2 : 1.8, alpha: truth ? 0.9 : 0.8 });
+        const look = role === under ? UNDER : { dash: DASH_OF[role], width: role === "server" ? 1.2 : 1.8, alpha: 0.85 };
+        this.trail(places, { colour: colourOf(role), ...look });
       }
     }
     const shown = drawn.flatMap((kind) => cubes.filter(({ role }) => role === kind.role).map((cube) => ({ kind, cube })));
@@ -48,6 +57,24 @@ export class Picture extends Room {
       const source = cube.role === "other" ? SOURCES[cube.source] : null;
       this.cube(cube.position, { ...kind, ...source, colour: colourOf(cube.role) });
     }
+    const held = cubes.find(({ role }) => role === this.bench.held);
+    if (held) this.word(held.position, HOLDS[frames[at].bot && !holder ? "bot" : holder], colourOf(held.role));
+  }
+
+  /** A word above a cube, within the picture. */
+  word(position, text, colour) {
+    const c = this.context;
+    c.font = "600 12px system-ui, sans-serif";
+    c.textAlign = "left";
+    c.textBaseline = "bottom";
+    const [x, y] = this.view.point([position[0], position[1] + 1, position[2] + 0.5]);
+    const wide = c.measureText(text).width;
+    const at = [Math.min(Math.max(x - wide / 2, 4), this.size.width - wide - 4), Math.max(y - 5, 18)];
+    c.lineWidth = 3;
+    c.strokeStyle = colours.panel;
+    c.strokeText(text, ...at);
+    c.fillStyle = colour;
+    c.fillText(text, ...at);
   }
 
   /** Follows the one that all lanes show, calmly. */

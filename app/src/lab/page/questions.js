@@ -3,7 +3,7 @@
 
 /** A curve is [field of a frame's `chart`, name, colour, how it is drawn: line, dash or stem]. A shown value is
  *  (value - from) * factor; `least` is the smallest span of the axis; `late` shades what is below 0; `even` puts 0 into
- *  the middle. */
+ *  the middle; `none` is said where there is nothing to see. */
 export const SETS = [
   {
     name: "Prediction",
@@ -12,7 +12,7 @@ export const SETS = [
       { question: "How far is the server?", unit: "ms", factor: 1, least: 50, decimals: 0, curves: [["rtt_ms", "RTT", "client", "line"]] },
       { question: "Do inputs come in time?", unit: "ticks", factor: 1, least: 4, decimals: 1, late: true, curves: [["margin_ticks", "input margin", "client", "line"]] },
       { question: "What goes over the wire?", unit: "kB/s", factor: 0.001, least: 2, decimals: 1, curves: [["up_bytes_per_s", "up", "client", "line"], ["down_bytes_per_s", "down", "server", "dash"]] },
-      { question: "What does it cost?", unit: "ticks", factor: 1, least: 10, decimals: 0, curves: [["resimulated_ticks", "resimulated", "client", "stem"]] },
+      { question: "What does it cost?", unit: "ticks", factor: 1, least: 10, decimals: 0, none: "no tick was simulated again", curves: [["resimulated_ticks", "resimulated", "client", "stem"]] },
     ],
   },
   {

@@ -1,5 +1,7 @@
 // The "now" line: a fixed cell for each number, rewritten ten times a second so that it can be read.
 
+import { Meaning } from "./meaning.js";
+
 const EVERY_MS = 100;
 const WIRE = "without headers of IP and UDP";
 const CELLS = {
@@ -30,8 +32,9 @@ export function format(number, decimals) {
 }
 
 export class Readout {
-  constructor(list) {
-    this.list = list;
+  /** `list` holds the numbers, `line` says what one of them means. */
+  constructor(list, line) {
+    Object.assign(this, { list, meaning: new Meaning(line) });
     this.ask("prediction");
   }
 
@@ -41,10 +44,11 @@ export class Readout {
     this.scene = scene;
     this.written = -Infinity;
     this.list.replaceChildren();
+    this.meaning.rest("Point at a number, or tap it, to read what it means.");
     this.cells = SCENES[scene].map((name) => {
       const [key, unit, factor, decimals, explain] = CELLS[name];
       const [box, term, value, suffix] = ["div", "dt", "dd", "span"].map((tag) => document.createElement(tag));
-      box.title = explain;
+      this.meaning.of(box, name, `${explain}.`);
       term.textContent = name;
       suffix.textContent = ` ${unit}`;
       const number = document.createTextNode("–");

@@ -38,8 +38,8 @@ const LEGENDS = {
   ],
   shared: [
     { role: "local", explain: "without ticks" },
-    { role: "client", name: "own view", explain: "the owner's screen" },
-    { role: "other", name: "others' view", explain: "another's screen" },
+    { role: "client", name: "holder's view", explain: "the screen of whoever holds the cube" },
+    { role: "other", name: "the other's view", explain: "the other player's screen" },
   ],
   physics: [
     { role: "client", name: "shown", explain: "what the screen shows: all predicted" },

@@ -1,8 +1,9 @@
 // The scripts: a button for each that the program has, with a key of its own.
 
-const FIRST_KEY = 5;
+/** The first ones have a digit each. */
+const DIGITS = ["5", "6", "7", "8", "9"];
 /** Those that lie over the link alone, and so over the links of lanes too. */
-const OF_LINKS = ["jump", "blackout", "bursts"];
+const OF_LINKS = ["spike", "blackout", "bursts", "hiccup"];
 
 export class Scripts {
   /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
@@ -12,7 +13,7 @@ export class Scripts {
 
   ready(scripts) {
     if (this.root.children.length === scripts.length) return;
-    this.root.replaceChildren(...scripts.map((script, i) => this.button(script, String(FIRST_KEY + i))));
+    this.root.replaceChildren(...scripts.map((script, i) => this.button(script, DIGITS[i] ?? this.shortcuts.take(script.label))));
   }
 
   /** Those that do something in a scene: of lanes, or of the session. */
@@ -28,9 +29,9 @@ export class Scripts {
     button.type = "button";
     button.dataset.script = script.name;
     button.title = script.explain;
-    button.setAttribute("aria-keyshortcuts", key);
+    button.setAttribute("aria-keyshortcuts", key.toUpperCase());
     const chip = document.createElement("kbd");
-    chip.textContent = key;
+    chip.textContent = key.toUpperCase();
     button.append(`${script.label} `, chip);
     button.addEventListener("click", (event) => {
       this.run(script.name);
@@ -43,6 +44,6 @@ export class Scripts {
 
   /** Its key; one that is hidden may have left it to an event. */
   claim(button) {
-    this.shortcuts.set(button.getAttribute("aria-keyshortcuts"), () => button.hidden || this.run(button.dataset.script));
+    this.shortcuts.set(button.getAttribute("aria-keyshortcuts").toLowerCase(), () => button.hidden || this.run(button.dataset.script));
   }
 }

@@ -1,4 +1,5 @@
-// Keys that act on the page itself. Each key is taken once; letters that drive the cube are never given away.
+// Keys that act on the page itself. Those of the controls do so only while the help is open, which shows them: else every
+// letter would do something that nobody asked for. Each is taken once; letters that drive the cube are never given away.
 
 import { isTyping } from "./input.js";
 
@@ -6,12 +7,17 @@ const RESERVED = new Set(["w", "a", "s", "d"]);
 const FALLBACK = "-=;',/`\\";
 
 export class Shortcuts {
-  constructor() {
+  /** `always` are the actions of keys that act whether the help is open or not. */
+  constructor(always) {
+    this.always = new Map(Object.entries(always));
     this.actions = new Map();
+    /** Whether the help is open. */
+    this.open = false;
     addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (isTyping(event.target, event) && event.key !== "Escape") return;
-      const action = this.actions.get(event.key.toLowerCase());
+      const key = event.key.toLowerCase();
+      const action = this.always.get(key) ?? (this.open ? this.actions.get(key) : null);
       if (!action) return;
       event.preventDefault();
       action(event);

@@ -1,6 +1,7 @@
 // What the page says about itself: one calm line over the arena, the run's clock, and how fast the page is.
 
-const ERROR_MS = 6000;
+/** For how long something that is told stays. */
+const TOLD_MS = 6000;
 const PACE_MS = 500;
 const STATES = {
   joining: "The client joins: it waits for the first snapshot.",
@@ -12,11 +13,13 @@ const STATES = {
   left: "You have left, as the faults of this link have it.",
   refused: "The server has refused the client.",
 };
+/** Whether fingers drive. */
+const TOUCH = matchMedia("(pointer: coarse)");
 const whole = new Intl.NumberFormat("en");
 
 export class Status {
   constructor(line, clock) {
-    Object.assign(this, { line, clock, errorUntil: 0, broken: false, paceAt: -Infinity });
+    Object.assign(this, { line, clock, toldUntil: 0, broken: false, stood: false, paceAt: -Infinity });
     this.driven = false;
     this.paceBox = document.getElementById("pace");
     this.say("Starting …");
@@ -29,15 +32,19 @@ export class Status {
     this.line.classList.toggle("gone", text === "");
   }
 
+  /** The connection is lost, and tried again in so long. */
   lost(retryMs) {
     this.broken = true;
     const seconds = retryMs < 1000 ? "in a moment" : `in ${Math.round(retryMs / 1000)} s`;
     this.say(`The program does not answer. Trying again ${seconds}.`, true);
   }
 
+  /** A run stands ready; after a lost connection it is another one than before. */
   ready() {
+    if (this.broken && this.stood) this.tell("The program is back: the run begins anew.");
+    else if (performance.now() > this.toldUntil) this.say("");
     this.broken = false;
-    if (performance.now() > this.errorUntil) this.say("");
+    this.stood = true;
   }
 
   error(text) {
@@ -46,14 +53,14 @@ export class Status {
 
   /** Says something for some seconds. */
   tell(text, grave = false) {
-    this.errorUntil = performance.now() + ERROR_MS;
+    this.toldUntil = performance.now() + TOLD_MS;
     this.say(text, grave);
   }
 
   frame(frame, { paused, looking }) {
     const parts = [`${frame.time_s.toFixed(2)} s`, `frame ${whole.format(frame.frame)}`, `tick ${whole.format(frame.tick)}`];
     parts.forEach((text, i) => { this.clock.children[i].textContent = text; });
-    if (this.broken || performance.now() < this.errorUntil) return;
+    if (this.broken || performance.now() < this.toldUntil) return;
     this.say(this.sentence(frame, paused, looking));
   }
 
@@ -67,7 +74,7 @@ export class Status {
     if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
     if (paused) return "Paused. Point at the charts to look back.";
     if (replaying) return "Replaying the run of this link; then the keys are yours.";
-    if (!this.driven && !busy) return `Arrow keys, WASD or touch${bot ? ": a bot drives until you do" : ""}.`;
+    if (!this.driven && bot && !busy) return `A script drives: ${TOUCH.matches ? "drag the stick" : "press an arrow key"} to take over.`;
     // How the session fares is of no matter to lanes.
     if (lanes) return "";
     if (state !== "playing") return STATES[state] ?? state;

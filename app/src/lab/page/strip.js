@@ -34,6 +34,26 @@ export class Strip {
       this.curve(curve, history, [from, until], x);
     }
     c.restore();
+    if (!this.hasData(history, from, until)) this.excuse();
+  }
+
+  /** Whether there is anything to see of any curve; of stems those that are not zero. */
+  hasData(history, from, until) {
+    const seen = (value, kind) => Number.isFinite(value) && (kind !== "stem" || value !== 0);
+    return this.row.curves.some(([name, , , kind]) => {
+      for (let i = from; i < until; i += 1) if (seen(this.valueAt(history, name, i), kind)) return true;
+      return false;
+    });
+  }
+
+  /** Why there is nothing to see. */
+  excuse() {
+    const c = this.context;
+    const { left, right, top, bottom } = this.box;
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillStyle = colours.muted;
+    c.fillText(this.row.none ?? "nothing measured yet", (left + right) / 2, (top + bottom) / 2);
   }
 
   /** Whether another lane stands out. */
@@ -70,7 +90,7 @@ export class Strip {
     c.textAlign = "right";
     c.textBaseline = "middle";
     c.fillStyle = colours.muted;
-    const every = Math.max(1, Math.ceil(((scale.ticks.length - 1) * 13) / (bottom - top)));
+    const every = Math.max(1, Math.ceil(((scale.ticks.length - 1) * 14) / (bottom - top)));
     scale.ticks.forEach((tick, i) => {
       const level = Math.round(this.y(tick)) + 0.5;
       const foot = this.row.log ? i === 0 : Math.abs(tick) < 1e-9;
@@ -130,7 +150,7 @@ export class Strip {
       c.fillText(question, x, y);
     }
     for (const [name, label, colour, kind] of curves) {
-      if (!narrow) y += 13.5;
+      if (!narrow) y += 14;
       this.sample(x, y, colours[colour], kind);
       c.fillStyle = colours.text;
       c.fillText(label, x + 20, y);
@@ -156,7 +176,7 @@ export class Strip {
     if (narrow) return;
     const columns = curves.length > 4 ? 3 : 2;
     const wide = (left - 32) / columns;
-    const apart = Math.min(13.5, (bottom - top - 8) / Math.ceil(curves.length / columns));
+    const apart = Math.min(14, (bottom - top - 8) / Math.ceil(curves.length / columns));
     curves.forEach((curve, i) => {
       const [name, label, colour, kind] = curve;
       const [x, y] = [(i % columns) * wide, top + 4 + apart * (1 + Math.floor(i / columns))];

@@ -30,6 +30,10 @@ const NEAR: Predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
 /// Of how many each is told then, the nearest first.
 const NEAREST: u16 = 96;
 
+/// The key towards the pile, and in which frames it is held as the scene opens: once the session has begun, until the cube is
+/// in the middle of the pile.
+const OPENING: (u8, core::ops::Range<u32>) = (1, 30..120);
+
 /// What its charts ask.
 const QUESTIONS: [Question; 4] = [
     Question { question: "How far are you corrected?", unit: "cm", digits: 1 },
@@ -169,6 +173,11 @@ impl Bench for Physics {
         };
         self.blows.push(blow);
         true
+    }
+
+    fn opening(&self, age: u32) -> Option<u8> {
+        let (key, frames) = OPENING;
+        frames.contains(&age).then_some(key)
     }
 
     fn second(&mut self, keys: u8) {

@@ -64,6 +64,11 @@ const LANES: [(AntiAliasing, &str, &str); 4] = [
     ),
 ];
 
+/// The number of the person among the players; the other one is 1.
+const PERSON: u8 = 0;
+/// How long the other player drives into one direction.
+const SIDE_FRAMES: u32 = 50;
+
 /// The scene.
 pub struct Shared {
     seed: u64,
@@ -75,6 +80,9 @@ pub struct Shared {
     /// Since when the frames are as long as they are, how long that is, and how many there were.
     even: (Frames, Instant, u64),
     realign: bool,
+    /// Which player holds the cube: the person or the other one.
+    holder: u8,
+    hand_over: bool,
 }
 
 impl Shared {
@@ -86,6 +94,8 @@ impl Shared {
             until: Instant::ZERO,
             even: (Frames::Jittery, Instant::ZERO, 0),
             realign: false,
+            holder: PERSON,
+            hand_over: false,
         }
     }
 
@@ -95,6 +105,11 @@ impl Shared {
         if self.rate != Some(options.rate) {
             self.begin(options.rate, before);
         }
+        if core::mem::take(&mut self.hand_over) {
+            self.holder ^= 1;
+            self.owners.iter_mut().for_each(Owner::hand_over);
+        }
+        let keys = if self.holder == PERSON { keys } else { round(frame) };
         let bit = |n: u8| f64::from(keys >> n & 1);
         let direction = Direction::of_axes(bit(3) - bit(2), bit(0) - bit(1)).vector;
         let realign = core::mem::take(&mut self.realign);
@@ -114,7 +129,7 @@ impl Shared {
         let length = now.since(before);
         self.owners.iter_mut().for_each(|owner| owner.watch(now, length, conditions));
         let lanes = self.owners.iter().zip(LANES).map(|(owner, lane)| report(owner, lane, length)).collect();
-        Lanes { lanes, ..Lanes::default() }
+        Lanes { lanes, holder: Some(self.holder), ..Lanes::default() }
     }
 
     fn begin(&mut self, rate: TickRate, at: Instant) {
@@ -149,8 +164,12 @@ impl Bench for Shared {
     }
 
     fn event(&mut self, name: &str) -> bool {
-        self.realign |= name == "realign";
-        name == "realign"
+        match name {
+            "realign" => self.realign = true,
+            "hand_over" => self.hand_over ^= true,
+            _ => return false,
+        }
+        true
     }
 
     fn frame(&mut self, frame: u32, keys: u8, settings: &Settings) -> Lanes {
@@ -159,6 +178,12 @@ impl Bench for Shared {
             Options { frames: frames[usize::from(settings.code(Key::OwnerFrames))], rate: settings.tick_rate() };
         self.play(frame, keys, (&options, &settings.conditions()))
     }
+}
+
+/// The keys of the other player, who drives around a square.
+fn round(frame: u32) -> u8 {
+    const SIDES: [u8; 4] = [8, 1, 4, 2];
+    SIDES[(frame / SIDE_FRAMES) as usize % SIDES.len()]
 }
 
 fn instant(frame: u32) -> Instant {

@@ -34,6 +34,7 @@ pub struct Owner {
     /// For how long it has stood still.
     rested_s: f64,
     captured: Option<[f64; 3]>,
+    seed: u64,
     watcher: Watcher,
     pub other: Option<[f64; 3]>,
     /// The step of this frame that is farthest from even, in metres.
@@ -65,6 +66,7 @@ impl Owner {
             settled: 0,
             rested_s: 0.0,
             captured: None,
+            seed,
             watcher: Watcher::new(seed),
             other: None,
             step_m: None,
@@ -74,6 +76,16 @@ impl Owner {
             errors: Latest::new(KEPT),
             delays: Latest::new(KEPT),
         }
+    }
+
+    /// The other player holds it from now on, and moves it from where it was shown to them. Who held it sees it where it was
+    /// left, until something comes over the link in the other direction.
+    pub fn hand_over(&mut self) {
+        let left = self.mover.shown();
+        let place = self.other.unwrap_or(left);
+        self.mover.place(place);
+        (self.local, self.captured, self.settled, self.other) = (place, None, 0, Some(left));
+        self.watcher = Watcher::new(self.seed);
     }
 
     /// Forgets what belongs to the last frame of the lab.
@@ -141,7 +153,7 @@ impl Owner {
         let delay = conditions.latency + conditions.jitter + tick + FRAME_MAX + frame;
         let shown = self.watcher.show(now, frame, delay);
         self.seen_m = self.other.zip(shown).map(|(before, now)| length(sub(now, before)));
-        self.other = shown;
+        self.other = shown.or(self.other);
     }
 
     /// What its player sees of it.

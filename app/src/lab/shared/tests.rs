@@ -1,7 +1,7 @@
 //! What a person has to see in the scene of shared mode.
 
 use super::{Frames, Options, Shared};
-use crate::lab::lanes::Lanes;
+use crate::lab::lanes::{Bench, Lanes};
 use core::time::Duration;
 use foretell::TickRate;
 use foretell::netsim::Conditions;
@@ -90,5 +90,38 @@ fn all_stop_at_the_wall_and_local_begins_anew_where_they_rest() {
         let [x, ..] = lane.cubes[1].position;
         assert!((x + 10.0).abs() < 0.2, "{x}");
         assert!((x - lane.cubes[0].position[0]).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn who_gets_the_cube_moves_it_at_once_and_who_gave_it_sees_that_later() {
+    let options = Options { frames: Frames::Even(60), rate: TickRate::hz(64) };
+    let conditions = Conditions { latency: Duration::from_millis(100), ..Conditions::default() };
+    let mut scene = Shared::new(3);
+    let mut told = Vec::new();
+    for frame in 0..300 {
+        if [150, 250].contains(&frame) {
+            assert!(scene.event("hand_over"));
+        }
+        let keys = if (60..150).contains(&frame) { RIGHT } else { 0 };
+        told.push(scene.play(frame, keys, (&options, &conditions)));
+    }
+    let holders: Vec<_> = told.iter().map(|lanes| lanes.holder).collect();
+    assert!(holders[..150].iter().all(|holder| *holder == Some(0)), "{holders:?}");
+    assert!(holders[150..250].iter().all(|holder| *holder == Some(1)) && holders[250] == Some(0), "{holders:?}");
+    for lane in 0..4 {
+        let at = |frame: usize, role| {
+            let cube = told[frame].lanes[lane].cubes.iter().find(|cube| cube.role == role);
+            cube.expect(role).position
+        };
+        let apart = |a: [f64; 3], b: [f64; 3]| (0..3).map(|axis| (a[axis] - b[axis]).abs()).fold(0.0, f64::max);
+        for at_frame in [150, 250] {
+            let jump = apart(at(at_frame, "client"), at(at_frame - 1, "other"));
+            assert!(jump < 0.2, "lane {lane}: it is taken over from where it was seen, {jump} m");
+        }
+        assert!(apart(at(153, "client"), at(149, "other")) > 0.1, "lane {lane}: the holder moves it at once");
+        let left = at(149, "client");
+        let comes = (150..250).find(|frame| at(*frame, "other") != left).expect("it moves");
+        assert!((156..180).contains(&comes), "lane {lane}: who gave it sees that in frame {comes}");
     }
 }

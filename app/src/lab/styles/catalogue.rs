@@ -131,19 +131,19 @@ const CLASSIC_LERP: Entry = Entry {
     make: |start| classic(Interpolate::Lerp, start),
 };
 
-/// The choices of the control, by code.
+/// The choices of the control, by code. The page shows the first four of each at first: those that differ most.
 pub const CHOICES: [&[Entry]; 4] = [
-    &[HOLD, LINEAR, RECKONED, COMBINED, CORRECTED, BLENDING, HERMITE, TRANSFORM],
-    &[HOLD, LINEAR, EXTRAPOLATED, MOVE_TOWARDS, RECKONED, COMBINED, CORRECTED, BLENDING],
+    &[HOLD, LINEAR, HERMITE, CORRECTED, RECKONED, COMBINED, BLENDING, TRANSFORM],
+    &[HOLD, LINEAR, RECKONED, CORRECTED, EXTRAPOLATED, MOVE_TOWARDS, COMBINED, BLENDING],
     &[BUFFERED_HOLD, BUFFERED_LINE, HERMITE, CATMULL_ROM, SPACED, CORRECTED],
     &[
         TRANSFORM,
         RIGIDBODY,
+        CLASSIC_ESTIMATED,
+        CORRECTED,
         CLASSIC_DISABLED,
         CLASSIC_FIXED,
-        CLASSIC_ESTIMATED,
         CLASSIC_SYNCHRONIZED,
         CLASSIC_LERP,
-        CORRECTED,
     ],
 ];
