@@ -7,10 +7,13 @@ const APART_PX = 2;
 /**
  * Where names are written: `labels` = [{text, x, y, width, height}], the most important first, x their middle and y their
  * foot. Those that find room, as [{...label, left, top}] within the picture of this size, beside the boxes that are `taken`.
+ * What is outside of the picture has no name in it.
  */
 export function placed(labels, { width, height }, taken) {
   const there = [];
   for (const label of labels) {
+    const isSeen = label.x >= 0 && label.x <= width && label.y >= -label.height && label.y <= height + label.height;
+    if (!isSeen) continue;
     const left = clamp(label.x - label.width / 2, 0, width - label.width);
     for (let step = 0; step < STEPS; step += 1) {
       const top = clamp(label.y - label.height - step * (label.height + APART_PX), 0, height - label.height);

@@ -91,7 +91,6 @@ async function join() {
   await load(invited.game);
   game = await played.Game.join(invited.url, invited.token ?? (await askForToken()));
   network.attach(game);
-  hint.show();
   requestAnimationFrame(frame);
 }
 
@@ -171,6 +170,7 @@ function frame(now) {
   shown.cubes = advance(keys);
   shown.frame += 1;
   shown.at = now;
+  hint.show(shown.cubes.find(({ own }) => own));
   marks.add(corrected(), now);
   [shown.confirmed, shown.marks, shown.taken] = [confirmed(), marks.seen(now), [roster.box]];
   const state = game.state();

@@ -15,6 +15,13 @@ export class Roster {
 
   /** Shows the players among `cubes`, the own one first. */
   show(cubes) {
+    this.write(cubes);
+    const [own, around] = [this.list, this.list.parentElement].map((box) => box.getBoundingClientRect());
+    this.box = { left: own.left - around.left, top: own.top - around.top, width: own.width, height: own.height };
+  }
+
+  /** The rows, where they have changed. */
+  write(cubes) {
     const players = cubes.filter(({ number }) => number > 0).sort((a, b) => b.own - a.own || a.number - b.number);
     const rows = this.narrow.matches ? ROWS.narrow : ROWS.wide;
     const named = players.length > rows ? players.slice(0, rows - 1) : players;
@@ -30,7 +37,5 @@ export class Roster {
     });
     if (more) items.push(element("li", "", `and ${more} more`));
     this.list.replaceChildren(...items);
-    const [own, around] = [this.list, this.list.parentElement].map((box) => box.getBoundingClientRect());
-    this.box = { left: own.left - around.left, top: own.top - around.top, width: own.width, height: own.height };
   }
 }

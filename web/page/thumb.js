@@ -18,7 +18,7 @@ export class Thumb {
 
   down(event) {
     event.preventDefault();
-    if (this.finger) return this.jump();
+    if (this.finger) return this.input.tap(BITS.jump);
     event.target.setPointerCapture(event.pointerId);
     this.finger = { id: event.pointerId, at: event.timeStamp, x: event.clientX, y: event.clientY, drives: false };
   }
@@ -40,11 +40,6 @@ export class Thumb {
     if (finger?.id !== pointerId) return;
     this.finger = null;
     this.input.release(this);
-    if (type === "pointerup" && !finger.drives && timeStamp - finger.at < TAP_MS) this.jump();
-  }
-
-  jump() {
-    this.input.press("tap", BITS.jump);
-    this.input.release("tap");
+    if (type === "pointerup" && !finger.drives && timeStamp - finger.at < TAP_MS) this.input.tap(BITS.jump);
   }
 }

@@ -1,7 +1,10 @@
 //! Playing over real sockets: what a good and a bad network do to it.
 
 use crate::common::relay::Relay;
-use crate::common::{Arena, Buttons, account, all_agree, join, join_with, play, rules, serve_config, start, token};
+use crate::common::{
+    Arena, Buttons, Guest, account, all_agree, join, join_with, play, rules, serve_config, start, token,
+};
+use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Reconciliation;
 use foretell::{ClientConfig, ClientState, Rows, Step, World};
 use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};
@@ -61,6 +64,23 @@ async fn a_tenth_of_all_packets_lost_and_forty_milliseconds_of_delay_are_played_
     assert!(path.lost > 0 && path.rtt >= Duration::from_millis(38), "{path:?}");
     assert!(path.datagram_max >= 1150, "{path:?}");
     assert!(stats.outcomes.agreed > 10 * stats.outcomes.resync, "{:?}", stats.outcomes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_makes_the_own_network_bad_measures_it_plays_on_and_has_a_good_one_again() {
+    let server = start(serve_config()).await;
+    let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 50)).await;
+    let bad = Conditions { latency: Duration::from_millis(60), loss: Loss::Uniform(0.1), ..Conditions::default() };
+    let rtt = |guests: &[Guest]| guests[0].player.client().stats().rtt;
+    guests[0].player.impairment_mut().set(bad).expect("in range");
+    play(&mut guests, "it measures both ways", |guests| rtt(guests) >= Duration::from_millis(115)).await;
+    let agreed = guests[0].agreed();
+    play(&mut guests, "it is mostly right", |guests| all_agree(guests, agreed + 100)).await;
+    guests[0].player.impairment_mut().set(Conditions::default()).expect("in range");
+    play(&mut guests, "it is as before", |guests| rtt(guests) < Duration::from_millis(60)).await;
+    let path = guests[0].player.path().expect("connected");
+    assert!(path.rtt < Duration::from_millis(60), "the transport below knows nothing of it: {path:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
