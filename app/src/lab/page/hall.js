@@ -110,7 +110,8 @@ export class Hall {
       const [right, up] = seen(camera, [x, y + 1.0, z]);
       label.textContent = own ? "you" : `player ${number}`;
       label.dataset.whose = own ? "own" : "other";
-      label.style.transform = `translate(-50%, -100%) translate(${((right + 1) / 2) * this.size.width}px, ${((1 - up) / 2) * this.size.height}px)`;
+      const at = { x: kept(((right + 1) / 2) * this.size.width, 30, this.size.width - 30), y: kept(((1 - up) / 2) * this.size.height, 17, this.size.height) };
+      label.style.transform = `translate(-50%, -100%) translate(${at.x}px, ${at.y}px)`;
     }
   }
 
@@ -119,6 +120,12 @@ export class Hall {
     this.excused = true;
     this.canvas.parentElement.append(element("p", "excuse", "This browser has no WebGL 2: all but the picture goes on."));
   }
+}
+
+/** What is a little beyond an edge stays at it. */
+function kept(at, least, most) {
+  const inside = Math.min(Math.max(at, least), most);
+  return Math.abs(at - inside) < 30 ? inside : at;
 }
 
 /** A cube to draw, with so long a half of its edge. */

@@ -37,7 +37,10 @@ export class Lanes {
     this.alone = null;
     /** The name of the one that is pointed at. */
     this.pointed = null;
-    new ResizeObserver(() => this.arrange()).observe(root);
+    new ResizeObserver(() => {
+      this.arrange();
+      this.changed();
+    }).observe(root);
   }
 
   /** Turns to a scene; whether it is one of lanes. */
