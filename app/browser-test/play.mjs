@@ -379,6 +379,10 @@ describe("a newcomer", () => {
     await page.waitForFunction(() => document.getElementById("hint").hidden, null, { timeout: 1_000 });
     const small = await cap.boundingBox();
     assert(small.height < 30 && (await page.locator("footer").boundingBox()).y < small.y, "small, below the room");
+    const next = () => page.locator(".network h2").evaluate((title) => getComputedStyle(title).color === getComputedStyle(document.querySelector(".button")).backgroundColor);
+    assert.equal(await next(), true, "what to try next stands out");
+    await page.locator("#delay").fill("50");
+    assert.equal(await next(), false, "until it was tried");
     assert.deepEqual(page.errors, []);
   });
 

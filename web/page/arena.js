@@ -4,12 +4,12 @@
 import { Ball } from "./ball.js";
 import { placed } from "./labels.js";
 import { HALF_M, Room } from "./room.js";
+import { STACKED } from "./roster.js";
 import { colours } from "./theme.js";
 import { toneOf } from "./tone.js";
 
 const NAME_PX = 12;
 const MARK_M = 0.22;
-const NARROW_PX = 640;
 
 export class Picture extends Room {
   constructor(canvas) {
@@ -21,8 +21,8 @@ export class Picture extends Room {
 
   box({ width, height }) {
     const margin = Math.min(16, width / 40);
-    // Who is here stands below on a narrow picture.
-    const below = width < NARROW_PX ? 28 : margin;
+    // Who is here may stand below.
+    const below = matchMedia(STACKED).matches ? 28 : margin;
     return { x: margin, y: margin, width: width - 2 * margin, height: height - margin - below };
   }
 

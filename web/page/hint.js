@@ -1,7 +1,7 @@
 // What to press: large over the hall until something was pressed, then small in its corner of the page.
 
 /** Who starts nearer to the lower wall than this would have it over them, in metres from the middle. */
-const LOW_M = -3;
+const LOW_M = -1;
 
 export class Hint {
   /** `caps` are the keys, and `home` is where they are once they were used. */

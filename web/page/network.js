@@ -4,15 +4,26 @@ const $ = (id) => document.getElementById(id);
 
 export class Network {
   constructor() {
-    this.game = null;
+    Object.assign(this, { game: null, used: false });
     this.sliders = ["delay", "loss"].map($);
-    for (const slider of this.sliders) slider.addEventListener("input", () => this.apply());
+    for (const slider of this.sliders) slider.addEventListener("input", () => this.change());
     this.say();
   }
 
   /** This game is played from now on. */
   attach(game) {
     this.game = game;
+    this.apply();
+  }
+
+  /** This is what to try now, if it was not tried yet. */
+  suggest() {
+    if (!this.used) document.body.dataset.next = "network";
+  }
+
+  change() {
+    this.used = true;
+    delete document.body.dataset.next;
     this.apply();
   }
 

@@ -27,9 +27,9 @@ const GAMES = {
 };
 
 const hint = new Hint($("hint"), $("keycaps"));
-const input = new Input({ caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump"), onFirst: () => hint.use() });
-new Thumb($("room"), input);
 const network = new Network();
+const input = new Input({ caps: $("keycaps"), stick: $("stick"), knob: $("knob"), jump: $("jump"), onFirst });
+new Thumb($("room"), input);
 const marks = new Marks();
 const roster = new Roster($("players"));
 /** For the tests and the curious: what was drawn last. */
@@ -47,6 +47,12 @@ async function ask(path, options) {
   const answer = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer.json();
+}
+
+/** Something was pressed for the first time. */
+function onFirst() {
+  hint.use();
+  network.suggest();
 }
 
 /** What the server tells whoever may join: its address, and a token if it gives them to guests. */

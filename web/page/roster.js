@@ -3,12 +3,14 @@
 import { element } from "./element.js";
 import { toneOf } from "./tone.js";
 
+/** Where the page stands one below the other; play.css has the same. */
+export const STACKED = "(max-width: 640px), (max-width: 1024px) and (orientation: portrait)";
 /** How many rows there are at most, the last of them the count of the others. */
 const ROWS = { wide: 10, narrow: 3 };
 
 export class Roster {
   constructor(list) {
-    Object.assign(this, { list, narrow: matchMedia("(max-width: 640px), (max-height: 480px)") });
+    Object.assign(this, { list, narrow: matchMedia(`${STACKED}, (max-height: 480px)`) });
     /** Where it stands in the picture. */
     this.box = { left: 0, top: 0, width: 0, height: 0 };
   }
