@@ -45,7 +45,7 @@ async function open(options = DESKTOP, address = origin) {
 
 const newest = (page) => page.evaluate(() => window.foretell.frames.at(-1));
 const settings = (page) => page.evaluate(() => window.foretell.settings);
-const waitFor = (page, seconds) => page.waitForFunction((s) => window.foretell.frames.at(-1).time_s >= s, seconds);
+const waitFor = (page, seconds) => page.waitForFunction((s) => window.foretell.frames.at(-1)?.time_s >= s, seconds);
 /** After how many frames the own cube answers to the right arrow, held when it rests. */
 async function answer(page) {
   await page.keyboard.press("KeyD");
@@ -74,7 +74,7 @@ test("it opens on a bad network that a script drives over, and says what it is a
   assert(latency_ms === 150 && jitter_ms > 0 && loss_percent > 0);
   const first = await newest(page);
   assert(first.bot && first.state === "playing");
-  assert.match(await page.locator("#told").innerText(), /^Drive a cube over a bad network/);
+  assert.match(await page.locator("#told").innerText(), /^Foretell is netcode for games in Rust. Drive a cube over a bad network/);
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("press an arrow key to take over"));
   await page.keyboard.press("ArrowUp");
   await page.waitForFunction(() => !window.foretell.frames.at(-1).bot && !document.getElementById("status").textContent.includes("take over"));
@@ -95,6 +95,8 @@ test("without prediction the own cube answers as late as the switch says, and wi
 
 test("a tour of six steps shows what each is about, stands in the address, and is left for what was set", async () => {
   const page = await open();
+  const before = await settings(page);
+  await page.locator("#pause").click();
   await page.getByRole("button", { name: /take the tour/i }).click();
   for (const [i, title] of STEPS.entries()) {
     await page.waitForFunction((nth) => location.hash === `#tour=${nth}`, i + 1);
@@ -107,14 +109,16 @@ test("a tour of six steps shows what each is about, stands in the address, and i
       await page.waitForFunction(() => !document.getElementById("card").hidden, null, { timeout: 20_000 });
       assert.match(await page.locator("#card").innerText(), /own input late or substituted[\s\S]+lost/);
     }
+    if (title === "A push by the server") await page.waitForFunction(() => /server event/.test(document.getElementById("card").innerText));
     if (title === "A push by the server") await page.waitForFunction(() => document.querySelector("#log li .why")?.textContent.includes("the server pushed"));
     if (title === "The others") await page.locator("#control-curve").selectOption({ index: 0 });
     if (i < 5) await page.locator("#told").getByRole("button", { name: /^next/i }).click();
   }
-  await page.getByRole("button", { name: /^leave/i }).click();
-  await page.waitForFunction(() => !location.hash.includes("tour"));
-  assert.equal(await page.locator(".pointed").count(), 0);
+  await page.getByRole("button", { name: /^done/i }).click();
+  await page.waitForFunction(() => !location.hash.includes("tour") && window.foretell.settings.scene === "prediction");
+  await page.waitForFunction(() => document.querySelectorAll(".pointed").length === 0);
   const left = await settings(page);
+  assert.deepEqual(left, before, "all is as it was before the tour");
   const again = await open(DESKTOP, page.url());
   assert.deepEqual(await settings(again), left);
 });
@@ -128,9 +132,21 @@ test("a step is taken up by its address and by its number, and ends with another
   await page.waitForFunction(() => window.foretell.settings.prediction === false && location.hash === "#tour=2");
   await page.locator("#control-latency_ms").fill("40");
   await page.waitForFunction(() => window.foretell.settings.latency_ms === 40 && !location.hash.includes("tour"));
-  assert.match(await page.locator("#told").innerText(), /^Drive a cube/);
+  assert.match(await page.locator("#told").innerText(), /^Foretell is netcode/);
   const wrong = await open(DESKTOP, `${origin}/#tour=7`);
   await wrong.waitForFunction(() => document.getElementById("status").classList.contains("grave") && window.foretell.frames.length > 0);
+});
+
+test("what the page says follows the switch", async () => {
+  const page = await open();
+  const told = () => page.evaluate(() => ["headline", "log", "answer"].map((id) => document.getElementById(id).innerText).join(" "));
+  assert.match(await told(), /You play ahead of the server[\s\S]+answers at once/);
+  await page.locator("#prediction").click();
+  await page.waitForFunction(() => /answers after \d+ ms: \d+ way, \d+ wait/.test(document.getElementById("answer").textContent));
+  assert.match(await told(), /You wait for the server/);
+  await page.locator("#pause").click();
+  await page.locator(`#scenes [data-name="physics"]`).click();
+  assert(await page.locator("#prediction").isHidden() && !(await page.locator("#told").innerText()).includes("switch"));
 });
 
 test("letters do nothing but drive, until the help is open", async () => {

@@ -10,8 +10,8 @@ use super::script::{SCRIPTS, Script};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The seed of a run for which none is asked.
-const SEED: u64 = 42;
+/// The seed of a run for which none is asked: one that corrects within the first seconds.
+const SEED: u64 = 8;
 /// How many frames one message may ask for.
 const FRAMES_MAX: u32 = 4;
 /// All five keys.

@@ -9,6 +9,7 @@ use super::packets::Packets;
 use super::recording::Event;
 use crate::plan::{Keys, Session};
 use crate::sweep::bots::Bots;
+use core::time::Duration;
 use foretell::harness::{Driver, Moment, Sent, ServerHost};
 use foretell::session::client::{Corrected, EntityMode, Reconciliation, Source};
 use foretell::{
@@ -19,6 +20,9 @@ use foretell_arena::{Arena, Buttons, Cube};
 
 /// The person's number among the players; the others are bots.
 pub const HUMAN: usize = 0;
+
+/// From so far on the recorded keys are played for the person: there they lead through the middle of the room.
+const AHEAD: Duration = Duration::from_secs(6);
 
 /// What the person's screen shows; it stands still while their machine does.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +136,11 @@ impl Stage {
 
     /// The keys that count in a tick.
     pub fn keys_of(&self, player: usize, tick: Tick) -> u8 {
-        if player == HUMAN && !self.bot { self.keys } else { self.bots.bits(player, tick) }
+        match player {
+            HUMAN if !self.bot => self.keys,
+            HUMAN => self.bots.bits(player, tick + self.rate.ticks_in(AHEAD)),
+            player => self.bots.bits(player, tick),
+        }
     }
 
     /// Moves the local cube by the inputs of the client's new ticks, or starts it.

@@ -113,7 +113,7 @@ impl Scene {
     pub fn look(self) -> &'static str {
         match self {
             Scene::Prediction => {
-                "Your cube answers at once; the server's follows half a round trip later. Where they come apart, yours \
+                "Your cube answers at once; the server's comes after it. Where they come apart, yours \
                  slides back, and a mark says why."
             }
             Scene::Remote => {
@@ -134,7 +134,7 @@ impl Scene {
             }
             Scene::Physics => {
                 "Your cube drives into the pile, and all that it pushes moves at once on your screen. The outlines are the \
-                 server's bodies, half a round trip behind."
+                 server's bodies, which come after."
             }
         }
     }

@@ -116,11 +116,11 @@ pub const SCRIPTS: [Script; 6] = [
     Script {
         event: Event::Hiccup,
         label: "Hiccup",
-        explain: "After 0.5 s nothing gets through between you and the server for 0.25 s: some of your inputs come too late.",
+        explain: "After 0.5 s nothing gets through between you and the server for 0.4 s: some of your inputs come too late.",
         source: "R9, R19",
         steps: &[
             Step { at_ms: 500, what: What::Loss(1.0, 1.0), caption: "total loss" },
-            Step { at_ms: 750, what: What::AsSet, caption: "loss ends" },
+            Step { at_ms: 900, what: What::AsSet, caption: "loss ends" },
         ],
     },
 ];

@@ -75,7 +75,11 @@ const prediction = new Prediction($("prediction"), (on) => change("prediction", 
 const tour = new Tour({
   told: $("told"), bar: $("tour"),
   on: {
-    start: (settings) => begin(null, settings),
+    start: (settings) => {
+      pause(false);
+      begin(null, settings);
+    },
+    settings: () => foretell.settings,
     happen: (name) => connection.send({ type: "event", name }),
     left: () => address(settingsFragment),
   },
@@ -188,7 +192,7 @@ function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
   document.body.dataset.scene = scene;
-  headline.show(scene);
+  tour.turnTo(scene);
   history.turn();
   charts.end = null;
   legend.show(scene);
@@ -232,6 +236,7 @@ function takeSettings(message) {
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
   prediction.show(message.settings);
+  headline.show(message.settings.scene, message.settings.prediction);
   offerSecond();
   settingsFragment = message.fragment;
   if (!openedLink) address(tour.fragment ?? settingsFragment);
@@ -244,6 +249,7 @@ function take(frame) {
     foretell.settings.scene = frame.scene;
     turnTo(frame.scene);
     prediction.show(foretell.settings);
+    headline.show(frame.scene, foretell.settings.prediction);
     offerSecond();
   }
   if (lanes.take(frame)) askOfLanes();
@@ -264,10 +270,12 @@ function draw(now) {
   const frames = foretell.frames;
   const looking = loop.paused ? charts.cursorTime : null;
   const at = looking === null ? frames.length - 1 : Math.max(0, frames.findLastIndex((frame) => frame.time_s <= looking));
+  const pointer = frames[at] ? tour.pointer(frames[at]) : null;
   if (lanes.bench) lanes.draw(frames, at);
-  else arena.draw(frames, at, card.opened);
-  const pointer = frames[at] && tour.pointer(frames[at]);
-  if (!lanes.bench) point(arena, pointer);
+  else {
+    arena.draw(frames, at, card.opened, pointer === null);
+    point(arena, pointer);
+  }
   charts.draw();
   $("live").disabled = charts.end === null;
   const frame = frames[at];
@@ -277,7 +285,7 @@ function draw(now) {
   prediction.tell(frame, now);
   status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
   showNote(frame);
-  log.show(history.corrections);
+  log.show(history.corrections, foretell.settings.prediction);
   const total = history.corrections.length;
   $("count").textContent = `${total} ${total === 1 ? "correction" : "corrections"}`;
 }

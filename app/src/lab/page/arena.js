@@ -26,8 +26,9 @@ export class Arena extends Room {
     return { x: margin.side, y: margin.top, width: width - 2 * margin.side, height: height - margin.top - margin.bottom };
   }
 
-  /** Draws `frames[at]` with the trails of those before it; `opened` is a correction whose card is open, or null. */
-  draw(frames, at, opened) {
+  /** Draws `frames[at]` with the trails of those before it; `opened` is a correction whose card is open, or null; `named` is
+   *  whether each cube has its name beside it. */
+  draw(frames, at, opened, named = true) {
     if (!this.view) return;
     this.context.clearRect(0, 0, this.size.width, this.size.height);
     this.floor();
@@ -45,7 +46,7 @@ export class Arena extends Room {
     if (this.legend.scene === "remote") this.lateness(cubes);
     for (const cube of order) this.cube(cube.position, { ...kindOf(cube), ...(cube.role === "other" ? SOURCES[cube.source] : null) });
     const placed = [];
-    for (const cube of order) this.label(cube, kindOf(cube), placed);
+    if (named) for (const cube of order) this.label(cube, kindOf(cube), placed);
     if (opened) this.correction(opened);
   }
 

@@ -11,16 +11,17 @@ const NONE = "None yet: all that was predicted came true.";
 export class Log {
   /** `open(index)` is called with the index of a correction. */
   constructor(list, open) {
-    Object.assign(this, { list, open, told: null });
+    Object.assign(this, { list, open, told: undefined });
   }
 
-  /** Lists the newest of all `corrections` of the run. */
-  show(corrections) {
-    if (this.told === corrections.at(-1)) return;
-    this.told = corrections.at(-1);
+  /** Lists the newest of all `corrections` of the run, in which the own cube is `predicted` or not. */
+  show(corrections, predicted) {
+    const told = corrections.at(-1) ?? predicted;
+    if (this.told === told) return;
+    this.told = told;
     const first = Math.max(0, corrections.length - LISTED);
     const lines = corrections.slice(first).map((correction, i) => this.line(correction, first + i)).reverse();
-    this.list.replaceChildren(...(lines.length ? lines : [element("li", "none", NONE)]));
+    this.list.replaceChildren(...(lines.length ? lines : [element("li", "none", predicted ? NONE : "Nothing of yours is predicted, so nothing is wrong.")]));
   }
 
   line(correction, index) {

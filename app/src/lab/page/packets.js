@@ -61,7 +61,7 @@ function draw({ inputs, snapshot, due_s, ticks }, tick, time_s) {
   }
   for (const { sent_s, comes_s, fate } of inputs) svg.append(passage([x(sent_s), YOU], comes_s === null ? null : [x(comes_s), SERVER], fate));
   if (snapshot) svg.append(passage([x(snapshot.sent_s), SERVER], [x(snapshot.came_s), YOU], "snapshot"));
-  svg.append(make("line", { class: "due", x1: x(time_s), x2: x(time_s), y1: YOU - 8, y2: YOU + 8 }), beside(x(time_s), YOU - 11, "corrected"));
+  svg.append(make("line", { class: "due", x1: x(time_s), x2: x(time_s), y1: YOU - 8, y2: YOU + 8 }), text(Math.min(x(time_s), WIDE - RIGHT), YOU - 11, "corrected", "end"));
   svg.append(text(LEFT, TALL - 2, seconds(from), "start"), text(WIDE - RIGHT, TALL - 2, `+${format((to - from) * 1000, 0)} ms`, "end"));
   return svg;
 }

@@ -3,8 +3,8 @@
 const TOLD_MS = 250;
 /** In steps that can be read while they change. */
 const STEP_MS = 10;
-/** Where the own cube is one of the session's. */
-const SCENES = ["prediction", "remote"];
+/** The scenes that it is in: those in which the own cube is one of the session's. */
+export const SWITCHED = ["prediction", "remote"];
 
 export class Prediction {
   /** `set(on)` is called when it is switched. */
@@ -12,7 +12,7 @@ export class Prediction {
     Object.assign(this, { button, on: true, toldAt: -Infinity });
     this.value = button.querySelector("b");
     this.answer = button.querySelector(".answer");
-    this.toggle = () => button.hidden || set(!this.on);
+    this.toggle = () => button.disabled || set(!this.on);
     button.addEventListener("click", (event) => {
       this.toggle();
       if (event.detail > 0) button.blur();
@@ -24,7 +24,8 @@ export class Prediction {
     this.on = prediction;
     this.button.setAttribute("aria-checked", String(prediction));
     this.value.textContent = prediction ? "on" : "off";
-    this.button.hidden = !SCENES.includes(scene);
+    this.button.classList.toggle("gone", !SWITCHED.includes(scene));
+    this.button.disabled = !SWITCHED.includes(scene);
     this.toldAt = -Infinity;
   }
 
@@ -32,8 +33,9 @@ export class Prediction {
   tell(frame, now) {
     if (now - this.toldAt < TOLD_MS) return;
     this.toldAt = now;
-    const ms = Math.round(frame.now.answer_ms / STEP_MS) * STEP_MS;
-    const text = this.on ? "answers at once" : `answers after ${ms} ms`;
+    const round = (ms) => Math.round(ms / STEP_MS) * STEP_MS;
+    const [all, way] = [frame.now.answer_ms, frame.now.rtt_ms].map(round);
+    const text = this.on ? "answers at once" : `answers after ${all} ms: ${way} way, ${Math.max(all - way, 0)} wait`;
     if (this.answer.textContent !== text) this.answer.textContent = text;
   }
 }

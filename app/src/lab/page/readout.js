@@ -11,7 +11,7 @@ const CELLS = {
   "input margin": ["margin_ticks", "ticks", 1, 1, "how long before its tick the latest of the last inputs reached the server; below 0 it was late"],
   RTT: ["rtt_ms", "ms", 1, 0, "round trip time as the client measures it"],
   "input misses": ["input_miss_rate", "%", 100, 1, "ticks of the last second for which the server had no input in time"],
-  up: ["up_bytes_per_s", "kB/s", 0.001, 1, `client to server, ${WIRE}`],
+  up: ["up_bytes_per_s", "kB/s", 0.001, 1, `client to server, ${WIRE}; where others are shown, each input also says how late, so that the server can judge shots by it`],
   down: ["down_bytes_per_s", "kB/s", 0.001, 1, `server to client, ${WIRE}`],
   pace: ["speed", "×", 1, 3, "how fast the client runs its ticks to keep its lead"],
   "playout delay": ["playout_delay_ms", "ms", 1, 0, "how far behind the newest possible information others are shown"],

@@ -2,12 +2,13 @@
 // the picture, and lets happen what it is about. It can be left at any time and taken up by its number, also in the address.
 
 import { element } from "./element.js";
+import { SWITCHED } from "./prediction.js";
 
 /** With what one drives. */
 const KEYS = matchMedia("(pointer: coarse)").matches ? "stick" : "arrow keys";
 const ABOUT = {
-  title: "Drive a cube over a bad network, and see what the netcode hides.",
-  text: `Your client simulates it at once, and the server, 150 ms away, has the last word. Take over from the script with the ${KEYS}, then switch prediction off and feel the difference.`,
+  title: "Foretell is netcode for games in Rust. Drive a cube over a bad network, and see what it hides.",
+  text: `Take over from the script with the ${KEYS}, then switch prediction off and feel the difference.`,
 };
 const LOST = "own input late or substituted";
 
@@ -16,47 +17,45 @@ const ms = (value) => `${Math.round(value / 10) * 10} ms`;
 const centimetres = (m) => `${Math.round(m * 100)} cm`;
 
 /** `settings` lie over the default ones; `open` may be changed by who looks without leaving the step; `mark(frame)` is what the
- *  arena points at, `outline` what of the page; `event` happens at `first_s` of the run and then `every_s`, until `opens`, if
- *  there is such a cause, has led to a correction, whose card is opened then. */
+ *  arena points at, `outline` what of the page; `event` happens at `first_s` of the run and then `every_s`, until a
+ *  correction has the cause `opens`, or longer if it `goes_on`; the card of the first is opened. */
 const STEPS = [
   {
     title: "Without prediction",
-    text: `Prediction is off: every key travels to the server, and your cube (blue) moves when the answer is back. Drive by the ${KEYS} and feel the wait: green is where your fingers want it.`,
-    settings: { prediction: false, other_player: false },
+    text: `Prediction is off: a key travels to the server, its effect travels back, and on both ends they wait a little, so that jitter is not seen. Drive by the ${KEYS}: your fingers are at the green outline, your cube (blue) comes after it.`,
+    settings: { prediction: false, other_player: false, loss_percent: 0 },
     outline: "#prediction",
-    mark: (frame) => ({ from: cube(frame, "local"), to: cube(frame, "client"), text: frame.now.answer_ms ? `blue answers ${ms(frame.now.answer_ms)} late` : "blue answers at once" }),
+    mark: (frame) => ({ from: cube(frame, "local"), to: cube(frame, "client"), text: `answers ${ms(frame.now.answer_ms)} late` }),
   },
   {
     title: "With prediction",
-    text: "Prediction is on: your client simulates your keys at once, so blue lies on green. The server (red) gets there later, and confirms tick by tick that it is the same place.",
-    settings: { other_player: false },
+    text: "Prediction is on: your client simulates your keys at once, so blue stays within green. The server (dashed) gets there later, and confirms tick by tick that it is the same place.",
+    settings: { other_player: false, loss_percent: 0 },
     outline: "#prediction",
-    mark: (frame) => ({ from: cube(frame, "client"), to: cube(frame, "server"), text: "the server is still here" }),
+    mark: (frame) => apart(frame, "client", "server", "the server is still here"),
   },
   {
     title: "A lost input",
-    text: "For a moment nothing that you send arrives, so the server repeats your last keys and goes elsewhere. Your client is told, goes back to that tick, simulates again, and hides the jump: the card says which input it was.",
+    text: "For a moment nothing that you send arrives, so the server goes on with your last keys, and goes elsewhere. Your client is told, goes back to that tick, simulates again from there, and glides to the right place: the card says what was lost.",
     settings: { other_player: false, loss_percent: 0 },
-    event: { name: "hiccup", first_s: 1.5, every_s: 2.5, opens: LOST },
+    event: { name: "hiccup", first_s: 1.5, every_s: 3, opens: LOST },
     outline: "#card",
-    mark: (frame) => (frame.now.correction_m > 0.02 ? { from: cube(frame, "client"), text: `corrected: ${centimetres(frame.now.correction_m)} still hidden` } : null),
+    mark: hidden,
   },
   {
     title: "A push by the server",
-    text: "Every few seconds the server pushes your cube, which no client can foresee. Blue learns of it one way later, and glides to where red is by then, in place of a jump.",
+    text: "Every few seconds the server pushes your cube, which no client can foresee. Yours learns of it one way later, and glides to where it would be by now had it known, in place of a jump.",
     settings: { other_player: false, loss_percent: 0 },
-    event: { name: "impulse", first_s: 1.5, every_s: 3.5 },
-    outline: '[data-event="impulse"]',
-    mark: (frame) => (frame.now.correction_m > 0.02
-      ? { from: cube(frame, "client"), text: `corrected: ${centimetres(frame.now.correction_m)} still hidden` }
-      : { from: cube(frame, "server"), text: "the server may push" }),
+    event: { name: "impulse", first_s: 1.5, every_s: 3.5, opens: "server event", goes_on: true },
+    outline: "#card",
+    mark: hidden,
   },
   {
     title: "The others",
     text: "Nobody can foresee another player's keys, so others are shown in the past, on a curve between two snapshots that have come. A line leads from each to where they are by now: choose another curve in the controls and compare.",
     settings: { scene: "remote" },
     open: ["curve", "others"],
-    outline: '.row:has(#control-curve)',
+    outline: ".row:has(#control-curve)",
     mark: (frame) => {
       const [first] = frame.cubes.filter(({ role }) => role === "other");
       return first ? { from: first, to: cube(frame, "server", first.id), text: `shown ${ms(frame.now.playout_delay_ms + frame.now.rtt_ms / 2)} late` } : null;
@@ -64,17 +63,31 @@ const STEPS = [
   },
   {
     title: "Physics",
-    text: "All these cubes are predicted, each to the last bit: push them, they answer at once. Outlines are the server's, which come to the same places later; the figures count how many states agreed.",
-    settings: { scene: "physics" },
+    text: "Whole piles can be predicted too: push these cubes, all of them answer at once. Outlines are the server's, which come to the same places later, and the figures below count how many states were the same to the last bit.",
+    settings: { scene: "physics", loss_percent: 0 },
     open: ["second_player", "field"],
     outline: ".lane .figures",
   },
 ];
 
+/** From one own cube to another, where they are apart. */
+function apart(frame, one, other, text) {
+  const [from, to] = [cube(frame, one), cube(frame, other)];
+  const far = from && to && Math.hypot(...from.position.map((lane, i) => lane - to.position[i])) > 0.7;
+  return far ? { from, to, text } : null;
+}
+
+/** How much of a correction is still hidden. */
+function hidden(frame) {
+  const { correction_m } = frame.now;
+  return correction_m > 0.05 ? { from: cube(frame, "client"), text: `corrected: ${centimetres(correction_m)} still to glide` } : null;
+}
+
 export class Tour {
-  /** `told` is where its words stand and `bar` where its numbers do; `on` holds start(settings), happen(event) and left(). */
+  /** `told` is where its words stand and `bar` where its numbers do; `on` holds start(settings), settings(), happen(event) and
+   *  left(). */
   constructor({ told, bar, on }) {
-    Object.assign(this, { told, bar, on, step: null, nth: null, outlined: null });
+    Object.assign(this, { told, bar, on, step: null, nth: null, before: null, scene: SWITCHED[0], outlined: null });
     this.numbers = STEPS.map(({ title }, i) => act(element("button", "", String(i + 1)), title, () => this.open(i + 1)));
     bar.append(element("span", "", "Tour"), ...this.numbers);
     this.say();
@@ -92,26 +105,41 @@ export class Tour {
   }
 
   open(nth) {
+    this.before ??= this.on.settings();
     Object.assign(this, { nth, step: STEPS[nth - 1], due_s: null, found: false });
     this.say();
     this.on.start(this.step.settings);
   }
 
-  /** Leaves it, unless `key` is a control that belongs to the step. */
+  /** Leaves it for a run as it was before. */
+  end() {
+    const { before } = this;
+    this.leave();
+    this.on.start(before);
+  }
+
+  /** Leaves it as it is, unless `key` is a control that belongs to the step. */
   leave(key = null) {
     if (!this.step || (key && ["prediction", ...(this.step.open ?? [])].includes(key))) return;
-    Object.assign(this, { nth: null, step: null });
+    Object.assign(this, { nth: null, step: null, before: null });
     this.say();
     this.on.left();
   }
 
+  /** In another scene there is something else to be told. */
+  turnTo(scene) {
+    this.scene = scene;
+    if (!this.step) this.say();
+  }
+
   say() {
-    const { title, text } = this.step ?? ABOUT;
-    const move = (by) => act(element("button", "", by > 0 ? "Next \u25b8" : "\u25c2 Back"), by > 0 ? "next step" : "step before", () => this.open(this.nth + by));
+    const { title, text } = this.step ?? { ...ABOUT, ...(SWITCHED.includes(this.scene) ? null : { text: "" }) };
+    const move = (by, words, what) => act(element("button", by > 0 ? "go" : "", words), what, () => this.open(this.nth + by));
+    const end = this.nth === STEPS.length ? "Done: play" : "Leave";
     const moves = !this.step
       ? [act(element("button", "go", "Take the tour \u25b8"), "the first of six steps", () => this.open(1))]
-      : [...(this.nth > 1 ? [move(-1)] : []), ...(this.nth < STEPS.length ? [move(1)] : []), act(element("button", "", "Leave"), "leave the tour", () => this.leave())];
-    const heading = this.step ? `${this.nth} of ${STEPS.length}: ${title}` : title;
+      : [...(this.nth > 1 ? [move(-1, "\u25c2 Back", "step before")] : []), ...(this.nth < STEPS.length ? [move(1, "Next \u25b8", "next step")] : []), act(element("button", end === "Leave" ? "" : "go", end), "leave the tour", () => this.end())];
+    const heading = this.step ? `${this.nth} of ${STEPS.length}: ${title}.` : title;
     document.body.classList.toggle("touring", this.step !== null);
     this.told.replaceChildren(element("p", "", element("b", "", heading), ` ${text}`), element("div", "moves", ...moves));
     this.numbers.forEach((button, i) => button.setAttribute("aria-pressed", String(this.nth === i + 1)));
@@ -120,7 +148,7 @@ export class Tour {
   /** Lets happen what is due in `frame`. */
   take(frame) {
     const { event } = this.step ?? {};
-    if (!event || this.found) return;
+    if (!event || (this.found && !event.goes_on)) return;
     this.due_s ??= frame.time_s + event.first_s;
     if (frame.time_s < this.due_s || frame.state !== "playing") return;
     this.due_s = frame.time_s + event.every_s;
@@ -130,7 +158,7 @@ export class Tour {
   /** The index of the first correction that the step is about, among those of the run; once, else null. */
   finds(corrections) {
     const { event } = this.step ?? {};
-    if (!event?.opens || this.found) return null;
+    if (!event || this.found) return null;
     const found = corrections.findIndex(({ own, causes }) => own && causes.includes(event.opens));
     this.found = found >= 0;
     return this.found ? found : null;
