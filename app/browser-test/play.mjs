@@ -550,26 +550,25 @@ describe("a newcomer", () => {
 
   test("reads everything, on a desktop and on a phone, in light and in dark, and nothing lies over anything", async () => {
     const server = await startServer();
-    for (const [kind, options] of [["desktop", { viewport: { width: 1440, height: 900 } }], ["phone", PHONE]]) {
-      for (const scheme of ["light", "dark"]) {
-        const page = await newcomer(server, { options, scheme });
-        await page.waitForTimeout(2_000);
-        await page.screenshot({ path: `${SHOTS}play-${kind}-${scheme}-2s.png` });
-        const parts = ["h1", ".what", "#status", "#stage", ".stick", ".jump", ".side section", ".network > *", ".seen > *", ".more > *", "footer dl > div"];
-        assert.deepEqual(await overlapping(page, parts), [], `${kind} ${scheme}`);
-        assert.deepEqual(await overlapping(page, ["#hint", "#players"]), [], `${kind} ${scheme}`);
-        assert.deepEqual(await unreadable(page), [], `${kind} ${scheme}`);
-        await impair(page, { delay: 150, loss: 10 });
-        await drive(page, ["KeyD", "KeyW", "KeyA", "KeyS", "KeyD", "KeyW"], 900);
-        await page.keyboard.down("KeyA");
-        await page.waitForTimeout(400);
-        await page.screenshot({ path: `${SHOTS}play-${kind}-${scheme}-10s.png` });
-        await page.keyboard.up("KeyA");
-        assert.deepEqual(await unreadable(page), [], `${kind} ${scheme}`);
-        assert.deepEqual(page.errors, [], `${kind} ${scheme}`);
-        await page.close();
-      }
-    }
+    const kinds = [["desktop", { viewport: { width: 1440, height: 900 } }], ["phone", PHONE]];
+    const all = kinds.flatMap(([kind, options]) => ["light", "dark"].map((scheme) => ({ name: `${kind}-${scheme}`, options, scheme })));
+    await Promise.all(all.map(async ({ name, options, scheme }) => {
+      const page = await newcomer(server, { options, scheme });
+      await page.waitForTimeout(2_000);
+      await page.screenshot({ path: `${SHOTS}play-${name}-2s.png` });
+      const parts = ["h1", ".what", "#status", "#stage", ".stick", ".jump", ".side section", ".network > *", ".seen > *", ".more > *", "footer dl > div"];
+      assert.deepEqual(await overlapping(page, parts), [], name);
+      assert.deepEqual(await overlapping(page, ["#hint", "#players"]), [], name);
+      assert.deepEqual(await unreadable(page), [], name);
+      await impair(page, { delay: 150, loss: 10 });
+      await drive(page, ["KeyD", "KeyW", "KeyA", "KeyS", "KeyD", "KeyW"], 900);
+      await page.keyboard.down("KeyA");
+      await page.waitForTimeout(400);
+      await page.screenshot({ path: `${SHOTS}play-${name}-10s.png` });
+      await page.keyboard.up("KeyA");
+      assert.deepEqual(await unreadable(page), [], name);
+      assert.deepEqual(page.errors, [], name);
+    }));
   });
 
   test("plays with one thumb on a phone, where the room fills the stage", async () => {
