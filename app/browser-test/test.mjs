@@ -480,8 +480,8 @@ test("what a figure means is read by a tap and by the keyboard", async () => {
   await page.keyboard.press("Tab");
   assert.match(await page.locator("#meaning").innerText(), /^input margin: how long before/);
   await turnTo(page, "styles");
-  await page.locator(".lane:visible .figures div").nth(4).tap();
-  assert.match(await page.locator(".lanes .meaning").innerText(), /^extra step: how much larger .+ Lower is better\.$/);
+  await page.locator(".lane:visible .figures div").nth(1).tap();
+  assert.match(await page.locator(".lanes .meaning").innerText(), /^delay: how long ago .+ Lower is better\.$/);
 });
 
 test("names of cubes stay within the canvas and apart from each other at the upper wall", async () => {

@@ -149,7 +149,8 @@ export class Lanes {
   markBest(shown) {
     if (!this.bench.compared || !shown.length) return;
     shown[0].values.forEach(({ better }, i) => {
-      const numbers = shown.map(({ values }) => Number(values[i]?.value.data.replace("\u2212", "-")));
+      // What is early is not better than what is in time.
+      const numbers = shown.map(({ values }) => Math.abs(Number(values[i]?.value.data.replace("\u2212", "-"))));
       const known = numbers.filter(Number.isFinite);
       const best = !better || known.length < 2 ? null : better === "less" ? Math.min(...known) : Math.max(...known);
       const all = known.every((number) => number === best);
