@@ -146,6 +146,7 @@ test("what the page says follows the switch", async () => {
   assert.match(await told(), /You wait for the server/);
   await page.locator("#pause").click();
   await page.locator(`#scenes [data-name="physics"]`).click();
+  await page.waitForFunction(() => window.foretell.settings.scene === "physics");
   assert(await page.locator("#prediction").isHidden() && !(await page.locator("#told").innerText()).includes("switch"));
 });
 

@@ -197,7 +197,8 @@ function tell(now, state) {
   const texts = {
     rtt: `${rtt.toFixed(0)} ms`,
     lead: `${lead.toFixed(0)} ms`,
-    delay: `\u2212${delay.toFixed(0)} ms`,
+    // The way here, and the wait that makes them move smoothly.
+    delay: `${(rtt / 2 + delay).toFixed(0)} ms late`,
     corrections: String(corrections),
     agreed: compared ? `${(Math.floor((agreed / compared) * 1000) / 10).toFixed(1)} %` : "\u2013",
     down: rate(received, receivedBefore),
