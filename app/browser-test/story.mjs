@@ -1,48 +1,13 @@
 // Opens the lab as somebody does who has never seen it: FORETELL_BIN=path/to/foretell npm test.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { PHONE, PROGRAM, SHOTS, freePort, launch } from "./common.mjs";
+import { test } from "node:test";
+import { PHONE, SHOTS } from "./common.mjs";
+import { openAnew, origin } from "./lab.mjs";
 
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 const STEPS = ["Without prediction", "With prediction", "A lost input", "A push by the server", "The others", "Physics"];
 
-let program;
-let browser;
-let origin;
-let complaints;
-const contexts = [];
-
-before(async () => {
-  origin = `http://127.0.0.1:${await freePort()}`;
-  program = spawn(PROGRAM, ["--port", new URL(origin).port], { stdio: ["ignore", "ignore", "inherit"] });
-  for (let attempt = 0; attempt < 100 && !(await fetch(origin).then(({ ok }) => ok, () => false)); attempt += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  browser = await launch("--disable-gpu", "--enable-unsafe-swiftshader");
-});
-after(async () => {
-  await browser?.close();
-  program?.kill();
-});
-beforeEach(() => { complaints = []; });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-  assert.deepEqual(complaints, []);
-});
-
-async function open(options = DESKTOP, address = origin) {
-  const context = await browser.newContext(options);
-  contexts.push(context);
-  const page = await context.newPage();
-  const ofBrowser = (text) => text.includes("GPU stall due to ReadPixels");
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !ofBrowser(message.text()) && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
-  await page.goto(address);
-  await page.waitForFunction(() => window.foretell?.frames.length > 0);
-  return page;
-}
-
+const open = (options = DESKTOP, address = origin) => openAnew(options, address);
 const newest = (page) => page.evaluate(() => window.foretell.frames.at(-1));
 const settings = (page) => page.evaluate(() => window.foretell.settings);
 const waitFor = (page, seconds) => page.waitForFunction((s) => window.foretell.frames.at(-1)?.time_s >= s, seconds);
