@@ -376,5 +376,5 @@ test("it says so when the program is gone and goes on when it is back", async ()
   await until(page, 30);
   await page.waitForFunction(() => !document.getElementById("status").textContent.includes("anew"));
   // The browser itself reports each connection that was refused meanwhile.
-  forgive(/WebSocket connection.*failed/);
+  forgive(/WebSocket connection.*failed|ERR_CONNECTION_REFUSED|icon\.svg/);
 });
