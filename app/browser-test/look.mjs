@@ -173,7 +173,7 @@ test("every scene has a title and a sentence of its own over its picture", async
   assert.equal(new Set(told).size, told.length);
 });
 
-test("after a change of scene the charts begin where its data begin, grow, and can be dragged back", async () => {
+test("after a change of scene the charts begin where its data begin, grow, are dragged back, and followed again", async () => {
   const page = await open();
   const inkAtLeft = async () => {
     const { left, right } = await page.evaluate(() => window.foretell.axis());
@@ -210,6 +210,8 @@ test("after a change of scene the charts begin where its data begin, grow, and c
   await page.mouse.up();
   const back = await page.evaluate(() => window.foretell.axis());
   assert(back.from_s < before.from_s - 0.2, JSON.stringify({ before, back }));
+  await page.locator("#live:enabled").click();
+  await page.waitForFunction((until_s) => document.getElementById("live").disabled && window.foretell.axis().until_s > until_s, before.until_s);
 });
 
 test("what a figure means is read by a tap and by the keyboard", async () => {

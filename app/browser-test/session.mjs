@@ -330,18 +330,6 @@ test("a link that can't be read is told, and a plain run plays", async () => {
   assert(await page.evaluate(() => window.foretell.frames.length > 0));
 });
 
-test("the charts are dragged to look back, and followed again", async () => {
-  const page = await open();
-  await page.waitForFunction(() => window.foretell.frames.at(-1).time_s > 21.5, null, { timeout: 40_000 });
-  const box = await page.locator("#charts").boundingBox();
-  await page.mouse.move(box.x + 400, box.y + 100);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 500, box.y + 100, { steps: 4 });
-  await page.mouse.up();
-  await page.locator("#live:enabled").click();
-  await page.waitForFunction(() => document.getElementById("live").disabled);
-});
-
 test("a restart takes the seed and keeps the settings", async () => {
   const page = await open();
   await page.locator("#control-latency_ms").fill("150");
