@@ -173,6 +173,9 @@ async function picture(name, options) {
     await (step === 3 ? page.waitForFunction(() => !document.getElementById("card").hidden) : waitFor(page, 4));
     await shot(page, `tour-${step}`);
   }
+  await page.locator('#scenes [data-name="styles"]').click();
+  await page.waitForFunction(() => window.foretell.frames.length > 300 && window.foretell.frames.slice(-300).every(({ scene }) => scene === "styles"));
+  await shot(page, "styles-at-first");
 }
 
 test("the first seconds and the tour are pictured, on a desktop and on a phone", async () => {
