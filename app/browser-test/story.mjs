@@ -88,6 +88,17 @@ test("a tour of six steps shows what each is about, stands in the address, and i
   assert.deepEqual(await settings(again), left);
 });
 
+test("the tour is taken by the keyboard alone", async () => {
+  const page = await open();
+  while (!(await page.evaluate(() => document.activeElement.matches("#told .go")))) await page.keyboard.press("Tab");
+  for (let step = 1; step <= STEPS.length; step += 1) {
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((nth) => location.hash === `#tour=${nth}`, step);
+  }
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !location.hash.includes("tour") && window.foretell.settings.scene === "prediction");
+});
+
 test("a step is taken up by its address and by its number, and ends with another control", async () => {
   const page = await open(DESKTOP, `${origin}/#tour=4`);
   await page.waitForFunction(() => document.getElementById("told").textContent.startsWith("4 of 6"));

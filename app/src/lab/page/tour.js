@@ -134,15 +134,24 @@ export class Tour {
 
   say() {
     const { title, text } = this.step ?? { ...ABOUT, ...(SWITCHED.includes(this.scene) ? null : { text: "" }) };
-    const move = (by, words, what) => act(element("button", by > 0 ? "go" : "", words), what, () => this.open(this.nth + by));
-    const end = this.nth === STEPS.length ? "Done: play" : "Leave";
-    const moves = !this.step
-      ? [act(element("button", "go", "Take the tour \u25b8"), "the first of six steps", () => this.open(1))]
-      : [...(this.nth > 1 ? [move(-1, "\u25c2 Back", "step before")] : []), ...(this.nth < STEPS.length ? [move(1, "Next \u25b8", "next step")] : []), act(element("button", end === "Leave" ? "" : "go", end), "leave the tour", () => this.end())];
     const heading = this.step ? `${this.nth} of ${STEPS.length}: ${title}.` : title;
+    // Who goes by the keyboard goes on from here.
+    const byKeys = this.told.querySelector(":focus-visible") !== null;
     document.body.classList.toggle("touring", this.step !== null);
-    this.told.replaceChildren(element("p", "", element("b", "", heading), ` ${text}`), element("div", "moves", ...moves));
+    this.told.replaceChildren(element("p", "", element("b", "", heading), ` ${text}`), element("div", "moves", ...this.moves()));
+    if (byKeys) this.told.querySelector(".go").focus();
     this.numbers.forEach((button, i) => button.setAttribute("aria-pressed", String(this.nth === i + 1)));
+  }
+
+  /** The buttons that lead on, of which one is the way to go. */
+  moves() {
+    const to = (nth, kind, words, what) => act(element("button", kind, words), what, () => this.open(nth));
+    if (!this.step) return [to(1, "go", "Take the tour \u25b8", "the first of six steps")];
+    const last = this.nth === STEPS.length;
+    const end = act(element("button", last ? "go" : "", last ? "Done: play" : "Leave"), "leave the tour", () => this.end());
+    const back = this.nth > 1 ? [to(this.nth - 1, "", "\u25c2 Back", "step before")] : [];
+    const next = last ? [] : [to(this.nth + 1, "go", "Next \u25b8", "next step")];
+    return [...back, ...next, end];
   }
 
   /** Lets happen what is due in `frame`. */
