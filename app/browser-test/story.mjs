@@ -109,8 +109,15 @@ test("a step is taken up by its address and by its number, and ends with another
   await page.locator("#control-latency_ms").fill("40");
   await page.waitForFunction(() => window.foretell.settings.latency_ms === 40 && !location.hash.includes("tour"));
   assert.match(await page.locator("#told").innerText(), /^Foretell is netcode/);
+  await page.evaluate(() => { location.hash = "#tour=6"; });
+  await page.waitForFunction(() => window.foretell.settings.scene === "physics");
+  const link = "#AQgEAJYBASgDRgQEAQA";
+  await page.evaluate((link) => { location.hash = link; }, link);
+  await page.waitForFunction(() => window.foretell.settings.scene === "prediction");
+  assert.equal(await page.evaluate(() => location.hash), link, "a link stays in the address");
   const wrong = await open(DESKTOP, `${origin}/#tour=7`);
   await wrong.waitForFunction(() => document.getElementById("status").classList.contains("grave") && window.foretell.frames.length > 0);
+  await wrong.waitForFunction(() => !document.getElementById("status").classList.contains("grave"), null, { timeout: 15_000 });
 });
 
 test("what the page says follows the switch", async () => {

@@ -49,7 +49,7 @@ let dirty = true;
 let note = { text: "", time_s: -Infinity };
 
 const status = new Status($("status"), $("clock"));
-const shortcuts = new Shortcuts({ "?": () => help(!shortcuts.open), escape, enter: () => prediction.toggle() });
+const shortcuts = new Shortcuts({ "?": () => help(!shortcuts.open), escape, enter: () => document.activeElement === document.body && prediction.toggle() });
 const legend = new Legend($("legend"), () => { dirty = true; });
 const arena = new Arena($("arena"), legend);
 const headline = new Headline($("headline"));
@@ -59,7 +59,6 @@ const log = new Log($("log").querySelector("ol"), select);
 const charts = new Charts($("charts"), history, { open: select, moved: () => { dirty = true; } });
 const input = new Input({
   caps: $("keycaps"), second: $("second"), stick: $("stick"), knob: $("knob"), jump: $("jump"),
-  onFirst: () => { status.driven = true; }
 });
 const controls = new Controls({
   root: $("controls"), help: $("help"), shortcuts,
@@ -138,6 +137,7 @@ function follow(wanted) {
   const step = Tour.of(wanted);
   if (step) return tour.open(step);
   tour.leave();
+  address(wanted);
   openedLink = wanted !== "";
   connection.start(null, null, wanted || null);
 }
@@ -302,7 +302,7 @@ function select(index) {
   dirty = true;
   if (index === null) return;
   const correction = history.corrections[index];
-  card.open(correction, index, history.corrections.length);
+  card.open(correction, index);
   const right = charts.rightEdge;
   if (correction.time_s > right || correction.time_s < right - charts.span) charts.lookAt(correction.time_s + charts.span / 2);
 }

@@ -254,7 +254,8 @@ export class Lanes {
   list(frames, at) {
     const lines = [];
     for (let i = at; i >= 0 && lines.length < STEPS; i -= 1) {
-      const { lanes, time_s } = frames[i];
+      const { lanes, time_s, scene } = frames[i];
+      if (scene !== frames[at].scene) break;
       for (const [, sentence] of [...(lanes?.steps ?? [])].reverse()) lines.unshift([`${time_s.toFixed(2)} s`, sentence]);
     }
     const text = lines.flat().join();
@@ -268,7 +269,8 @@ export class Lanes {
   said(frames, at) {
     const said = new Map();
     for (let i = Math.max(0, at - SAID_FRAMES); i <= at; i += 1) {
-      const { lanes, time_s } = frames[i];
+      const { lanes, time_s, scene } = frames[i];
+      if (scene !== frames[at].scene) continue;
       for (const [number, sentence] of lanes?.steps ?? []) {
         const name = lanes.lanes[number]?.name;
         said.set(name, [...(said.get(name) ?? []), `${time_s.toFixed(1)} s: ${sentence}`]);

@@ -35,7 +35,8 @@ export class Prediction {
     this.toldAt = now;
     const round = (ms) => Math.round(ms / STEP_MS) * STEP_MS;
     const [all, way] = [frame.now.answer_ms, frame.now.rtt_ms].map(round);
-    const text = this.on ? "answers at once" : `answers after ${all} ms: ${way} way, ${Math.max(all - way, 0)} wait`;
+    // Before there is anything to be shown nobody knows.
+    const text = this.on ? "answers at once" : all <= way ? "answers when the server has" : `answers after ${all} ms: ${way} way, ${Math.max(all - way, 0)} wait`;
     if (this.answer.textContent !== text) this.answer.textContent = text;
   }
 }

@@ -20,7 +20,6 @@ const whole = new Intl.NumberFormat("en");
 export class Status {
   constructor(line, clock) {
     Object.assign(this, { line, clock, toldUntil: 0, broken: false, stood: false, paceAt: -Infinity });
-    this.driven = false;
     this.paceBox = document.getElementById("pace");
     this.say("Starting …");
     this.pace(60, null, 0);
@@ -74,7 +73,7 @@ export class Status {
     if (looking) return `Looking back at ${time_s.toFixed(2)} s.`;
     if (paused) return "Paused. Point at the charts to look back.";
     if (replaying) return "Replaying the run of this link; then the keys are yours.";
-    if (!this.driven && bot && !busy) return `A script drives: ${TOUCH.matches ? "drag the stick" : "press an arrow key"} to take over.`;
+    if (bot && !busy) return `A script drives: ${TOUCH.matches ? "drag the stick" : "press an arrow key"} to take over.`;
     // How the session fares is of no matter to lanes.
     if (lanes) return "";
     if (state !== "playing") return STATES[state] ?? state;

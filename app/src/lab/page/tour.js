@@ -17,8 +17,8 @@ const ms = (value) => `${Math.round(value / 10) * 10} ms`;
 const centimetres = (m) => `${Math.round(m * 100)} cm`;
 
 /** `settings` lie over the default ones; `open` may be changed by who looks without leaving the step; `mark(frame)` is what the
- *  arena points at, `outline` what of the page; `event` happens at `first_s` of the run and then `every_s`, until a
- *  correction has the cause `opens`, or longer if it `goes_on`; the card of the first is opened. */
+ *  arena points at, `outline` what of the page; `event` happens at `first_s` of the run and then `every_s`, and the
+ *  card of each correction with the cause `opens` is opened. */
 const STEPS = [
   {
     title: "Without prediction",
@@ -36,9 +36,9 @@ const STEPS = [
   },
   {
     title: "A lost input",
-    text: "For a moment nothing that you send arrives, so the server goes on with your last keys, and goes elsewhere. Your client is told, goes back to that tick, simulates again from there, and glides to the right place: the card says what was lost.",
+    text: "For a moment nothing that you send arrives, so the server goes on with your last keys, and goes elsewhere. Your client is told, goes back to that tick, simulates again from there, and glides to the right place: the card says what was lost. It happens every few seconds.",
     settings: { other_player: false, loss_percent: 0 },
-    event: { name: "hiccup", first_s: 1.5, every_s: 3, opens: LOST },
+    event: { name: "hiccup", first_s: 1.5, every_s: 5, opens: LOST },
     outline: "#card",
     mark: hidden,
   },
@@ -46,7 +46,7 @@ const STEPS = [
     title: "A push by the server",
     text: "Every few seconds the server pushes your cube, which no client can foresee. Yours learns of it one way later, and glides to where it would be by now had it known, in place of a jump.",
     settings: { other_player: false, loss_percent: 0 },
-    event: { name: "impulse", first_s: 1.5, every_s: 3.5, opens: "server event", goes_on: true },
+    event: { name: "impulse", first_s: 1.5, every_s: 5, opens: "server event" },
     outline: "#card",
     mark: hidden,
   },
@@ -106,7 +106,7 @@ export class Tour {
 
   open(nth) {
     this.before ??= this.on.settings();
-    Object.assign(this, { nth, step: STEPS[nth - 1], due_s: null, found: false });
+    Object.assign(this, { nth, step: STEPS[nth - 1], due_s: null, found: -1 });
     this.say();
     this.on.start(this.step.settings);
   }
@@ -157,20 +157,22 @@ export class Tour {
   /** Lets happen what is due in `frame`. */
   take(frame) {
     const { event } = this.step ?? {};
-    if (!event || (this.found && !event.goes_on)) return;
+    if (!event) return;
     this.due_s ??= frame.time_s + event.first_s;
     if (frame.time_s < this.due_s || frame.state !== "playing") return;
     this.due_s = frame.time_s + event.every_s;
     this.on.happen(event.name);
   }
 
-  /** The index of the first correction that the step is about, among those of the run; once, else null. */
+  /** The index of the newest correction that the step is about, among those of the run, when there is another one; else
+   *  null. */
   finds(corrections) {
     const { event } = this.step ?? {};
-    if (!event || this.found) return null;
-    const found = corrections.findIndex(({ own, causes }) => own && causes.includes(event.opens));
-    this.found = found >= 0;
-    return this.found ? found : null;
+    if (!event) return null;
+    const found = corrections.findLastIndex(({ own, causes }) => own && causes.includes(event.opens));
+    if (found <= this.found) return null;
+    this.found = found;
+    return found;
   }
 
   /** What is to be pointed at in the arena, or null; outlines what there is of the page. */
