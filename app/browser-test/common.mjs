@@ -13,12 +13,19 @@ export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, is
 
 mkdirSync(SHOTS, { recursive: true });
 
+/** A port that nobody listens on, below those that the system gives to connections: a server that ends finds it again. */
 export async function freePort() {
   const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const free = await new Promise((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!free) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 /** A browser, with more arguments than it needs anyway. */
