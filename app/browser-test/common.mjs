@@ -15,8 +15,8 @@ mkdirSync(SHOTS, { recursive: true });
 
 /** A port that nobody listens on, below those that the system gives to connections: a server that ends finds it again. */
 export async function freePort() {
-  const server = createServer();
   for (;;) {
+    const server = createServer();
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     const free = await new Promise((resolve) => {
       server.once("error", () => resolve(false));

@@ -195,7 +195,7 @@ afterEach(async () => {
 });
 
 
-/** Turns to a scene, and waits for so many frames of it. */
+/** Turns to a scene, and waits for that number of frames of it. */
 export async function turnTo(page, scene, frames = 30) {
   await page.locator(`#scenes [data-name="${scene}"]`).click();
   await page.waitForFunction(([scene, frames]) => window.foretell.frames.length >= frames && window.foretell.frames.slice(-frames).every((frame) => frame.scene === scene), [scene, frames]);

@@ -403,6 +403,8 @@ describe("a newcomer", () => {
     assert.equal(await page.locator("#delay-said").textContent(), "200 ms");
     await trips(page, 390, 480);
     assert.notEqual(await page.locator("[data-figure=rtt]").textContent(), text);
+    const [, late] = /^(\d+) ms late$/.exec(await page.locator("[data-figure=delay]").textContent());
+    assert(late >= 195, `others are shown ${late} ms late, and the way here alone takes 200`);
     const before = await placeOf(page, await numberOf(page));
     await page.keyboard.down("KeyD");
     await page.waitForTimeout(150);

@@ -74,6 +74,31 @@ test("a click on a mark opens its card", async () => {
   assert.match(await page.locator("#card").innerText(), /server event/);
 });
 
+/** The link of the run of a page, as it is copied. */
+async function copied(page) {
+  await page.getByRole("button", { name: /copy link/i }).click();
+  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** The frames of a run, each of which its link has played again, bit for bit; at least `least` of them. */
+async function playedAgain(page, least) {
+  const copiedAt = await newestFrame(page);
+  const link = await copied(page);
+  assert(link.startsWith(`${origin}/#`), link);
+  const run = await frames(page);
+  const again = await open(DESKTOP, link);
+  await again.waitForFunction((last) => window.foretell.frames.some(({ frame }) => frame >= last), copiedAt + 1);
+  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
+  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
+  assert(shared.length > least, `only ${shared.length} frames are shared`);
+  for (const { replaying, ...played } of shared) {
+    const { replaying: again, ...replayed } = replay.get(played.frame);
+    assert.deepEqual(replayed, played);
+  }
+  return shared;
+}
+
 test("a copied link plays the same run, bit for bit", async () => {
   const page = await open();
   await page.keyboard.down("ArrowRight");
@@ -86,21 +111,7 @@ test("a copied link plays the same run, bit for bit", async () => {
   await page.keyboard.press("Space", { delay: 100 });
   await until(page, (await newestFrame(page)) + 60);
   await page.keyboard.up("ArrowUp");
-  const copiedAt = await newestFrame(page);
-  await page.getByRole("button", { name: /copy link/i }).click();
-  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert(link.startsWith(`${origin}/#`), link);
-  const run = await frames(page);
-  const again = await open(DESKTOP, link);
-  await again.waitForFunction((last) => window.foretell.frames.some((frame) => frame.frame >= last), copiedAt + 1);
-  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
-  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
-  assert(shared.length > 100, `only ${shared.length} frames are shared`);
-  for (const frame of shared) {
-    const { cubes, corrections, keys } = replay.get(frame.frame);
-    assert.deepEqual({ frame: frame.frame, keys, cubes, corrections }, { frame: frame.frame, keys: frame.keys, cubes: frame.cubes, corrections: frame.corrections });
-  }
+  await playedAgain(page, 100);
 });
 
 for (const [way, turn] of [
@@ -132,16 +143,16 @@ for (const [way, turn] of [
   });
 }
 
-test("a replayed run turns to its scene by itself", async () => {
+test("a replayed run turns its scene and its controls by itself", async () => {
   const page = await open();
-  await until(page, 100);
+  await page.locator("#prediction").click();
+  await until(page, (await newestFrame(page)) + 60);
   await turnToStyles(page);
   await until(page, (await newestFrame(page)) + 60);
-  await page.keyboard.press("c");
-  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  const again = await open(DESKTOP, link);
+  const again = await open(DESKTOP, await copied(page));
   assert(await again.locator("#arena").isVisible());
+  assert.equal(await again.locator("#prediction").getAttribute("aria-checked"), "true");
+  await again.waitForFunction(() => window.foretell.frames.at(-1).replaying && document.getElementById("prediction").getAttribute("aria-checked") === "false");
   await again.waitForFunction(() => window.foretell.frames.at(-1).replaying && window.foretell.frames.at(-1).lanes);
   assert.equal(await again.locator(".lane:visible").count(), 4);
   assert(await again.locator("#control-curves").isVisible());
@@ -242,20 +253,8 @@ test("a link of remote players with scripts and presets plays the same run, bit 
   await until(page, (await newestFrame(page)) + 240);
   await page.keyboard.press("6");
   await until(page, (await newestFrame(page)) + 60);
-  const copiedAt = await newestFrame(page);
-  await page.keyboard.press("c");
-  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  const run = await frames(page);
-  const again = await open(DESKTOP, link);
-  await again.waitForFunction((last) => window.foretell.frames.some((frame) => frame.frame >= last), copiedAt + 1);
-  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
-  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
-  assert(shared.length > 250 && shared.some(({ marks }) => marks.some(({ caption }) => caption === "server stalls")));
-  for (const frame of shared) {
-    const [{ replaying: a, ...played }, { replaying: b, ...replayed }] = [frame, replay.get(frame.frame)];
-    assert.deepEqual(replayed, played);
-  }
+  const shared = await playedAgain(page, 250);
+  assert(shared.some(({ marks }) => marks.some(({ caption }) => caption === "server stalls")));
 });
 
 const FAULTS = "faults=0:p0:latency:both:40,0:p1:latency:both:90,2500-1500:p1:loss:up:100,4200:s:event:3&seed=9&players=4&ms=6000";
@@ -270,20 +269,7 @@ test("a link of faults opens with its players, and marks each fault on the time 
   const at = (caption) => marks.find((mark) => mark[0] === "script" && mark[1] === caption)?.[2];
   assert.deepEqual(["you (p0): latency 40 ms", "p1: latency 90 ms", "p1: loss up 100 %", "p1: loss ends", "server: pushes your cube"].map(at), [0, 0, 2.5, 4, 4.2]);
   await page.screenshot({ path: `${SHOTS}desktop-faults.png` });
-  const copiedAt = await newestFrame(page);
-  await page.keyboard.press("c");
-  await page.waitForFunction(() => document.getElementById("copy-label").textContent === "Copied");
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  const run = await frames(page);
-  const again = await open(DESKTOP, link);
-  await again.waitForFunction((last) => window.foretell.frames.some(({ frame }) => frame >= last), copiedAt + 1);
-  const replay = new Map((await frames(again)).map((frame) => [frame.frame, frame]));
-  const shared = run.filter(({ frame }) => frame <= copiedAt && replay.get(frame)?.replaying);
-  assert(shared.length > 250, `only ${shared.length} frames are shared`);
-  for (const { replaying, ...played } of shared) {
-    const { replaying: again, ...replayed } = replay.get(played.frame);
-    assert.deepEqual(replayed, played);
-  }
+  await playedAgain(page, 250);
 });
 
 test("faults that can't be read are named with the accepted form, and the lab runs without them", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, SHOTS } from "./common.mjs";
-import { openAnew, origin } from "./lab.mjs";
+import { inkOf, openAnew, origin } from "./lab.mjs";
 
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 const STEPS = ["Without prediction", "With prediction", "A lost input", "A push by the server", "The others", "Physics"];
@@ -70,6 +70,11 @@ test("a tour of six steps shows what each is about, stands in the address, and i
     const { prediction, scene } = await settings(page);
     assert.equal(prediction, i !== 0);
     assert.equal(scene, ["prediction", "prediction", "prediction", "prediction", "remote", "physics"][i]);
+    // What it points at in the arena, it writes in a box of this colour.
+    for (let attempt = 0; i < 5 && (await inkOf(page, "#arena", "late")).ink < 500; attempt += 1) {
+      assert(attempt < 100, `${title}: nothing is marked in the picture`);
+      await page.waitForTimeout(50);
+    }
     if (title === "A lost input") {
       await page.waitForFunction(() => !document.getElementById("card").hidden, null, { timeout: 20_000 });
       assert.match(await page.locator("#card").innerText(), /own input late or substituted[\s\S]+lost/);

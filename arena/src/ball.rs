@@ -7,10 +7,10 @@ use foretell::State;
 pub const RADIUS_M: f32 = 0.6;
 /// Half an edge of a cube, in metres.
 const HALF_M: f32 = 0.5;
-/// What friction takes from its speed: so much per second of what it has, and so many m/s² besides.
+/// What friction takes from its speed: a share per second, and a constant deceleration in m/s² besides.
 const DRAG_PER_S: f32 = 0.5;
 const FRICTION_MPS2: f32 = 0.6;
-/// From here to the wall the floor rises, and pulls it back by so many m/s²: it never rests where no cube gets behind it.
+/// From here to the wall the floor rises, and pulls it back with this acceleration, in m/s²: it never rests where no cube gets behind it.
 const RIM_M: f32 = 8.0;
 const RIM_MPS2: f32 = 4.0;
 /// What a wall makes of the velocity towards it.

@@ -42,7 +42,7 @@ impl Game for Pitch {
         Rules { tick_rate: TickRate::hz(60), ..Rules::new(Thing::schema()) }
     }
 
-    /// Whoever is near the ball predicts it; what others do to it they see when the server has told.
+    /// Players near the ball predict it; what others do to it they see when the server has told them.
     fn client() -> ClientConfig {
         let [within_m, until_m] = NEAR_M;
         let predict = Predict::Near { within_m, until_m };

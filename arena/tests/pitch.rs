@@ -54,7 +54,7 @@ impl Check<Pitch> for Look {
     }
 }
 
-/// So many players who drive at the ball wherever they see it, 100 ms from the server each way: what they saw of it, and how
+/// `players` of them drive at the ball wherever they see it, 100 ms from the server each way: what they saw of it, and how
 /// often their own cubes were corrected.
 fn pushed_by(players: u8, client: ClientConfig) -> (Seen, u64) {
     let bot = |view: &BotView<'_>, _: &mut SplitMix64| {

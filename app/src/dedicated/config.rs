@@ -189,7 +189,7 @@ impl LimitKeys {
         Ok(())
     }
 
-    /// For a game where so many new players come in a second if nobody says otherwise.
+    /// For a game with this number of new players per second, where nothing else is said.
     pub fn limits(&self, joins_per_second: u32) -> Limits {
         Limits {
             handshakes_max: self.handshakes_max,

@@ -60,7 +60,7 @@ enum Answer {
         scripts: Vec<OnOffer>,
         /// Those of the new run that have been made already.
         frames: Vec<Frame>,
-        scenes: Vec<Headline>,
+        headlines: Vec<Headline>,
         #[serde(flatten)]
         chosen: Chosen,
     },
@@ -72,6 +72,8 @@ enum Answer {
     },
     Frames {
         frames: Vec<Frame>,
+        /// Where the recording that is played has changed something.
+        chosen: Option<Chosen>,
     },
     Link {
         fragment: String,
@@ -104,6 +106,8 @@ struct OnOffer {
 #[derive(Serialize)]
 struct Headline {
     name: &'static str,
+    /// Where the own cube is predicted, or where it is not.
+    prediction: bool,
     title: &'static str,
     /// What to look at.
     look: &'static str,
@@ -132,8 +136,13 @@ impl OnOffer {
 }
 
 impl Headline {
-    fn of(scene: Scene) -> Headline {
-        Headline { name: scene.name(), title: scene.title(), look: scene.look() }
+    /// All of them: two for each scene.
+    fn all() -> Vec<Headline> {
+        let of = |scene: Scene, prediction| {
+            let (title, look) = (scene.title(prediction), scene.look(prediction));
+            Headline { name: scene.name(), prediction, title, look }
+        };
+        Scene::ALL.into_iter().flat_map(|scene| [true, false].map(|prediction| of(scene, prediction))).collect()
     }
 }
 
@@ -175,7 +184,9 @@ impl Dialogue {
                     return Err(format!("count must be 1 to {FRAMES_MAX}, and keys 0 to {KEYS_MAX}"));
                 }
                 self.run.second(second);
-                Answer::Frames { frames: (0..count).map(|_| self.run.frame(keys)).collect() }
+                let before = *self.run.settings();
+                let frames = (0..count).map(|_| self.run.frame(keys)).collect();
+                Answer::Frames { frames, chosen: (*self.run.settings() != before).then(|| self.chosen()) }
             }
             Request::Set { key, value } => {
                 let key = Key::named(&key)?;
@@ -213,7 +224,7 @@ impl Dialogue {
             presets: presets::presets().into_iter().map(offered).collect(),
             scripts: SCRIPTS.iter().map(OnOffer::of).collect(),
             frames,
-            scenes: Scene::ALL.map(Headline::of).into(),
+            headlines: Headline::all(),
             chosen: self.chosen(),
         }
     }

@@ -43,6 +43,8 @@ pub struct Stage {
     seats: Vec<usize>,
     /// How the client decides.
     pub config: ClientConfig,
+    /// Whether the person's own cube is predicted.
+    pub predicts: bool,
     /// Whether a bot plays for the person.
     pub bot: bool,
     /// The keys that the person holds.
@@ -80,6 +82,7 @@ impl Stage {
             bots: Bots::new(&session, seed),
             seats: Vec::new(),
             config: ClientConfig::default(),
+            predicts: true,
             bot,
             keys: 0,
             human: None,
@@ -97,16 +100,13 @@ impl Stage {
         }
     }
 
-    /// The person's own cube, where the newest snapshot has it.
-    fn own(&self, client: &Client<Arena>) -> Option<Entity> {
-        let (_, rows) = client.newest_snapshot()?;
-        rows.iter().map(|(entity, _)| entity).find(|entity| Some(entity.player()) == self.human)
-    }
-
-    /// The person's client predicts their own cube, or takes it from the server's states like any other.
-    pub fn predict_own(&self, client: &mut Client<Arena>, yes: bool) {
-        if let Some(own) = self.own(client) {
-            client.set_mode(own, (!yes).then_some(EntityMode::Interpolated));
+    /// The person's client predicts their own cube, or takes it from the server's states like any other: as soon as a
+    /// snapshot has it.
+    pub fn predict_own(&self, client: &mut Client<Arena>) {
+        let rows = client.newest_snapshot().map(|(_, rows)| rows);
+        let own = rows.and_then(|rows| rows.iter().find(|(entity, _)| Some(entity.player()) == self.human));
+        if let Some((own, _)) = own {
+            client.set_mode(own, (!self.predicts).then_some(EntityMode::Interpolated));
         }
     }
 
@@ -159,7 +159,7 @@ impl Stage {
 
     /// Tells the witness how far the client's predictions have been compared.
     fn witness_compared(&mut self, client: &Client<Arena>, frame: &Frame<'_>) {
-        let compares = self.config.reconciliation != Reconciliation::Off;
+        let compares = self.predicts && self.config.reconciliation != Reconciliation::Off;
         let newest = client.newest_snapshot().map(|(tick, _)| tick).filter(|_| compares);
         let is_own = |corrected: &&Corrected| Some(corrected.entity.player()) == self.human;
         let own: Vec<_> = frame.corrections.iter().filter(is_own).copied().collect();

@@ -97,10 +97,11 @@ impl Scene {
         }
     }
 
-    /// What it is about, in a line.
-    pub fn title(self) -> &'static str {
+    /// What it is about, in a line, where the own cube is predicted or not.
+    pub fn title(self, predicted: bool) -> &'static str {
         match self {
-            Scene::Prediction => "You play ahead of the server",
+            Scene::Prediction if predicted => "You play ahead of the server",
+            Scene::Prediction => "You wait for the server",
             Scene::Remote => "The others are shown in the past",
             Scene::Styles => "One path, drawn by different methods",
             Scene::Qiita => "Who decides where you are?",
@@ -110,11 +111,15 @@ impl Scene {
     }
 
     /// What to look at in it, in a sentence or two.
-    pub fn look(self) -> &'static str {
+    pub fn look(self, predicted: bool) -> &'static str {
         match self {
+            Scene::Prediction if predicted => {
+                "Your cube answers at once; the server's comes after it. Where they come apart, yours slides back, and a \
+                 mark says why."
+            }
             Scene::Prediction => {
-                "Your cube answers at once; the server's comes after it. Where they come apart, yours \
-                 slides back, and a mark says why."
+                "A key travels there, and what comes of it back, before your cube moves. The green outline is where it would \
+                 be without a network."
             }
             Scene::Remote => {
                 "A line joins where you see another player to where they are by now. Smooth and late, or in time and \
@@ -129,8 +134,8 @@ impl Scene {
                  trip."
             }
             Scene::Shared => {
-                "Whoever holds the cube moves it in frames; ticks capture it for the others. Hold a direction, and see \
-                 whose steps are uneven."
+                "The player who holds the cube moves it in frames; ticks capture it for the others. Hold a direction, and \
+                 see whose steps are uneven."
             }
             Scene::Physics => {
                 "Your cube drives into the pile, and all that it pushes moves at once on your screen. The outlines are the \

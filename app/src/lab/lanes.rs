@@ -61,7 +61,7 @@ pub trait Bench: Send {
     fn questions(&self) -> &'static [Question];
     /// Lets something happen in the next frame, by its name; whether it knows it.
     fn event(&mut self, name: &str) -> bool;
-    /// The keys by which it opens by itself, so many frames after its beginning, until the person presses one.
+    /// The keys that it opens with by itself in the frame of this number, counted from its beginning, until the person presses one.
     fn opening(&self, _age: u32) -> Option<u8> {
         None
     }

@@ -87,7 +87,7 @@ impl Replaced {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use foretell::{Entity, Kind, PlayerId};
 
@@ -95,7 +95,8 @@ mod tests {
         Stretch { newest: Tick::new(newest), ticks, late_ms }
     }
 
-    fn corrected(tick: u32, causes: Causes) -> Corrected {
+    /// A correction of player 1's cube by the state of `tick`.
+    pub fn corrected(tick: u32, causes: Causes) -> Corrected {
         Corrected {
             entity: Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0),
             since: Tick::new(tick - 1),

@@ -304,9 +304,9 @@ impl Run {
         self.simulation.players.iter_mut().for_each(|player| *player.client.config_mut() = client);
         (self.stage.config, self.stage.witness.gap) = (client, server.gap);
         self.stage.ghosts = self.settings.scene() == Scene::Remote;
+        self.stage.predicts = self.settings.is_on(Key::Prediction);
         let machine = self.stage.machine().and_then(|machine| self.simulation.players.get_mut(machine));
-        let predicts = self.settings.is_on(Key::Prediction);
-        machine.into_iter().for_each(|machine| self.stage.predict_own(&mut machine.client, predicts));
+        machine.into_iter().for_each(|machine| self.stage.predict_own(&mut machine.client));
     }
 
     /// Scripts lie over the person's link, and faults over everybody's.

@@ -69,6 +69,36 @@ fn a_key_is_seen_at_once_with_prediction_and_as_late_as_is_told_without() {
 }
 
 #[test]
+fn without_prediction_nothing_is_said_to_have_been_right() {
+    for prediction in [1.0, 0.0] {
+        let mut run = run(&[(Key::Latency, 150.0), (Key::Jitter, 40.0), (Key::Loss, 10.0), (Key::Prediction, prediction)]);
+        settle(&mut run);
+        let notes: Vec<_> = (0..1200).flat_map(|frame| run.frame(if frame % 60 < 30 { RIGHT } else { 4 }).notes).collect();
+        let right = notes.iter().filter(|note| note.ends_with("nothing to correct")).count();
+        assert_eq!(right > 0, prediction == 1.0, "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("late")), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_replayed_run_says_what_it_has_changed() {
+    let mut page = Dialogue::new();
+    let say = |page: &mut Dialogue, message: &Value| page.answer(&message.to_string()).expect("an answer");
+    let frames = json!({ "type": "frames", "count": 1, "keys": 0 });
+    let chosen = |answer: &str| serde_json::from_str::<Value>(answer).expect("it is JSON")["chosen"].clone();
+    for _ in 0..30 {
+        assert_eq!(chosen(&say(&mut page, &frames)), Value::Null);
+    }
+    say(&mut page, &json!({ "type": "set", "key": "prediction", "value": false }));
+    assert_eq!(chosen(&say(&mut page, &frames)), Value::Null, "the page knows what it has set");
+    let link: Value = serde_json::from_str(&say(&mut page, &json!({ "type": "link" }))).expect("it is JSON");
+    say(&mut page, &json!({ "type": "start", "link": link["fragment"] }));
+    let told: Vec<_> = (0..200).map(|_| chosen(&say(&mut page, &frames))).filter(|chosen| !chosen.is_null()).collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["settings"]["prediction"], json!(false));
+}
+
+#[test]
 fn prediction_is_switched_off_and_on_while_the_cube_moves_and_nothing_jumps() {
     let mut run = run(&[(Key::Latency, 100.0)]);
     settle(&mut run);

@@ -1,22 +1,8 @@
 //! What the witness says of what it was told.
 
+use super::super::replaced::tests::corrected;
 use super::*;
 use foretell::time::Offset;
-use foretell::{Entity, Kind};
-
-fn corrected(tick: u32, causes: Causes) -> Corrected {
-    Corrected {
-        entity: Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0),
-        since: Tick::new(tick - 1),
-        tick: Tick::new(tick),
-        until: Tick::new(tick + 10),
-        difference: None,
-        causes,
-        misprediction_m: 0.0,
-        shown_m: 0.0,
-        teleport: false,
-    }
-}
 
 #[test]
 fn a_late_input_is_told_with_its_tick_its_lateness_and_what_the_server_did() {

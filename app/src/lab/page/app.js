@@ -70,6 +70,7 @@ const controls = new Controls({
     },
   },
 });
+const happen = (name) => connection.send({ type: "event", name });
 const prediction = new Prediction($("prediction"), (on) => change("prediction", on));
 const tour = new Tour({
   told: $("told"), bar: $("tour"),
@@ -79,7 +80,7 @@ const tour = new Tour({
       begin(null, settings);
     },
     settings: () => foretell.settings,
-    happen: (name) => connection.send({ type: "event", name }),
+    happen,
     left: () => address(settingsFragment),
   },
 });
@@ -87,7 +88,6 @@ const tour = new Tour({
 const scenes = new Tabs($("scenes"), (name) => change("scene", name));
 const sets = new Tabs($("sets"), ask);
 const watch = (button, of) => controls.watch(button, of);
-const happen = (name) => connection.send({ type: "event", name });
 const events = new Events($("events"), { shortcuts, watch, run: happen });
 const lanes = new Lanes($("lanes"), { legend, watch: (card, lane) => watch(card, () => lane), changed: askOfLanes });
 const conditions = new Conditions($("conditions"), $("conditions").querySelector(".buttons"), { watch, set: change });
@@ -106,9 +106,12 @@ const connection = new Connection(`${scheme}//${location.host}/ws`, {
     openedLink = false;
     if (message.restarted) clear();
     takeSettings(message);
-    controls.update(message);
   },
-  frames: ({ frames }) => frames.forEach(take),
+  frames: ({ frames, chosen }) => {
+    // A run that is replayed turns its controls by itself.
+    if (chosen) takeSettings(chosen);
+    frames.forEach(take);
+  },
   link: giveLink,
   error: ({ message }) => {
     status.error(message);
@@ -180,9 +183,10 @@ function ready(message) {
   if (document.activeElement !== $("seed")) $("seed").value = message.seed;
   scenes.build(message.controls.find(({ key }) => key === "scene").choices.map(({ value, label }) => ({ name: value, label })), SCENE_KEY);
   scripts.ready(message.scripts);
-  headline.ready(message.scenes);
-  takeSettings(message);
+  headline.ready(message.headlines);
+  prediction.ready(message.controls);
   controls.ready(message);
+  takeSettings(message);
   message.frames.forEach(take);
   dirty = true;
 }
@@ -192,11 +196,9 @@ function turnTo(scene) {
   if (scene === scenes.pressed) return;
   scenes.press(scene);
   document.body.dataset.scene = scene;
-  tour.turnTo(scene);
   history.turn();
   charts.end = null;
   legend.show(scene);
-  controls.turnTo(scene);
   events.show(scene);
   conditions.show(scene);
   const ofLanes = lanes.turnTo(scene);
@@ -235,8 +237,10 @@ function ask(name) {
 function takeSettings(message) {
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
+  controls.update(message);
   prediction.show(message.settings);
-  headline.show(message.settings.scene, message.settings.prediction);
+  headline.show(message.settings);
+  tour.offer(prediction.isIn(message.settings.scene));
   offerSecond();
   settingsFragment = message.fragment;
   if (!openedLink) address(tour.fragment ?? settingsFragment);
@@ -244,14 +248,6 @@ function takeSettings(message) {
 
 function take(frame) {
   foretell.frames.push(frame);
-  // A run that is replayed turns by itself.
-  if (frame.scene !== foretell.settings.scene) {
-    foretell.settings.scene = frame.scene;
-    turnTo(frame.scene);
-    prediction.show(foretell.settings);
-    headline.show(frame.scene, foretell.settings.prediction);
-    offerSecond();
-  }
   if (lanes.take(frame)) askOfLanes();
   if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
   history.add(frame);
@@ -270,9 +266,10 @@ function draw(now) {
   const frames = foretell.frames;
   const looking = loop.paused ? charts.cursorTime : null;
   const at = looking === null ? frames.length - 1 : Math.max(0, frames.findLastIndex((frame) => frame.time_s <= looking));
-  const pointer = frames[at] ? tour.pointer(frames[at]) : null;
+  tour.outline();
   if (lanes.bench) lanes.draw(frames, at);
   else {
+    const pointer = frames[at] ? tour.pointer(frames[at]) : null;
     arena.draw(frames, at, card.opened, pointer === null);
     point(arena, pointer);
   }

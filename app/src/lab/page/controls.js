@@ -29,13 +29,12 @@ export class Controls {
   }
 
   /** Takes the program's `ready`: builds the panel unless it already stands. */
-  ready({ controls, presets, preset, settings }) {
+  ready({ controls, presets }) {
     const signature = JSON.stringify([controls.map(({ value, ...rest }) => rest), presets]);
     if (signature !== this.signature) {
       this.signature = signature;
       this.build(controls, presets);
     }
-    this.update({ settings, preset });
   }
 
   update({ settings, preset }) {

@@ -1,23 +1,19 @@
 // What a scene is about, and what to look at in it: a title and a sentence over the picture.
 
-const WAITING = { title: "You wait for the server", look: "A key travels there, and what comes of it back, before your cube moves. The green outline is where it would be without a network." };
-
 export class Headline {
   constructor(root) {
     [this.title, this.look] = root.children;
-    this.scenes = new Map();
+    this.all = [];
   }
 
-  /** Takes over what the program says of its scenes: [{name, title, look}]. */
-  ready(scenes) {
-    this.scenes = new Map(scenes.map((scene) => [scene.name, scene]));
-    this.show(this.shown);
+  /** Takes over what the program says of its scenes: [{name, prediction, title, look}]. */
+  ready(headlines) {
+    this.all = headlines;
   }
 
-  /** Shows what a scene is about, where the own cube is predicted or not. */
-  show(name, predicted = true) {
-    this.shown = name;
-    const { title = "", look = "" } = name === "prediction" && !predicted ? WAITING : this.scenes.get(name) ?? {};
+  /** Shows what the scene of these settings is about. */
+  show({ scene, prediction }) {
+    const { title, look } = this.all.find((headline) => headline.name === scene && headline.prediction === prediction);
     this.title.textContent = title;
     this.look.textContent = look;
   }

@@ -3,20 +3,28 @@
 const TOLD_MS = 250;
 /** In steps that can be read while they change. */
 const STEP_MS = 10;
-/** The scenes that it is in: those in which the own cube is one of the session's. */
-export const SWITCHED = ["prediction", "remote"];
 
 export class Prediction {
   /** `set(on)` is called when it is switched. */
   constructor(button, set) {
-    Object.assign(this, { button, on: true, toldAt: -Infinity });
+    Object.assign(this, { button, on: true, scenes: [], toldAt: -Infinity });
     this.value = button.querySelector("b");
     this.answer = button.querySelector(".answer");
-    this.toggle = () => button.disabled || set(!this.on);
+    this.toggle = () => button.hidden || set(!this.on);
     button.addEventListener("click", (event) => {
       this.toggle();
       if (event.detail > 0) button.blur();
     });
+  }
+
+  /** Takes over from the program in which scenes it counts. */
+  ready(controls) {
+    this.scenes = controls.find(({ key }) => key === "prediction").scenes;
+  }
+
+  /** Whether it counts in a scene. */
+  isIn(scene) {
+    return this.scenes.includes(scene);
   }
 
   /** Shows what is set, in the scenes that have it. */
@@ -24,8 +32,7 @@ export class Prediction {
     this.on = prediction;
     this.button.setAttribute("aria-checked", String(prediction));
     this.value.textContent = prediction ? "on" : "off";
-    this.button.classList.toggle("gone", !SWITCHED.includes(scene));
-    this.button.disabled = !SWITCHED.includes(scene);
+    this.button.hidden = !this.isIn(scene);
     this.toldAt = -Infinity;
   }
 
@@ -35,8 +42,8 @@ export class Prediction {
     this.toldAt = now;
     const round = (ms) => Math.round(ms / STEP_MS) * STEP_MS;
     const [all, way] = [frame.now.answer_ms, frame.now.rtt_ms].map(round);
-    // Before there is anything to be shown nobody knows.
-    const text = this.on ? "answers at once" : all <= way ? "answers when the server has" : `answers after ${all} ms: ${way} way, ${Math.max(all - way, 0)} wait`;
+    const late = all > way ? `answers after ${all} ms: ${way} way, ${all - way} wait` : "answers when the server has";
+    const text = this.on ? "answers at once" : late;
     if (this.answer.textContent !== text) this.answer.textContent = text;
   }
 }

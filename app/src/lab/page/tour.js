@@ -2,7 +2,6 @@
 // the picture, and lets happen what it is about. It can be left at any time and taken up by its number, also in the address.
 
 import { element } from "./element.js";
-import { SWITCHED } from "./prediction.js";
 
 /** With what one drives. */
 const KEYS = matchMedia("(pointer: coarse)").matches ? "stick" : "arrow keys";
@@ -87,7 +86,7 @@ export class Tour {
   /** `told` is where its words stand and `bar` where its numbers do; `on` holds start(settings), settings(), happen(event) and
    *  left(). */
   constructor({ told, bar, on }) {
-    Object.assign(this, { told, bar, on, step: null, nth: null, before: null, scene: SWITCHED[0], outlined: null });
+    Object.assign(this, { told, bar, on, step: null, nth: null, before: null, switched: true, outlined: null });
     this.numbers = STEPS.map(({ title }, i) => act(element("button", "", String(i + 1)), title, () => this.open(i + 1)));
     bar.append(element("span", "", "Tour"), ...this.numbers);
     this.say();
@@ -126,14 +125,15 @@ export class Tour {
     this.on.left();
   }
 
-  /** In another scene there is something else to be told. */
-  turnTo(scene) {
-    this.scene = scene;
+  /** Outside of the tour it tells of the switch, where it is `there`. */
+  offer(there) {
+    if (there === this.switched) return;
+    this.switched = there;
     if (!this.step) this.say();
   }
 
   say() {
-    const { title, text } = this.step ?? { ...ABOUT, ...(SWITCHED.includes(this.scene) ? null : { text: "" }) };
+    const { title, text } = this.step ?? { ...ABOUT, ...(this.switched ? null : { text: "" }) };
     const heading = this.step ? `${this.nth} of ${STEPS.length}: ${title}.` : title;
     // Who goes by the keyboard goes on from here.
     const byKeys = this.told.querySelector(":focus-visible") !== null;
@@ -175,14 +175,18 @@ export class Tour {
     return found;
   }
 
-  /** What is to be pointed at in the arena, or null; outlines what there is of the page. */
-  pointer(frame) {
+  /** Outlines what of the page the step is about, once it is there. */
+  outline() {
     const outlined = this.step ? document.querySelector(this.step.outline) : null;
     if (outlined !== this.outlined) {
       this.outlined?.classList.remove("pointed");
       outlined?.classList.add("pointed");
       this.outlined = outlined;
     }
+  }
+
+  /** What is to be pointed at in the arena, or null. */
+  pointer(frame) {
     return this.step?.mark?.(frame) ?? null;
   }
 }

@@ -1,4 +1,4 @@
-//! The saved states of a timeline: so many ticks apart, some where the next re-simulation may well begin, and two on the side.
+//! The saved states of a timeline: a fixed interval of ticks apart, some where the next re-simulation may well begin, and two on the side.
 
 use super::beginnings::AHEAD;
 use crate::time::Tick;

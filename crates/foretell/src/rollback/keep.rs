@@ -1,7 +1,7 @@
 //! Which states of a timeline are remembered, and which of those are saved.
 //!
 //! Rows are remembered of every tick. A saved state takes long to copy where the world is large, so that there are few: one
-//! every so many ticks, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
+//! at a fixed interval, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
 //! new as its own when that does begin, and copies others for the one after it.
 
 use super::World;

@@ -122,7 +122,7 @@ fn where_some_snapshots_are_lost_a_rollback_repeats_a_few_ticks() {
 
 #[test]
 fn wherever_rollbacks_begin_they_cost_at_most_three_tenths_more_than_their_steps_and_one_copy() {
-    // What a copy costs, in steps, where so many ticks lie between two saved states.
+    // What a copy costs, in steps, by the number of ticks between two saved states.
     for (saved_every, copy) in [(4, 0.5), (8, 2.0), (24, 18.0)] {
         for pattern in [&[3, 11, 6, 25, 1, 14, 8][..], &[4, 4, 8, 4, 12, 4, 4, 4], &[4, 12, 4, 8, 24, 4, 16, 8]] {
             let mut played = Played::new(saved_every);

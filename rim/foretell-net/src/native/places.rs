@@ -125,7 +125,7 @@ mod tests {
 
     const LATER: Instant = Instant::from_micros(10_000_000);
 
-    /// So many seconds after the start a player is lost.
+    /// The player of this number is lost, this number of seconds after the start.
     fn lose(places: &mut Places, seconds: u64, number: usize) {
         let session = (number as u64, 0);
         places.lose(Instant::from_micros(seconds * 1_000_000), &account(number), session);

@@ -18,7 +18,7 @@ pub struct ClientConfig {
     /// any round trip that is still playable. Shorter than the round trip every snapshot is a resync, and the state is
     /// [`Resyncing`](super::ClientState::Resyncing). Taken over when the session starts, in whole ticks, at least one, at most 60 s.
     pub horizon: Duration,
-    /// The world is saved when it was not for so many ticks, and where the next correction may well begin; what lies between
+    /// The world is saved when it has not been for this number of ticks, and where the next correction may well begin; what lies between
     /// is stepped again from there when it is needed. Default 1, 0 counts as 1: right as long as saving is cheaper than a step. Where a
     /// save costs `c` steps the root of `32 c`, and that is what a save is taken to cost when it is decided where to save: for a physics
     /// engine 4 where most bodies move, 24 where most sleep, as its steps are cheap then and a saved state is not. Taken over
