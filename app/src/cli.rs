@@ -1,16 +1,13 @@
 //! The command line.
 
 use crate::bots::{self, BotsArgs};
-use crate::dedicated::{self, ServeArgs};
 use crate::join::{self, JoinArgs};
-use crate::lab::{self, LabOptions};
-use crate::log;
+use crate::lab::{self, LabArgs};
 use crate::replay::{self, ReplayArgs};
+use crate::serve::{self, ServeArgs};
 use crate::sweep::{self, SweepArgs};
-use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand};
-use std::net::{IpAddr, Ipv4Addr};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Netcode for games: see and measure prediction, rollback and correction.
@@ -39,19 +36,6 @@ enum Command {
     Bots(BotsArgs),
 }
 
-#[derive(Args, Clone, Copy)]
-struct LabArgs {
-    /// The port of the page, 0 to 65535; 0 takes one that is free.
-    #[arg(long, default_value_t = 7878, value_parser = port)]
-    port: u16,
-    /// The address that it is served on; any that is not loopback lets others in.
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = address)]
-    bind: IpAddr,
-    /// Opens the page in a browser.
-    #[arg(long)]
-    open: bool,
-}
-
 /// Runs the program. What goes wrong is one sentence on stderr.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -67,12 +51,12 @@ pub fn run() -> ExitCode {
         }
     };
     let done = match cli.command.unwrap_or(Command::Lab(cli.lab)) {
-        Command::Lab(args) => run_lab(args).map(|()| ExitCode::SUCCESS),
-        Command::Sweep(args) => Ok(sweep::run(&args)),
+        Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Sweep(args) => Ok(sweep::run(args)),
         Command::Replay(args) => Ok(replay::run(&args)),
         Command::Join(args) => join::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bots(args) => bots::run(&args),
-        Command::Serve(args) => dedicated::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Serve(args) => serve::run(args).map(|()| ExitCode::SUCCESS),
     };
     match done {
         Ok(code) => code,
@@ -81,12 +65,6 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn run_lab(args: LabArgs) -> Result<()> {
-    log::start("info");
-    let runtime = tokio::runtime::Runtime::new().context("the runtime can't start")?;
-    runtime.block_on(lab::serve(LabOptions { port: args.port, bind: args.bind, open: args.open }))
 }
 
 /// What clap has to say, without the usage.
@@ -103,14 +81,6 @@ fn sentence(error: &clap::Error) -> String {
         ErrorKind::UnknownArgument => format!("{first}; --help lists those that are accepted"),
         _ => first,
     }
-}
-
-fn port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| "a port is a number from 0 to 65535".to_owned())
-}
-
-fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| "an address is four numbers like 127.0.0.1, or IPv6 like ::1".to_owned())
 }
 
 #[cfg(test)]

@@ -5,15 +5,12 @@ use std::process::ExitCode;
 
 mod bots;
 mod cli;
-mod dedicated;
-mod game;
+mod disconnect;
 mod join;
 mod lab;
 mod log;
-mod over;
-mod plan;
 mod replay;
-mod site;
+mod serve;
 mod sweep;
 
 fn main() -> ExitCode {

@@ -4,9 +4,9 @@
 use anyhow::Context;
 use core::fmt::Write as _;
 use foretell::session::client::{ClientEvent, ClientStats, Corrected};
-use foretell::session::record::{Agreement, ClientReplay, Divergence, Ending, Recording, ServerReplay};
-use foretell::{Instant, Schema, State};
-use foretell_arena::{Arena, Cube};
+use foretell::{Instant, Schema, World};
+use foretell_arena::Arena;
+use foretell_sim::record::{Agreement, ClientReplay, Divergence, Ending, Recording, ServerReplay};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,11 +40,11 @@ fn replay(args: &ReplayArgs) -> anyhow::Result<Vec<String>> {
     let bytes = std::fs::read(&args.file).with_context(file)?;
     let recording = Recording::open(&bytes).with_context(file)?;
     let (text, agreement) = if recording.is_of_server() {
-        let replay = recording.replay_server(Cube::schema(), Arena::default()).with_context(file)?;
+        let replay = recording.replay_server(Arena::schema(), Arena::default()).with_context(file)?;
         (server_text(&replay), replay.agreement)
     } else {
-        let replay = recording.replay_client(Cube::schema(), Arena::default()).with_context(file)?;
-        (client_text(&replay, &Cube::schema()), replay.agreement)
+        let replay = recording.replay_client(Arena::schema(), Arena::default()).with_context(file)?;
+        (client_text(&replay, &Arena::schema()), replay.agreement)
     };
     // Where nobody reads to the end the code still counts.
     let _ = std::io::stdout().write_all(text.as_bytes());
@@ -114,13 +114,14 @@ fn corrections(corrections: &[(Instant, Corrected)], schema: &Schema) -> String 
     const HEAD: [&str; 8] = ["when", "what", "tick", "until", "field", "off by cm", "shown cm", "why"];
     let mut lines = vec![HEAD.map(str::to_owned)];
     for (at, corrected) in corrections {
-        let kind = schema.kind(corrected.entity.kind());
+        let component = corrected.difference.map(|difference| schema.component(difference.component));
         let column = corrected.difference.and_then(|difference| difference.column);
-        let field = column.and_then(|column| kind.columns().nth(usize::from(column)));
+        let field = column.and_then(|column| component?.columns().nth(usize::from(column)));
+        let name = component.map_or("all", |component| component.name());
         let causes: Vec<_> = corrected.causes.names().collect();
         lines.push([
             clock(*at),
-            format!("{} of {}", kind.name(), corrected.entity.player()),
+            format!("{name} of {}", corrected.owner),
             corrected.tick.to_string(),
             corrected.until.to_string(),
             field.map_or("all", |column| &column.name).to_owned(),

@@ -1,6 +1,5 @@
 //! `foretell sweep` as a person or a CI job calls it.
 
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -76,25 +75,17 @@ fn every_built_in_plan_holds_in_a_quick_run_from_anywhere() {
 }
 
 #[test]
-fn the_open_loop_stands_beside_each_plan_and_has_no_thresholds_to_meet() {
+fn a_table_has_a_line_for_each_plan_and_their_mean() {
     let directory = scratch("compare");
     let plan = BAD_NIGHT.replace("[grid]\nsnapshot_hz = [64, 16]\n", "[thresholds]\nbytes_up_per_s_max = 10\n");
     std::fs::write(directory.join("night.toml"), plan).expect("written");
-    let output = sweep(&directory, &["night.toml", "--compare", "table.md", "--json", "rows.json"]);
+    let output = sweep(&directory, &["night.toml", "--compare", "table.md"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stderr).expect("text");
-    assert!(told.lines().count() == 2 && !told.contains("open loop"), "{told}");
     let table = std::fs::read_to_string(directory.join("table.md")).expect("it was written");
     let lines: Vec<_> = table.lines().skip(2).collect();
-    let of = |plan: &str| ["margins", "round-trip"].map(|clock| format!("| {plan} | {clock} | "));
-    let starts = [of("night | 60 + 30 ms, 10 % in bursts of 2"), of("**all** | the mean of these lines")].concat();
-    assert_eq!(lines.len(), 4, "{table}");
-    lines.iter().zip(&starts).for_each(|(line, start)| assert!(line.starts_with(start), "{line}"));
-    let json = std::fs::read(directory.join("rows.json")).expect("it was written");
-    let json: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
-    let rows: Vec<_> = json["rows"].as_array().expect("rows").iter().map(|row| (&row["plan"], &row["clock"])).collect();
-    let (margins, open) = ((&json!("night"), &json!("margins")), (&json!("night, open loop"), &json!("round-trip")));
-    assert_eq!(rows, [margins, margins, open, open]);
+    let starts = ["| night | 60 + 30 ms, 10 % in bursts of 2 | ", "| **all** | the mean of these lines | "];
+    assert_eq!(lines.len(), starts.len(), "{table}");
+    lines.iter().zip(starts).for_each(|(line, start)| assert!(line.starts_with(start), "{line}"));
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! `cargo bench -p foretell-arena`
 
 use cpu_time::ThreadTime;
-use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, Server, ServerConfig, State, TickRate};
-use foretell_arena::{Arena, Buttons, Cube};
+use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, Server, ServerConfig, TickRate, World};
+use foretell_arena::{Arena, Buttons};
 use std::time::Duration;
 
 const TICK_US: u64 = 16_667;
@@ -21,7 +21,7 @@ struct Session {
 }
 
 fn rules() -> Rules {
-    Rules { tick_rate: TickRate::hz(60), ..Rules::new(Cube::schema()) }
+    Rules { tick_rate: TickRate::hz(60), ..Rules::new(Arena::schema()) }
 }
 
 impl Session {

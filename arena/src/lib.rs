@@ -12,9 +12,9 @@ mod game;
 mod pitch;
 
 pub use ball::Ball;
-use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, World};
+use foretell::{Input, Mut, PlayerId, Simulate, State, Step, Table, World};
 pub use game::Game;
-pub use pitch::{Pitch, Thing};
+pub use pitch::Pitch;
 
 /// The acceleration of each pressed direction, in m/s².
 const PUSH_MPS2: f32 = 32.0;
@@ -111,60 +111,38 @@ impl Cube {
 }
 
 /// The room and the cubes in it.
-#[derive(Clone, Default, Debug)]
+#[derive(World, Clone, Default, Debug)]
 pub struct Arena {
-    /// Ascending by entity.
-    cubes: Vec<(Entity, Cube)>,
+    cubes: Table<Cube>,
 }
 
 impl Arena {
     /// The cube of a player.
     pub fn cube_mut(&mut self, player: PlayerId) -> Option<&mut Cube> {
-        self.cubes.iter_mut().find(|(entity, _)| entity.player() == player).map(|(_, cube)| cube)
-    }
-
-    /// Overwrites the cube of this name, or adds it.
-    fn put(&mut self, name: Entity, cube: Cube) {
-        match self.cubes.binary_search_by_key(&name, |(known, _)| *known) {
-            Ok(index) => self.cubes[index].1 = cube,
-            Err(index) => self.cubes.insert(index, (name, cube)),
-        }
+        self.cubes.iter_mut().find(|cube| cube.owner() == player).map(Mut::into_inner)
     }
 }
 
-impl World for Arena {
+impl Simulate for Arena {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Cube)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
-        self.cubes.retain(|(entity, _)| !step.left().contains(&entity.player()));
-        for player in step.joined() {
-            self.cubes.push((step.spawn(Kind(0), *player), Cube::at_start(*player)));
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        step_cubes(&mut self.cubes, step);
+    }
+}
+
+/// Whoever joins gets a cube, who has left has none, and every player drives their own.
+fn step_cubes(cubes: &mut Table<Cube>, step: &mut Step<'_, Buttons>) {
+    cubes.remove_left(step);
+    for player in step.joined() {
+        cubes.spawn(step, *player, Cube::at_start(*player));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the world is in f32")]
+    let dt = step.seconds() as f32;
+    for mut cube in cubes.simulated(step) {
+        if let Some(player) = step.input(cube.owner()) {
+            cube.step(player.input, dt);
         }
-        self.cubes.sort_unstable_by_key(|(entity, _)| *entity);
-        #[expect(clippy::cast_possible_truncation, reason = "the world is in f32")]
-        let dt = step.seconds() as f32;
-        for (entity, cube) in self.cubes.iter_mut().filter(|(entity, _)| step.role(*entity) != Role::Proxy) {
-            if let Some(input) = step.input(entity.player()) {
-                cube.step(input.input, dt);
-            }
-        }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.cubes);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.cubes.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.cubes);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.cubes);
     }
 }
 

@@ -1,18 +1,18 @@
 //! Whole sessions with a ball, as the dedicated server runs them.
 
 use core::time::Duration;
-use foretell::harness::check::{Check, ClientSeen};
-use foretell::harness::{BotView, Scenario};
-use foretell::netsim::SplitMix64;
 use foretell::session::client::{Causes, Predict, Source};
 use foretell::{ClientConfig, PlayerId, Rows};
-use foretell_arena::{Buttons, Game, Pitch, Thing};
+use foretell_arena::{Ball, Buttons, Cube, Game, Pitch};
+use foretell_sim::harness::check::{Check, ClientSeen};
+use foretell_sim::harness::{BotView, Scenario};
+use foretell_sim::netsim::SplitMix64;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Where the ball is.
 fn ball_of(rows: &Rows) -> Option<[f32; 3]> {
-    rows.states().find_map(|(_, thing)| if let Thing::Ball { ball } = thing { Some(ball.position) } else { None })
+    rows.states::<Ball>().next().map(|(_, ball)| ball.position)
 }
 
 fn apart(a: [f32; 3], b: [f32; 3]) -> f32 {
@@ -41,12 +41,11 @@ impl Check<Pitch> for Look {
         let Some(told) = seen.client.newest_snapshot().and_then(|(_, rows)| ball_of(rows)) else { return Ok(()) };
         let Seen { ahead_m, corrections, explained } = &*self.0;
         seen.client.present(seen.local, |view| {
-            if let (Thing::Ball { ball }, Source::Predicted) = (view.state(), view.source) {
+            if let (Some(ball), Source::Predicted) = (view.get::<Ball>(), view.source) {
                 ahead_m.set(ahead_m.get().max(apart(ball.position, told)));
             }
         });
-        for corrected in seen.frame.corrections.iter().filter(|corrected| corrected.entity.player() == PlayerId::SERVER)
-        {
+        for corrected in seen.frame.corrections.iter().filter(|corrected| corrected.owner == PlayerId::SERVER) {
             corrections.set(corrections.get() + 1);
             explained.set(explained.get() + u32::from(corrected.causes.contains(Causes::OTHERS)));
         }
@@ -58,10 +57,7 @@ impl Check<Pitch> for Look {
 /// often their own cubes were corrected.
 fn pushed_by(players: u8, client: ClientConfig) -> (Seen, u64) {
     let bot = |view: &BotView<'_>, _: &mut SplitMix64| {
-        let own = view.rows.states().find_map(|(name, thing)| match thing {
-            Thing::Cube { cube } if name.player() == view.player => Some(cube.position),
-            _ => None,
-        });
+        let own = view.rows.states::<Cube>().find(|(of, _)| of.owner == view.player).map(|(_, cube)| cube.position);
         let (Some(ball), Some(own)) = (ball_of(view.rows), own) else { return Buttons::default() };
         let [x, _, z] = [0, 1, 2].map(|axis| ball[axis] - own[axis]);
         Buttons { right: x > 0.2, left: x < -0.2, up: z > 0.2, down: z < -0.2, jump: false }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: an input is a function of the seed and the number of its run.
 
-use foretell::netsim::SplitMix64;
+use foretell_sim::netsim::SplitMix64;
 use std::ops::Range;
 use std::panic::catch_unwind;
 

@@ -1,8 +1,9 @@
 //! A world with something of all that rows and inputs are made of.
 
 use crate::hostile::Playable;
-use foretell::{EffectKind, Entity, Input, Kind, PlayerId, Role, Rows, Schema, State, Step, Tick, World};
-use std::collections::BTreeMap;
+use foretell::{
+    EffectKind, Entity, Field, Input, Owned, PlayerId, Schema, Simulate, State, Step, Table, Text, Tick, World,
+};
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 pub struct Keys {
@@ -13,114 +14,139 @@ pub struct Keys {
     turn: f32,
 }
 
+/// What anybody throws, or puts down: one or the other.
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub enum Thing {
-    Walker {
-        #[state(position, by_owner)]
-        place: [f32; 3],
-        #[state(rotation)]
-        turned: [f32; 4],
-        #[state(velocity)]
-        velocity: [f64; 3],
-        wait: u8,
-    },
     Stone {
         #[state(position)]
         place: [f64; 2],
         ticks: u16,
         is_hot: bool,
     },
-    #[state(owner)]
-    Purse { coins: i32 },
+    Heap {
+        #[state(position)]
+        place: [f64; 2],
+        of: Option<Entity>,
+    },
 }
 
-const WALKER: Kind = Kind(0);
-const STONE: Kind = Kind(1);
-const PURSE: Kind = Kind(2);
+/// Who walks. What is in the bag its player alone sees.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Walker {
+    #[state(position, writer = owner)]
+    place: [f32; 3],
+    #[state(rotation)]
+    turned: [f32; 4],
+    #[state(velocity)]
+    velocity: [f64; 3],
+    wait: u8,
+    mood: Mood,
+    name: Text<6>,
+    #[state(audience = owner)]
+    bag: Option<u16>,
+}
+
+#[derive(Field, Clone, Copy, PartialEq, Default, Debug)]
+pub enum Mood {
+    #[default]
+    Calm,
+    Cross,
+    Glad,
+}
+
+/// What only its owner sees at all.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+#[state(audience = owner)]
+pub struct Purse {
+    coins: i32,
+    of: PlayerId,
+}
 
 /// Walkers who throw stones, each with a purse that its player alone sees.
-#[derive(Clone, Default)]
-pub struct Yard(BTreeMap<Entity, Thing>);
+#[derive(World, Default)]
+pub struct Yard {
+    walkers: Table<Walker>,
+    things: Table<Thing>,
+    purses: Table<Purse>,
+}
 
 impl Yard {
-    fn join(&mut self, player: PlayerId, name: impl Fn(Kind) -> Entity) {
+    fn join(&mut self, of: Owned) {
         let turned = [0.0, 0.0, 0.0, 1.0];
-        let place = [f32::from(player.get()), 0.0, 0.0];
-        self.0.insert(name(WALKER), Thing::Walker { place, turned, velocity: [0.0; 3], wait: 0 });
-        self.0.insert(name(PURSE), Thing::Purse { coins: 3 });
+        let place = [f32::from(of.owner.get()), 0.0, 0.0];
+        self.walkers.insert(of, Walker { place, turned, name: Text::new("Ada"), bag: Some(7), ..Walker::default() });
+        self.purses.insert(of, Purse { coins: 3, of: of.owner });
+    }
+
+    fn walk(&mut self, step: &mut Step<'_, Keys>) {
+        for mut walker in self.walkers.simulated(step) {
+            let player = walker.owner();
+            let Some(keys) = step.input(player).map(|input| input.input) else { continue };
+            let speed = if keys.ahead { 3.0 } else { 0.0 };
+            walker.place[0] = (walker.place[0] + speed / 64.0).min(50.0);
+            walker.place[2] = (walker.place[2] + f32::from(keys.aim) / 64.0).clamp(-50.0, 50.0);
+            walker.velocity[0] = f64::from(speed);
+            walker.mood = if keys.throw { Mood::Cross } else { walker.mood };
+            if !keys.throw || walker.wait > 0 {
+                walker.wait = walker.wait.saturating_sub(1);
+                continue;
+            }
+            (walker.wait, walker.mood) = (20, Mood::Glad);
+            walker.bag = walker.bag.and_then(|left| left.checked_sub(1));
+            let stone = Thing::Stone { place: [0.0, 1.0], ticks: 30, is_hot: keys.aim > 0 };
+            let stone = self.things.spawn(step, player, stone);
+            step.effect_at(EffectKind(1), stone, [0.0, 1.0, 0.0]);
+        }
+    }
+
+    /// A stone flies, becomes a heap, and is gone.
+    fn fly(&mut self, step: &mut Step<'_, Keys>) {
+        let mut spent = Vec::new();
+        for mut thing in self.things.simulated(step) {
+            if step.input(thing.owner()).is_none() {
+                continue;
+            }
+            let name = thing.entity();
+            match &mut *thing {
+                Thing::Stone { place, ticks: 0, .. } => {
+                    let place = *place;
+                    *thing = Thing::Heap { place, of: Some(name) };
+                }
+                Thing::Stone { place, ticks, .. } => (place[0], *ticks) = (place[0] + 0.1, *ticks - 1),
+                Thing::Heap { .. } if step.tick().get() % 64 == 0 => spent.push(name),
+                Thing::Heap { .. } => {}
+            }
+        }
+        for thing in spent {
+            self.things.remove(thing);
+        }
     }
 }
 
 impl Playable for Yard {
-    fn schema() -> Schema {
-        Thing::schema().with_speed_max(WALKER, 5.0)
+    fn bounded() -> Schema {
+        Yard::schema().with_speed_max::<Walker>(5.0)
     }
 
     fn with_player(player: PlayerId) -> Yard {
         let mut yard = Yard::default();
-        yard.join(player, |kind| Entity::new(kind, player, Tick::ZERO, 0));
+        yard.join(Owned { entity: Entity::new(player, Tick::ZERO, 0), owner: player });
         yard
     }
 }
 
-/// What becomes of a thing in a step; `None` when it is gone. And whether a stone is thrown.
-fn moved(thing: Thing, keys: Keys) -> (Option<Thing>, bool) {
-    match thing {
-        Thing::Walker { mut place, turned, wait, .. } => {
-            let speed = if keys.ahead { 3.0 } else { 0.0 };
-            place[0] = (place[0] + speed / 64.0).min(50.0);
-            place[2] = (place[2] + f32::from(keys.aim) / 64.0).clamp(-50.0, 50.0);
-            let throws = keys.throw && wait == 0;
-            let wait = if throws { 20 } else { wait.saturating_sub(1) };
-            (Some(Thing::Walker { place, turned, velocity: [f64::from(speed), 0.0, 0.0], wait }), throws)
-        }
-        Thing::Stone { place: [x, y], ticks, is_hot } if ticks > 0 => {
-            (Some(Thing::Stone { place: [x + 0.1, y], ticks: ticks - 1, is_hot }), false)
-        }
-        Thing::Stone { .. } => (None, false),
-        Thing::Purse { .. } => (Some(thing), false),
-    }
-}
-
-impl World for Yard {
+impl Simulate for Yard {
     type Input = Keys;
-    type Saved = BTreeMap<Entity, Thing>;
 
-    fn step(&mut self, step: &Step<'_, Keys>) {
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
+        self.walkers.remove_left(step);
+        self.things.remove_left(step);
+        self.purses.remove_left(step);
         for player in step.joined() {
-            self.join(*player, |kind| step.spawn(kind, *player));
+            let entity = step.spawn(*player);
+            self.join(Owned { entity, owner: *player });
         }
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
-        for (entity, thing) in self.0.clone() {
-            let Some(input) = step.input(entity.player()).filter(|_| step.role(entity) != Role::Proxy) else {
-                continue;
-            };
-            let (now, throws) = moved(thing, input.input);
-            match now {
-                Some(now) => drop(self.0.insert(entity, now)),
-                None => drop(self.0.remove(&entity)),
-            }
-            if throws {
-                let stone = step.spawn(STONE, entity.player());
-                self.0.insert(stone, Thing::Stone { place: [0.0, 1.0], ticks: 30, is_hot: input.input.aim > 0 });
-                step.effect_at(EffectKind(1), stone, [0.0, 1.0, 0.0]);
-            }
-        }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
+        self.fly(step);
+        self.walk(step);
     }
 }

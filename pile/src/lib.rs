@@ -8,17 +8,14 @@
 #![forbid(unsafe_code)]
 
 use foretell::{
-    ClientConfig, Entity, Kind, PlayerId, Rows, Rules, ServerConfig, State, Step, TickRate, Tolerance, World,
+    ClientConfig, Entity, PlayerId, Rows, Rules, Schema, ServerConfig, Simulate, State, Step, TickRate, Tolerance,
+    World,
 };
 use foretell_arena::{Buttons, Game};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
-/// A player's cube.
-pub const DRIVER: Kind = Kind(0);
-/// A cube of the field.
-pub const SMALL: Kind = Kind(1);
-/// Half an edge of either, in metres.
+/// Half an edge of a player's cube and of one of the field, in metres.
 pub const HALF_M: [f32; 2] = [0.5, 0.2];
 /// How many small cubes there are at most where the pile is a [`Game`]: with [`PLAYERS_MAX`] as many bodies as a client of an
 /// exact session can be told at once.
@@ -36,14 +33,12 @@ const JUMP_BELOW_M: f32 = 0.75;
 const WALL_M: f32 = 10.0;
 /// Between the cubes of the field, from middle to middle: at most, and where they would not leave room for players.
 const APART_M: [f32; 2] = [0.62, 0.5];
-/// An entity's name counts up to 256 in a tick.
-const SPAWNED_PER_TICK: u16 = 225;
 /// How far from the field the first two players start.
 const BEFORE_M: f32 = 2.4;
 /// Who starts nearer to a body than so on the floor starts above it, so much higher.
 const CLEAR_M: f32 = 1.4;
 
-/// What there is one row of.
+/// What there is: what belongs to a player is a driver, what belongs to nobody is small.
 #[derive(State, Clone, Copy, Debug)]
 pub enum Thing {
     /// A player's cube.
@@ -112,7 +107,7 @@ pub struct Pile {
 }
 
 impl Pile {
-    /// An empty floor. On the server it gets this many small cubes in its first ticks; a client's are told to it.
+    /// An empty floor. On the server it gets this many small cubes in its first tick; a client's are told to it.
     pub fn new(cubes: u16) -> Pile {
         let floor = ColliderBuilder::cuboid(WALL_M + 1.0, 0.5, WALL_M + 1.0).translation(Vector::new(0.0, -0.5, 0.0));
         let wall = |x: f32, z: f32| {
@@ -126,7 +121,7 @@ impl Pile {
 
     /// The driver of a player.
     pub fn driver(&self, player: PlayerId) -> Option<Entity> {
-        self.physics.entities().find(|entity| entity.kind() == DRIVER && entity.player() == player)
+        self.physics.owned().find(|of| of.owner == player && player != PlayerId::SERVER).map(|of| of.entity)
     }
 
     /// The bodies, to look at and to push outside of a step.
@@ -134,13 +129,9 @@ impl Pile {
         &mut self.physics
     }
 
-    /// As many as one tick may name.
-    fn scatter(&mut self, step: &Step<'_, Buttons>) {
-        let lie = self.physics.entities().filter(|entity| entity.kind() == SMALL).count();
-        let lie = u16::try_from(lie).expect("never more than are scattered");
-        for nth in lie..self.field.cubes.min(lie + SPAWNED_PER_TICK) {
-            let small = step.spawn(SMALL, PlayerId::SERVER);
-            self.physics.spawn(small, &Thing::Small { body: self.field.place(f32::from(nth)) });
+    fn scatter(&mut self, step: &mut Step<'_, Buttons>) {
+        for nth in 0..self.field.cubes {
+            self.physics.spawn(step, PlayerId::SERVER, &Thing::Small { body: self.field.place(f32::from(nth)) });
         }
     }
 
@@ -179,7 +170,7 @@ impl Game for Pile {
 
     fn rules() -> Rules {
         let fingerprints = Pile::default().physics.fingerprints();
-        Rules { tick_rate: TickRate::hz(60), exact: true, fingerprints, ..Rules::new(Thing::schema()) }
+        Rules { tick_rate: TickRate::hz(60), exact: true, fingerprints, ..Rules::new(Pile::schema()) }
     }
 
     fn server() -> ServerConfig {
@@ -192,27 +183,35 @@ impl Game for Pile {
     }
 }
 
-impl World for Pile {
+impl Simulate for Pile {
     type Input = Buttons;
-    type Saved = Physics;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.physics.prepare(step);
-        if step.simulates(PlayerId::SERVER) {
+        if step.simulates(PlayerId::SERVER) && self.physics.owned().all(|of| of.owner != PlayerId::SERVER) {
             self.scatter(step);
         }
-        self.physics.retain(|entity| !step.left().contains(&entity.player()));
+        self.physics.remove_left(step);
         for player in step.joined() {
-            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: self.start(*player) });
+            let driver = Thing::Driver { body: self.start(*player) };
+            self.physics.spawn(step, *player, &driver);
         }
-        let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
+        let drivers: Vec<_> = self.physics.owned().filter(|of| of.owner != PlayerId::SERVER).collect();
         for driver in drivers {
-            if let Some(player) = step.input(driver.player()) {
-                self.drive(driver, player.input);
+            if let Some(player) = step.input(driver.owner) {
+                self.drive(driver.entity, player.input);
             }
         }
         self.physics.advance(step);
         self.physics.tell_touches(step);
+    }
+}
+
+impl World for Pile {
+    type Saved = Physics;
+
+    fn schema() -> Schema {
+        Schema::of::<Thing>()
     }
 
     fn save(&self, into: &mut Physics) {
@@ -227,10 +226,10 @@ impl World for Pile {
         core::mem::swap(&mut self.physics, from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
-        self.physics.publish(rows, |entity, body| match entity.kind() {
-            DRIVER => Thing::Driver { body },
-            _ => Thing::Small { body },
+    fn publish(&mut self, rows: &mut Rows) {
+        self.physics.publish(rows, |of, body| match of.owner {
+            PlayerId::SERVER => Thing::Small { body },
+            _ => Thing::Driver { body },
         });
     }
 
@@ -243,7 +242,7 @@ impl World for Pile {
 mod tests {
     use super::*;
     use foretell::Tick;
-    use foretell::harness::sync_test;
+    use foretell_sim::harness::sync_test;
 
     #[test]
     fn every_save_load_rollback_and_row_of_a_pushed_pile_is_exact() {

@@ -1,12 +1,12 @@
 //! Whole sessions of the pile as the dedicated server runs them.
 
 use core::time::Duration;
-use foretell::harness::check::{Check, ServerSeen};
-use foretell::harness::{BotView, Scenario};
-use foretell::netsim::SplitMix64;
 use foretell::session::server::ServerEvent;
 use foretell_arena::{Buttons, Game};
 use foretell_pile::{CUBES_MAX, PLAYERS_MAX, Pile};
+use foretell_sim::harness::check::{Check, ServerSeen};
+use foretell_sim::harness::{BotView, Scenario};
+use foretell_sim::netsim::SplitMix64;
 
 /// Complains when a client can't be told a state.
 struct Fits;

@@ -47,5 +47,5 @@ fn correction(corrected: &Corrected) -> Correction {
     let words: Vec<_> = corrected.causes.names().collect();
     #[expect(clippy::cast_possible_truncation, reason = "to be drawn")]
     let metres = corrected.misprediction_m as f32;
-    Correction { number: corrected.entity.player().get(), x: f32::NAN, z: f32::NAN, metres, why: words.join(", ") }
+    Correction { number: corrected.owner.get(), x: f32::NAN, z: f32::NAN, metres, why: words.join(", ") }
 }

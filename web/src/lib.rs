@@ -8,7 +8,6 @@ mod status;
 
 use correction::{Correction, Corrections};
 use foretell::motion::Pose;
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Source;
 use foretell::{Meaning, Schema};
 #[cfg(not(feature = "pile"))]
@@ -17,6 +16,7 @@ use foretell_arena::{Buttons, Game as _};
 use foretell_net::{JoinConfig, Player, Token};
 #[cfg(feature = "pile")]
 use foretell_pile::Pile as Played;
+use foretell_sim::netsim::{Conditions, Loss};
 use js_sys::Float32Array;
 use std::time::Duration;
 use wasm_bindgen::prelude::*;
@@ -68,7 +68,7 @@ impl Game {
         let (cubes, corrections) = (&mut self.cubes, &mut self.corrections);
         cubes.clear();
         self.player.present(|view| {
-            let player = view.entity.player();
+            let player = view.owner;
             let Pose { position: [x, y, z], rotation: [i, j, k, w] } = view.pose();
             let beyond_ms = match view.source {
                 Source::Extrapolated(time) => time.as_secs_f64() * 1000.0,
@@ -92,9 +92,10 @@ impl Game {
     pub fn confirmed(&self) -> Vec<f32> {
         let client = self.player.client();
         let own = client.player();
-        let mut rows = client.newest_snapshot().into_iter().flat_map(|(_, rows)| rows.iter());
-        let Some((entity, row)) = rows.find(|(entity, _)| Some(entity.player()) == own) else { return Vec::new() };
-        let place = self.schema.kind(entity.kind()).field(Meaning::Position, row);
+        let rows = client.newest_snapshot().into_iter().flat_map(|(_, rows)| rows.iter());
+        let place = rows
+            .filter(|row| Some(row.owner) == own)
+            .find_map(|row| self.schema.component(row.component).field(Meaning::Position, row.words));
         #[expect(clippy::cast_possible_truncation, reason = "to be drawn")]
         place.map_or(Vec::new(), |(column, words)| column.lanes::<3>(words).map(|metres| metres as f32).to_vec())
     }

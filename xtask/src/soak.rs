@@ -86,12 +86,28 @@ impl Round {
     }
 }
 
+/// The folders of the packages that may have properties.
+const FOLDERS: [&str; 14] = [
+    "crates/foretell",
+    "crates/foretell-articles",
+    "crates/foretell-sim",
+    "crates/foretell-derive",
+    "rim/foretell-rapier",
+    "rim/foretell-net",
+    "arena",
+    "pile",
+    "app",
+    "app/dedicated",
+    "app/http",
+    "app/lab",
+    "app/plan",
+    "app/sweep",
+];
+
 /// The names of all properties, by package.
 fn properties(root: &Path) -> Result<BTreeMap<String, Vec<String>>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for folder in
-        ["crates/foretell", "crates/foretell-derive", "rim/foretell-rapier", "rim/foretell-net", "arena", "pile", "app"]
-    {
+    for folder in FOLDERS {
         let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml"))?;
         let package = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
         let package = package.with_context(|| format!("{folder} has no name"))?;
@@ -109,11 +125,13 @@ fn properties(root: &Path) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
+/// The sources of a package, without those of packages inside of its folder.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() && !path.ends_with("target") && !path.ends_with("node_modules") {
+        let is_other = path.ends_with("target") || path.ends_with("node_modules") || path.join("Cargo.toml").is_file();
+        if path.is_dir() && !is_other {
             found.extend(sources(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);

@@ -115,7 +115,7 @@ fn fill(folder: &Path, root: &Path, target: &Path) -> Result<()> {
         let file = entry?.path();
         copy(&file, folder)?;
     }
-    FROM_THE_LAB.iter().try_for_each(|name| copy(&root.join("app/src/lab/page").join(name), folder))
+    FROM_THE_LAB.iter().try_for_each(|name| copy(&root.join("app/lab/src/page").join(name), folder))
 }
 
 fn copy(file: &Path, into: &Path) -> Result<()> {

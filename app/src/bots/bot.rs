@@ -1,18 +1,19 @@
 //! One bot: a player as any, whose keys are a function of its number and the tick.
 
-use crate::over;
-use crate::sweep::bots::scripted;
+use crate::disconnect;
 use anyhow::{Context, Result};
-use foretell::netsim::Pcg32;
+use core::ops::Range;
 use foretell::session::client::ClientStats;
 use foretell::{ClientConfig, ClientState};
 use foretell_arena::{Buttons, Game};
 use foretell_net::{Account, JoinConfig, PathFacts, Player, Token, UnixTime};
+use foretell_plan::bots::scripted;
+use foretell_sim::netsim::Pcg32;
 use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// What a bot has seen while it was measured.
-pub struct Seen {
+/// What a bot has figures while it was measured.
+pub struct BotFigures {
     /// Counters at the beginning and at the end.
     pub stats: [ClientStats; 2],
     /// Frames.
@@ -29,14 +30,23 @@ const FRAME: Duration = Duration::from_micros(16_667);
 /// A minute, over and over.
 const SCRIPT_TICKS: u32 = 3600;
 
-/// Joins, plays, and leaves when it has been measured from the first instant to the second. The crowd is the other bots of this
-/// program: those of another have accounts of their own.
-pub async fn play<G: Game>(
-    url: String,
-    (crowd, number): (u32, u16),
-    send_interval: u32,
-    (begins, ends): (Instant, Instant),
-) -> Result<Seen> {
+/// What a bot plays.
+pub struct Orders {
+    /// The address of the server.
+    pub url: String,
+    /// The other bots of this program: those of another have accounts of their own.
+    pub crowd: u32,
+    /// Which of them it is.
+    pub number: u16,
+    /// Datagrams of inputs go out every so many ticks.
+    pub send_interval: u32,
+    /// When it is measured.
+    pub measured: Range<Instant>,
+}
+
+/// Joins, plays, and leaves when it has been measured.
+pub async fn play<G: Game>(orders: Orders) -> Result<BotFigures> {
+    let Orders { url, crowd, number, send_interval, measured } = orders;
     let account = Account::new(&format!("bot {crowd:08x} {number}")).expect("a short name");
     let token = Token::insecure(&account, UnixTime::now());
     let client = ClientConfig { send_interval, ..G::client() };
@@ -47,24 +57,24 @@ pub async fn play<G: Game>(
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut start, mut drawn, mut lost) = (None, 0_u32, 0_u32);
-    while Instant::now() < ends {
+    while Instant::now() < measured.end {
         frames.tick().await;
         let state =
             player.update(&mut world, &mut |tick| Buttons::from_bits(script[tick.get() as usize % script.len()])).state;
-        over::check(&player)?;
-        if Instant::now() >= begins {
+        disconnect::check(&player)?;
+        if Instant::now() >= measured.start {
             start.get_or_insert_with(|| player.client().stats());
             drawn += 1;
             lost += u32::from(matches!(state, ClientState::Joining | ClientState::Lost | ClientState::Resyncing));
         }
     }
     let before = start.context("not in time")?;
-    let seen = Seen {
+    let figures = BotFigures {
         stats: [before, player.client().stats()],
         path: player.path().unwrap_or_default(),
         frames_lost: f64::from(lost) / f64::from(drawn.max(1)),
         drawn,
     };
     player.leave().await;
-    Ok(seen)
+    Ok(figures)
 }

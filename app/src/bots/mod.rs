@@ -4,11 +4,11 @@ mod bot;
 mod scrape;
 mod table;
 
-use crate::game::GameName;
 use anyhow::{Context, Result, ensure};
-use bot::Seen;
+use bot::{BotFigures, Orders};
 use clap::Args;
 use foretell_arena::{Game, Pitch};
+use foretell_dedicated::GameName;
 use foretell_net::random_key;
 use foretell_pile::Pile;
 use scrape::{Scrape, Server};
@@ -61,11 +61,12 @@ async fn play<G: Game>(args: &BotsArgs) -> Result<ExitCode> {
     let crowd = u32::from_le_bytes([a, b, c, d]);
     let mut bots = JoinSet::new();
     for number in 0..args.count {
-        bots.spawn(bot::play::<G>(args.url.clone(), (crowd, number), args.send_interval, (begins, begins + whole)));
+        let (url, measured) = (args.url.clone(), begins..begins + whole);
+        bots.spawn(bot::play::<G>(Orders { url, crowd, number, send_interval: args.send_interval, measured }));
         sleep(APART).await;
     }
     let figures = tokio::spawn(figures(args.metrics.clone(), begins, begins + whole));
-    let seen: Vec<Result<Seen>> = bots.join_all().await;
+    let seen: Vec<Result<BotFigures>> = bots.join_all().await;
     let failed = seen.iter().filter_map(|seen| seen.as_ref().err()).collect::<Vec<_>>();
     if let Some(error) = failed.first() {
         eprintln!("{} of {} bots failed, the first: {error:#}", failed.len(), args.count);

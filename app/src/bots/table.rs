@@ -1,20 +1,20 @@
 //! What bots and server have measured, as a person reads it.
 
-use super::bot::Seen;
+use super::bot::BotFigures;
 use super::scrape::Server;
 use std::fmt::Write;
 use std::time::Duration;
 
 /// Each figure on a line, with what it was bought with beside it.
-pub fn table(seen: &[&Seen], server: Option<&Server>, lasted: Duration) -> String {
+pub fn table(seen: &[&BotFigures], server: Option<&Server>, lasted: Duration) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| writeln!(text, "{name:<44} {value}").expect("a string takes everything");
     #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
     let players = seen.len() as f64;
     let seconds = lasted.as_secs_f64();
     line("players", format!("{players}, measured for {seconds} s"));
-    let each = |value: fn(&Seen) -> f64| seen.iter().map(|&seen| value(seen)).sum::<f64>() / players;
-    let worst = |value: fn(&Seen) -> f64| seen.iter().map(|&seen| value(seen)).fold(0.0, f64::max);
+    let each = |value: fn(&BotFigures) -> f64| seen.iter().map(|&seen| value(seen)).sum::<f64>() / players;
+    let worst = |value: fn(&BotFigures) -> f64| seen.iter().map(|&seen| value(seen)).fold(0.0, f64::max);
     line(
         "sent by each, payload",
         format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.bytes_sent)) / seconds / 1e3),
@@ -71,18 +71,18 @@ fn tell_server(line: &mut impl FnMut(&str, String), server: &Server, players: f6
     line("server: memory", format!("{:.1} MB", server.get("resident_memory_bytes") / 1e6));
 }
 
-fn grown(seen: &Seen, counter: fn(&foretell::session::client::ClientStats) -> u64) -> f64 {
+fn grown(seen: &BotFigures, counter: fn(&foretell::session::client::ClientStats) -> u64) -> f64 {
     let [before, after] = &seen.stats;
     #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
     let grown = counter(after).saturating_sub(counter(before)) as f64;
     grown
 }
 
-fn rtt_ms(seen: &Seen) -> f64 {
+fn rtt_ms(seen: &BotFigures) -> f64 {
     seen.stats[1].rtt.as_secs_f64() * 1e3
 }
 
-fn lost(seen: &Seen) -> f64 {
+fn lost(seen: &BotFigures) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
     let share = seen.path.lost as f64 / seen.path.sent.max(1) as f64;
     share

@@ -1,14 +1,15 @@
 //! `foretell join`: a player in a terminal, with a live view of the connection.
 
+mod connection_status;
 mod keyboard;
 mod screen;
-mod vitals;
 
-use crate::game::GameName;
-use crate::over;
+use crate::disconnect;
 use anyhow::{Context, Result};
 use clap::Args;
+use connection_status::ConnectionStatus;
 use foretell_arena::{Game, Pitch};
+use foretell_dedicated::GameName;
 use foretell_net::{Account, Credential, JoinConfig, Player, Token, UnixTime, Via};
 use foretell_pile::Pile;
 use keyboard::Keyboard;
@@ -16,7 +17,6 @@ use screen::Screen;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
-use vitals::Vitals;
 
 #[derive(Args)]
 pub struct JoinArgs {
@@ -39,7 +39,7 @@ pub struct JoinArgs {
 
 /// A frame of a screen with 60 Hz.
 const FRAME: Duration = Duration::from_micros(16_667);
-/// How often the vitals are told anew.
+/// How often the status are told anew.
 const TELLING: Duration = Duration::from_millis(250);
 
 /// Plays until it is told to leave.
@@ -56,10 +56,10 @@ async fn play<G: Game>(args: &JoinArgs) -> Result<()> {
     let config = JoinConfig { via, client: G::client(), ..JoinConfig::new(G::rules()) };
     let mut player: Player<G> = foretell_net::connect(&args.url, credential(args)?, config).await?;
     let mut world = G::default();
-    let mut vitals = Vitals::default();
+    let mut status = ConnectionStatus::default();
     let began = Instant::now();
     let (mut told, lasts) = (began, args.seconds.map(|seconds| Duration::from_secs(seconds.into())));
-    vitals.take(&player, TELLING.as_secs_f64());
+    status.take(&player, TELLING.as_secs_f64());
     // Without a terminal it is a line each second, and nobody presses keys.
     let mut keyboard = stdout().is_terminal().then(Keyboard::new).transpose()?;
     let mut screen = Screen::new(keyboard.is_some())?;
@@ -84,13 +84,13 @@ async fn play<G: Game>(args: &JoinArgs) -> Result<()> {
             None => keyboard::walk(now - began),
         };
         let frame = player.update(&mut world, &mut |_| buttons);
-        vitals.corrections(frame.corrections);
-        over::check(&player)?;
+        status.corrections(frame.corrections);
+        disconnect::check(&player)?;
         if now - told >= TELLING {
-            vitals.take(&player, (now - told).as_secs_f64());
+            status.take(&player, (now - told).as_secs_f64());
             told = now;
         }
-        screen.draw(&player, &vitals, now)?;
+        screen.draw(&player, &status, now)?;
     }
     drop((screen, keyboard));
     player.leave().await;

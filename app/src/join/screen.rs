@@ -1,6 +1,6 @@
-//! What the terminal shows: the room from above, and the vitals below; without a terminal a line each second.
+//! What the terminal shows: the room from above, and the status below; without a terminal a line each second.
 
-use super::vitals::Vitals;
+use super::connection_status::ConnectionStatus;
 use anyhow::Result;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::style::{Color, Print, ResetColor, SetForegroundColor};
@@ -45,13 +45,13 @@ impl Screen {
     }
 
     /// Shows what there is now.
-    pub fn draw<G: Game>(&mut self, player: &Player<G>, vitals: &Vitals, now: Instant) -> Result<()> {
+    pub fn draw<G: Game>(&mut self, player: &Player<G>, status: &ConnectionStatus, now: Instant) -> Result<()> {
         if self.is_terminal {
-            return draw_room(player, vitals);
+            return draw_room(player, status);
         }
         if self.told.is_none_or(|told| now - told >= Duration::from_secs(1)) {
             self.told = Some(now);
-            writeln!(stdout(), "{}", vitals.line())?;
+            writeln!(stdout(), "{}", status.line())?;
         }
         Ok(())
     }
@@ -65,11 +65,11 @@ impl Drop for Screen {
     }
 }
 
-fn draw_room<G: Game>(player: &Player<G>, vitals: &Vitals) -> Result<()> {
+fn draw_room<G: Game>(player: &Player<G>, status: &ConnectionStatus) -> Result<()> {
     let mut room = [[Cell::Empty; WIDTH]; HEIGHT];
     let own = player.client().player();
     player.present(|view| {
-        let cell = match view.entity.player() {
+        let cell = match view.owner {
             PlayerId::SERVER => Cell::Small,
             player if Some(player) == own => Cell::Own,
             _ => Cell::Other,
@@ -93,7 +93,7 @@ fn draw_room<G: Game>(player: &Player<G>, vitals: &Vitals) -> Result<()> {
         queue!(out, Print("|\r\n"))?;
     }
     queue!(out, Print(format!("+{}+\r\n", "-".repeat(WIDTH))))?;
-    for part in vitals.line().split(" | ").flat_map(|part| part.split(", ")) {
+    for part in status.line().split(" | ").flat_map(|part| part.split(", ")) {
         queue!(out, Print(part), Clear(ClearType::UntilNewLine), Print("\r\n"))?;
     }
     queue!(

@@ -1,7 +1,8 @@
-//! What `#[state(...)]` says about a field and about a kind of entity.
+//! What `#[state(...)]` says about a field and about a component.
 
 use quote::ToTokens;
-use syn::{Attribute, Error, Path};
+use syn::meta::ParseNestedMeta;
+use syn::{Attribute, Error, Ident};
 
 /// What a field means, with the names that it has in `#[state(...)]` and in `foretell::Meaning`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,9 +47,36 @@ impl Meaning {
         }
     }
 
-    /// Whether a kind has one field of it at most.
+    /// Whether a struct or a variant has one field of it at most.
     pub fn is_single(self) -> bool {
         !matches!(self, Meaning::Plain | Meaning::Blended)
+    }
+}
+
+/// Who gets a field, with the name that it has in `audience = ...` and in `foretell::Audience`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    All,
+    Owner,
+}
+
+impl Audience {
+    const KEYS: [(&str, Audience); 2] = [("all", Audience::All), ("owner", Audience::Owner)];
+
+    /// Its variant in `foretell::Audience`.
+    pub fn variant(self) -> &'static str {
+        match self {
+            Audience::All => "All",
+            Audience::Owner => "Owner",
+        }
+    }
+
+    /// What follows the name of a component that is told to these alone.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Audience::All => "",
+            Audience::Owner => " (owner)",
+        }
     }
 }
 
@@ -56,6 +84,8 @@ impl Meaning {
 #[derive(Clone, Copy)]
 pub struct FieldSays {
     pub meaning: Meaning,
+    /// Who gets it, where that is not as the struct or the variant says.
+    pub audience: Option<Audience>,
     /// Whether the client that has authority over the entity writes it.
     pub by_owner: bool,
     /// Whether its own fields stand in its place.
@@ -64,60 +94,80 @@ pub struct FieldSays {
 
 impl FieldSays {
     /// Without an attribute.
-    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, by_owner: false, flat: false };
+    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, audience: None, by_owner: false, flat: false };
 }
+
+/// What a field takes.
+const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `audience = owner`, \
+                        `writer = owner` or `flatten`";
 
 /// What a field's attributes say.
 pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
-    let FieldSays { mut meaning, mut by_owner, mut flat } = FieldSays::NOTHING;
+    let mut says = FieldSays::NOTHING;
     each_key(attrs, |key| {
-        if key.is_ident("flatten") {
-            flat = true;
-            return Ok(());
+        if key.path.is_ident("flatten") {
+            says.flat = true;
+        } else if key.path.is_ident("writer") {
+            let writer = one_of(key, &[("server", false), ("owner", true)])?;
+            says.by_owner = writer;
+        } else if key.path.is_ident("audience") {
+            says.audience = Some(one_of(key, &Audience::KEYS)?);
+        } else {
+            let found = Meaning::KEYS.into_iter().find(|(name, _)| key.path.is_ident(name));
+            let (_, meaning) = found.ok_or_else(|| unknown(key, OF_FIELD))?;
+            if says.meaning != Meaning::Plain {
+                return Err(Error::new_spanned(&key.path, "a field has one meaning at most"));
+            }
+            says.meaning = meaning;
         }
-        if key.is_ident("by_owner") {
-            by_owner = true;
-            return Ok(());
-        }
-        let Some((_, found)) = Meaning::KEYS.into_iter().find(|(name, _)| key.is_ident(name)) else {
-            let accepted = "`position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `by_owner` or `flatten`";
-            return Err(unknown(key, &format!("a field takes {accepted}")));
-        };
-        if meaning != Meaning::Plain {
-            return Err(Error::new_spanned(key, "a field has one meaning at most"));
-        }
-        meaning = found;
         Ok(())
     })?;
-    if flat && (by_owner || meaning != Meaning::Plain) {
+    if says.flat && (says.by_owner || says.meaning != Meaning::Plain) {
         let first = attrs.iter().find(|attr| attr.path().is_ident("state"));
         return Err(Error::new_spanned(first, "what is flattened has the meanings of its own fields"));
     }
-    Ok(FieldSays { meaning, by_owner, flat })
+    Ok(says)
 }
 
-/// Whether a struct's or a variant's attributes say that its rows go to their owner alone.
-pub fn for_owner(attrs: &[Attribute]) -> syn::Result<bool> {
-    let mut owner = false;
+/// Who gets the fields of a struct or a variant that say nothing themselves.
+pub fn audience(attrs: &[Attribute]) -> syn::Result<Audience> {
+    let mut audience = Audience::All;
     each_key(attrs, |key| {
-        owner = key.is_ident("owner");
-        if owner { Ok(()) } else { Err(unknown(key, "a struct or a variant takes `owner`")) }
+        if !key.path.is_ident("audience") {
+            return Err(unknown(key, "a struct or a variant takes `audience = owner`"));
+        }
+        audience = one_of(key, &Audience::KEYS)?;
+        Ok(())
     })?;
-    Ok(owner)
+    Ok(audience)
 }
 
-/// Refuses every key on an enum as a whole: each of its variants is a kind of its own.
+/// Refuses every key on an enum as a whole: each of its variants is a component of its own.
 pub fn refuse_on_enum(attrs: &[Attribute]) -> syn::Result<()> {
-    each_key(attrs, |key| Err(unknown(key, "an enum takes nothing; each of its variants takes `owner`")))
+    each_key(attrs, |key| Err(unknown(key, "an enum takes nothing; each of its variants takes `audience = owner`")))
 }
 
-fn each_key(attrs: &[Attribute], mut each: impl FnMut(&Path) -> syn::Result<()>) -> syn::Result<()> {
+fn each_key(attrs: &[Attribute], mut each: impl FnMut(&ParseNestedMeta<'_>) -> syn::Result<()>) -> syn::Result<()> {
     attrs
         .iter()
         .filter(|attr| attr.path().is_ident("state"))
-        .try_for_each(|attr| attr.parse_nested_meta(|meta| each(&meta.path)))
+        .try_for_each(|attr| attr.parse_nested_meta(|meta| each(&meta)))
 }
 
-fn unknown(key: &Path, accepted: &str) -> Error {
-    Error::new_spanned(key, format!("`#[state({})]` has no meaning here: {accepted}", key.to_token_stream()))
+/// The value of `key = value`, by its name.
+fn one_of<T: Copy>(key: &ParseNestedMeta<'_>, values: &[(&str, T)]) -> syn::Result<T> {
+    let accepted = || {
+        let names: Vec<_> =
+            values.iter().map(|(name, _)| format!("`{} = {name}`", key.path.to_token_stream())).collect();
+        format!("write {}", names.join(" or "))
+    };
+    let value: Ident =
+        key.value().and_then(|value| value.parse()).map_err(|error| Error::new(error.span(), accepted()))?;
+    let found = values.iter().find(|(name, _)| value == name);
+    found.map(|(_, found)| *found).ok_or_else(|| Error::new(value.span(), accepted()))
+}
+
+fn unknown(key: &ParseNestedMeta<'_>, accepted: &str) -> Error {
+    let path = &key.path;
+    Error::new_spanned(path, format!("`#[state({})]` has no meaning here: {accepted}", path.to_token_stream()))
 }

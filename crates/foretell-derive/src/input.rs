@@ -17,13 +17,13 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &item.ident;
     let layout = Layout::new(quote!(Self), name, fields, |_| Ok(FieldSays::NOTHING))?;
     let (assertions, columns, pattern) = (layout.assertions(), layout.columns(), layout.pattern());
-    let (write, read) = (layout.write(), layout.read());
+    let (write, read) = (layout.write(), layout.read(&[]));
     Ok(quote! {
         #assertions
 
         #[automatically_derived]
         impl ::foretell::Input for #name {
-            fn columns() -> ::std::vec::Vec<::foretell::Column> {
+            fn columns() -> ::foretell::derive::Vec<::foretell::Column> {
                 #columns
             }
 

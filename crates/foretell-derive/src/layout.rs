@@ -4,7 +4,7 @@
 //! Generated code names its locals `words` and `field_0`, `field_1`, ...; fields of the user's type are only ever named
 //! in patterns and literals, so that no field's name can shadow another's or the words.
 
-use crate::attributes::{FieldSays, Meaning};
+use crate::attributes::{Audience, FieldSays, Meaning};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -18,6 +18,7 @@ struct Field {
     name: String,
     ty: Type,
     meaning: Meaning,
+    audience: Option<Audience>,
     by_owner: bool,
     /// Its own fields stand in its place.
     flat: bool,
@@ -51,11 +52,11 @@ impl Layout {
     ) -> syn::Result<Layout> {
         let mut layout = Layout { path, name: name.unraw().to_string(), fields: Vec::new() };
         for (index, field) in fields.iter().enumerate() {
-            let FieldSays { meaning, by_owner, flat } = says(field)?;
+            let FieldSays { meaning, audience, by_owner, flat } = says(field)?;
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
             if let Some(first) = layout.fields.iter().find(|first| first.meaning == meaning && meaning.is_single()) {
                 let (meaning, of, first) = (meaning.variant(), &layout.name, &first.name);
-                let message = format!("`{first}` of `{of}` is its {meaning} already: a kind has one at most");
+                let message = format!("`{first}` of `{of}` is its {meaning} already: an entity has one at most");
                 return Err(Error::new_spanned(field, message));
             }
             let member = field.ident.clone().map_or_else(|| Member::from(index), Member::from);
@@ -65,6 +66,7 @@ impl Layout {
                 name,
                 ty: field.ty.clone(),
                 meaning,
+                audience,
                 by_owner,
                 flat,
             });
@@ -72,9 +74,23 @@ impl Layout {
         Ok(layout)
     }
 
-    /// How a value of it is written inside the `impl`: `Self`, or `Self::Variant`.
-    pub fn path(&self) -> &TokenStream {
-        &self.path
+    /// The same fields in groups, one for each audience, what all see first: whoever sees any of an entity sees that there is
+    /// one. `otherwise` is the audience of the fields that say nothing; the only one, where there are no fields.
+    pub fn by_audience(self, otherwise: Audience) -> Vec<(Audience, Layout)> {
+        let Layout { path, name, fields } = self;
+        let empty = || Layout { path: path.clone(), name: name.clone(), fields: Vec::new() };
+        let mut groups = vec![(Audience::All, empty()), (Audience::Owner, empty())];
+        for field in fields {
+            let audience = field.audience.unwrap_or(otherwise);
+            let at = usize::from(audience == Audience::Owner);
+            groups[at].1.fields.push(field);
+        }
+        if groups.iter().all(|(_, layout)| layout.fields.is_empty()) {
+            groups.retain(|(of, _)| *of == otherwise);
+        } else {
+            groups.retain(|(_, layout)| !layout.fields.is_empty());
+        }
+        groups
     }
 
     /// The struct's or the variant's name.
@@ -85,7 +101,7 @@ impl Layout {
     /// An expression: the `Vec` of its columns.
     pub fn columns(&self) -> TokenStream {
         if self.fields.is_empty() {
-            return quote!(::std::vec::Vec::new());
+            return quote!(::foretell::derive::Vec::new());
         }
         let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, .. }| {
             if *flat {
@@ -93,9 +109,10 @@ impl Layout {
             }
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
-            quote!(::std::vec![::foretell::Column::of::<#ty>(#name, ::foretell::Meaning::#meaning) #by_owner])
+            let column = quote_spanned!(ty.span()=> ::foretell::Column::of::<#ty>);
+            quote!(::foretell::derive::vec![#column(#name, ::foretell::Meaning::#meaning) #by_owner])
         });
-        quote!(::std::vec![#(#columns),*].concat())
+        quote!(::foretell::derive::vec![#(#columns),*].concat())
     }
 
     /// A constant expression: how many words it takes.
@@ -103,12 +120,12 @@ impl Layout {
         words_of(&self.fields)
     }
 
-    /// A pattern that binds every field by reference.
+    /// A pattern that binds its fields by reference.
     pub fn pattern(&self) -> TokenStream {
         let Layout { path, fields, .. } = self;
         let members = fields.iter().map(|field| &field.member);
         let bindings = fields.iter().map(|field| &field.binding);
-        quote!(#path { #(#members: #bindings),* })
+        quote!(#path { #(#members: #bindings,)* .. })
     }
 
     /// An arm of a `match` on `&mut self`: the flattened field of type `P`, if there is one, in an `Option`.
@@ -133,8 +150,12 @@ impl Layout {
         let writes = self.fields.iter().enumerate().map(|(index, Field { binding, ty, flat, .. })| {
             let at = words_of(&self.fields[..index]);
             match flat {
-                true => quote!(<#ty as ::foretell::Part>::write(#binding, &mut words[const { #at }..]);),
-                false => quote!(<#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);),
+                true => {
+                    quote_spanned!(ty.span()=> <#ty as ::foretell::Part>::write(#binding, &mut words[const { #at }..]);)
+                }
+                false => {
+                    quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);)
+                }
             }
         });
         // Cut to length first: one check of bounds, and those of the fields are constants.
@@ -144,23 +165,40 @@ impl Layout {
         }
     }
 
-    /// An expression: the value read from `words: &[u32]`.
-    pub fn read(&self) -> TokenStream {
+    /// An expression: the value read from `words: &[u32]`; `others` have their default.
+    pub fn read(&self, others: &[&Layout]) -> TokenStream {
         let path = &self.path;
+        let others = others.iter().flat_map(|layout| &layout.fields).map(|field| &field.member);
+        let defaults = quote!(#(#others: ::core::default::Default::default(),)*);
         if self.fields.is_empty() {
-            return quote!({ let _ = words; #path {} });
+            return quote!({ let _ = words; #path { #defaults } });
         }
         let all = words_of(&self.fields);
-        let reads = self.fields.iter().enumerate().map(|(index, Field { member, ty, flat, .. })| {
-            let at = words_of(&self.fields[..index]);
-            match flat {
-                true => quote!(#member: <#ty as ::foretell::Part>::read(&words[const { #at }..])),
-                false => quote!(#member: <#ty as ::foretell::Field>::get(&words[const { #at }..])),
-            }
-        });
+        let reads = self.each_read().map(|(member, read)| quote!(#member: #read));
         quote!({
             let words = &words[..const { #all }];
-            #path { #(#reads),* }
+            #path { #(#reads,)* #defaults }
+        })
+    }
+
+    /// Statements that read its fields from `words: &[u32]` into `self`, which is a struct.
+    pub fn assign(&self) -> TokenStream {
+        let all = words_of(&self.fields);
+        let reads = self.each_read().map(|(member, read)| quote!(self.#member = #read;));
+        quote! {
+            let words = &words[..const { #all }];
+            #(#reads)*
+        }
+    }
+
+    fn each_read(&self) -> impl Iterator<Item = (&Member, TokenStream)> {
+        self.fields.iter().enumerate().map(|(index, Field { member, ty, flat, .. })| {
+            let at = words_of(&self.fields[..index]);
+            let read = match flat {
+                true => quote_spanned!(ty.span()=> <#ty as ::foretell::Part>::read(&words[const { #at }..])),
+                false => quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::get(&words[const { #at }..])),
+            };
+            (member, read)
         })
     }
 

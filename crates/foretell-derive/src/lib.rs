@@ -1,13 +1,17 @@
-//! `#[derive(Input)]` and `#[derive(State)]` for `foretell`: fields of exact bits, one after another in 32-bit words.
+//! The derives of `foretell`: inputs and states are fields of exact bits, one after another in 32-bit words; a world is a struct of
+//! tables of states.
 //!
-//! Both take any field whose type implements `foretell::Field`: bools, integers of 8 to 64 bits, `f32`, `f64` and arrays
-//! of them. What has no fixed layout, or does not fit, is refused when the type is compiled, never at run time.
+//! A field's type implements `foretell::Field`: bools, integers of 8 to 64 bits, `f32`, `f64`, entities, players, short texts,
+//! enums without data, options and arrays of them. What has no fixed layout, or does not fit, is refused when the type is
+//! compiled, never at run time.
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod field;
 mod input;
 mod layout;
 mod state;
+mod world;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
@@ -65,7 +69,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
     input::derive(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `foretell::State` for a struct (one kind of entity) or for an enum (one kind per variant, in order).
+/// Implements `foretell::State` for a struct or for an enum: what a table holds for each entity.
 ///
 /// | attribute | on | says |
 /// |---|---|---|
@@ -74,37 +78,36 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// | `#[state(velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in metres per second |
 /// | `#[state(angular_velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in radians per second |
 /// | `#[state(blended)]` | a field, any lanes of `f32` or `f64` | a quantity without steps, such as fuel or a colour: shown between snapshots |
-/// | `#[state(by_owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
+/// | `#[state(writer = owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
 /// | `#[state(flatten)]` | a field whose type is a struct with this derive | its fields stand here, with their meanings |
-/// | `#[state(owner)]` | the struct or a variant | its rows go to the player who owns it, and to nobody else |
+/// | `#[state(audience = owner)]` | a field, a struct or a variant | it goes to the player who owns the entity, and to nobody else |
 ///
-/// A field without an attribute is plain: compared by its bits, held between snapshots. A kind has one field of each
-/// other meaning at most (of those that are blended any number), and 64 words at most; the type has no parameters.
+/// A field without an attribute is plain: compared by its bits, held between snapshots. There is one field of each other
+/// meaning at most (of those that are blended any number), and 64 words at most; the type has no parameters.
+///
+/// What is sent and compared as a unit is a component. A struct is one, and one more for the fields of another audience, which
+/// have their default where they are not seen. Each variant of an enum is one.
 ///
 /// ```
-/// use foretell::{Audience, Kind, State};
+/// use foretell::{Audience, State};
 ///
 /// #[derive(State, PartialEq, Debug)]
-/// enum Thing {
-///     Ship {
-///         #[state(position)]
-///         place: [f64; 2],
-///         lives: u16,
-///     },
-///     #[state(owner)]
-///     Purse(u32),
-///     Flag,
+/// struct Ship {
+///     #[state(position)]
+///     place: [f64; 2],
+///     lives: u16,
+///     #[state(audience = owner)]
+///     ammunition: u8,
 /// }
 ///
-/// let schema = Thing::schema();
-/// assert_eq!(schema.kind(Kind(0)).name(), "Ship");
-/// assert_eq!(schema.kind(Kind(1)).audience(), Audience::Owner);
-/// assert_eq!(Thing::Flag.kind(), Kind(2));
+/// let [seen, own] = &Ship::components()[..] else { panic!("two audiences") };
+/// assert_eq!((seen.name(), seen.audience()), ("Ship", Audience::All));
+/// assert_eq!((own.name(), own.audience()), ("Ship (owner)", Audience::Owner));
 ///
-/// let ship = Thing::Ship { place: [3.0, 4.0], lives: 7 };
+/// let ship = Ship { place: [3.0, 4.0], lives: 7, ammunition: 30 };
 /// let mut words = [0; 5];
-/// ship.write(&mut words);
-/// assert_eq!(Thing::read(Kind(0), &words), ship);
+/// assert!(ship.write(0, &mut words));
+/// assert_eq!(Ship::read(0, &words), Some(Ship { ammunition: 0, ..ship }));
 /// ```
 ///
 /// # What is refused
@@ -117,7 +120,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 ///     position: [f32; 3],
 /// }
 /// ```
-/// Two fields of one meaning in one kind:
+/// Two fields of one meaning:
 /// ```compile_fail
 /// #[derive(foretell::State)]
 /// struct Cube {
@@ -139,6 +142,96 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 pub fn derive_state(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);
     state::derive(&item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Implements `foretell::World` for a struct of tables: it is saved, loaded, published and adopted by them.
+///
+/// | attribute | says |
+/// |---|---|
+/// | none | a `Table` |
+/// | `#[world(saved)]` | saved and loaded, and not sent: anything with `Clone` that the step reads and writes |
+/// | `#[world(constant)]` | never changes while it is played: a level, settings |
+///
+/// ```
+/// use foretell::{Input, Simulate, State, Step, Table, World};
+///
+/// #[derive(Input, Clone, Copy, PartialEq, Default)]
+/// struct Buttons {
+///     right: bool,
+/// }
+///
+/// #[derive(State, Clone, Copy, Default)]
+/// struct Cube {
+///     #[state(position)]
+///     x: [f32; 1],
+/// }
+///
+/// #[derive(World, Default)]
+/// struct Game {
+///     cubes: Table<Cube>,
+///     #[world(saved)]
+///     weather: u64,
+///     #[world(constant)]
+///     walls: Vec<f32>,
+/// }
+///
+/// impl Simulate for Game {
+///     type Input = Buttons;
+///
+///     fn step(&mut self, step: &mut Step<'_, Buttons>) {
+///         self.cubes.remove_left(step);
+///         for player in step.joined() {
+///             self.cubes.spawn(step, *player, Cube::default());
+///         }
+///         for mut cube in self.cubes.simulated(step) {
+///             let Some(player) = step.input(cube.owner()) else { continue };
+///             if player.input.right {
+///                 cube.x[0] += 1.0;
+///             }
+///         }
+///     }
+/// }
+///
+/// assert_eq!(Game::schema().components()[0].name(), "Cube");
+/// ```
+///
+/// # What is refused
+/// A field that is neither a table nor says what it is:
+/// ```compile_fail
+/// #[derive(foretell::World)]
+/// struct Game {
+///     walls: Vec<f32>,
+/// }
+/// ```
+#[proc_macro_derive(World, attributes(world))]
+pub fn derive_world(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    world::derive(&item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Implements `foretell::Field` for an enum without data: a field of states and inputs, in 8 bits.
+///
+/// ```
+/// use foretell::{Field, State};
+///
+/// #[derive(Field, Clone, Copy, PartialEq, Debug)]
+/// enum Team {
+///     Red,
+///     Blue,
+/// }
+///
+/// #[derive(State)]
+/// struct Flag {
+///     team: Team,
+///     carrier: Option<foretell::Entity>,
+/// }
+///
+/// assert_eq!(Team::get(&[1]), Team::Blue);
+/// ```
+#[proc_macro_derive(Field)]
+pub fn derive_field(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    field::derive(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// A layout is a constant of a type, and a type with parameters is many.

@@ -1,68 +1,54 @@
 //! `#[derive(State)]`.
 
-use crate::attributes;
+use crate::attributes::{self, Audience};
 use crate::layout::Layout;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Attribute, Data, DataEnum, DeriveInput, Error, Fields, Ident};
+use syn::{Data, DataEnum, DataStruct, DeriveInput, Error, Ident};
 
-/// The most kinds that a schema has: a kind is a byte.
-const KINDS_MAX: usize = 256;
+/// The most components that a schema has: their number is a byte.
+const COMPONENTS_MAX: usize = 256;
 
-/// One kind of entity: a struct, or a variant of an enum.
-struct KindOf {
+/// One component: fields of a struct that have the same audience, or a variant.
+struct Component {
     layout: Layout,
-    owner: bool,
+    audience: Audience,
+    name: String,
 }
 
 /// The `impl` of `foretell::State`, or why there can be none.
 pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
-    let kinds = kinds(item)?;
+    let (components, methods) = match &item.data {
+        Data::Struct(data) => of_struct(item, data)?,
+        Data::Enum(data) => of_enum(item, data)?,
+        Data::Union(data) => {
+            let message = "a state is a struct, or an enum of which each variant is a component";
+            return Err(Error::new_spanned(data.union_token, message));
+        }
+    };
     crate::refuse_parameters(item)?;
-    let name = &item.ident;
-    let numbers: Vec<u8> = (0..=u8::MAX).take(kinds.len()).collect();
-    let paths = kinds.iter().map(|kind| kind.layout.path());
-    let patterns = kinds.iter().map(|kind| kind.layout.pattern());
-    let writes = kinds.iter().map(|kind| kind.layout.write());
-    let reads = kinds.iter().map(|kind| kind.layout.read());
-    let parts = kinds.iter().map(|kind| kind.layout.part_mut());
-    let assertions = kinds.iter().map(|kind| kind.layout.assertions());
-    let described = kinds.iter().map(describe);
-    // All 256 kinds leave no byte over.
-    let otherwise = (kinds.len() < KINDS_MAX).then(|| {
-        let unknown = format!("kind {{}} is none of the kinds of `{name}`, which number {}", kinds.len());
-        quote!(other => ::core::panic!(#unknown, other),)
-    });
-    // A variant is no type, and so can't stand in another's row.
-    let part = matches!(item.data, Data::Struct(_)).then(|| part(name, &kinds[0].layout));
+    let is_choice = matches!(item.data, Data::Enum(_));
+    let (name, count) = (&item.ident, components.len());
+    let assertions = components.iter().map(|component| component.layout.assertions());
+    let described = components.iter().map(describe);
+    // What is flattened stands in the first component of a struct.
+    let parts = components.iter().take(if is_choice { count } else { 1 }).map(|component| component.layout.part_mut());
+    // A variant is no type, and so can't stand in another's row; nor can what has several audiences.
+    let part = (!is_choice && count == 1).then(|| part(name, &components[0].layout));
     Ok(quote! {
         #(#assertions)*
         #part
 
         #[automatically_derived]
         impl ::foretell::State for #name {
-            fn schema() -> ::foretell::Schema {
-                ::foretell::Schema::new(::std::vec![#(#described),*])
+            const COMPONENTS: usize = #count;
+            const IS_CHOICE: bool = #is_choice;
+
+            fn components() -> ::foretell::derive::Vec<::foretell::ComponentSchema> {
+                ::foretell::derive::vec![#(#described),*]
             }
 
-            fn kind(&self) -> ::foretell::Kind {
-                match self {
-                    #(#paths { .. } => ::foretell::Kind(#numbers),)*
-                }
-            }
-
-            fn write(&self, words: &mut [u32]) {
-                match self {
-                    #(#patterns => { #writes })*
-                }
-            }
-
-            fn read(kind: ::foretell::Kind, words: &[u32]) -> Self {
-                match kind.0 {
-                    #(#numbers => #reads)*
-                    #otherwise
-                }
-            }
+            #methods
 
             fn part_mut<P: ::foretell::Part + 'static>(&mut self) -> ::core::option::Option<&mut P> {
                 match self {
@@ -73,49 +59,128 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     })
 }
 
-/// The kinds in the order of their numbers; `1 <= len <= 256`.
-fn kinds(item: &DeriveInput) -> syn::Result<Vec<KindOf>> {
-    match &item.data {
-        Data::Struct(data) => Ok(vec![kind(quote!(Self), &item.ident, &data.fields, &item.attrs)?]),
-        Data::Enum(data) => kinds_of_enum(item, data),
-        Data::Union(data) => Err(Error::new_spanned(
-            data.union_token,
-            "a state is a struct, or an enum with one variant for each kind of entity",
-        )),
-    }
+/// The components of a struct, and its methods.
+fn of_struct(item: &DeriveInput, data: &DataStruct) -> syn::Result<(Vec<Component>, TokenStream)> {
+    let otherwise = attributes::audience(&item.attrs)?;
+    let layout = Layout::new(quote!(Self), &item.ident, &data.fields, |field| attributes::field(&field.attrs))?;
+    let components: Vec<_> = layout
+        .by_audience(otherwise)
+        .into_iter()
+        .enumerate()
+        .map(|(nth, (audience, layout))| {
+            let suffix = if nth == 0 { "" } else { audience.suffix() };
+            Component { name: format!("{}{suffix}", layout.name()), layout, audience }
+        })
+        .collect();
+    let numbers = 0..components.len();
+    let writes = components.iter().zip(numbers.clone()).map(|(Component { layout, .. }, nth)| {
+        let (pattern, write) = (layout.pattern(), layout.write());
+        quote!(#nth => { let #pattern = self; #write })
+    });
+    let assigns = components.iter().zip(numbers).map(|(Component { layout, .. }, nth)| {
+        let assign = layout.assign();
+        quote!(#nth => { #assign })
+    });
+    let others: Vec<_> = components.iter().skip(1).map(|component| &component.layout).collect();
+    let first = components[0].layout.read(&others);
+    let unknown = unknown(&item.ident, components.len());
+    let methods = quote! {
+        fn write(&self, nth: usize, words: &mut [u32]) -> bool {
+            match nth {
+                #(#writes)*
+                #unknown
+            }
+            true
+        }
+
+        fn read(nth: usize, words: &[u32]) -> ::core::option::Option<Self> {
+            if nth > 0 {
+                return ::core::option::Option::None;
+            }
+            ::core::option::Option::Some(#first)
+        }
+
+        fn adopt(&mut self, nth: usize, words: &[u32]) {
+            match nth {
+                #(#assigns)*
+                #unknown
+            }
+        }
+    };
+    Ok((components, methods))
 }
 
-fn kinds_of_enum(item: &DeriveInput, data: &DataEnum) -> syn::Result<Vec<KindOf>> {
+/// The components of an enum, and its methods.
+fn of_enum(item: &DeriveInput, data: &DataEnum) -> syn::Result<(Vec<Component>, TokenStream)> {
     attributes::refuse_on_enum(&item.attrs)?;
-    if !(1..=KINDS_MAX).contains(&data.variants.len()) {
-        let message = format!("a state has 1 to {KINDS_MAX} variants, one for each kind of entity");
+    if !(1..=COMPONENTS_MAX).contains(&data.variants.len()) {
+        let message = format!("a state has 1 to {COMPONENTS_MAX} variants, of which each is a component");
         return Err(Error::new_spanned(&item.ident, message));
     }
-    data.variants
-        .iter()
-        .map(|variant| {
-            let name = &variant.ident;
-            kind(quote!(Self::#name), name, &variant.fields, &variant.attrs)
-        })
-        .collect()
+    let components = data.variants.iter().map(|variant| {
+        let name = &variant.ident;
+        let audience = attributes::audience(&variant.attrs)?;
+        let says = |field: &syn::Field| {
+            let says = attributes::field(&field.attrs)?;
+            match says.audience {
+                None => Ok(says),
+                Some(_) => Err(Error::new_spanned(field, "a variant has one audience: say it of the variant")),
+            }
+        };
+        let layout = Layout::new(quote!(Self::#name), name, &variant.fields, says)?;
+        Ok(Component { name: layout.name().to_owned(), layout, audience })
+    });
+    let components: Vec<_> = components.collect::<syn::Result<_>>()?;
+    let numbers = || 0..components.len();
+    let writes = components.iter().zip(numbers()).map(|(Component { layout, .. }, nth)| {
+        let (pattern, write) = (layout.pattern(), layout.write());
+        quote!((#pattern, #nth) => { #write true })
+    });
+    let reads = components.iter().zip(numbers()).map(|(Component { layout, .. }, nth)| {
+        let read = layout.read(&[]);
+        quote!(#nth => #read,)
+    });
+    let unknown = unknown(&item.ident, components.len());
+    let methods = quote! {
+        fn write(&self, nth: usize, words: &mut [u32]) -> bool {
+            match (self, nth) {
+                #(#writes)*
+                _ => false,
+            }
+        }
+
+        fn read(nth: usize, words: &[u32]) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(match nth {
+                #(#reads)*
+                #unknown
+            })
+        }
+
+        fn adopt(&mut self, nth: usize, words: &[u32]) {
+            if let ::core::option::Option::Some(state) = <Self as ::foretell::State>::read(nth, words) {
+                *self = state;
+            }
+        }
+    };
+    Ok((components, methods))
 }
 
-fn kind(path: TokenStream, name: &Ident, fields: &Fields, attrs: &[Attribute]) -> syn::Result<KindOf> {
-    let owner = attributes::for_owner(attrs)?;
-    let layout = Layout::new(path, name, fields, |field| attributes::field(&field.attrs))?;
-    Ok(KindOf { layout, owner })
+/// The arm of a `match` on the number of a component for those that there are not.
+fn unknown(name: &Ident, count: usize) -> TokenStream {
+    let message = format!("component {{}} is none of `{name}`, which has {count}");
+    quote!(other => ::core::panic!(#message, other),)
 }
 
 /// The `impl` of `foretell::Part` for a struct.
 fn part(name: &Ident, layout: &Layout) -> TokenStream {
     let (words, columns) = (layout.words(), layout.columns());
-    let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read());
+    let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read(&[]));
     quote! {
         #[automatically_derived]
         impl ::foretell::Part for #name {
             const WORDS: usize = #words;
 
-            fn columns() -> ::std::vec::Vec<::foretell::Column> {
+            fn columns() -> ::foretell::derive::Vec<::foretell::Column> {
                 #columns
             }
 
@@ -131,11 +196,11 @@ fn part(name: &Ident, layout: &Layout) -> TokenStream {
     }
 }
 
-/// An expression: the `KindSchema` of a kind.
-fn describe(kind: &KindOf) -> TokenStream {
-    let (name, columns) = (kind.layout.name(), kind.layout.columns());
-    let audience = format_ident!("{}", if kind.owner { "Owner" } else { "All" });
-    quote!(::foretell::KindSchema::new(#name, #columns, ::foretell::Audience::#audience))
+/// An expression: the `ComponentSchema` of a component.
+fn describe(component: &Component) -> TokenStream {
+    let (name, columns) = (&component.name, component.layout.columns());
+    let audience = format_ident!("{}", component.audience.variant());
+    quote!(::foretell::ComponentSchema::new(#name, #columns, ::foretell::Audience::#audience))
 }
 
 #[cfg(test)]
@@ -154,13 +219,13 @@ mod tests {
 
     #[test]
     fn a_state_is_a_struct_or_an_enum() {
-        let sentence = "a state is a struct, or an enum with one variant for each kind of entity";
+        let sentence = "a state is a struct, or an enum of which each variant is a component";
         assert_eq!(refusal(&parse_quote!(union Thing { a: u32, b: f32 })), sentence);
     }
 
     #[test]
     fn a_state_has_as_many_variants_as_a_byte_can_name() {
-        let sentence = "a state has 1 to 256 variants, one for each kind of entity";
+        let sentence = "a state has 1 to 256 variants, of which each is a component";
         assert_eq!(refusal(&enum_of(0)), sentence);
         assert_eq!(refusal(&enum_of(257)), sentence);
         assert!(derive(&enum_of(1)).is_ok());
@@ -189,7 +254,7 @@ mod tests {
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
         let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
-                        `blended`, `by_owner` or `flatten`";
+                        `blended`, `audience = owner`, `writer = owner` or `flatten`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]
@@ -206,8 +271,33 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_attribute_of_a_kind_is_answered_with_the_known_one() {
-        let sentence = "has no meaning here: a struct or a variant takes `owner`";
+    fn an_audience_and_a_writer_are_one_of_those_that_there_are() {
+        let audience = refusal(&parse_quote!(
+            struct Thing(#[state(audience = others)] u32);
+        ));
+        assert_eq!(audience, "write `audience = all` or `audience = owner`");
+        let writer = refusal(&parse_quote!(
+            struct Thing(#[state(writer)] u32);
+        ));
+        assert_eq!(writer, "write `writer = server` or `writer = owner`");
+    }
+
+    #[test]
+    fn a_variant_is_for_one_audience() {
+        let sentence = "a variant has one audience: say it of the variant";
+        assert_eq!(
+            refusal(&parse_quote!(
+                enum Thing {
+                    Purse(#[state(audience = owner)] u32),
+                }
+            )),
+            sentence
+        );
+    }
+
+    #[test]
+    fn an_unknown_attribute_of_a_struct_or_a_variant_is_answered_with_the_known_one() {
+        let sentence = "has no meaning here: a struct or a variant takes `audience = owner`";
         let on_struct = refusal(&parse_quote!(
             #[state(position)]
             struct Thing(f32);
@@ -224,11 +314,10 @@ mod tests {
 
     #[test]
     fn an_enum_as_a_whole_takes_no_attribute() {
-        let sentence =
-            "`#[state(owner)]` has no meaning here: an enum takes nothing; each of its variants takes `owner`";
+        let sentence = "`#[state(audience)]` has no meaning here: an enum takes nothing; each of its variants takes `audience = owner`";
         assert_eq!(
             refusal(&parse_quote!(
-                #[state(owner)]
+                #[state(audience = owner)]
                 enum Thing {
                     Purse(u32),
                 }
@@ -249,14 +338,14 @@ mod tests {
         let twice = refusal(&parse_quote!(
             struct Thing(#[state(velocity)] f32, bool, #[state(velocity)] f32);
         ));
-        assert_eq!(twice, "`0` of `Thing` is its Velocity already: a kind has one at most");
+        assert_eq!(twice, "`0` of `Thing` is its Velocity already: an entity has one at most");
     }
 
     #[test]
-    fn a_kind_has_as_many_blended_fields_as_it_likes() {
+    fn a_state_has_as_many_blended_fields_as_it_likes() {
         assert!(
             derive(&parse_quote!(
-                struct Thing(#[state(blended)] f32, #[state(blended, by_owner)] [f64; 9]);
+                struct Thing(#[state(blended)] f32, #[state(blended, writer = owner)] [f64; 9]);
             ))
             .is_ok()
         );
@@ -270,13 +359,13 @@ mod tests {
         ));
         assert_eq!(placed, sentence);
         let owned = refusal(&parse_quote!(
-            struct Thing(#[state(flatten, by_owner)] Placed);
+            struct Thing(#[state(flatten, writer = owner)] Placed);
         ));
         assert_eq!(owned, sentence);
     }
 
     #[test]
-    fn two_kinds_may_have_a_field_of_the_same_meaning_each() {
+    fn two_variants_may_have_a_field_of_the_same_meaning_each() {
         assert!(
             derive(&parse_quote!(
                 enum Thing {

@@ -3,10 +3,11 @@
 //! `cargo bench -p foretell`
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use foretell::rollback::{InputStatus, PlayerInput, Timeline};
+use foretell::rollback::Timeline;
+use foretell::world::{InputStatus, PlayerInput};
 use foretell::{
-    Client, ClientConfig, Entity, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server, ServerConfig,
-    State, Step, Tick, TickRate, World,
+    Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rows, Rules, Schema, Server,
+    ServerConfig, Simulate, State, Step, Table, Tick, TickRate, World,
 };
 use std::hint::black_box;
 
@@ -19,7 +20,7 @@ struct Buttons {
 
 /// 24 bytes, seen by its owner alone.
 #[derive(State, Clone, Copy, Default)]
-#[state(owner)]
+#[state(audience = owner)]
 struct Body {
     #[state(position)]
     position: [f32; 3],
@@ -31,49 +32,38 @@ struct Body {
 #[derive(Clone, Copy, Default)]
 struct Nothing;
 
-impl World for Nothing {
+impl Simulate for Nothing {
     type Input = Buttons;
+    fn step(&mut self, _step: &mut Step<'_, Buttons>) {}
+}
+
+impl World for Nothing {
     type Saved = ();
-    fn step(&mut self, _step: &Step<'_, Buttons>) {}
+    fn schema() -> Schema {
+        Schema::of::<Body>()
+    }
     fn save(&self, _into: &mut ()) {}
     fn load(&mut self, _from: &()) {}
-    fn publish(&self, _rows: &mut Rows) {}
+    fn publish(&mut self, _rows: &mut Rows) {}
     fn adopt(&mut self, _rows: &Rows) {}
 }
 
 /// One body for each player; every one of them moves.
-#[derive(Clone, Default)]
-struct Bodies(Vec<(Entity, Body)>);
+#[derive(World, Default)]
+struct Bodies(Table<Body>);
 
-impl World for Bodies {
+impl Simulate for Bodies {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Body)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         for player in step.joined() {
-            self.0.push((step.spawn(Kind(0), *player), Body::default()));
+            self.0.spawn(step, *player, Body::default());
         }
-        for (entity, body) in &mut self.0 {
-            let push = step.input(entity.player()).is_some_and(|input| input.input.right);
+        for mut body in self.0.simulated(step) {
+            let push = step.input(body.owner()).is_some_and(|input| input.input.right);
             body.velocity[0] += if push { 0.5 } else { -0.01 };
             body.position[0] += body.velocity[0] / 64.0;
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -87,46 +77,27 @@ struct Mote {
 }
 
 /// A thousand motes on a square of a kilometre; those of the players move, and as many others.
-#[derive(Clone, Default)]
-struct Field(Vec<(Entity, Mote)>);
+#[derive(World, Default)]
+struct Field(Table<Mote>);
 
-impl World for Field {
+impl Simulate for Field {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Mote)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         let scattered = |nth: u32| {
             let bits = nth.wrapping_mul(0x9e37_79b9);
             let lane = |bits: u32| f32::from((bits & 0x3ff) as u16);
             Mote { position: [lane(bits), 0.0, lane(bits >> 10)], ..Mote::default() }
         };
         for player in step.joined() {
-            self.0.push((step.spawn(Kind(0), *player), scattered(u32::from(player.get()) + 5000)));
+            self.0.spawn(step, *player, scattered(u32::from(player.get()) + 5000));
         }
         while step.is_authority() && self.0.len() < 1000 {
-            let nth = self.0.len() as u32;
-            self.0.push((Entity::new(Kind(0), PlayerId::SERVER, Tick::new(nth), 0), scattered(nth)));
+            self.0.spawn(step, PlayerId::SERVER, scattered(self.0.len() as u32));
         }
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
-        for (_, mote) in self.0.iter_mut().rev().take(128) {
+        for mut mote in self.0.iter_mut().rev().take(128) {
             mote.position[0] += if step.tick().get() & 64 == 0 { 0.1 } else { -0.1 };
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        self.0.iter().for_each(|(entity, mote)| rows.set(*entity, mote));
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -141,16 +112,17 @@ struct Loop<W: World> {
 
 impl<W: World + Default> Loop<W> {
     fn new(clients: u16) -> Loop<W> {
-        Loop::with(clients, Rules::new(Body::schema()), None)
+        Loop::with(clients, None)
     }
 
-    fn with(clients: u16, rules: Rules, nearest: Option<u16>) -> Loop<W> {
+    fn with(clients: u16, nearest: Option<u16>) -> Loop<W> {
+        let rules = Rules::new(W::schema());
         let config = ServerConfig { players_max: clients, nearest, ..ServerConfig::default() };
         let mut server = Server::new(rules.clone(), config, 0, Instant::ZERO);
         let client = |number: u16| {
             let player = server.join(PeerId(u64::from(number)));
-            let world = W::default();
-            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 0), Instant::ZERO, &world);
+            let mut world = W::default();
+            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 0), Instant::ZERO, &mut world);
             (client, world)
         };
         let clients = (0..clients).map(client).collect();
@@ -265,9 +237,9 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
     let player = PlayerId::new(1);
     let rate = TickRate::default();
     let neutral = PlayerInput { player, input: Buttons::default(), status: InputStatus::Received, presented: None };
-    let mut timeline = Timeline::<W>::new(&Body::schema(), player, rate, 128, 1);
-    timeline.begin(&world, Tick::ZERO);
-    let nobody = Rows::new(&Body::schema());
+    let mut timeline = Timeline::<W>::new(&W::schema(), player, rate, 128, 1);
+    timeline.begin(&mut world, Tick::ZERO);
+    let nobody = Rows::new(&W::schema());
     for _ in 0..100 {
         timeline.give(timeline.present(), neutral);
         timeline.advance(&mut world, &nobody);
@@ -281,14 +253,14 @@ fn resimulation<W: World<Input = Buttons> + Default>(c: &mut Criterion, name: &s
         });
     });
     group.bench_function("the world's own step, save and publish", |bencher| {
-        let (mut saved, mut rows) = (W::Saved::default(), Rows::new(&Body::schema()));
+        let (mut saved, mut rows) = (W::Saved::default(), Rows::new(&W::schema()));
         bencher.iter_batched_ref(
             || (),
             |()| {
                 for tick in 0..AGAIN {
                     let inputs = [neutral];
-                    let side = foretell::rollback::Side::Client(player);
-                    world.step(&Step::new(Tick::new(tick), rate, side, &inputs));
+                    let side = foretell::world::Side::Client(player);
+                    world.step(&mut Step::new(Tick::new(tick), rate, side, &inputs));
                     world.publish(black_box(&mut rows));
                     rows.settle();
                     world.save(&mut saved);
@@ -305,16 +277,18 @@ fn all(c: &mut Criterion) {
     server_tick::<Nothing>(c, "a tick, empty world, 1 client", 1);
     server_tick::<Nothing>(c, "a tick, empty world, 100 clients", 100);
     server_tick::<Bodies>(c, "a tick, 1000 clients that each see one entity", 1000);
-    let field = || Rules::new(Mote::schema());
     let near = "a tick, 1000 entities, 64 clients that each see the nearest 100";
-    measure(c, near, (Loop::<Field>::with(64, field(), Some(100)), 64));
+    measure(c, near, (Loop::<Field>::with(64, Some(100)), 64));
     let all = "a tick, 1000 entities, 64 clients that see all";
-    measure(c, all, (Loop::<Field>::with(64, field(), None), 64));
-    resimulation(c, "16 ticks, empty world", Nothing, &Rows::new(&Body::schema()));
-    let entity = Entity::new(Kind(0), PlayerId::new(1), Tick::ZERO, 0);
-    let mut authority = Rows::new(&Body::schema());
-    authority.set(entity, &Body::default());
-    resimulation(c, "16 ticks, one body", Bodies(vec![(entity, Body::default())]), &authority);
+    measure(c, all, (Loop::<Field>::with(64, None), 64));
+    resimulation(c, "16 ticks, empty world", Nothing, &Rows::new(&Nothing::schema()));
+    let owner = PlayerId::new(1);
+    let of = Owned { entity: Entity::new(owner, Tick::ZERO, 0), owner };
+    let mut authority = Rows::new(&Bodies::schema());
+    authority.set(of, &Body::default());
+    let mut bodies = Bodies::default();
+    bodies.0.insert(of, Body::default());
+    resimulation(c, "16 ticks, one body", bodies, &authority);
 }
 
 criterion_group!(benches, all);

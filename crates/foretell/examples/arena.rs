@@ -1,10 +1,10 @@
 //! A whole game: a server and two clients over a bad network, each predicting its own cube and seeing the other.
 
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
-use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Rows, Rules};
-use foretell::{ServerConfig, State, Step, Tick, World};
-use std::{collections::BTreeMap, time::Duration};
+use foretell::{Client, ClientConfig, Frame, Input, Instant, Rules, ServerConfig};
+use foretell::{Simulate, State, Step, Table, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
+use std::time::Duration;
 
 /// What a player can press.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -23,40 +23,25 @@ struct Cube {
 }
 
 /// The game, written once: it runs on the server, in each client, and again when a prediction was wrong.
-#[derive(Clone, Default)]
-struct Arena(BTreeMap<Entity, Cube>);
+#[derive(World, Default)]
+struct Arena {
+    cubes: Table<Cube>,
+}
 
-impl World for Arena {
+impl Simulate for Arena {
     type Input = Buttons;
-    type Saved = Arena;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        self.cubes.remove_left(step);
         for player in step.joined() {
-            self.0.insert(step.spawn(Kind(0), *player), Cube::default());
+            self.cubes.spawn(step, *player, Cube::default());
         }
-        for (entity, cube) in &mut self.0 {
-            let Some(player) = step.input(entity.player()) else { continue };
+        for mut cube in self.cubes.simulated(step) {
+            let Some(player) = step.input(cube.owner()) else { continue };
             let push = f32::from(i8::from(player.input.right) - i8::from(player.input.left));
             cube.speed[0] = 0.9 * cube.speed[0] + 0.5 * push;
             cube.x[0] += cube.speed[0] * step.seconds() as f32;
         }
-    }
-
-    fn save(&self, into: &mut Arena) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Arena) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -72,7 +57,7 @@ impl Driver<Arena> for Game {
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if frame.ticks > 0 && frame.tick.get().is_multiple_of(64) {
             client.present(at.local, |view| {
-                let cube: Cube = view.state();
+                let Some(cube) = view.get::<Cube>() else { return };
                 println!("player {} sees {} at {:.2} m, {:?}", player + 1, view.entity, cube.x[0], view.source);
             });
         }
@@ -81,7 +66,7 @@ impl Driver<Arena> for Game {
 
 /// Five seconds of it.
 pub fn main() {
-    let mut session = Simulation::new(Rules::new(Cube::schema()), ServerConfig::default(), Arena::default(), 42);
+    let mut session = Simulation::new(Rules::new(Arena::schema()), ServerConfig::default(), Arena::default(), 42);
     for latency in [30, 80] {
         let latency = Duration::from_millis(latency);
         let conditions = Conditions { latency, loss: Loss::Uniform(0.1), ..Conditions::default() };

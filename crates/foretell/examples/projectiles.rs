@@ -1,15 +1,13 @@
 //! Things that appear: players shoot at each other, and each client tells its player at once what it predicts, and what
 //! became of it.
 
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::ClientEvent;
-use foretell::{Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, Kind, Role, Rows, Rules};
-use foretell::{ServerConfig, State, Step, Tick, World};
-use std::{collections::BTreeMap, time::Duration};
+use foretell::{Client, ClientConfig, EffectKind, Frame, Input, Instant, Mut, PlayerId, Rules, ServerConfig};
+use foretell::{Simulate, State, Step, Table, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
+use std::time::Duration;
 
-const WALKER: Kind = Kind(0);
-const BOLT: Kind = Kind(1);
 const SHOT: EffectKind = EffectKind(0);
 const HIT: EffectKind = EffectKind(1);
 
@@ -20,100 +18,79 @@ struct Keys {
 }
 
 #[derive(State, Clone, Copy)]
-enum Thing {
-    Walker {
-        #[state(position)]
-        x: [f32; 1],
-        hits: u8,
-    },
-    Bolt {
-        #[state(position)]
-        x: [f32; 1],
-        #[state(velocity)]
-        speed: [f32; 1],
-    },
+struct Walker {
+    #[state(position)]
+    x: [f32; 1],
+    hits: u8,
 }
 
-#[derive(Clone, Default)]
-struct Duel(BTreeMap<Entity, Thing>);
+#[derive(State, Clone, Copy)]
+struct Bolt {
+    #[state(position)]
+    x: [f32; 1],
+    #[state(velocity)]
+    speed: [f32; 1],
+}
+
+#[derive(World, Default)]
+struct Duel {
+    walkers: Table<Walker>,
+    bolts: Table<Bolt>,
+}
+
+/// Players with odd numbers stand on the left and shoot to the right.
+fn side(of: PlayerId) -> f32 {
+    if of.get() % 2 == 1 { -1.0 } else { 1.0 }
+}
 
 impl Duel {
-    /// Players with odd numbers stand on the left and shoot to the right.
-    fn side(of: Entity) -> f32 {
-        if of.player().get() % 2 == 1 { -1.0 } else { 1.0 }
-    }
-
-    /// The walker of another player that a bolt at `x` hits. A client sees the others where they were, and so may be wrong.
-    fn target(&self, bolt: Entity, x: f32) -> Option<Entity> {
-        self.0.iter().find_map(|(entity, thing)| match thing {
-            Thing::Walker { x: [at], .. } if entity.player() != bolt.player() && (at - x).abs() < 0.5 => Some(*entity),
-            _ => None,
-        })
+    fn fly(&mut self, step: &mut Step<'_, Keys>) {
+        let mut spent = Vec::new();
+        // Whatever is only shown here is moved by the client itself.
+        for mut bolt in self.bolts.simulated(step) {
+            bolt.x[0] += bolt.speed[0];
+            let x = bolt.x[0];
+            // A client sees the others where they were, and so may be wrong.
+            let is_hit = |walker: &Mut<'_, Walker>| walker.owner() != bolt.owner() && (walker.x[0] - x).abs() < 0.5;
+            if let Some(mut target) = self.walkers.iter_mut().find(is_hit) {
+                spent.push(bolt.entity());
+                step.effect_at(HIT, bolt.entity(), [x, 0.0, 0.0]);
+                // Should one end not see it so, it is known why.
+                step.touch(bolt.owned(), target.owned());
+                if step.is_authority() {
+                    target.hits = target.hits.saturating_add(1);
+                }
+            } else if x.abs() > 12.0 {
+                spent.push(bolt.entity());
+            }
+        }
+        for bolt in spent {
+            self.bolts.remove(bolt);
+        }
     }
 }
 
-impl World for Duel {
+impl Simulate for Duel {
     type Input = Keys;
-    type Saved = Duel;
 
-    fn step(&mut self, step: &Step<'_, Keys>) {
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
+        self.walkers.remove_left(step);
+        self.bolts.remove_left(step);
         for player in step.joined() {
-            let walker = step.spawn(WALKER, *player);
-            self.0.insert(walker, Thing::Walker { x: [5.0 * Duel::side(walker)], hits: 0 });
+            self.walkers.spawn(step, *player, Walker { x: [5.0 * side(*player)], hits: 0 });
         }
-        // Whoever is only shown here is moved by the client itself.
-        let moving: Vec<_> = self.0.keys().copied().filter(|entity| step.role(*entity) != Role::Proxy).collect();
-        for entity in moving {
-            let Some(keys) = step.input(entity.player()).map(|player| player.input) else { continue };
-            match self.0[&entity] {
-                Thing::Walker { x: [x], hits } => {
-                    let side = Duel::side(entity);
-                    let x = (x + if keys.back { 0.1 } else { -0.1 } * side).clamp(-9.0, 9.0);
-                    self.0.insert(entity, Thing::Walker { x: [x], hits });
-                    if keys.fire && step.tick().get().is_multiple_of(16) {
-                        // The same name on both ends: what is predicted is the server's bolt.
-                        let bolt = step.spawn(BOLT, entity.player());
-                        self.0.insert(bolt, Thing::Bolt { x: [x], speed: [-0.4 * side] });
-                        step.effect(SHOT, bolt);
-                    }
-                }
-                Thing::Bolt { x: [x], speed: [speed] } => {
-                    let x = x + speed;
-                    let Some(target) = self.target(entity, x) else {
-                        self.0.insert(entity, Thing::Bolt { x: [x], speed: [speed] });
-                        if x.abs() > 12.0 {
-                            self.0.remove(&entity);
-                        }
-                        continue;
-                    };
-                    self.0.remove(&entity);
-                    step.effect_at(HIT, entity, [x, 0.0, 0.0]);
-                    // Should one end not see it so, it is known why.
-                    step.touch(entity, target);
-                    step.touch(target, entity);
-                    if let (true, Some(Thing::Walker { hits, .. })) = (step.is_authority(), self.0.get_mut(&target)) {
-                        *hits = hits.saturating_add(1);
-                    }
-                }
+        self.fly(step);
+        for mut walker in self.walkers.simulated(step) {
+            let player = walker.owner();
+            let Some(keys) = step.input(player).map(|player| player.input) else { continue };
+            let x = (walker.x[0] + if keys.back { 0.1 } else { -0.1 } * side(player)).clamp(-9.0, 9.0);
+            walker.x = [x];
+            if keys.fire && step.tick().get().is_multiple_of(16) {
+                // The same name on both ends: what is predicted is the server's bolt.
+                let bolt = self.bolts.spawn(step, player, Bolt { x: [x], speed: [-0.4 * side(player)] });
+                step.effect(SHOT, bolt);
             }
         }
-    }
-
-    fn save(&self, into: &mut Duel) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Duel) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -150,7 +127,7 @@ impl Driver<Duel> for Game {
 
 /// Ten seconds of it.
 pub fn main() {
-    let mut session = Simulation::new(Rules::new(Thing::schema()), ServerConfig::default(), Duel::default(), 7);
+    let mut session = Simulation::new(Rules::new(Duel::schema()), ServerConfig::default(), Duel::default(), 7);
     for latency in [30, 80] {
         let latency = Duration::from_millis(latency);
         let conditions =

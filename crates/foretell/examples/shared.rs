@@ -1,14 +1,14 @@
 //! Shared mode: each of two clients in turn takes a crate, carries it by frame, and lets it go. The server decides who
 //! has it, and holds back who is too fast.
 
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::{AntiAliasing, FrameMover};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent};
-use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Role, Rows, Rules};
-use foretell::{ServerConfig, State, Step, Tick, TickRate, World};
-use std::{collections::BTreeMap, time::Duration};
+use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig};
+use foretell::{Simulate, State, Step, Table, Tick, TickRate, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
+use std::time::Duration;
 
 /// Players press nothing here: what they do, they do with what they hold.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -18,49 +18,34 @@ struct Nothing(bool);
 /// evenly, and its worth step.
 #[derive(State, Clone, Copy, Default)]
 struct Crate {
-    #[state(position, by_owner)]
+    #[state(position, writer = owner)]
     x: [f32; 1],
-    #[state(velocity, by_owner)]
+    #[state(velocity, writer = owner)]
     speed: [f32; 1],
     #[state(blended)]
     wear: f32,
     worth: u32,
 }
 
-const CRATE: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+const CRATE: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 
-#[derive(Clone, Default)]
-struct Store(BTreeMap<Entity, Crate>);
+#[derive(World, Default)]
+struct Store {
+    crates: Table<Crate>,
+}
 
-impl World for Store {
+impl Simulate for Store {
     type Input = Nothing;
-    type Saved = Store;
 
-    fn step(&mut self, step: &Step<'_, Nothing>) {
+    fn step(&mut self, step: &mut Step<'_, Nothing>) {
         if step.is_authority() {
-            self.0.values_mut().for_each(|it| it.wear += 0.01 * step.seconds() as f32);
+            self.crates.iter_mut().for_each(|mut it| it.wear += 0.01 * step.seconds() as f32);
         }
         // What a client carries, or this machine does not simulate, is a proxy: its row is there already.
-        for (_, it) in self.0.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
+        for mut it in self.crates.simulated(step) {
             it.speed[0] *= 0.95;
             it.x[0] += it.speed[0] * step.seconds() as f32;
         }
-    }
-
-    fn save(&self, into: &mut Store) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Store) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -110,8 +95,10 @@ impl Driver<Store> for Game {
 
 /// Ten seconds of it.
 pub fn main() {
-    let schema = Crate::schema().with_speed_max(Kind(0), 5.0);
-    let store = Store(BTreeMap::from([(CRATE, Crate { worth: 100, ..Crate::default() })]));
+    let schema = Store::schema().with_speed_max::<Crate>(5.0);
+    let mut store = Store::default();
+    let of = Owned { entity: CRATE, owner: PlayerId::SERVER };
+    store.crates.insert(of, Crate { worth: 100, ..Crate::default() });
     let mut session = Simulation::new(Rules::new(schema), ServerConfig::default(), store, 42);
     for latency in [30, 80] {
         let latency = Duration::from_millis(latency);

@@ -8,28 +8,31 @@
     clippy::cast_sign_loss
 )]
 
+extern crate alloc;
+#[cfg(test)]
 extern crate self as foretell;
 
-pub mod harness;
+#[doc(hidden)]
+pub mod derive;
+
 pub mod math;
 pub mod motion;
-pub mod netsim;
 pub mod rollback;
 pub mod session;
 pub mod time;
-pub mod timestamped;
-pub mod validation;
 pub mod wire;
+pub mod world;
 
-pub use foretell_derive::{Input, State};
-pub use rollback::{
-    Audience, Column, Effect, EffectKind, Entity, Field, Input, InputStatus, Kind, KindSchema, Meaning, Part, PlayerId,
-    PlayerInput, Role, Rows, Schema, State, Step, Tolerance, World, Writer,
-};
+pub use foretell_derive::{Field, Input, State, World};
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};
-pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules, Stepping};
+pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, Tick, TickRate};
+pub use world::{
+    Audience, Column, ComponentId, ComponentSchema, Effect, EffectKind, Entity, Field, Input, InputStatus, Meaning,
+    Mut, Owned, Part, PlayerId, PlayerInput, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text,
+    Tolerance, World, WorldPart, Writer,
+};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

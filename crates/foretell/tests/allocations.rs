@@ -6,13 +6,13 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Predict;
 use foretell::{
-    Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, State,
-    Step, Tick, World,
+    Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate,
+    Step, Table, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 
 struct Quiet;
 
@@ -43,7 +43,7 @@ fn no_curve_allocates_anything_in_a_steady_state() {
 
 /// Twenty seconds of a session that has been running for a while. Returns how many ticks a client simulated again.
 fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), server, Masses::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), server, Masses::default(), 3);
     for _ in 0..3 {
         simulation.add_player(PlayerOptions {
             client,
@@ -68,50 +68,32 @@ fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
     after.resimulated - before.resimulated
 }
 
+const NOBODYS: Owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };
+
 /// Every player's lamp blinks: it says so, and throws a spark that lives for a few ticks. Allocates nothing itself.
-#[derive(Clone, Default)]
-struct Lamps(Vec<(Entity, Body)>);
+#[derive(World, Default)]
+struct Lamps(Table<Body>);
 
-const LAMP: Kind = Kind(0);
-
-impl World for Lamps {
+impl Simulate for Lamps {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Body)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         for player in step.joined() {
-            self.0.push((step.spawn(LAMP, *player), Body::default()));
+            self.0.spawn(step, *player, Body::default());
         }
         // The lamp itself is the oldest of its player's.
-        let sparks = |entity: Entity| step.tick().since(entity.tick()) > 3 && entity.counter() == 1;
-        self.0.retain(|(entity, _)| step.input(entity.player()).is_none() || !sparks(*entity));
+        let is_spent = |entity: Entity| step.tick().since(entity.tick()) > 3 && entity.counter() == 1;
+        self.0.retain(|one| step.input(one.owner()).is_none() || !is_spent(one.entity()));
         for input in step.inputs() {
-            let first = self.0.iter().find(|(entity, _)| entity.player() == input.player).map(|(entity, _)| *entity);
+            let first = self.0.owned_by(input.player).next().map(|one| one.owned());
             if let Some(lamp) = first.filter(|_| input.input.jump && step.tick().get().is_multiple_of(5)) {
-                step.effect_at(EffectKind(1), lamp, [0.0, 1.0, 0.0]);
-                step.touch(lamp, Entity::new(LAMP, PlayerId::SERVER, Tick::ZERO, 0));
+                step.effect_at(EffectKind(1), lamp.entity, [0.0, 1.0, 0.0]);
+                step.touch(lamp, NOBODYS);
                 // The second name of the tick.
-                step.spawn(LAMP, input.player);
-                self.0.push((step.spawn(LAMP, input.player), Body::default()));
+                step.spawn(input.player);
+                self.0.spawn(step, input.player, Body::default());
             }
         }
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -133,7 +115,7 @@ impl Driver<Lamps> for Blinking {
 
 #[test]
 fn entities_and_effects_that_come_and_go_allocate_nothing_either() {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Lamps::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Lamps::schema()), ServerConfig::default(), Lamps::default(), 3);
     for _ in 0..3 {
         simulation.add_player(PlayerOptions {
             client: ClientConfig::default(),

@@ -1,4 +1,5 @@
-//! The documents in the root keep up with the code: what they name exists, and what the code cites is explained.
+//! The documents keep up with the code: the files, types and functions that they name exist, and what the code cites is
+//! explained.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,11 +56,36 @@ fn quoted(document: &str) -> Vec<String> {
     outside.flat_map(|part| part.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
+/// All documents: those in the root, and the guides in `docs/`.
+fn documents() -> Vec<String> {
+    let is_guide = |path: &String| path.starts_with("docs/") && path.ends_with(".md");
+    DOCUMENTS.into_iter().map(str::to_owned).chain(all_files().into_iter().filter(is_guide)).collect()
+}
+
+#[test]
+fn design_is_short_enough_to_be_read_twice() {
+    let bytes = read("DESIGN.md").len();
+    assert!(bytes <= 25_000, "{bytes} bytes: what explains one file stands in that file, figures stand in docs/");
+}
+
+#[test]
+fn every_link_between_documents_leads_to_a_file() {
+    for document in documents() {
+        let folder = root().join(&document).parent().expect("a folder").to_owned();
+        for link in read(&document).split("](").skip(1) {
+            let target = link.split([')', '#']).next().expect("a first part");
+            let is_elsewhere = target.is_empty() || target.starts_with("http");
+            assert!(is_elsewhere || folder.join(target).exists(), "{document} links to {target}");
+        }
+    }
+}
+
 #[test]
 fn every_file_that_the_documents_name_exists() {
     const ENDINGS: [&str; 5] = [".rs", ".md", ".toml", ".json", "/"];
     let files = all_files();
-    for document in DOCUMENTS.into_iter().chain(["vectors/README.md", "fuzz/README.md"]) {
+    let of_folders = ["vectors/README.md", "fuzz/README.md"].map(str::to_owned);
+    for document in &documents().into_iter().chain(of_folders).collect::<Vec<_>>() {
         let named = quoted(document).into_iter().filter(|name| ENDINGS.iter().any(|end| name.ends_with(end)));
         let named: Vec<_> = named.filter(|name| !name.contains([' ', '*'])).collect();
         for name in named {
@@ -72,19 +98,20 @@ fn every_file_that_the_documents_name_exists() {
 }
 
 #[test]
-fn every_test_type_and_function_that_the_documents_name_exists() {
+fn every_type_and_function_that_the_documents_name_exists() {
+    // Lints are named in the workspace's manifest, features in that of Rapier.
+    const ELSEWHERE: [&str; 6] =
+        ["disallowed_types", "disallowed_methods", "missing_docs", "golden", "parallel", "simd8"];
     let code = rust_code();
     let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    for document in DOCUMENTS {
+    for document in &documents() {
         for name in quoted(document) {
             let is_name = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_') && !part.is_empty();
             if !name.split("::").all(is_name) {
                 continue;
             }
             for part in name.split("::").filter(|part| part.len() > 3 && !part.starts_with(char::is_numeric)) {
-                // The names of lints stand in the workspace's manifest.
-                let elsewhere = ["disallowed_types", "disallowed_methods", "missing_docs", "golden"];
-                assert!(words.contains(part) || elsewhere.contains(&part), "{document} names {name}");
+                assert!(words.contains(part) || ELSEWHERE.contains(&part), "{document} names {name}");
             }
         }
     }
@@ -128,7 +155,7 @@ fn every_requirement_that_is_cited_is_explained_in_the_sources() {
             assert!(explained.contains(&number), "{path} cites {number}");
         }
     }
-    for document in DOCUMENTS {
+    for document in &documents() {
         for number in cited(&read(document)) {
             assert!(explained.contains(&number), "{document} cites {number}");
         }
@@ -172,7 +199,7 @@ fn every_requirement_names_the_test_or_the_scene_that_shows_it_or_is_not_built_y
     let (before, rest) = sources.split_once("\n## Not built yet\n").expect("the list of what is not built");
     let (waiting, after) = rest.split_once("\n## ").expect("more follows");
     let lab: String =
-        all_files().iter().filter(|path| path.starts_with("app/src/lab/")).map(|path| read(path)).collect();
+        all_files().iter().filter(|path| path.starts_with("app/lab/src/")).map(|path| read(path)).collect();
     let tests = tests();
     let shown: Vec<_> = rows(before).into_iter().chain(rows(after)).collect();
     let waits: BTreeSet<_> = rows(waiting).into_iter().map(|(number, _)| number).collect();

@@ -3,9 +3,8 @@
 //! `cargo run -p foretell-net --example line` runs both in one process, `... -- serve` a server, and
 //! `... -- join URL NAME` a player of it.
 
-use foretell::{Entity, Input, Kind, Rows, Rules, State, Step, World};
+use foretell::{Input, Rules, Simulate, State, Step, Table, World};
 use foretell_net::{Access, Account, JoinConfig, Running, ServeConfig, Token, UnixTime};
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
@@ -19,42 +18,27 @@ struct Height {
     units: u32,
 }
 
-#[derive(Clone, Default)]
-struct Line(BTreeMap<Entity, Height>);
+#[derive(World, Default)]
+struct Line {
+    heights: Table<Height>,
+}
 
-impl World for Line {
+impl Simulate for Line {
     type Input = Buttons;
-    type Saved = Line;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
-        self.0.retain(|entity, _| !step.left().contains(&entity.player()));
-        self.0.extend(step.joined().iter().map(|player| (step.spawn(Kind(0), *player), Height::default())));
-        for (entity, height) in &mut self.0 {
-            height.units += step.input(entity.player()).map_or(0, |player| u32::from(player.input.up));
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        self.heights.remove_left(step);
+        for player in step.joined() {
+            self.heights.spawn(step, *player, Height::default());
         }
-    }
-
-    fn save(&self, into: &mut Line) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Line) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.contains_key(&entity));
-        self.0.iter().for_each(|(entity, height)| rows.set(*entity, height));
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|entity, _| !rows.removed().contains(entity));
-        self.0.extend(rows.states::<Height>());
+        for mut height in self.heights.simulated(step) {
+            height.units += step.input(height.owner()).map_or(0, |player| u32::from(player.input.up));
+        }
     }
 }
 
 fn rules() -> Rules {
-    Rules::new(Height::schema())
+    Rules::new(Line::schema())
 }
 
 async fn serve() -> std::io::Result<Running> {
@@ -70,7 +54,7 @@ async fn play(url: &str, name: &str, frames: u32) -> Result<(), Box<dyn Error>> 
     for number in 0..frames {
         let frame = player.update(&mut line, &mut |tick| Buttons { up: tick.get() % 8 == 0 });
         if number % 60 == 0 {
-            let heights: Vec<_> = line.0.values().map(|height| height.units).collect();
+            let heights: Vec<_> = line.heights.iter().map(|height| height.units).collect();
             println!("{name}: {:?}, tick {}, heights {heights:?}", frame.state, frame.tick.get());
         }
         tokio::time::sleep(Duration::from_millis(16)).await;

@@ -1,12 +1,12 @@
 //! A worse network than there is: datagrams of one client delayed and lost on their way to the transport and from it, as a
-//! link of [`foretell::netsim`] does it. What is measured over it, round trip and losses, is as real as with such a network.
+//! link of [`foretell_sim::netsim`] does it. What is measured over it, round trip and losses, is as real as with such a network.
 //!
 //! Invariants: with perfect conditions and nothing in flight a datagram is handed on as it is, in the same call. The reliable
 //! stream is left alone: tickets and good-byes, nothing of the session.
 
 use crate::transport::{Came, Transport};
 use foretell::Instant;
-use foretell::netsim::{Conditions, ConditionsError, Link};
+use foretell_sim::netsim::{Conditions, ConditionsError, Link};
 
 /// What a player's own network does to datagrams beyond what it does anyway, each way. Default of
 /// [`Player`](crate::Player): nothing.
@@ -98,7 +98,7 @@ impl Impairment {
 mod tests {
     use super::*;
     use crate::transport::{Closed, PathFacts, Unsent};
-    use foretell::netsim::Loss;
+    use foretell_sim::netsim::Loss;
     use std::time::Duration;
 
     /// Keeps what is sent, and has what it was given.

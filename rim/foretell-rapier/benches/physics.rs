@@ -1,8 +1,8 @@
 //! What a world of rigid bodies costs: a step, what is saved and published, a rebuild, and a rollback of 16 ticks.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use foretell::rollback::Side;
-use foretell::{Entity, Kind, PlayerId, Rows, Rules, State, Step, Tick};
+use foretell::world::Side;
+use foretell::{Entity, Owned, PlayerId, Rows, Schema, State, Step, Tick, TickRate};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 use std::hint::black_box;
@@ -30,12 +30,12 @@ impl Blueprint for Small {
     }
 }
 
-fn small(entity: Entity, body: Body) -> Small {
-    if entity.kind() == Kind(0) { Small::Sleepy { body } } else { Small::Awake { body } }
+fn small(awake: bool, body: Body) -> Small {
+    if awake { Small::Awake { body } } else { Small::Sleepy { body } }
 }
 
 fn step(physics: &mut Physics, tick: u32) {
-    let step = Step::<()>::new(Tick::new(tick), Rules::new(Small::schema()).tick_rate, Side::Server, &[]);
+    let step = Step::<()>::new(Tick::new(tick), TickRate::default(), Side::Server, &[]);
     physics.prepare(&step);
     physics.advance(&step);
 }
@@ -47,8 +47,9 @@ fn field(cubes: u16, awake: bool) -> Physics {
     let side = f32::from(cubes).sqrt().ceil();
     for nth in 0..cubes {
         let (x, z) = (f32::from(nth) % side, (f32::from(nth) / side).floor());
-        let entity = Entity::new(Kind(u8::from(awake)), PlayerId::SERVER, Tick::new(u32::from(nth)), 0);
-        physics.spawn(entity, &small(entity, Body::at([x * 0.45, 0.2, z * 0.45])));
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
+        let body = Body::at([x * 0.45, 0.2, z * 0.45]);
+        physics.insert(Owned { entity, owner: PlayerId::SERVER }, &small(awake, body));
     }
     (0..64).for_each(|tick| step(&mut physics, tick));
     let first = physics.entities().next().expect("there are some");
@@ -68,10 +69,10 @@ fn bench(c: &mut Criterion) {
         group.measurement_time(std::time::Duration::from_millis(800));
         let mut physics = start.clone();
         group.bench_function("clone", |b| b.iter(|| physics.clone_from(black_box(&start))));
-        let mut rows = Rows::new(&Small::schema());
+        let mut rows = Rows::new(&Schema::of::<Small>());
         group.bench_function("publish", |b| {
             b.iter(|| {
-                start.publish(&mut rows, small);
+                start.publish(&mut rows, |_, body| small(awake, body));
                 rows.settle();
             });
         });
@@ -86,7 +87,7 @@ fn bench(c: &mut Criterion) {
                 bare.clone_from(&start);
                 for tick in 72..72 + DEPTH {
                     step(&mut bare, tick);
-                    bare.publish(&mut rows, small);
+                    bare.publish(&mut rows, |_, body| small(awake, body));
                     rows.settle();
                 }
             });

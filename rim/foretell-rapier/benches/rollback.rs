@@ -6,10 +6,11 @@
 mod pile;
 
 use cpu_time::ThreadTime;
-use foretell::rollback::{InputStatus, PlayerInput, Side, Timeline};
-use foretell::{Rows, State, Step, Tick, TickRate, World};
+use foretell::rollback::Timeline;
+use foretell::world::{InputStatus, PlayerInput, Side};
+use foretell::{Rows, Simulate, Step, Tick, TickRate, World};
 use foretell_rapier::Physics;
-use pile::{Keys, ME, Pile, Thing, predicted};
+use pile::{Keys, ME, Pile, predicted};
 use std::time::Duration;
 
 const DEPTH: u32 = 16;
@@ -26,7 +27,7 @@ fn keys(tick: Tick) -> PlayerInput<Keys> {
 /// As the server steps: everything moves.
 fn step(world: &mut Pile, tick: Tick) {
     let inputs = [keys(tick)];
-    world.step(&Step::new(tick, TickRate::default(), Side::Server, &inputs));
+    world.step(&mut Step::new(tick, TickRate::default(), Side::Server, &inputs));
 }
 
 /// A client in the heap.
@@ -46,7 +47,7 @@ impl Driven {
     fn play_to(&mut self, until: Tick) {
         for tick in self.timeline.present().until(until) {
             self.timeline.give(tick, keys(tick));
-            self.timeline.advance(&mut self.world, &Rows::new(&Thing::schema()));
+            self.timeline.advance(&mut self.world, &Rows::new(&Pile::schema()));
         }
     }
 
@@ -82,8 +83,8 @@ impl Bare {
         Bare { world, at, saved: Physics::default() }
     }
 
-    fn digest(&self) -> Option<u64> {
-        let mut rows = Rows::new(&Thing::schema());
+    fn digest(&mut self) -> Option<u64> {
+        let mut rows = Rows::new(&Pile::schema());
         self.world.publish(&mut rows);
         Some(rows.digest())
     }

@@ -8,12 +8,14 @@ mod session;
 
 use core::time::Duration;
 use cpu_time::ThreadTime;
-use foretell::harness::{Driver, HostOptions, PlayerOptions, Sent, ServerHost, Simulation};
-use foretell::netsim::{Conditions, Loss, SplitMix64};
-use foretell::rollback::{InputStatus, PlayerInput, Side};
 use foretell::session::server::Server;
-use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, ServerFrame, State, Step, Tick, TickRate, World};
-use session::pile::{Keys, Pile, Thing};
+use foretell::world::{InputStatus, PlayerInput, Side};
+use foretell::{
+    ClientConfig, Instant, PlayerId, Rules, ServerConfig, ServerFrame, Simulate, Step, Tick, TickRate, World,
+};
+use foretell_sim::harness::{Driver, HostOptions, PlayerOptions, Sent, ServerHost, Simulation};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
+use session::pile::{Keys, Pile};
 use session::{drive, figures, of_exact, of_near};
 
 /// From when on is measured, in ticks, and until when.
@@ -55,7 +57,7 @@ impl Driver<Pile> for Meter {
 
 /// What a tick costs the server of such a session, in ms, and what goes to each player, in kB/s.
 fn costs(players: u16, world: &Pile, (exact, client, server): (bool, ClientConfig, ServerConfig)) -> (f64, f64) {
-    let rules = Rules { exact, ..Rules::new(Thing::schema()) };
+    let rules = Rules { exact, ..Rules::new(Pile::schema()) };
     let mut simulation = Simulation::new(rules, server, world.clone(), 3);
     let latency = Duration::from_millis(75);
     let conditions = Conditions { latency, loss: Loss::Uniform(0.05), ..Conditions::default() };
@@ -84,9 +86,9 @@ fn bare(players: u16, mut world: Pile) -> f64 {
         };
         let inputs: Vec<_> = everybody.iter().map(input).collect();
         let joined = if tick.get() == 16 { &everybody[..] } else { &[] };
-        let step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
+        let mut step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
         let began = ThreadTime::now();
-        world.step(&step);
+        world.step(&mut step);
         spent += if tick.get() >= TICKS[0] { began.elapsed() } else { Duration::ZERO };
     }
     spent.as_secs_f64() * 1000.0 / f64::from(TICKS[1] - TICKS[0])

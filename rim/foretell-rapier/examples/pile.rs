@@ -1,9 +1,9 @@
 //! A cube that a player drives with W, S, A, D and space through a field of small cubes (R4, R6), checked by one line.
 
-use foretell::harness::sync_test;
-use foretell::{Entity, Input, Kind, PlayerId, Rows, Rules, State, Step, Tick, World};
+use foretell::{Entity, Input, PlayerId, Rows, Rules, Schema, Simulate, State, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
+use foretell_sim::harness::sync_test;
 
 /// What a player can press.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -28,9 +28,6 @@ enum Thing {
     },
 }
 
-const DRIVER: Kind = Kind(0);
-const SMALL: Kind = Kind(1);
-
 impl Blueprint for Thing {
     fn plan(&self, _entity: Entity) -> Plan {
         let half = if matches!(self, Thing::Driver { .. }) { 0.5 } else { 0.2 };
@@ -49,41 +46,48 @@ impl Pile {
         Pile(Physics::new([0.0, -9.81, 0.0], [floor]))
     }
 
-    fn scatter(&mut self, step: &Step<'_, Keys>) {
+    fn scatter(&mut self, step: &mut Step<'_, Keys>) {
         for place in 0_u8..100 {
             let [x, z] = [f32::from(place % 10) - 4.5, f32::from(place / 10) + 2.0];
-            let small = step.spawn(SMALL, PlayerId::SERVER);
-            self.0.spawn(small, &Thing::Small { body: Body::at([x, 0.2, z]) });
+            self.0.spawn(step, PlayerId::SERVER, &Thing::Small { body: Body::at([x, 0.2, z]) });
         }
     }
 }
 
-impl World for Pile {
+impl Simulate for Pile {
     type Input = Keys;
-    type Saved = Physics;
 
-    fn step(&mut self, step: &Step<'_, Keys>) {
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.0.prepare(step);
         // Not is_authority: what the server alone brings in no client of an exact session can predict.
         if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.scatter(step);
         }
-        self.0.retain(|entity| !step.left().contains(&entity.player()));
+        self.0.remove_left(step);
         for player in step.joined() {
             let x = 3.0 * f32::from(player.get());
-            self.0.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at([x, 0.5, 0.0]) });
+            self.0.spawn(step, *player, &Thing::Driver { body: Body::at([x, 0.5, 0.0]) });
         }
-        let drivers: Vec<_> = self.0.entities().filter(|entity| entity.kind() == DRIVER).collect();
-        for driver in drivers {
-            let Some(player) = step.input(driver.player()) else { continue };
+        // What belongs to a player is a driver.
+        let bodies: Vec<_> = self.0.owned().collect();
+        for of in bodies {
+            let Some(player) = step.input(of.owner) else { continue };
             let Keys { w, s, a, d, space } = player.input;
             let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
-            let Some(mut body) = self.0.body_mut(driver).filter(|body| body.is_dynamic()) else { continue };
+            let Some(mut body) = self.0.body_mut(of.entity).filter(|body| body.is_dynamic()) else { continue };
             let jump = if space && body.translation().y < 0.6 { 60.0 } else { 0.0 };
             body.add_force(Vector::new(axis(d, a), jump, axis(w, s)) * 15.0, true);
         }
         self.0.advance(step);
         self.0.tell_touches(step);
+    }
+}
+
+impl World for Pile {
+    type Saved = Physics;
+
+    fn schema() -> Schema {
+        Schema::of::<Thing>()
     }
 
     fn save(&self, into: &mut Physics) {
@@ -98,10 +102,10 @@ impl World for Pile {
         core::mem::swap(&mut self.0, from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
-        self.0.publish(rows, |entity, body| match entity.kind() {
-            DRIVER => Thing::Driver { body },
-            _ => Thing::Small { body },
+    fn publish(&mut self, rows: &mut Rows) {
+        self.0.publish(rows, |of, body| match of.owner {
+            PlayerId::SERVER => Thing::Small { body },
+            _ => Thing::Driver { body },
         });
     }
 
@@ -117,7 +121,7 @@ fn main() {
         space: tick.get().is_multiple_of(64),
         ..Keys::default()
     };
-    match sync_test(&Rules::new(Thing::schema()), Pile::new, input, 240) {
+    match sync_test(&Rules::new(Pile::schema()), Pile::new, input, 240) {
         Ok(()) => println!("every client can predict it"),
         Err(found) => println!("no client can predict it: {found}"),
     }

@@ -1,9 +1,9 @@
 //! The game of `plain.rs` for many players over a network, checked by one line: docs/PHYSICS.md goes through it.
 
-use foretell::harness::sync_test;
-use foretell::{Entity, Input, Kind, PlayerId, State, Step, Tick};
+use foretell::{Entity, Input, PlayerId, State, Step, Tick};
 use foretell_rapier::rapier3d::prelude::*;
 use foretell_rapier::{Blueprint, Body, Gameplay, Party, Plan, Scene};
+use foretell_sim::harness::sync_test;
 
 /// What is pressed.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -60,12 +60,17 @@ pub(crate) enum Thing {
     Crate(#[state(flatten)] Body),
 }
 
-pub(crate) const DRIVER: Kind = Kind(0);
+impl Thing {
+    pub(crate) fn is_driver(&self) -> bool {
+        matches!(self, Thing::Driver { .. })
+    }
+}
+
 const GOAL: Party = Party::Scenery(1);
 
 impl Blueprint for Thing {
-    fn plan(&self, entity: Entity) -> Plan {
-        Plan::from(if entity.kind() == DRIVER { driver() } else { small() })
+    fn plan(&self, _: Entity) -> Plan {
+        Plan::from(if self.is_driver() { driver() } else { small() })
     }
 }
 
@@ -81,7 +86,7 @@ impl Gameplay for Game {
     type Input = Keys;
     type State = Thing;
 
-    fn step(game: &mut Scene<Game>, step: &Step<'_, Keys>) {
+    fn step(game: &mut Scene<Game>, step: &mut Step<'_, Keys>) {
         for player in step.joined() {
             let beside = Vector::X * 1.5 * f32::from(player.get() - 1);
             game.spawn(step, *player, Thing::Driver { body: Body::at(start() + beside), points: 0 });
@@ -91,17 +96,20 @@ impl Gameplay for Game {
                 game.spawn(step, PlayerId::SERVER, Thing::Crate(Body::at(place)));
             }
         }
-        for (driver, keys) in game.driven(step, DRIVER) {
+        for (driver, keys) in game.driven(step, Thing::is_driver) {
             if let Some(mut driver) = game.body_mut(driver) {
                 driver.add_force(keys.force(), true);
             }
         }
     }
 
-    fn react(game: &mut Scene<Game>, _: &Step<'_, Keys>) {
-        for eaten in game.inside(GOAL).into_iter().filter(|inside| inside.kind() != DRIVER) {
-            game.despawn(eaten);
-            for driver in game.all(DRIVER) {
+    fn react(game: &mut Scene<Game>, _: &mut Step<'_, Keys>) {
+        for inside in game.inside(GOAL) {
+            if game.get(inside).is_some_and(Thing::is_driver) {
+                continue;
+            }
+            game.despawn(inside);
+            for driver in game.all(Thing::is_driver) {
                 if let Some(Thing::Driver { points, .. }) = game.get_mut(driver) {
                     *points += 1;
                 }

@@ -29,7 +29,7 @@ impl Physics {
             self.rebuild();
         }
         for at in 0..self.slots.len() {
-            self.cast(at, step.role(self.slots[at].entity) == Role::Proxy);
+            self.cast(at, step.role(self.slots[at].owned()) == Role::Proxy);
         }
         self.prepared = Some(step.tick());
     }

@@ -1,6 +1,7 @@
 //! What an entity is made of, as a function of its name and its state.
 
 use crate::{Body, Link};
+use foretell::world::ROW_WORDS_MAX;
 use foretell::{Entity, State};
 use rapier3d::dynamics::{GenericJoint, RigidBodyBuilder};
 use rapier3d::geometry::ColliderBuilder;
@@ -8,7 +9,7 @@ use rapier3d::pipeline::ActiveEvents;
 
 /// What [`Physics`](crate::Physics) has to know of the game's states: which of them have a body, and of what it is made.
 pub trait Blueprint: State + Clone {
-    /// The body in this state: its field with `#[state(flatten)]`. `None` for kinds that have none, with which the physics has
+    /// The body in this state: its field with `#[state(flatten)]`. `None` for variants that have none, with which the physics has
     /// nothing to do. Write it for a state that does not derive [`State`].
     fn body_mut(&mut self) -> Option<&mut Body> {
         self.part_mut()
@@ -20,8 +21,8 @@ pub trait Blueprint: State + Clone {
     }
 
     /// Body, colliders and joints of an entity: all of it that is not in its [`Body`]. It has to follow from the name and from
-    /// columns of the state. Both ends call it, the client also for an entity that it hears of late, and whenever
-    /// [`design`](Blueprint::design) says that it is another.
+    /// columns of the state. Both ends call it, the client also for an entity that it hears of late, whenever
+    /// [`design`](Blueprint::design) says that it is another, and where the state of an enum becomes another variant.
     fn plan(&self, entity: Entity) -> Plan;
 
     /// Which plan it is: a number that is another one whenever a column changes that [`plan`](Blueprint::plan) looks at, such as
@@ -32,6 +33,38 @@ pub trait Blueprint: State + Clone {
     /// [`Physics::redesign`](crate::Physics::redesign), and rows that tell of it do the same on a client.
     fn design(&self) -> u64 {
         0
+    }
+}
+
+/// By which plan a body is made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Design {
+    /// Which variant the state is; 0 of a struct.
+    variant: usize,
+    /// What the state says.
+    number: u64,
+}
+
+impl Design {
+    pub fn of<S: Blueprint>(state: &S) -> Design {
+        let mut words = [0; ROW_WORDS_MAX];
+        let variant = if S::IS_CHOICE { (0..S::COMPONENTS).find(|nth| state.write(*nth, &mut words)) } else { None };
+        Design { variant: variant.unwrap_or(0), number: state.design() }
+    }
+}
+
+/// All that it takes to make a body.
+pub(crate) struct Made {
+    pub body: Body,
+    pub design: Design,
+    pub plan: Plan,
+}
+
+impl Made {
+    /// Of a state; `None` where that has no body.
+    pub fn of<S: Blueprint>(entity: Entity, state: &S) -> Option<Made> {
+        let body = state.body()?;
+        Some(Made { body, design: Design::of(state), plan: state.plan(entity) })
     }
 }
 

@@ -1,9 +1,10 @@
 //! What both ends have to have in common beyond their rows: scenery, settings, and the engine itself.
 
+use crate::blueprint::{Design, Made};
 use crate::{Body, Physics, Plan};
 use core::fmt::Write;
-use foretell::rollback::Side;
-use foretell::{Entity, Fingerprint, Kind, PlayerId, Step, Tick, TickRate};
+use foretell::world::Side;
+use foretell::{Entity, Fingerprint, Owned, PlayerId, Step, Tick, TickRate};
 use rapier3d::dynamics::RigidBodyBuilder;
 use rapier3d::geometry::{ColliderBuilder, ColliderHandle};
 use rapier3d::math::Vector;
@@ -46,13 +47,14 @@ fn engine_bits() -> Vec<u8> {
     let mut physics = Physics::new([0.0, -9.81, 0.0], [floor]);
     let shapes =
         [ColliderBuilder::cuboid(0.3, 0.2, 0.25), ColliderBuilder::ball(0.3), ColliderBuilder::capsule_y(0.2, 0.2)];
-    for (nth, shape) in (0_u8..).zip(shapes.iter().cycle().take(9)) {
-        let entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth);
+    for (nth, shape) in (0_u16..).zip(shapes.iter().cycle().take(9)) {
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
         let height = f32::from(nth / 3);
         let body =
             Body { spin: [0.3, 1.0, height], ..Body::at([0.1 * height, 0.3 + 0.55 * height, f32::from(nth % 3)]) };
         let plan = Plan::new(RigidBodyBuilder::dynamic()).with(shape.clone().restitution(0.3));
-        physics.insert(entity, (body, 0), plan, false);
+        let of = Owned { entity, owner: PlayerId::SERVER };
+        physics.put_in(of, Made { body, design: Design::default(), plan }, false);
     }
     let mut bits = Vec::new();
     for tick in Tick::ZERO.until(Tick::new(TRIED_TICKS)) {

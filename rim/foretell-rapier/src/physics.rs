@@ -1,10 +1,10 @@
 //! [`Physics`]: everything that Rapier's next step reads, by entity.
 
-use crate::blueprint::assert_supported;
+use crate::blueprint::{Design, Made, assert_supported};
 use crate::link::Joint;
 use crate::touch::Pair;
 use crate::{Blueprint, Body, BodyMut, Party, Plan, Touch};
-use foretell::{Entity, Kind, PlayerId, Tick};
+use foretell::{Entity, Owned, PlayerId, Step, Tick};
 use rapier3d::dynamics::{
     CCDSolver, ImpulseJointSet, IntegrationParameters, IslandManager, MultibodyJointSet, RigidBody, RigidBodyBuilder,
     RigidBodyHandle, RigidBodySet, RigidBodyType, SoftBodySet,
@@ -55,20 +55,27 @@ pub(crate) enum Changed {
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub entity: Entity,
+    pub owner: PlayerId,
     pub handle: RigidBodyHandle,
     /// What its plan made it: what it is again when it is no proxy.
     pub kind: RigidBodyType,
     /// Its row, while it is a proxy.
     pub proxy: Option<Body>,
     pub changed: Changed,
-    /// Which of its designs it was made by: [`Blueprint::design`].
-    pub design: u64,
+    /// By which plan it was made.
+    pub design: Design,
     /// Whether one of its colliders reports touches.
     pub listens: bool,
     /// Whether rows have brought it since the last step: what it touches then has begun before.
     pub stranger: bool,
     /// Whether rows say that it sleeps, and Rapier has not put it to sleep as it is now.
     pub drowsy: bool,
+}
+
+impl Slot {
+    pub fn owned(&self) -> Owned {
+        Owned { entity: self.entity, owner: self.owner }
+    }
 }
 
 /// A world of rigid bodies: everything that Rapier's next step reads, with entities in place of handles.
@@ -136,13 +143,25 @@ impl Physics {
         &mut self.parameters
     }
 
-    /// Makes the body of a new entity, in the state and by the plan of `state`.
+    /// Brings a new entity of `owner` into the world, with a body in the state and by the plan of `state`; its name, which is the
+    /// same on both ends.
+    ///
+    /// # Panics
+    /// When `state` has no body, and as [`Step::spawn`] does.
+    pub fn spawn<I, S: Blueprint>(&mut self, step: &mut Step<'_, I>, owner: PlayerId, state: &S) -> Entity {
+        let entity = step.spawn(owner);
+        self.insert(Owned { entity, owner }, state);
+        entity
+    }
+
+    /// Gives an entity a body, in the state and by the plan of `state`: one that is in a table of the game already, one that a
+    /// level begins with.
     ///
     /// # Panics
     /// When the entity has a body already, or `state` has none.
-    pub fn spawn<S: Blueprint>(&mut self, entity: Entity, state: &S) {
-        let body = state.body().expect("a state that is spawned has a body");
-        self.insert(entity, (body, state.design()), state.plan(entity), false);
+    pub fn insert<S: Blueprint>(&mut self, of: Owned, state: &S) {
+        let made = Made::of(of.entity, state).expect("a state that is spawned has a body");
+        self.put_in(of, made, false);
     }
 
     /// Removes an entity's body with its colliders, and the joints that belong to it, and wakes what it touched; `false`
@@ -152,16 +171,41 @@ impl Physics {
     }
 
     /// Removes all bodies but those that `keep` names.
-    pub fn retain(&mut self, mut keep: impl FnMut(Entity) -> bool) {
-        let gone: Vec<_> = self.entities().filter(|entity| !keep(*entity)).collect();
-        for entity in gone {
-            self.despawn(entity);
+    pub fn retain(&mut self, mut keep: impl FnMut(Owned) -> bool) {
+        let gone: Vec<_> = self.owned().filter(|of| !keep(*of)).collect();
+        for of in gone {
+            self.despawn(of.entity);
         }
+    }
+
+    /// Removes the bodies of players who have left before this step.
+    pub fn remove_left<I>(&mut self, step: &Step<'_, I>) {
+        if !step.left().is_empty() {
+            self.retain(|of| !step.left().contains(&of.owner));
+        }
+    }
+
+    /// Gives a body to another player, whose inputs drive it from then on, and on whose client it is predicted. `false` where
+    /// there is none.
+    pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) -> bool {
+        let Ok(at) = self.find(entity) else { return false };
+        (self.slots[at].owner, self.slots[at].changed) = (owner, Changed::Outside);
+        true
     }
 
     /// Every entity that has a body, ascending.
     pub fn entities(&self) -> impl Iterator<Item = Entity> {
         self.slots.iter().map(|slot| slot.entity)
+    }
+
+    /// Every entity that has a body, and whose it is, ascending by entity.
+    pub fn owned(&self) -> impl Iterator<Item = Owned> {
+        self.slots.iter().map(Slot::owned)
+    }
+
+    /// Whose body it is; `None` where there is none.
+    pub fn owner(&self, entity: Entity) -> Option<PlayerId> {
+        self.find(entity).ok().map(|at| self.slots[at].owner)
     }
 
     /// Whether an entity has a body.
@@ -198,7 +242,7 @@ impl Physics {
         self.find(entity).ok().map(|at| self.slots[at].handle)
     }
 
-    /// Whose body it is; `None` for the scenery.
+    /// The entity of a body; `None` for the scenery.
     pub fn entity(&self, handle: RigidBodyHandle) -> Option<Entity> {
         self.rapier.bodies.get(handle).filter(|_| handle != self.anchor).map(|body| named(body.user_data))
     }
@@ -213,17 +257,18 @@ impl Physics {
     }
 
     /// A new body; whether rows have brought it.
-    pub(crate) fn insert(&mut self, entity: Entity, (state, design): (Body, u64), plan: Plan, stranger: bool) {
-        let Plan { body, colliders, links } = plan;
+    pub(crate) fn put_in(&mut self, of: Owned, made: Made, stranger: bool) {
+        let Owned { entity, owner } = of;
+        let Made { body: state, design, plan: Plan { body, colliders, links } } = made;
         let at = self.find(entity).expect_err("an entity has one body");
         let kind = body.body_type;
         let mut body = body.user_data(u128::from(entity.bits())).build();
         state.put(&mut body);
         let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
         let listens = self.rapier.listens(handle);
-        let changed = Changed::Outside;
-        let drowsy = state.sleeping;
-        self.slots.insert(at, Slot { entity, handle, kind, proxy: None, changed, design, listens, stranger, drowsy });
+        let (proxy, changed, drowsy) = (None, Changed::Outside, state.sleeping);
+        let slot = Slot { entity, owner, handle, kind, proxy, changed, design, listens, stranger, drowsy };
+        self.slots.insert(at, slot);
         for (link, joint) in links {
             self.declare(link, joint);
         }
@@ -285,8 +330,7 @@ impl Rapier {
 }
 
 /// The entity of a body's `user_data`: the inverse of [`Entity::bits`].
-#[expect(clippy::cast_possible_truncation, reason = "each part has its own bits")]
+#[expect(clippy::cast_possible_truncation, reason = "they are 64 bits")]
 pub(crate) fn named(bits: u128) -> Entity {
-    let bits = bits as u64;
-    Entity::new(Kind((bits >> 56) as u8), PlayerId::new((bits >> 40) as u16), Tick::new((bits >> 8) as u32), bits as u8)
+    Entity::from_bits(bits as u64)
 }

@@ -1,19 +1,21 @@
 //! Bodies that are made anew by another plan, where they are.
 
+use crate::blueprint::Design;
 use crate::physics::{Changed, Slot};
 use crate::{Blueprint, Physics, Plan};
 use foretell::Entity;
 use rapier3d::geometry::ColliderBuilder;
 
 impl Physics {
-    /// Makes an entity's body and colliders as the plan of `state` says, where [`Blueprint::design`] is not the one that they
-    /// were made by: before [`advance`](Physics::advance), when a column has changed that the plan looks at. Whether it did.
+    /// Makes an entity's body and colliders as the plan of `state` says, where they were made by another: where
+    /// [`Blueprint::design`] is another one, or the state another variant. Before [`advance`](Physics::advance), when a column has
+    /// changed that the plan looks at. Whether it did.
     ///
     /// It stays where it is, as fast as it is and asleep or awake; forces that were added in this step stay, and so do its joints,
     /// without what their solver remembers. What touches it wakes, and its contacts begin anew without being told as touches.
     pub fn redesign<S: Blueprint>(&mut self, entity: Entity, state: &S) -> bool {
         let Ok(at) = self.find(entity) else { return false };
-        let design = state.design();
+        let design = Design::of(state);
         if self.slots[at].design == design {
             return false;
         }
@@ -23,7 +25,7 @@ impl Physics {
     }
 
     fn remake(&mut self, at: usize, plan: Plan) {
-        let (entity, old) = (self.slots[at].entity, self.slots[at].handle);
+        let Slot { entity, owner, handle: old, .. } = self.slots[at];
         let before = &self.rapier.bodies[old];
         let (state, forces) = (crate::Body::of(before), (before.user_force(), before.user_torque()));
         for joint in self.joints.iter_mut().filter(|joint| joint.link.of == entity || joint.link.to == Some(entity)) {
@@ -41,7 +43,7 @@ impl Physics {
         let listens = self.rapier.listens(handle);
         let Slot { proxy, stranger, design, .. } = self.slots[at];
         let (changed, drowsy) = (Changed::Outside, state.sleeping);
-        self.slots[at] = Slot { entity, handle, kind, proxy, changed, design, listens, stranger, drowsy };
+        self.slots[at] = Slot { entity, owner, handle, kind, proxy, changed, design, listens, stranger, drowsy };
         for (link, joint) in plan.links {
             self.declare(link, joint);
         }

@@ -1,8 +1,9 @@
 //! Rows out of bodies, and bodies out of rows.
 
+use crate::blueprint::{Design, Made};
 use crate::physics::{Changed, Rapier};
 use crate::{Blueprint, Body, Physics};
-use foretell::{Entity, Rows, State};
+use foretell::{Entity, Owned, PlayerId, Rows};
 use rapier3d::dynamics::{IntegrationParameters, RigidBodyHandle};
 
 impl Physics {
@@ -10,52 +11,71 @@ impl Physics {
     /// that the game has had in its hands, and those that rows have changed. `state` puts the game's own columns beside a
     /// body.
     ///
-    /// An entity of which only the game's own columns have changed the game names itself.
-    pub fn publish<S: State>(&self, rows: &mut Rows, mut state: impl FnMut(Entity, Body) -> S) {
+    /// An entity of which only the game's own columns have changed the game names itself, after this; and one that goes on
+    /// without a body.
+    pub fn publish<S: Blueprint>(&self, rows: &mut Rows, mut state: impl FnMut(Owned, Body) -> S) {
         for (entity, _) in self.gone.iter().filter(|(entity, _)| !self.contains(*entity)) {
-            rows.remove(*entity);
+            let goes_on = rows.state::<S>(*entity).is_some_and(|state| state.body().is_none());
+            if !goes_on {
+                rows.unset::<S>(*entity);
+            }
         }
         // The first time there are no rows yet.
-        let all = rows.len() < self.slots.len();
+        let all = rows.count::<S>() < self.slots.len();
         for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| all || slot.changed != Changed::No) {
-            rows.set(slot.entity, &state(slot.entity, self.state_at(at)));
+            rows.set(slot.owned(), &state(slot.owned(), self.state_at(at)));
         }
     }
 
-    /// Takes over the bodies that rows name. One that has all bits of its row already is not touched, so that it sleeps on
-    /// and its contacts stay warm; one that there is not yet is made by its plan, and one of another
-    /// [design](Blueprint::design) is made anew; those that are removed go.
+    /// The states of the bodies that may have changed, as [`publish`](Physics::publish) names them; ascending by entity.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = (Entity, Body)> {
+        let changed = self.slots.iter().enumerate().filter(|(_, slot)| slot.changed != Changed::No);
+        changed.map(|(at, slot)| (slot.entity, self.state_at(at)))
+    }
+
+    /// Takes over the bodies that rows name, and whose they are. One that has all bits of its row already is not touched, so that
+    /// it sleeps on and its contacts stay warm; one that there is not yet is made by its plan, and one of another
+    /// [design](Blueprint::design) or variant is made anew; those that are removed go.
     pub fn adopt<S: Blueprint>(&mut self, rows: &Rows) {
-        for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-            self.take_out(*entity);
+        for lost in rows.lost::<S>() {
+            self.take_out(lost.entity);
         }
         // What wakes by this is put to sleep again below, where its row says so.
         let mut next = 0;
-        for (entity, state) in rows.states::<S>().filter(|(_, state)| state.body().is_some()) {
-            if self.find_next(&mut next, entity).is_ok_and(|at| self.slots[at].design != state.design()) {
-                self.redesign(entity, &state);
+        for (of, state) in rows.states::<S>() {
+            let Ok(at) = self.find_next(&mut next, of.entity) else { continue };
+            if state.body().is_none() {
+                self.take_out(of.entity);
+            } else if self.slots[at].design != Design::of(&state) {
+                self.redesign(of.entity, &state);
             }
         }
         let mut next = 0;
-        for (entity, state) in rows.states::<S>() {
+        for (of, state) in rows.states::<S>() {
             let Some(body) = state.body() else { continue };
-            let Ok(at) = self.find_next(&mut next, entity) else {
-                self.insert(entity, (body, state.design()), state.plan(entity), true);
-                continue;
-            };
-            if self.state_at(at).same_bits(&body) {
-                continue;
-            }
-            self.slots[at].changed = Changed::Outside;
-            match &mut self.slots[at].proxy {
-                // It is put there when the next tick is prepared.
-                Some(proxy) => *proxy = body,
-                None => self.put(at, &body),
+            match self.find_next(&mut next, of.entity) {
+                Ok(at) => self.adopt_body(at, of.owner, &body),
+                Err(_) => Made::of(of.entity, &state).into_iter().for_each(|made| self.put_in(of, made, true)),
             }
         }
     }
 
-    /// Where an entity's body is: mostly at `next`, as rows and bodies both ascend; from there on the next is looked for.
+    fn adopt_body(&mut self, at: usize, owner: PlayerId, body: &Body) {
+        if self.slots[at].owner != owner {
+            (self.slots[at].owner, self.slots[at].changed) = (owner, Changed::Outside);
+        }
+        if self.state_at(at).same_bits(body) {
+            return;
+        }
+        self.slots[at].changed = Changed::Outside;
+        match &mut self.slots[at].proxy {
+            // It is put there when the next tick is prepared.
+            Some(proxy) => *proxy = *body,
+            None => self.put(at, body),
+        }
+    }
+
+    /// Where an entity's body is: mostly at `next`, as rows of one component and bodies both ascend; from there on the next is looked for.
     fn find_next(&self, next: &mut usize, entity: Entity) -> Result<usize, usize> {
         let is_next = self.slots.get(*next).is_some_and(|slot| slot.entity == entity);
         let found = if is_next { Ok(*next) } else { self.find(entity) };

@@ -1,67 +1,58 @@
 //! [`Scene`]: a whole world of bodies and of the game's own columns, of which the game writes the step alone.
 
-use crate::physics::Changed;
 use crate::{Blueprint, Physics};
 use core::ops::{Deref, DerefMut};
-use foretell::rollback::ROW_WORDS_MAX;
-use foretell::{Entity, Input, Kind, PlayerId, Rows, Rules, State, Step, World};
+use foretell::{
+    Entity, Input, Owned, PlayerId, Ref, Role, Rows, Rules, Schema, Simulate, Step, Table, World, WorldPart,
+};
 use rapier3d::geometry::ColliderBuilder;
 use rapier3d::math::Vector;
-use std::collections::BTreeMap;
 
 /// A game over [`Scene`]: what players press, what there is, and what happens in a step.
 pub trait Gameplay: Sized {
     /// One player's command for one tick.
     type Input: Input;
-    /// What there is one row of.
+    /// The state of an entity.
     type State: Blueprint;
 
     /// What happens before Rapier's step: entities come and go, bodies are pushed, columns change. Entities of players who
     /// have left are gone already.
-    fn step(scene: &mut Scene<Self>, step: &Step<'_, Self::Input>);
+    fn step(scene: &mut Scene<Self>, step: &mut Step<'_, Self::Input>);
 
     /// What follows from Rapier's step, in the same tick: from what touches what, from where bodies are. By default nothing.
-    fn react(scene: &mut Scene<Self>, step: &Step<'_, Self::Input>) {
+    fn react(scene: &mut Scene<Self>, step: &mut Step<'_, Self::Input>) {
         let _ = (scene, step);
     }
 }
 
-/// The world of a game of rigid bodies: their physics, and a state of every entity with the game's own columns.
+/// The world of a game of rigid bodies: their physics, and a table of every entity's state with the game's own columns.
 ///
-/// It is a [`World`] already. [`Physics`] can be used of it directly, but for spawning and despawning, which are its own. A change
-/// of a state's columns is all that it takes to publish it, and to make its body by another [design](Blueprint::design).
+/// It is a [`World`] already. [`Physics`] can be used of it directly, but for what spawns, despawns and gives to other players, which
+/// is its own. A change of a state's columns is all that it takes to publish it, and to make its body by another
+/// [design](Blueprint::design).
 pub struct Scene<G: Gameplay> {
     physics: Physics,
-    entries: BTreeMap<Entity, Entry<G::State>>,
-    /// Entities without a body that are gone, and when.
-    gone: Vec<(Entity, Changed)>,
-}
-
-/// One entity: its state, with the body as of the last step.
-#[derive(Clone)]
-struct Entry<S> {
-    state: S,
-    changed: Changed,
-}
-
-impl<S: State> Entry<S> {
-    /// Whether the state has these bits.
-    fn has(&self, words: &[u32]) -> bool {
-        let mut own = [0; ROW_WORDS_MAX];
-        self.state.write(&mut own[..words.len()]);
-        own[..words.len()] == *words
-    }
+    /// Each state with its body as of the last step.
+    states: Table<G::State>,
+    /// Of whom the game has changed columns since their bodies were looked at.
+    touched: Vec<Entity>,
 }
 
 impl<G: Gameplay> Clone for Scene<G> {
     fn clone(&self) -> Scene<G> {
-        Scene { physics: self.physics.clone(), entries: self.entries.clone(), gone: self.gone.clone() }
+        Scene { physics: self.physics.clone(), states: self.states.clone(), touched: self.touched.clone() }
+    }
+
+    fn clone_from(&mut self, from: &Scene<G>) {
+        self.physics.clone_from(&from.physics);
+        self.states.clone_from(&from.states);
+        self.touched.clone_from(&from.touched);
     }
 }
 
 impl<G: Gameplay> Default for Scene<G> {
     fn default() -> Scene<G> {
-        Scene { physics: Physics::default(), entries: BTreeMap::new(), gone: Vec::new() }
+        Scene { physics: Physics::default(), states: Table::new(), touched: Vec::new() }
     }
 }
 
@@ -91,101 +82,121 @@ impl<G: Gameplay> Scene<G> {
     /// The rules of an exact session of such a world before its first tick, with its
     /// [`fingerprints`](Physics::fingerprints). For a partial one set [`Rules::exact`] to `false`.
     pub fn rules(&self) -> Rules {
-        Rules { exact: true, fingerprints: self.fingerprints(), ..Rules::new(G::State::schema()) }
+        Rules { exact: true, fingerprints: self.fingerprints(), ..Rules::new(Self::schema()) }
     }
 
-    /// Brings a new entity of `player` into the world, of the kind that the state is of; its name.
+    /// Brings a new entity of `owner` into the world; its name.
     ///
     /// # Panics
-    /// When one player spawns more than 256 entities of one kind in one tick.
-    pub fn spawn(&mut self, step: &Step<'_, G::Input>, player: PlayerId, state: G::State) -> Entity {
-        let entity = step.spawn(state.kind(), player);
+    /// As [`Step::spawn`] does.
+    pub fn spawn(&mut self, step: &mut Step<'_, G::Input>, owner: PlayerId, state: G::State) -> Entity {
+        let entity = step.spawn(owner);
         if state.body().is_some() {
-            self.physics.spawn(entity, &state);
+            self.physics.insert(Owned { entity, owner }, &state);
         }
-        self.entries.insert(entity, Entry { state, changed: Changed::Outside });
+        self.states.insert(Owned { entity, owner }, state);
         entity
     }
 
     /// Removes an entity; `false` where it is not there.
     pub fn despawn(&mut self, entity: Entity) -> bool {
-        let is_there = self.entries.remove(&entity).is_some();
-        if is_there && !self.physics.despawn(entity) {
-            self.gone.push((entity, Changed::Outside));
-        }
-        is_there
+        self.physics.despawn(entity);
+        self.states.remove(entity).is_some()
     }
 
-    /// All entities of a kind, ascending.
-    pub fn all(&self, kind: Kind) -> Vec<Entity> {
-        self.entries.keys().filter(|entity| entity.kind() == kind).copied().collect()
+    /// Gives an entity to another player, whose inputs drive it from then on, and on whose client it is predicted. `false`
+    /// where it is not there.
+    pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) -> bool {
+        self.physics.set_owner(entity, owner);
+        self.states.set_owner(entity, owner)
     }
 
-    /// The entities of a kind whose players are stepped in this tick, ascending, each with its player's input.
-    pub fn driven(&self, step: &Step<'_, G::Input>, kind: Kind) -> Vec<(Entity, G::Input)> {
-        let all = self.entries.keys().filter(|entity| entity.kind() == kind);
-        all.filter_map(|entity| Some((*entity, step.input(entity.player())?.input))).collect()
+    /// Every entity with its state, ascending by entity. Bodies are as after the last step: [`Physics::state`] has what was done to
+    /// one since.
+    pub fn states(&self) -> impl DoubleEndedIterator<Item = Ref<'_, G::State>> + ExactSizeIterator {
+        self.states.iter()
     }
 
-    /// An entity's state. Its body is as after the last step; [`Physics::state`] has what was done to it since.
+    /// The entities of which the state is such, ascending: of an enum those of a variant.
+    pub fn all(&self, is_such: impl Fn(&G::State) -> bool) -> Vec<Entity> {
+        self.states.iter().filter(|one| is_such(one)).map(|one| one.entity()).collect()
+    }
+
+    /// Those of them that this step is to move by the inputs of their players, ascending, each with that input. Not what only is
+    /// shown here, nor what belongs to a player who is not stepped in this tick.
+    pub fn driven(&self, step: &Step<'_, G::Input>, is_such: impl Fn(&G::State) -> bool) -> Vec<(Entity, G::Input)> {
+        let is_moved = |one: &Ref<'_, G::State>| step.role(one.owned()) != Role::Proxy && is_such(one);
+        let moved = self.states.iter().filter(is_moved);
+        moved.filter_map(|one| Some((one.entity(), step.input(one.owner())?.input))).collect()
+    }
+
+    /// An entity's state. Its body is as after the last step: [`Physics::state`] has what was done to it since.
     pub fn get(&self, entity: Entity) -> Option<&G::State> {
-        self.entries.get(&entity).map(|entry| &entry.state)
+        self.states.get(entity).map(Ref::into_inner)
     }
 
-    /// The same, to change the game's own columns. What is written into the body there does nothing: see
-    /// [`Physics::body_mut`].
+    /// The same, to change the game's own columns, or to make it another variant. What is written into the body there does
+    /// nothing, where there is one already: see [`Physics::body_mut`]. A body that a change asks for is made, or made anew, when
+    /// [`Gameplay::step`] or [`Gameplay::react`] is over.
     pub fn get_mut(&mut self, entity: Entity) -> Option<&mut G::State> {
-        let entry = self.entries.get_mut(&entity)?;
-        entry.changed = Changed::Outside;
-        Some(&mut entry.state)
-    }
-
-    /// What the game has done to columns until now was done in the last step.
-    fn age(&mut self) {
-        let aged = |changed| if changed == Changed::Outside { Changed::InStep } else { Changed::No };
-        self.entries.values_mut().for_each(|entry| entry.changed = aged(entry.changed));
-        self.gone.iter_mut().for_each(|(_, changed)| *changed = aged(*changed));
-        self.gone.retain(|(_, changed)| *changed != Changed::No);
+        let state = self.states.get_mut(entity)?;
+        self.touched.push(entity);
+        Some(state.into_inner())
     }
 
     /// Makes the bodies anew of which columns say so.
-    fn redesign_changed(&mut self) {
-        for (entity, entry) in self.entries.iter().filter(|(_, entry)| entry.changed == Changed::Outside) {
-            self.physics.redesign(*entity, &entry.state);
+    fn redesign_touched(&mut self) {
+        let mut touched = core::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        for entity in touched.drain(..) {
+            let Some(state) = self.states.get(entity) else { continue };
+            match (self.physics.contains(entity), state.body().is_some()) {
+                (true, true) => _ = self.physics.redesign(entity, &*state),
+                (true, false) => _ = self.physics.despawn(entity),
+                (false, true) => self.physics.insert(state.owned(), &*state),
+                (false, false) => {}
+            }
         }
+        self.touched = touched;
     }
 
-    /// Takes the bodies into the states.
+    /// Takes the bodies into the states, as far as they may have changed.
     fn take_bodies(&mut self) {
-        for (entity, entry) in &mut self.entries {
-            if let (Some(body), Some(now)) = (entry.state.body_mut(), self.physics.state(*entity)) {
+        for (entity, now) in self.physics.changed() {
+            let state = self.states.get_mut(entity);
+            if let Some(body) = state.and_then(|state| state.into_inner().body_mut()) {
                 *body = now;
             }
         }
     }
 }
 
-impl<G: Gameplay> World for Scene<G> {
+impl<G: Gameplay> Simulate for Scene<G> {
     type Input = G::Input;
-    type Saved = Scene<G>;
 
-    fn step(&mut self, step: &Step<'_, G::Input>) {
+    fn step(&mut self, step: &mut Step<'_, G::Input>) {
         // What was changed outside of steps.
-        self.redesign_changed();
+        self.redesign_touched();
         self.physics.prepare(step);
-        self.age();
-        let left: Vec<_> =
-            self.entries.keys().filter(|entity| step.left().contains(&entity.player())).copied().collect();
-        left.into_iter().for_each(|entity| {
-            self.despawn(entity);
-        });
+        self.physics.remove_left(step);
+        self.states.remove_left(step);
         G::step(self, step);
-        self.redesign_changed();
+        self.redesign_touched();
         self.physics.advance(step);
         self.physics.tell_touches(step);
         self.take_bodies();
         G::react(self, step);
-        self.redesign_changed();
+        self.redesign_touched();
+        self.take_bodies();
+    }
+}
+
+impl<G: Gameplay> World for Scene<G> {
+    type Saved = Scene<G>;
+
+    fn schema() -> Schema {
+        Schema::of::<G::State>()
     }
 
     fn save(&self, into: &mut Scene<G>) {
@@ -200,35 +211,14 @@ impl<G: Gameplay> World for Scene<G> {
         core::mem::swap(self, from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
-        let is_gone = |entity: &Entity| !self.entries.contains_key(entity);
-        self.gone.iter().filter(|(entity, _)| is_gone(entity)).for_each(|(entity, _)| rows.remove(*entity));
-        let all = rows.is_empty();
-        let named = |entry: &Entry<G::State>| all || entry.changed != Changed::No;
-        for (entity, entry) in self.entries.iter().filter(|(_, entry)| named(entry)) {
-            let mut state = entry.state.clone();
-            if let (Some(body), Some(now)) = (state.body_mut(), self.physics.state(*entity)) {
-                *body = now;
-            }
-            rows.set(*entity, &state);
-        }
-        self.physics.publish(rows, |entity, body| {
-            let mut state = self.entries[&entity].state.clone();
-            state.body_mut().into_iter().for_each(|known| *known = body);
-            state
-        });
+    fn publish(&mut self, rows: &mut Rows) {
+        // What was done to them outside of steps.
+        self.take_bodies();
+        self.states.publish(rows);
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        for entity in rows.removed().iter().filter(|entity| rows.words(**entity).is_none()) {
-            self.entries.remove(entity);
-        }
-        for (entity, words) in rows.iter() {
-            if !self.entries.get(&entity).is_some_and(|entry| entry.has(words)) {
-                let state = G::State::read(entity.kind(), words);
-                self.entries.insert(entity, Entry { state, changed: Changed::Outside });
-            }
-        }
+        self.states.adopt(rows);
         self.physics.adopt::<G::State>(rows);
     }
 }

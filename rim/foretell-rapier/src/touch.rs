@@ -2,7 +2,7 @@
 
 use crate::Physics;
 use crate::physics::{Rapier, named};
-use foretell::{Entity, Step};
+use foretell::{Entity, Owned, Step};
 use rapier3d::geometry::{ColliderHandle, ContactPair};
 use rapier3d::pipeline::ActiveEvents;
 
@@ -119,13 +119,16 @@ impl Physics {
     /// Says to [`Step::touch`] which entities of different players are in contact: what explains that one player's cube is
     /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance); of what
     /// has been despawned since then nothing is said, and where most bodies sleep nothing of two that do.
-    pub fn tell_touches<I>(&self, step: &Step<'_, I>) {
-        let entity = |collider| self.party(collider).and_then(Party::entity);
-        let tell = |pair: &ContactPair| {
+    pub fn tell_touches<I>(&self, step: &mut Step<'_, I>) {
+        let owned = |collider| {
+            let entity = self.party(collider)?.entity()?;
+            self.owner(entity).map(|owner| Owned { entity, owner })
+        };
+        let mut tell = |pair: &ContactPair| {
             if !pair.has_any_active_contact() {
                 return;
             }
-            if let (Some(a), Some(b)) = (entity(pair.collider1), entity(pair.collider2)) {
+            if let (Some(a), Some(b)) = (owned(pair.collider1), owned(pair.collider2)) {
                 step.touch(a, b);
             }
         };
@@ -133,9 +136,9 @@ impl Physics {
         if 2 * islands.active_bodies().count() < self.slots.len() {
             let active = islands.active_bodies().filter_map(|handle| bodies.get(handle));
             let colliders = active.flat_map(|body| body.colliders());
-            colliders.flat_map(|collider| narrow_phase.contact_pairs_with(*collider)).for_each(tell);
+            colliders.flat_map(|collider| narrow_phase.contact_pairs_with(*collider)).for_each(&mut tell);
         } else {
-            narrow_phase.contact_pairs().for_each(tell);
+            narrow_phase.contact_pairs().for_each(&mut tell);
         }
     }
 

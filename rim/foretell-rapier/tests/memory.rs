@@ -1,6 +1,6 @@
 //! How much memory a saved world takes.
 
-use foretell::{Entity, Kind, PlayerId, Rows, State, Tick};
+use foretell::{Entity, Owned, PlayerId, Rows, Schema, State, Tick};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -23,12 +23,12 @@ fn field(cubes: u16) -> Physics {
     for nth in 0..cubes {
         let (tower, level) = (nth / 3, f32::from(nth % 3));
         let position = [f32::from(tower % 18) * 0.45, 0.2 + 0.41 * level, f32::from(tower / 18) * 0.45];
-        let entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::new(u32::from(nth)), 0);
-        physics.spawn(entity, &Small { body: Body::at(position) });
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
+        physics.insert(Owned { entity, owner: PlayerId::SERVER }, &Small { body: Body::at(position) });
     }
-    let rate = foretell::Rules::new(Small::schema()).tick_rate;
+    let rate = foretell::Rules::new(Schema::of::<Small>()).tick_rate;
     for tick in 0..64 {
-        let step = foretell::Step::<()>::new(Tick::new(tick), rate, foretell::rollback::Side::Server, &[]);
+        let step = foretell::Step::<()>::new(Tick::new(tick), rate, foretell::world::Side::Server, &[]);
         physics.prepare(&step);
         physics.advance(&step);
     }
@@ -46,7 +46,7 @@ fn a_saved_world_takes_a_few_kilobytes_for_each_body() {
         assert!((1000..most).contains(&(bytes / i64::from(cubes))), "{cubes} cubes: {bytes} bytes");
         let again = allocation_counter::measure(|| saved.clone_from(&physics));
         assert!(again.bytes_current < 10_000, "saved over and over it does not grow: {}", again.bytes_current);
-        let mut rows = Rows::new(&Small::schema());
+        let mut rows = Rows::new(&Schema::of::<Small>());
         physics.publish(&mut rows, |_, body| Small { body });
         assert_eq!(rows.len(), usize::from(cubes));
     }

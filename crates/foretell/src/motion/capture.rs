@@ -50,7 +50,7 @@ pub struct FrameMover<R, const N: usize> {
 
 impl<R: Real, const N: usize> FrameMover<R, N> {
     /// An owner that stands at `place` (metres) at the point `at` of the tick axis. `speed_max` is the fastest that it
-    /// moves in m/s (E26): what the [schema](crate::rollback::KindSchema::speed_max) allows, so that the server does not
+    /// moves in m/s (E26): what the [schema](crate::world::ComponentSchema::speed_max) allows, so that the server does not
     /// have to hold it back.
     pub fn new(strategy: AntiAliasing, rate: TickRate, speed_max: R, place: [R; N], at: TickTime) -> FrameMover<R, N> {
         FrameMover {

@@ -4,14 +4,19 @@
 //! at a fixed interval, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
 //! new as its own when that does begin, and copies others for the one after it.
 
-use super::World;
 use super::timeline::Timeline;
 use crate::time::Tick;
+use crate::world::World;
 
 impl<W: World> Timeline<W> {
     /// Remembers the world's state as state `tick`.
-    pub(super) fn keep(&mut self, world: &W, tick: Tick) {
+    pub(super) fn keep(&mut self, world: &mut W, tick: Tick) {
         world.publish(&mut self.published);
+        self.remember(tick);
+    }
+
+    /// Remembers what the world has just published as state `tick`.
+    pub(super) fn remember(&mut self, tick: Tick) {
         self.published.settle();
         let index = self.index(tick);
         self.slots[index].rows.copy_predicted(&self.published, &self.predicted);

@@ -1,7 +1,8 @@
 //! The inputs of others in a timeline: told ones against those that were used, and whose entities are predicted.
 
-use super::{Entity, PlayerId, Predicted, Rows, Timeline, Told, World};
+use super::{Timeline, Told};
 use crate::time::Tick;
+use crate::world::{Entity, PlayerId, Predicted, RemovedRow, Row, Rows, World};
 
 impl<W: World> Timeline<W> {
     /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what
@@ -64,7 +65,7 @@ impl<W: World> Timeline<W> {
     /// Adds the entities that those of other players touched here in the ticks before state `tick`, from `since` on.
     pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
         for tick in since.max(self.oldest).until(tick.min(self.present)) {
-            into.extend_from_slice(&self.slots[self.index(tick)].touched);
+            into.extend_from_slice(&self.slots[self.index(tick)].output.contacts);
         }
     }
 
@@ -134,32 +135,32 @@ impl<W: World> Timeline<W> {
         self.simulate_again(world, present.since(tick))
     }
 
-    /// Moves rows between what is predicted and what is written before each step, from state `tick` on. Returns the
-    /// entities that the world may hold in state `tick` and that are not to be there.
-    fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<Entity> {
-        let is_gone = |entity: &Entity| full.words(*entity).is_none();
+    /// Moves rows between what is predicted and what is written before each step, from state `tick` on. Returns the rows
+    /// that the world may hold in state `tick` and that are not to be there.
+    fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<RemovedRow> {
+        let removed = |row: Row<'_>| RemovedRow { key: row.key(), owner: row.owner };
         // What was written before the step to this state is in the world still.
         let before = tick.back(1).filter(|before| self.present.since(*before) <= self.horizon());
-        let written = before.map(|before| self.slots[self.index(before)].proxies.iter().map(|(entity, _)| entity));
-        let arriving = written.into_iter().flatten().filter(|entity| predicted.contains(*entity));
-        let leaving = self.slots[self.index(tick)].rows.iter().map(|(entity, _)| entity);
-        let leaving = leaving.filter(|entity| !predicted.contains(*entity));
-        let dropped: Vec<Entity> = arriving.chain(leaving).filter(is_gone).collect();
-        let mut handed: Vec<Entity> = Vec::new();
+        let written = before.into_iter().flat_map(|before| self.slots[self.index(before)].proxies.iter());
+        let arriving = written.filter(|row| predicted.contains(row.owned()));
+        let leaving = self.slots[self.index(tick)].rows.iter().filter(|row| !predicted.contains(row.owned()));
+        let is_gone = |row: &Row<'_>| full.words(row.key()).is_none();
+        let dropped: Vec<_> = arriving.chain(leaving).filter(is_gone).map(removed).collect();
+        let mut handed: Vec<RemovedRow> = Vec::new();
         for tick in tick.until(self.present.next()) {
             let index = self.index(tick);
             let slot = &mut self.slots[index];
             slot.proxies.drop_predicted(predicted);
             let mut kept = Vec::new();
-            for (entity, words) in slot.rows.iter().filter(|(entity, _)| !predicted.contains(*entity)) {
-                if !dropped.contains(&entity) {
-                    slot.proxies.set_words(entity, words);
-                    kept.push(entity);
+            for row in slot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
+                if !dropped.contains(&removed(row)) {
+                    slot.proxies.set_words(row);
+                    kept.push(removed(row));
                 }
             }
             // What had ceased to exist in the prediction ceases to exist as a proxy too.
-            handed.iter().filter(|entity| !kept.contains(entity)).for_each(|entity| slot.proxies.name_removed(*entity));
-            slot.rows.retain(|entity| predicted.contains(entity));
+            handed.iter().filter(|row| !kept.contains(row)).for_each(|row| slot.proxies.name_removed(*row));
+            slot.rows.retain(|_, of| predicted.contains(of));
             slot.rows.settle();
             handed = kept;
         }

@@ -2,8 +2,8 @@
 
 use super::checkpoints::Checkpoints;
 use super::timeline::{Slot, Timeline};
-use super::{Side, Step, World};
 use crate::time::Tick;
+use crate::world::{RemovedRow, Side, Step, World};
 
 impl<W: World> Timeline<W> {
     /// Brings the caller's world to the present, where a re-simulation has left it in the past.
@@ -59,6 +59,8 @@ impl<W: World> Timeline<W> {
         };
         self.published.copy_rows(&self.slots[self.index(from)].rows);
         self.world_at = from;
+        // What was saved before a switch has others.
+        self.proxies_at = from.back(1).filter(|_| from > self.switched);
         for tick in from.until(tick) {
             self.repeat(world, tick);
         }
@@ -80,13 +82,12 @@ impl<W: World> Timeline<W> {
 
     /// One tick again, with everything that it was simulated with before; what it comes to is known.
     pub(super) fn repeat(&mut self, world: &mut W, tick: Tick) {
-        let Slot { proxies, inputs, canonical, .. } = &self.slots[self.index(tick)];
-        if !proxies.is_empty() || !proxies.removed().is_empty() {
-            world.adopt(proxies);
-        }
+        self.adopt_proxies(world, tick);
+        let Slot { inputs, canonical, .. } = &self.slots[self.index(tick)];
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        world.step(&step.predicting(&self.predicted).on_canonical(*canonical).again());
+        world.step(&mut step.predicting(&self.predicted).on_canonical(*canonical).again());
         world.publish(&mut self.published);
+        self.note_strays(tick);
         self.published.settle();
         self.world_at = tick.next();
         if self.slots[self.index(tick.next())].rewritten {
@@ -98,9 +99,9 @@ impl<W: World> Timeline<W> {
     fn rewrite_again(&mut self, world: &mut W, tick: Tick) {
         let rows = &self.slots[self.index(tick)].rows;
         self.adopting.copy_rows(rows);
-        let predicted = self.published.iter().filter(|(entity, _)| self.predicted.contains(*entity));
-        for (entity, _) in predicted.filter(|(entity, _)| rows.words(*entity).is_none()) {
-            self.adopting.name_removed(entity);
+        let predicted = self.published.iter().filter(|row| self.predicted.contains(row.owned()));
+        for row in predicted.filter(|row| rows.words(row.key()).is_none()) {
+            self.adopting.name_removed(RemovedRow { key: row.key(), owner: row.owner });
         }
         world.adopt(&self.adopting);
         self.published.copy_rows(rows);

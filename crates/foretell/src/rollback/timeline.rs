@@ -3,8 +3,11 @@
 use super::beginnings::Beginnings;
 use super::checkpoints::Checkpoints;
 use super::relayed::Relayed;
-use super::{Contacts, Effect, Entity, PlayerId, PlayerInput, Predicted, Rows, Said, Schema, Side, Step, World};
 use crate::time::{Tick, TickRate};
+use crate::world::{
+    Effect, InputStatus, PlayerId, PlayerInput, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, StepOutput,
+    World,
+};
 use core::time::Duration;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
@@ -26,10 +29,8 @@ pub(super) struct Slot<W: World> {
     pub(super) canonical: bool,
     /// Whether this state was put in the place of the one that the step before had made.
     pub(super) rewritten: bool,
-    /// The entities that those of other players touched in the step, ascending.
-    pub(super) touched: Vec<Entity>,
     /// What the step said.
-    said: Said,
+    pub(super) output: StepOutput,
 }
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -59,12 +60,15 @@ pub struct Timeline<W: World> {
     unseen: Tick,
     /// The state that the caller's world holds.
     pub(super) world_at: Tick,
+    /// Of which tick the rows of other entities are that it holds, where that is known.
+    pub(super) proxies_at: Option<Tick>,
+    /// Rows of other entities that the last step has changed, though it was not to.
+    strays: Vec<RowKey>,
     /// The next tick to simulate again, when a re-simulation is under way.
     pub(super) again_from: Option<Tick>,
     /// The rows that the world has published up to `world_at`.
     pub(super) published: Rows,
     pub(super) adopting: Rows,
-    contacts: Contacts,
 }
 
 impl<W: World> Timeline<W> {
@@ -79,8 +83,7 @@ impl<W: World> Timeline<W> {
             inputs: Vec::with_capacity(1),
             canonical: false,
             rewritten: false,
-            touched: Vec::new(),
-            said: Said::with_room(),
+            output: StepOutput::with_room(),
         };
         Timeline {
             predicted: Predicted::own(player),
@@ -97,16 +100,18 @@ impl<W: World> Timeline<W> {
             present: Tick::ZERO,
             unseen: Tick::ZERO,
             world_at: Tick::ZERO,
+            proxies_at: None,
+            strays: Vec::new(),
             again_from: None,
             published: Rows::new(schema),
             adopting: Rows::new(schema),
-            contacts: Contacts::default(),
         }
     }
 
     /// Starts with the world's state as state `tick`: forgets all older states, keeps the inputs.
-    pub fn begin(&mut self, world: &W, tick: Tick) {
+    pub fn begin(&mut self, world: &mut W, tick: Tick) {
         (self.oldest, self.present, self.world_at, self.again_from) = (tick, tick, tick, None);
+        self.proxies_at = None;
         self.published.clear();
         self.switched = tick;
         self.checkpoints.forget_aside(None);
@@ -126,7 +131,7 @@ impl<W: World> Timeline<W> {
     /// all of them at once, whatever their number.
     pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
         self.adopting.clone_from(full);
-        missing(&self.published, full).for_each(|entity| self.adopting.name_removed(entity));
+        missing(&self.published, full).for_each(|row| self.adopting.name_removed(row));
         world.adopt(&self.adopting);
         self.begin(world, tick);
         for tick in tick.until(until) {
@@ -185,7 +190,8 @@ impl<W: World> Timeline<W> {
     }
 
     /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the
-    /// rows of other entities.
+    /// rows of other entities. What differs from those of the call before is among their [`changed`](Rows::changed) and
+    /// [`removed`](Rows::removed).
     pub fn advance(&mut self, world: &mut W, proxies: &Rows) {
         self.seek(world, self.present);
         let slot = self.index(self.present);
@@ -205,13 +211,16 @@ impl<W: World> Timeline<W> {
     }
 
     /// The same; the world is told of entities that are gone without ever having been predicted.
-    pub(super) fn rewrite_with(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: Option<&[Entity]>) {
+    pub(super) fn rewrite_with(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: Option<&[RemovedRow]>) {
         assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
         self.seek_to_rewrite(world, tick);
+        if dropped.is_some() {
+            self.proxies_at = None;
+        }
         let slot = self.index(tick);
         self.adopting.copy_rows(authority);
-        missing(&self.slots[slot].rows, authority).for_each(|entity| self.adopting.name_removed(entity));
-        dropped.into_iter().flatten().for_each(|entity| self.adopting.name_removed(*entity));
+        missing(&self.slots[slot].rows, authority).for_each(|row| self.adopting.name_removed(row));
+        dropped.into_iter().flatten().for_each(|row| self.adopting.name_removed(*row));
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
@@ -253,11 +262,8 @@ impl<W: World> Timeline<W> {
 
     /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
     pub fn effects(&self, tick: Tick) -> &[Effect] {
-        self.said(tick).map_or(&[], |said| &said.effects)
-    }
-
-    fn said(&self, tick: Tick) -> Option<&Said> {
-        (self.oldest <= tick && tick < self.present).then(|| &self.slots[self.index(tick)].said)
+        let is_remembered = self.oldest <= tick && tick < self.present;
+        if is_remembered { &self.slots[self.index(tick)].output.effects } else { &[] }
     }
 
     /// One tick, from the state `tick`, which the world holds, to the next.
@@ -266,22 +272,52 @@ impl<W: World> Timeline<W> {
         self.unseen = self.unseen.max(tick.next());
         let index = self.index(tick);
         self.gather_inputs(tick);
-        let said = core::mem::take(&mut self.slots[index].said);
+        let output = core::mem::take(&mut self.slots[index].output);
         self.slots[index].canonical = self.canonical.binary_search(&tick).is_ok();
-        let Slot { proxies, inputs, canonical, .. } = &self.slots[index];
-        if !proxies.is_empty() || !proxies.removed().is_empty() {
-            world.adopt(proxies);
-        }
+        self.adopt_proxies(world, tick);
+        let Slot { inputs, canonical, .. } = &self.slots[index];
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        let step = step.predicting(&self.predicted).telling(&self.contacts).saying(said).on_canonical(*canonical);
-        let step = if first_time { step } else { step.again() };
-        world.step(&step);
-        let said = step.into_said();
-        self.slots[index].said = said;
-        self.contacts.take(&mut self.slots[index].touched);
+        let step = step.predicting(&self.predicted).with_output(output).on_canonical(*canonical);
+        let mut step = if first_time { step } else { step.again() };
+        world.step(&mut step);
+        self.slots[index].output = step.into_output();
         let again = tick < self.present;
-        self.keep(world, tick.next());
+        world.publish(&mut self.published);
+        self.note_strays(tick);
+        self.remember(tick.next());
         self.save_next(world, tick.next(), again);
+    }
+
+    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before,
+    /// where the world has these.
+    pub(super) fn adopt_proxies(&mut self, world: &mut W, tick: Tick) {
+        let proxies = &self.slots[self.index(tick)].proxies;
+        let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
+        self.proxies_at = Some(tick);
+        if !has_those_before {
+            if !proxies.is_empty() || !proxies.removed().is_empty() {
+                world.adopt(proxies);
+            }
+            return;
+        }
+        self.adopting.clear();
+        let rows = proxies.changed().iter().chain(&self.strays).filter_map(|key| proxies.get(*key));
+        rows.for_each(|row| self.adopting.set_words(row));
+        proxies.removed().iter().for_each(|gone| self.adopting.name_removed(*gone));
+        if !self.adopting.is_empty() || !self.adopting.removed().is_empty() {
+            world.adopt(&self.adopting);
+        }
+    }
+
+    /// Remembers what the step of `tick` has made of rows that were written before it: they are written again.
+    pub(super) fn note_strays(&mut self, tick: Tick) {
+        let proxies = &self.slots[tick.get() as usize % self.slots.len()].proxies;
+        let published = &self.published;
+        let removed = published.removed().iter().map(|gone| &gone.key);
+        let named = published.changed().iter().chain(removed);
+        let is_stray = |key: &&RowKey| proxies.get(**key).is_some_and(|told| published.get(**key) != Some(told));
+        self.strays.clear();
+        self.strays.extend(named.filter(is_stray));
     }
 
     /// The inputs of `tick` as they are known now.
@@ -295,8 +331,7 @@ impl<W: World> Timeline<W> {
 
     /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.
     pub(super) fn input_of(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<W::Input>> {
-        let neutral =
-            PlayerInput { player, input: W::Input::default(), status: super::InputStatus::Neutral, presented: None };
+        let neutral = PlayerInput { player, input: W::Input::default(), status: InputStatus::Neutral, presented: None };
         match player {
             PlayerId::SERVER => None,
             own if own == self.predicted.player() => match self.relayed.told(own, tick) {
@@ -313,9 +348,9 @@ impl<W: World> Timeline<W> {
     }
 }
 
-/// The entities that have a row in `before` and none in `after`, ascending; mostly none, which is soon seen.
-fn missing(before: &Rows, after: &Rows) -> impl Iterator<Item = Entity> {
-    let are_same = before.iter().map(|(entity, _)| entity).eq(after.iter().map(|(entity, _)| entity));
-    let entities = before.iter().filter(move |_| !are_same).map(|(entity, _)| entity);
-    entities.filter(|entity| after.words(*entity).is_none())
+/// The rows of `before` that are not in `after`, ascending; mostly none, which is soon seen.
+fn missing(before: &Rows, after: &Rows) -> impl Iterator<Item = RemovedRow> {
+    let are_same = before.iter().map(|row| row.key()).eq(after.iter().map(|row| row.key()));
+    let gone = before.iter().filter(move |row| !are_same && after.words(row.key()).is_none());
+    gone.map(|row| RemovedRow { key: row.key(), owner: row.owner })
 }

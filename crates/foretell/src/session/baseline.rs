@@ -1,8 +1,8 @@
 //! Baselines: a snapshot may tell its rows as they differ from those of an earlier one, which the client has acknowledged.
 
-use crate::rollback::{Entity, Rows};
 use crate::time::TickRate;
 use crate::wire::{Malformed, Stream};
+use crate::world::{Row, Rows};
 
 /// How many of the last snapshots may be a baseline: those of two seconds, where there is one per tick.
 pub(crate) fn baselines_max(rate: TickRate) -> usize {
@@ -27,15 +27,13 @@ impl Baseline {
 }
 
 /// A hash of one row: FNV-1a over 32-bit words instead of bytes, the upper half of it.
-#[expect(clippy::cast_possible_truncation, reason = "both halves of the name, and half of the hash")]
-pub(crate) fn row_hash(entity: Entity, words: &[u32]) -> u32 {
-    let name = [entity.bits() as u32, (entity.bits() >> 32) as u32];
+pub(crate) fn row_hash(row: Row<'_>) -> u32 {
     let mix = |hash: u64, word: &u32| (hash ^ u64::from(*word)).wrapping_mul(0x0100_0000_01b3);
-    (name.iter().chain(words).fold(0xcbf2_9ce4_8422_2325, mix) >> 32) as u32
+    (row.name_words().iter().chain(row.words).fold(0xcbf2_9ce4_8422_2325, mix) >> 32) as u32
 }
 
 /// The sum of the hashes of all rows, modulo 2^32: a server keeps the hash of each row, and adds up those that a client may
 /// see.
 pub(crate) fn check_of(rows: &Rows) -> u32 {
-    rows.iter().fold(0, |sum, (entity, words)| sum.wrapping_add(row_hash(entity, words)))
+    rows.iter().fold(0, |sum, row| sum.wrapping_add(row_hash(row)))
 }

@@ -1,10 +1,10 @@
 //! The messages of the handshake: a hello, and the answers to it.
 
-use crate::rollback::PlayerId;
 use crate::wire::{Malformed, Stream};
+use crate::world::PlayerId;
 
 /// How many parts of the rules a hello may hold: those that all games have, and eight fingerprints.
-pub(crate) const PARTS_OF_RULES_MAX: usize = 13;
+pub(crate) const PARTS_OF_RULES_MAX: usize = 12;
 
 /// Client to server, again and again until three answers and a snapshot have come: "may I join, or go on?"
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

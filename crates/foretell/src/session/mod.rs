@@ -6,24 +6,27 @@
 
 mod baseline;
 pub mod client;
-pub mod record;
 pub mod server;
 
 mod greeting;
 mod histogram;
 mod lateness;
+mod ledger;
 mod news;
 mod outbox;
 mod packet;
 mod peek;
+#[cfg(test)]
+mod plain;
 mod relay;
 mod rowcode;
 mod rules;
 mod shared;
 
 pub use greeting::Refusal;
+pub use ledger::{Ledger, Offence};
 pub use outbox::{Outbox, PeerId};
 pub use packet::DATAGRAM_MAX;
 pub use peek::{Peek, peek};
-pub use rules::{Fingerprint, GapPolicy, Rules, Stepping};
+pub use rules::{Fingerprint, GapPolicy, Rules};
 pub use shared::{Claim, HoldRefusal, Holder};

@@ -1,9 +1,9 @@
 //! News: what happens in steps and is not to be seen in states. The server tells it until it is acknowledged.
 
-use super::rowcode::RowCode;
-use crate::rollback::{Effect, EffectKind, Entity};
+use super::rowcode::{read_entity, write_entity};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::{Effect, EffectKind, Entity};
 
 /// How many news one snapshot tells; the newest. About two datagrams of them, in the worst case.
 pub(crate) const NEWS_MAX: usize = 256;
@@ -46,10 +46,10 @@ impl News {
     }
 
     /// Writes it into the snapshot of a later tick.
-    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, code: &RowCode, snapshot: Tick) {
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, snapshot: Tick) {
         let name = "writing never fails";
         writer.small(&mut snapshot.since(self.tick)).expect(name);
-        code.write_name(writer, self.entity);
+        write_entity(writer, self.entity);
         match self.what {
             What::Effect { kind, mut at } => {
                 writer.put(0, 2);
@@ -63,13 +63,13 @@ impl News {
     }
 
     /// Reads one from the snapshot of `snapshot`; `None` where it is of a tick that never was.
-    pub(crate) fn read(reader: &mut BitReader<'_>, code: &RowCode, snapshot: Tick) -> Result<Option<News>, Malformed> {
+    pub(crate) fn read(reader: &mut BitReader<'_>, snapshot: Tick) -> Result<Option<News>, Malformed> {
         let mut back = 0;
         reader.small(&mut back)?;
         if back == 0 || back > NEWS_TICKS_BACK {
             return Err(Malformed::OutOfRange("tick of news"));
         }
-        let entity = code.read_name(reader)?;
+        let entity = read_entity(reader)?;
         let what = match reader.take(2)? {
             0 => {
                 let (mut kind, mut at) = (0, None);

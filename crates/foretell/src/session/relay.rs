@@ -1,7 +1,8 @@
 //! Inputs of other players on the wire: what the server has applied and what waits in its buffers, change-coded.
 
-use crate::rollback::{Input, InputStatus, PlayerId, ROW_WORDS_MAX, Told};
+use crate::rollback::Told;
 use crate::wire::{Malformed, Stream, stream_change};
+use crate::world::{Input, InputStatus, PlayerId, ROW_WORDS_MAX};
 
 /// So many ticks before a snapshot's inputs are told at most, and so many after it.
 pub(crate) const RELAYED_TICKS_MAX: u32 = 64;
@@ -81,8 +82,8 @@ fn stream_how<I: Input>(stream: &mut impl Stream, told: &mut Option<Told<I>>, ap
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::{Column, Field, Meaning};
     use crate::wire::{BitReader, BitWriter};
+    use crate::world::{Column, Field, Meaning};
     use proptest::prelude::*;
 
     #[derive(Clone, Copy, Default, PartialEq, Debug)]

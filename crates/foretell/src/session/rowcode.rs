@@ -1,8 +1,8 @@
 //! Rows on the wire: an entity's name, how long ago something happened to it, and the exact bits of its row.
 
-use crate::rollback::{Entity, Kind, PlayerId, ROW_WORDS_MAX, Rows, Schema};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
 
 /// Server events are named until acknowledged, but no longer than for so many ticks.
 pub(crate) const EVENT_TICKS_BACK: u32 = 1000;
@@ -37,53 +37,68 @@ pub(crate) fn proof_of(rows: &Rows) -> u32 {
     rows.digest() as u32
 }
 
+/// Writes the name of an entity.
+pub(crate) fn write_entity(writer: &mut BitWriter<'_>, entity: Entity) {
+    let name = "writing never fails";
+    writer.small(&mut entity.tick().get()).expect(name);
+    writer.small(&mut u32::from(entity.spawned_for().get())).expect(name);
+    writer.small(&mut u32::from(entity.counter())).expect(name);
+}
+
+/// The inverse of [`write_entity`].
+pub(crate) fn read_entity(reader: &mut BitReader<'_>) -> Result<Entity, Malformed> {
+    let (mut tick, mut counter) = (0, 0);
+    reader.small(&mut tick)?;
+    let player = read_player(reader)?;
+    reader.small(&mut counter)?;
+    let counter = u16::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
+    Ok(Entity::new(player, Tick::new(tick), counter))
+}
+
+fn read_player(reader: &mut BitReader<'_>) -> Result<PlayerId, Malformed> {
+    let mut player = 0;
+    reader.small(&mut player)?;
+    u16::try_from(player).map(PlayerId::new).map_err(|_| Malformed::OutOfRange("player"))
+}
+
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct RowCode {
-    kind_bits: u32,
+    component_bits: u32,
     widths: Vec<Vec<u8>>,
 }
 
 impl RowCode {
     pub(crate) fn new(schema: &Schema) -> RowCode {
-        let kinds = schema.kinds().len();
-        let kind_bits = usize::BITS - kinds.saturating_sub(1).leading_zeros();
-        RowCode { kind_bits, widths: schema.kinds().iter().map(|kind| kind.word_bits()).collect() }
+        let count = schema.components().len();
+        let component_bits = usize::BITS - count.saturating_sub(1).leading_zeros();
+        RowCode { component_bits, widths: schema.components().iter().map(ComponentSchema::word_bits).collect() }
     }
 
-    /// Whether there is such a kind.
-    pub(crate) fn knows(&self, kind: Kind) -> bool {
-        usize::from(kind.0) < self.widths.len()
+    /// Writes which row it is.
+    pub(crate) fn write_key(&self, writer: &mut BitWriter<'_>, key: RowKey) {
+        writer.put(u64::from(key.component.0), self.component_bits);
+        write_entity(writer, key.entity);
     }
 
-    /// Writes the name of an entity.
-    pub(crate) fn write_name(&self, writer: &mut BitWriter<'_>, entity: Entity) {
-        let name = "writing never fails";
-        writer.put(u64::from(entity.kind().0), self.kind_bits);
-        writer.small(&mut u32::from(entity.player().get())).expect(name);
-        writer.small(&mut entity.tick().get()).expect(name);
-        writer.small(&mut u32::from(entity.counter())).expect(name);
-    }
-
-    /// The inverse of [`write_name`](RowCode::write_name).
-    #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
-    pub(crate) fn read_name(&self, reader: &mut BitReader<'_>) -> Result<Entity, Malformed> {
-        let kind = reader.take(self.kind_bits)? as usize;
-        if kind >= self.widths.len() {
-            return Err(Malformed::OutOfRange("kind"));
+    /// The inverse of [`write_key`](RowCode::write_key).
+    #[expect(clippy::cast_possible_truncation, reason = "eight bits at most")]
+    pub(crate) fn read_key(&self, reader: &mut BitReader<'_>) -> Result<RowKey, Malformed> {
+        let component = reader.take(self.component_bits)?;
+        if component as usize >= self.widths.len() {
+            return Err(Malformed::OutOfRange("component"));
         }
-        let (mut player, mut tick, mut counter) = (0, 0, 0);
-        reader.small(&mut player)?;
-        reader.small(&mut tick)?;
-        reader.small(&mut counter)?;
-        let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
-        let counter = u8::try_from(counter).map_err(|_| Malformed::OutOfRange("entity counter"))?;
-        Ok(Entity::new(Kind(kind as u8), PlayerId::new(player), Tick::new(tick), counter))
+        Ok(RowKey { component: ComponentId(component as u8), entity: read_entity(reader)? })
     }
 
     /// Writes one row.
-    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, entity: Entity, ages: Ages, words: &[u32]) {
-        self.write_name(writer, entity);
+    pub(crate) fn write(&self, writer: &mut BitWriter<'_>, row: Row<'_>, ages: Ages) {
+        self.write_key(writer, row.key());
+        let is_given = row.owner != row.entity.spawned_for();
+        writer.put(u64::from(is_given), 1);
+        if is_given {
+            writer.small(&mut u32::from(row.owner.get())).expect("writing never fails");
+        }
         // As many at once as fit.
         let (mut joined, mut bits) = (0_u64, 0_u32);
         let mut put = |value: u32, width: u32| {
@@ -101,31 +116,34 @@ impl RowCode {
                 put(age, AGE_BITS);
             }
         }
-        for (word, width) in words.iter().zip(&self.widths[usize::from(entity.kind().0)]) {
+        for (word, width) in row.words.iter().zip(&self.widths[usize::from(row.component.0)]) {
             put(*word, u32::from(*width));
         }
         writer.put(joined, bits);
     }
 
     /// How many bits one row takes at most.
-    pub(crate) fn bits_max(&self, kind: Kind) -> u64 {
-        let words: u64 = self.widths[usize::from(kind.0)].iter().map(|width| u64::from(*width)).sum();
-        // A bit before it; the name is of 16, 32 and 8 bits at most, with one more for each group of four.
-        1 + u64::from(self.kind_bits) + 21 + 41 + 11 + 2 * u64::from(1 + AGE_BITS) + words
+    pub(crate) fn bits_max(&self, component: ComponentId) -> u64 {
+        let words: u64 = self.widths[usize::from(component.0)].iter().map(|width| u64::from(*width)).sum();
+        // A bit before it; the name is of 32, 16 and 16 bits at most, and the owner of 16, with one more for each group of four.
+        1 + u64::from(self.component_bits) + 41 + 21 + 21 + 1 + 21 + 2 * u64::from(1 + AGE_BITS) + words
     }
 
     /// Reads one row into `rows`.
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
-    pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(Entity, Ages), Malformed> {
-        let entity = self.read_name(reader)?;
-        let widths = &self.widths[usize::from(entity.kind().0)];
+    pub(crate) fn read(&self, reader: &mut BitReader<'_>, rows: &mut Rows) -> Result<(RowKey, Ages), Malformed> {
+        let key = self.read_key(reader)?;
+        let is_given = reader.take(1)? == 1;
+        let owner = if is_given { read_player(reader)? } else { key.entity.spawned_for() };
+        let widths = &self.widths[usize::from(key.component.0)];
         let mut age = || Ok(if reader.take(1)? == 1 { Some(reader.take(AGE_BITS)? as u32) } else { None });
         let ages = Ages { event: age()?, contact: age()? };
         let mut words = [0; ROW_WORDS_MAX];
         for (word, width) in words.iter_mut().zip(widths) {
             *word = reader.take(u32::from(*width))? as u32;
         }
-        rows.set_words(entity, &words[..widths.len()]);
-        Ok((entity, ages))
+        let RowKey { component, entity } = key;
+        rows.set_words(Row { component, entity, owner, words: &words[..widths.len()] });
+        Ok((key, ages))
     }
 }

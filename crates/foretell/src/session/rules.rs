@@ -1,30 +1,15 @@
 //! What both ends of a session must agree on.
 
 use super::greeting::PARTS_OF_RULES_MAX;
-use super::record::{Made, Start};
-use crate::rollback::{Audience, Input, Schema};
 use crate::time::TickRate;
+use crate::world::{Audience, Input, Schema};
 use core::hash::{Hash, Hasher};
-
-/// Who decides when the server's world steps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Stepping {
-    /// The server's own clock; inputs wait in a buffer for their tick, and a missing one is replaced (D10).
-    #[default]
-    Clock,
-    /// Arriving inputs, as in the second source article (R8): each steps the world once, for its player alone. The
-    /// server waits for inputs; each player has a tick of their own. Bounded by a time budget (D3).
-    Arrivals,
-}
 
 /// What the server does in a tick for which it has no input of a player (R19, D9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum GapPolicy {
     /// The player is left where they are: the tick is simulated without them. The article's author prefers it.
     Hold,
-    /// The tick is not simulated for the player at all: where arriving inputs step the world its number is jumped over,
-    /// as the article's code does; on the server's own clock, where time goes on, it is the same as `Hold`.
-    Skip,
     /// The last input is repeated for so many ticks, then the neutral one is used. The default, with 16 ticks: 250 ms
     /// at 64 Hz (D9).
     RepeatLast {
@@ -46,15 +31,13 @@ impl Default for GapPolicy {
 pub struct Rules {
     /// Ticks per second. Default 64.
     pub tick_rate: TickRate,
-    /// Who decides when the server's world steps. Default the server's own clock.
-    pub stepping: Stepping,
     /// Whether clients predict everything, bit by bit: other players' entities by their relayed inputs, and the server's.
     /// Snapshots then hold a digest of the state instead of the state, as long as the client comes to the same; where it
     /// does not it is sent whole, and both ends make what is not published anew in a [canonical](crate::Step::canonical)
-    /// tick. For worlds that are the same on every machine and fit into eight datagrams: about 120 rigid bodies. Needs the
-    /// server's own clock and kinds that everybody may see; clients can't hold entities. Default false.
+    /// tick. For worlds that are the same on every machine and fit into eight datagrams: about 120 rigid bodies. Needs
+    /// kinds that everybody may see; clients can't hold entities. Default false.
     pub exact: bool,
-    /// The kinds of entity.
+    /// The components of its entities.
     pub schema: Schema,
     /// What else both ends have to have in common, and no row tells: the scenery of a level, the version and the settings of
     /// a physics engine. The one that differs is named to a client that is refused
@@ -81,47 +64,33 @@ impl Fingerprint {
 }
 
 /// How many fingerprints there may be.
-const FINGERPRINTS_MAX: usize = PARTS_OF_RULES_MAX - 5;
+const FINGERPRINTS_MAX: usize = PARTS_OF_RULES_MAX - 4;
 
 impl Rules {
-    /// The default rules for a game of these kinds of entity.
+    /// The default rules for a game of these components.
     pub fn new(schema: Schema) -> Rules {
-        Rules {
-            tick_rate: TickRate::default(),
-            stepping: Stepping::default(),
-            exact: false,
-            schema,
-            fingerprints: Vec::new(),
-        }
+        Rules { tick_rate: TickRate::default(), exact: false, schema, fingerprints: Vec::new() }
     }
 
     /// Panics when they can't be kept.
     pub(super) fn assert_possible(&self) {
-        let seen = self.schema.kinds().iter().all(|kind| kind.audience() == Audience::All);
-        assert!(!self.exact || self.stepping == Stepping::Clock, "an exact session is stepped by the server's clock");
-        assert!(!self.exact || seen, "in an exact session everybody sees every kind");
+        let seen = self.schema.components().iter().all(|component| component.audience() == Audience::All);
+        assert!(!self.exact || seen, "in an exact session everybody sees every component");
         assert!(self.fingerprints.len() <= FINGERPRINTS_MAX, "rules have at most {FINGERPRINTS_MAX} fingerprints");
-    }
-
-    /// The beginning of a recording of a session with these rules.
-    pub(super) fn start<I: Input>(&self, made: Made) -> Start {
-        let (tick_rate, stepping) = (self.tick_rate.get(), self.stepping);
-        Start { tick_rate, stepping, rules_hash: self.hash_with::<I>(), made }
     }
 
     /// A hash of the rules, but for fingerprints, and of the layout of the input, the same on every platform.
     pub fn hash_with<I: Input>(&self) -> u64 {
-        let Rules { tick_rate, stepping, exact, schema, fingerprints: _ } = self;
-        hash_of(&(tick_rate, stepping, exact, schema, I::columns()))
+        let Rules { tick_rate, exact, schema, fingerprints: _ } = self;
+        hash_of(&(tick_rate, exact, schema, I::columns()))
     }
 
     /// The parts that both ends have to have in common, each with its name and its hash.
     pub(super) fn parts_with<I: Input>(&self) -> Vec<(&'static str, u64)> {
         let own = [
             ("tick rate", hash_of(&self.tick_rate)),
-            ("stepping", hash_of(&self.stepping)),
             ("exact", hash_of(&self.exact)),
-            ("kinds of entity", hash_of(&self.schema)),
+            ("components", hash_of(&self.schema)),
             ("input", hash_of(&I::columns())),
         ];
         // The name counts too: another fingerprint in its place is another part.

@@ -4,9 +4,9 @@
 //! its datagrams of inputs, under the number of the request by which it holds. A server *answers* each request once, tells
 //! the answer until a later snapshot is acknowledged, and tells in every snapshot who holds what.
 
-use super::rowcode::RowCode;
-use crate::rollback::{Entity, KindSchema, PlayerId, ROW_WORDS_MAX, Writer, word_bits};
+use super::rowcode::{RowCode, read_entity, write_entity};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::{ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, RowKey, Writer, word_bits};
 
 /// How many requests a client has open at a time; more wait for the answers.
 pub(crate) const REQUESTS_MAX: usize = 8;
@@ -91,7 +91,7 @@ impl Answer {
 /// A row that goes up: what its holder has captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldRow {
-    pub entity: Entity,
+    pub key: RowKey,
     /// By which request it is held.
     pub request: u16,
     /// How many ticks before the newest input of the datagram it was captured.
@@ -127,7 +127,7 @@ impl Shared {
             if self.requests.len() == REQUESTS_MAX {
                 return Err(Malformed::OutOfRange("count of requests"));
             }
-            self.requests.push(read_request(reader, &code.rows)?);
+            self.requests.push(read_request(reader)?);
         }
         while reader.take(1)? == 1 {
             if self.rows.len() == HELD_ROWS_MAX {
@@ -139,7 +139,7 @@ impl Shared {
     }
 }
 
-pub(crate) fn write_request(request: &Request, writer: &mut BitWriter<'_>, code: &RowCode) {
+pub(crate) fn write_request(request: &Request, writer: &mut BitWriter<'_>) {
     writer.put(u64::from(request.number), 16);
     let claim = match request.claim {
         None => 0,
@@ -147,10 +147,10 @@ pub(crate) fn write_request(request: &Request, writer: &mut BitWriter<'_>, code:
         Some(Claim::Ownership) => 2,
     };
     writer.put(claim, 2);
-    code.write_name(writer, request.entity);
+    write_entity(writer, request.entity);
 }
 
-fn read_request(reader: &mut BitReader<'_>, code: &RowCode) -> Result<Request, Malformed> {
+fn read_request(reader: &mut BitReader<'_>) -> Result<Request, Malformed> {
     let mut number = 0;
     reader.u16(&mut number)?;
     let claim = match reader.take(2)? {
@@ -159,51 +159,46 @@ fn read_request(reader: &mut BitReader<'_>, code: &RowCode) -> Result<Request, M
         2 => Some(Claim::Ownership),
         _ => return Err(Malformed::OutOfRange("claim")),
     };
-    Ok(Request { number, entity: code.read_name(reader)?, claim })
+    Ok(Request { number, entity: read_entity(reader)?, claim })
 }
 
 /// How what goes up is coded: names as in snapshots, and of a row what the owner writes.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedCode {
     rows: RowCode,
-    /// By kind: the width of each word in bits, 0 for what the server writes.
+    /// By component: the width of each word in bits, 0 for what the server writes.
     widths: Vec<Vec<u8>>,
 }
 
 impl SharedCode {
-    pub(crate) fn new(kinds: &[KindSchema], rows: &RowCode) -> SharedCode {
-        let widths = |kind: &KindSchema| {
+    pub(crate) fn new(components: &[ComponentSchema], rows: &RowCode) -> SharedCode {
+        let widths = |component: &ComponentSchema| {
             let of_column = |column| {
-                let column: &crate::rollback::Column = column;
+                let column: &crate::world::Column = column;
                 let mut widths = word_bits(core::iter::once(column));
                 if column.writer == Writer::Server {
                     widths.fill(0);
                 }
                 widths
             };
-            kind.columns().flat_map(of_column).collect()
+            component.columns().flat_map(of_column).collect()
         };
-        SharedCode { rows: rows.clone(), widths: kinds.iter().map(widths).collect() }
-    }
-
-    /// How names are coded.
-    pub(crate) fn names(&self) -> &RowCode {
-        &self.rows
+        SharedCode { rows: rows.clone(), widths: components.iter().map(widths).collect() }
     }
 
     pub(crate) fn write_row(&self, row: &HeldRow, writer: &mut BitWriter<'_>) {
-        self.rows.write_name(writer, row.entity);
+        self.rows.write_key(writer, row.key);
         writer.put(u64::from(row.request), 16);
         writer.small(&mut { row.back }).expect("writing never fails");
         writer.put(u64::from(row.rests), 1);
-        for (word, width) in row.words.iter().zip(&self.widths[usize::from(row.entity.kind().0)]) {
+        for (word, width) in row.words.iter().zip(&self.widths[usize::from(row.key.component.0)]) {
             writer.put(u64::from(*word), u32::from(*width));
         }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the widths of what is read fit")]
     fn read_row(&self, reader: &mut BitReader<'_>) -> Result<HeldRow, Malformed> {
-        let entity = self.rows.read_name(reader)?;
+        let key = self.rows.read_key(reader)?;
         let (mut request, mut back) = (0, 0);
         reader.u16(&mut request)?;
         reader.small(&mut back)?;
@@ -212,16 +207,23 @@ impl SharedCode {
         }
         let rests = reader.take(1)? == 1;
         let mut words = [0; ROW_WORDS_MAX];
-        for (word, width) in words.iter_mut().zip(&self.widths[usize::from(entity.kind().0)]) {
+        for (word, width) in words.iter_mut().zip(&self.widths[usize::from(key.component.0)]) {
             *word = reader.take(u32::from(*width))? as u32;
         }
-        Ok(HeldRow { entity, request, back, rests, words })
+        Ok(HeldRow { key, request, back, rests, words })
     }
 }
 
+/// An entity that a client has authority over, by the row that its holder writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldEntity {
+    pub key: RowKey,
+    pub holder: Holder,
+}
+
 /// Writes who holds an entity, into a snapshot.
-pub(crate) fn write_holder(writer: &mut BitWriter<'_>, code: &RowCode, (entity, holder): (Entity, Holder)) {
-    code.write_name(writer, entity);
+pub(crate) fn write_holder(writer: &mut BitWriter<'_>, HeldEntity { key, holder }: &HeldEntity) {
+    write_entity(writer, key.entity);
     writer.small(&mut u32::from(holder.player.get())).expect("writing never fails");
     writer.put(u64::from(holder.claim == Claim::Ownership), 1);
     writer.put(u64::from(holder.authority), 16);
@@ -229,8 +231,8 @@ pub(crate) fn write_holder(writer: &mut BitWriter<'_>, code: &RowCode, (entity, 
 }
 
 /// The inverse of [`write_holder`].
-pub(crate) fn read_holder(reader: &mut BitReader<'_>, code: &RowCode) -> Result<(Entity, Holder), Malformed> {
-    let entity = code.read_name(reader)?;
+pub(crate) fn read_holder(reader: &mut BitReader<'_>) -> Result<(Entity, Holder), Malformed> {
+    let entity = read_entity(reader)?;
     let (mut player, mut authority, mut ownership) = (0, 0, 0);
     reader.small(&mut player)?;
     let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;

@@ -1,8 +1,8 @@
 //! What a rollback costs in steps and in copies of the world, where copies are expensive, and what it leaves to go back to.
 
-use crate::timeline::{ME, MINE, Mass, Masses, Push, THEIRS, both, push, tell};
+use crate::timeline::{ME, MINE, Mass, Masses, Push, THEIRS, both, first, push, tell};
 use foretell::rollback::Timeline;
-use foretell::{Rows, State, Step, Tick, TickRate, World};
+use foretell::{Rows, Schema, Simulate, Step, Tick, TickRate, World};
 use std::cell::Cell;
 
 /// Masses that count.
@@ -13,13 +13,20 @@ struct Counted {
     copies: Cell<u32>,
 }
 
-impl World for Counted {
+impl Simulate for Counted {
     type Input = Push;
-    type Saved = <Masses as World>::Saved;
 
-    fn step(&mut self, step: &Step<'_, Push>) {
+    fn step(&mut self, step: &mut Step<'_, Push>) {
         self.steps += 1;
         self.masses.step(step);
+    }
+}
+
+impl World for Counted {
+    type Saved = <Masses as World>::Saved;
+
+    fn schema() -> Schema {
+        Masses::schema()
     }
 
     fn save(&self, into: &mut Self::Saved) {
@@ -36,7 +43,7 @@ impl World for Counted {
         self.masses.take(from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
+    fn publish(&mut self, rows: &mut Rows) {
         self.masses.publish(rows);
     }
 
@@ -55,12 +62,12 @@ struct Played {
 
 impl Played {
     fn new(saved_every: u32) -> Played {
-        let mut full = Rows::new(&Mass::schema());
-        [MINE, THEIRS].into_iter().for_each(|entity| full.set(entity, &Mass::default()));
+        let mut full = Rows::new(&Masses::schema());
+        [MINE, THEIRS].into_iter().for_each(|entity| full.set(first(entity), &Mass::default()));
         let mut world = Counted::default();
         world.adopt(&full);
-        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, saved_every);
-        timeline.begin(&world, Tick::ZERO);
+        let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 128, saved_every);
+        timeline.begin(&mut world, Tick::ZERO);
         timeline.switch(&mut world, Tick::ZERO, &both(), &full);
         let mut played = Played { timeline, world };
         played.play_on(100);
@@ -70,7 +77,7 @@ impl Played {
     fn play_on(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.timeline.give(self.timeline.present(), push(1));
-            self.timeline.advance(&mut self.world, &Rows::new(&Mass::schema()));
+            self.timeline.advance(&mut self.world, &Rows::new(&Masses::schema()));
         }
     }
 
@@ -92,7 +99,7 @@ impl Played {
 
 fn rewrite(played: &mut Played, start: Tick) {
     let mut authority = played.timeline.rows(start).expect("remembered").clone();
-    authority.set(MINE, &Mass { at: [f64::from(start.get())], speed: [0.5] });
+    authority.set(first(MINE), &Mass { at: [f64::from(start.get())], speed: [0.5] });
     played.timeline.rewrite(&mut played.world, start, &authority);
 }
 

@@ -1,6 +1,6 @@
 //! The derives: what they describe, and that what is written is what is read, bit for bit.
 
-use foretell::{Audience, Column, Input, Kind, Meaning, State, Writer};
+use foretell::{Audience, Column, ComponentSchema, Input, Meaning, State, Writer};
 use proptest::prelude::*;
 
 /// Every type of field.
@@ -77,7 +77,7 @@ enum Thing {
         rotation: [f64; 4],
         fuel: u16,
     },
-    #[state(owner)]
+    #[state(audience = owner)]
     Purse(u64, [i8; 2]),
     Flag,
     Shot(#[state(position)] f64, #[state(velocity)] f64),
@@ -100,6 +100,16 @@ fn thing() -> impl Strategy<Value = Thing> {
         (-1e9..1e9, -1e9..1e9).prop_map(|(position, velocity)| Thing::Shot(position, velocity)),
         Just(()).prop_map(|()| Thing::Empty {}),
     ]
+}
+
+/// The words of one of its components; `None` where it does not have it.
+fn written<S: State>(state: &S, nth: usize) -> Option<Vec<u32>> {
+    let mut row = vec![0; S::components()[nth].words()];
+    state.write(nth, &mut row).then_some(row)
+}
+
+fn columns<S: State>(nth: usize) -> Vec<Column> {
+    S::components()[nth].columns().cloned().collect()
 }
 
 fn described(columns: &[Column]) -> Vec<(&str, usize, Meaning)> {
@@ -133,15 +143,19 @@ proptest! {
         let (r#type, kind) = (turn.map(f32::from), spin.map(f32::from));
         let body = Body { words: position, r#type, field_0: velocity, kind, other };
         let mut row = [0; 20];
-        body.write(&mut row);
-        prop_assert_eq!(Body::read(body.kind(), &row), body);
+        prop_assert!(State::write(&body, 0, &mut row));
+        prop_assert_eq!(<Body as State>::read(0, &row), Some(body));
     }
 
     #[test]
     fn an_enum_state_comes_back_as_the_variant_it_was(thing in thing()) {
-        let mut row = vec![0; Thing::schema().kind(thing.kind()).words()];
-        thing.write(&mut row);
-        prop_assert_eq!(Thing::read(thing.kind(), &row), thing);
+        let had: Vec<_> = (0..Thing::COMPONENTS).filter_map(|nth| written(&thing, nth).map(|row| (nth, row))).collect();
+        let [(nth, row)] = had.as_slice() else { panic!("a value has one variant: {had:?}") };
+        let read = Thing::read(*nth, row);
+        prop_assert_eq!(read.as_ref(), Some(&thing));
+        let mut other = Thing::Flag;
+        other.adopt(*nth, row);
+        prop_assert_eq!(other, thing);
     }
 }
 
@@ -204,9 +218,9 @@ fn an_input_is_not_written_into_too_few_words() {
 }
 
 #[test]
-fn a_struct_is_one_kind_and_its_fields_mean_what_they_say() {
-    let schema = Body::schema();
-    let [body] = schema.kinds() else { panic!("a struct is one kind") };
+fn a_struct_of_one_audience_is_one_component_and_its_fields_mean_what_they_say() {
+    const { assert!(!Body::IS_CHOICE) };
+    let [body]: [ComponentSchema; Body::COMPONENTS] = Body::components().try_into().expect("as many as it says");
     assert_eq!((body.name(), body.words(), body.audience()), ("Body", 20, Audience::All));
     let expected = [
         ("words", 6, Meaning::Position),
@@ -215,30 +229,32 @@ fn a_struct_is_one_kind_and_its_fields_mean_what_they_say() {
         ("kind", 3, Meaning::AngularVelocity),
         ("other", 1, Meaning::Plain),
     ];
-    assert_eq!(described(&body.columns().cloned().collect::<Vec<_>>()), expected);
+    assert_eq!(described(&columns::<Body>(0)), expected);
 }
 
 #[derive(State, PartialEq, Debug)]
 struct Lantern {
     #[state(blended)]
     glow: f32,
-    #[state(by_owner, blended)]
+    #[state(writer = owner, blended)]
     colours: [f64; 5],
     lit: bool,
 }
 
 #[test]
-fn a_kind_has_any_number_of_blended_fields() {
-    let columns: Vec<_> = Lantern::schema().kind(Kind(0)).columns().cloned().collect();
+fn a_component_has_any_number_of_blended_fields() {
+    let columns = columns::<Lantern>(0);
     let expected = [("glow", 1, Meaning::Blended), ("colours", 10, Meaning::Blended), ("lit", 1, Meaning::Plain)];
     assert_eq!(described(&columns), expected);
     assert_eq!(columns.iter().map(|column| column.writer == Writer::Owner).collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[test]
-fn a_variant_is_a_kind_of_its_own_with_its_own_audience() {
-    let schema = Thing::schema();
-    let kinds: Vec<_> = schema.kinds().iter().map(|kind| (kind.name(), kind.words(), kind.audience())).collect();
+fn a_variant_is_a_component_of_its_own_with_its_own_audience() {
+    const { assert!(Thing::IS_CHOICE) };
+    let components = Thing::components();
+    let of = |component: &ComponentSchema| (component.name().to_owned(), component.words(), component.audience());
+    let components: Vec<_> = components.iter().map(of).collect();
     let expected = [
         ("Ship", 11, Audience::All),
         ("Purse", 4, Audience::Owner),
@@ -246,20 +262,19 @@ fn a_variant_is_a_kind_of_its_own_with_its_own_audience() {
         ("Shot", 4, Audience::All),
         ("Empty", 0, Audience::All),
     ];
-    assert_eq!(kinds, expected);
-    assert_eq!(Thing::Purse(0, [0, 0]).kind(), Kind(1));
-    assert_eq!(Thing::Empty {}.kind(), Kind(4));
-    let shot: Vec<_> = schema.kind(Kind(3)).columns().cloned().collect();
-    assert_eq!(described(&shot), [("0", 2, Meaning::Position), ("1", 2, Meaning::Velocity)]);
+    assert_eq!(components, expected.map(|(name, words, audience)| (name.to_owned(), words, audience)));
+    assert_eq!(written(&Thing::Purse(1, [2, -1]), 1), Some(vec![1, 0, 2, 0xff]));
+    assert_eq!(written(&Thing::Empty {}, 4), Some(vec![]));
+    assert_eq!(described(&columns::<Thing>(3)), [("0", 2, Meaning::Position), ("1", 2, Meaning::Velocity)]);
 }
 
 #[test]
 fn a_struct_may_belong_to_its_owner_alone() {
     #[derive(State)]
-    #[state(owner)]
+    #[state(audience = owner)]
     struct Hand([u8; 5]);
-    assert_eq!(Hand([0; 5]).kind(), Kind(0));
-    assert_eq!(Hand::schema().kind(Kind(0)).audience(), Audience::Owner);
+    assert!(written(&Hand([0; 5]), 0).is_some());
+    assert_eq!(Hand::components()[0].audience(), Audience::Owner);
 }
 
 #[test]
@@ -269,20 +284,22 @@ fn one_type_may_be_both_and_means_something_only_as_a_state() {
         #[state(position)]
         at: [f32; 2],
     }
-    assert_eq!(Cursor::columns()[0].meaning, Meaning::Plain);
-    assert_eq!(Cursor::schema().kind(Kind(0)).columns().next().map(|column| column.meaning), Some(Meaning::Position));
+    assert_eq!(<Cursor as Input>::columns()[0].meaning, Meaning::Plain);
+    assert_eq!(columns::<Cursor>(0)[0].meaning, Meaning::Position);
 }
 
 #[test]
-#[should_panic(expected = "kind 5 is none of the kinds of `Thing`, which number 5")]
-fn reading_a_kind_that_an_enum_does_not_have_panics() {
-    let _ = Thing::read(Kind(5), &[0; 64]);
+#[should_panic(expected = "component 5 is none of `Thing`, which has 5")]
+fn reading_a_component_that_an_enum_does_not_have_panics() {
+    let _ = Thing::read(5, &[0; 64]);
 }
 
 #[test]
-#[should_panic(expected = "kind 1 is none of the kinds of `Body`, which number 1")]
-fn reading_a_kind_that_a_struct_does_not_have_panics() {
-    let _ = Body::read(Kind(1), &[0; 64]);
+#[should_panic(expected = "component 1 is none of `Body`, which has 1")]
+fn writing_a_component_that_a_struct_does_not_have_panics() {
+    let kind = [0.0; 3];
+    let body = Body { words: [0.0; 3], r#type: [0.0; 4], field_0: [0.0; 3], kind, other: 0 };
+    State::write(&body, 1, &mut [0; 64]);
 }
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
@@ -305,16 +322,18 @@ enum Furniture {
 
 #[test]
 fn a_flattened_field_stands_as_its_own_fields_with_their_meanings() {
-    let schema = Furniture::schema();
-    let chair: Vec<_> = schema.kind(Kind(0)).columns().map(|column| (&*column.name, column.meaning)).collect();
+    let chair = columns::<Furniture>(0);
+    let chair: Vec<_> = chair.iter().map(|column| (&*column.name, column.meaning)).collect();
     let plain = Meaning::Plain;
     assert_eq!(chair, [("legs", plain), ("at", Meaning::Position), ("awake", plain), ("price", plain)]);
-    assert_eq!(schema.kind(Kind(1)).words(), 4);
+    assert_eq!(Furniture::components()[1].words(), 4);
 
     let placed = Placed { at: [1.0, -0.0, 3.0], awake: true };
-    for state in [Furniture::Chair { legs: 3, placed, price: 1 << 40 }, Furniture::Table(placed)] {
-        let mut words = [0; 64];
-        state.write(&mut words[..schema.kind(state.kind()).words()]);
-        assert_eq!(Furniture::read(state.kind(), &words), state);
+    for (nth, mut state) in
+        [Furniture::Chair { legs: 3, placed, price: 1 << 40 }, Furniture::Table(placed)].into_iter().enumerate()
+    {
+        let words = written(&state, nth).expect("it is this one");
+        assert_eq!(Furniture::read(nth, &words).as_ref(), Some(&state));
+        assert_eq!(state.part_mut::<Placed>(), Some(&mut placed.clone()));
     }
 }

@@ -6,8 +6,6 @@ mod arena;
 mod projectiles;
 #[path = "../../examples/shared.rs"]
 mod shared;
-#[path = "../../examples/timestamped.rs"]
-mod timestamped;
 
 #[test]
 fn the_arena_example_plays_five_seconds() {
@@ -17,11 +15,6 @@ fn the_arena_example_plays_five_seconds() {
 #[test]
 fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
     projectiles::main();
-}
-
-#[test]
-fn the_example_of_timestamped_mode_ends_where_it_says() {
-    timestamped::main();
 }
 
 #[test]

@@ -1,16 +1,13 @@
-//! Golden vectors of the source articles: Hermite (P8), Catmull-Rom (P9), dead reckoning (P5, D20), and the remote avatar
-//! in its five styles (P1, P2, P4, P5, P10).
+//! Golden vectors of the source articles: Hermite (P8), Catmull-Rom (P9), dead reckoning (P5, D20), and an
+//! owner's velocity.
 
-use crate::vectors::{bits, cases, number, numbers, pattern, single};
-use foretell::motion::curve::{
-    Avatar, Style, catmull_rom, dead_reckon, hermite, hermite_derivative, lag_seconds, owner_velocity,
-};
+use crate::vectors::{bits, cases, number, numbers, single};
+use foretell::motion::curve::{catmull_rom, dead_reckon, hermite, hermite_derivative, owner_velocity};
 use serde_json::Value;
 
 const HERMITE: &str = include_str!("../../../../vectors/hermite.json");
 const CATMULL_ROM: &str = include_str!("../../../../vectors/catmull_rom.json");
 const DEAD_RECKONING: &str = include_str!("../../../../vectors/dead_reckoning.json");
-const AVATAR: &str = include_str!("../../../../vectors/avatar_remote.json");
 
 /// Both precisions of one case.
 fn assert_exact(in_f64: [f64; 3], in_f32: [f32; 3], expected: &Value, case: &Value) {
@@ -55,16 +52,6 @@ fn catmull_rom_curves_match_in_every_bit() {
 }
 
 #[test]
-fn lags_wrap_and_are_never_negative_as_recorded() {
-    for case in cases(DEAD_RECKONING, "fn", &"lag_seconds".into()) {
-        let clock = |key: &str| case[key].as_str().expect("a quoted number").parse::<u32>().expect("milliseconds");
-        let (now, sent) = (clock("now_ms"), clock("sent_ms"));
-        assert_eq!(lag_seconds::<f64>(now, sent).to_bits(), number(&case["f64"]).to_bits(), "{case}");
-        assert_eq!(lag_seconds::<f32>(now, sent).to_bits(), pattern(&case["f32_bits"]), "{case}");
-    }
-}
-
-#[test]
 fn dead_reckoning_and_the_velocity_of_an_owner_match_in_every_bit() {
     for case in cases(DEAD_RECKONING, "fn", &"dead_reckon".into()) {
         let (position, velocity): ([f64; 3], [f64; 3]) = (numbers(&case["pos"]), numbers(&case["vel"]));
@@ -77,47 +64,5 @@ fn dead_reckoning_and_the_velocity_of_an_owner_match_in_every_bit() {
         let dt = number(&case["dt"]);
         let in_f32 = owner_velocity(previous.map(single), current.map(single), single(dt));
         assert_exact(owner_velocity(previous, current, dt), in_f32, &case, &case);
-    }
-}
-
-/// Where the avatar is after each update of a case, in both precisions.
-fn run(style: Style, case: &Value) -> Vec<([f64; 3], [f32; 3])> {
-    let (start, period) = (numbers(&case["start"]), number(&case["period"]));
-    let mut wide = Avatar::new(style, period, start);
-    let mut narrow = Avatar::new(style, single(period), start.map(single));
-    let mut shown = Vec::new();
-    for event in case["events"].as_array().expect("a list of events") {
-        if event[0] == "recv" {
-            let (position, velocity): ([f64; 3], [f64; 3]) = (numbers(&event[1]), numbers(&event[2]));
-            let lag = number(&event[3]);
-            wide.receive(position, velocity, lag);
-            narrow.receive(position.map(single), velocity.map(single), single(lag));
-        } else {
-            let dt = number(&event[1]);
-            shown.push((wide.update(dt), narrow.update(single(dt))));
-        }
-    }
-    shown
-}
-
-#[test]
-fn the_articles_avatar_is_shown_where_it_was_in_every_style() {
-    for (style, mode) in [
-        (Style::Minimal, "minimal"),
-        (Style::Lerp, "lerp"),
-        (Style::Extrapolate, "extrapolate"),
-        (Style::DeadReckoning, "dead_reckoning"),
-        (Style::Combined, "combined"),
-    ] {
-        for case in cases(AVATAR, "mode", &mode.into()) {
-            let shown = run(style, &case);
-            let name = (&case["mode"], &case["name"]);
-            assert_eq!(case["positions_f64"].as_array().map(Vec::len), Some(shown.len()), "{name:?}");
-            for (frame, (wide, narrow)) in shown.into_iter().enumerate() {
-                assert_eq!(wide, numbers(&case["positions_f64"][frame]), "{name:?}, frame {frame}");
-                let narrow = narrow.map(f32::to_bits);
-                assert_eq!(narrow, bits(&case["positions_f32_bits"][frame]), "{name:?}, frame {frame}");
-            }
-        }
     }
 }

@@ -1,14 +1,14 @@
 //! The way of an input: from the player to the step, with what the player saw, and what is refused on the way.
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::Conditions;
-use foretell::rollback::InputStatus;
-use foretell::validation::Offence;
+use foretell::session::Offence;
+use foretell::world::InputStatus;
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server,
-    ServerConfig, State, Step, Stepping, Tick, World,
+    Client, ClientConfig, Frame, Input, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate,
+    State, Step, Table, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::Conditions;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Aim {
@@ -27,23 +27,31 @@ struct Shooter {
 type Seen = (Tick, PlayerId, Aim, InputStatus, Option<f64>);
 
 /// Moves each shooter to where they aim, and writes down every input.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 struct Range {
-    shooters: Vec<(Entity, Shooter)>,
+    shooters: Table<Shooter>,
+    /// No part of the state.
+    #[world(constant)]
     seen: Vec<Seen>,
 }
 
-impl World for Range {
-    type Input = Aim;
-    type Saved = Vec<(Entity, Shooter)>;
+impl Range {
+    /// How often the only one has shot.
+    fn shots(&self) -> u32 {
+        self.shooters.iter().next().expect("somebody").shots
+    }
+}
 
-    fn step(&mut self, step: &Step<'_, Aim>) {
+impl Simulate for Range {
+    type Input = Aim;
+
+    fn step(&mut self, step: &mut Step<'_, Aim>) {
+        self.shooters.remove_left(step);
         for player in step.joined() {
-            self.shooters.push((step.spawn(Kind(0), *player), Shooter::default()));
+            self.shooters.spawn(step, *player, Shooter::default());
         }
-        self.shooters.retain(|(entity, _)| !step.left().contains(&entity.player()));
-        for (entity, shooter) in &mut self.shooters {
-            let Some(input) = step.input(entity.player()) else { continue };
+        for mut shooter in self.shooters.simulated(step) {
+            let Some(input) = step.input(shooter.owner()) else { continue };
             shooter.position = input.input.at.map(f64::from);
             shooter.shots += u32::from(input.input.shots);
             if step.is_authority() {
@@ -51,22 +59,6 @@ impl World for Range {
                 self.seen.push((step.tick(), input.player, input.input, input.status, presented));
             }
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.shooters);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.shooters.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.shooters);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.shooters);
     }
 }
 
@@ -88,8 +80,8 @@ impl Driver<Range> for Aiming {
     }
 }
 
-fn session(stepping: Stepping, players: usize) -> Simulation<Range> {
-    let rules = Rules { stepping, ..Rules::new(Shooter::schema()) };
+fn session(players: usize) -> Simulation<Range> {
+    let rules = Rules::new(Range::schema());
     let mut simulation = Simulation::new(rules, ServerConfig::default(), Range::default(), 1);
     for player in 0..players {
         let conditions =
@@ -102,7 +94,7 @@ fn session(stepping: Stepping, players: usize) -> Simulation<Range> {
 
 #[test]
 fn each_input_is_asked_for_once_and_applied_in_its_own_tick_with_what_the_player_saw() {
-    let mut simulation = session(Stepping::Clock, 2);
+    let mut simulation = session(2);
     let mut aiming = Aiming::default();
     simulation.run_until(Instant::from_micros(6_000_000), &mut aiming);
     for player in 0..2 {
@@ -129,30 +121,13 @@ fn each_input_is_asked_for_once_and_applied_in_its_own_tick_with_what_the_player
     assert_eq!(aiming.corrections, 0);
 }
 
-#[test]
-fn a_server_that_is_stepped_by_arriving_inputs_serves_several_players_each_at_their_own_tick() {
-    let mut simulation = session(Stepping::Arrivals, 3);
-    let mut aiming = Aiming::default();
-    simulation.run_until(Instant::from_micros(6_000_000), &mut aiming);
-    // A join comes as rows, once; nothing else is corrected.
-    assert!(aiming.corrections <= 3, "{}", aiming.corrections);
-    for host in &simulation.players {
-        let id = host.client.player().expect("joined");
-        let ticks: Vec<_> =
-            simulation.server.world.seen.iter().filter(|seen| seen.1 == id).map(|seen| seen.0).collect();
-        assert!(ticks.len() > 300, "{}", ticks.len());
-        assert!(ticks.iter().enumerate().all(|(nth, tick)| tick.get() as usize == nth), "every tick once, from 0");
-        assert!(host.client.stats().outcomes.agreed > 200);
-    }
-}
-
 /// Both ends, joined, and the datagram of one input.
 fn one_datagram(aim: Aim) -> (Server<Range>, Range, Vec<u8>) {
-    let rules = Rules::new(Shooter::schema());
+    let rules = Rules::new(Range::schema());
     let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
     let player = server.join(PeerId(5));
     let mut world = Range::default();
-    let mut client = Client::joined(rules, ClientConfig::default(), (player, 0), Instant::ZERO, &world);
+    let mut client = Client::joined(rules, ClientConfig::default(), (player, 0), Instant::ZERO, &mut world);
     let mut outbox = Outbox::new();
     client.update(Instant::ZERO, &mut world, &mut |_| aim, &mut outbox);
     let datagram = outbox.iter().next().expect("one datagram").1.to_vec();
@@ -167,7 +142,7 @@ fn a_number_that_is_not_finite_is_refused_and_counted() {
         server.update(Instant::ZERO, &mut world, &mut Outbox::new());
         let stats = server.stats(PlayerId::new(1)).expect("joined");
         assert_eq!((stats.ledger.count(Offence::NotFinite), stats.inputs_applied), (1, 0));
-        assert_eq!(world.shooters[0].1.shots, 0);
+        assert_eq!(world.shots(), 0);
     }
 }
 
@@ -180,13 +155,13 @@ fn a_duplicate_is_applied_once_and_an_input_for_another_connection_not_at_all() 
     server.update(Instant::ZERO, &mut world, &mut Outbox::new());
     server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
     server.update(Instant::from_micros(20_000), &mut world, &mut Outbox::new());
-    assert_eq!(world.shooters[0].1.shots, 2, "once in its tick, and repeated by the gap policy in the next");
+    assert_eq!(world.shots(), 2, "once in its tick, and repeated by the gap policy in the next");
     assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs_applied, 1);
 }
 
 #[test]
 fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
-    let mut simulation = session(Stepping::Clock, 2);
+    let mut simulation = session(2);
     let mut aiming = Aiming::default();
     simulation.run_until(Instant::from_micros(3_000_000), &mut aiming);
     let mut outbox = Outbox::new();
@@ -205,21 +180,8 @@ fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
 }
 
 #[test]
-fn a_client_of_a_waiting_server_that_slept_asks_for_no_input_of_the_slept_ticks() {
-    let mut simulation = session(Stepping::Arrivals, 1);
-    simulation.players[0].host.clock_mut().stall(Instant::from_micros(3_000_000), Duration::from_secs(20));
-    let mut aiming = Aiming::default();
-    simulation.run_until(Instant::from_micros(30_000_000), &mut aiming);
-    // 10 s awake, at 64 Hz.
-    let asked = aiming.asked.len();
-    assert!((600..700).contains(&asked), "{asked}");
-    let stats = simulation.players[0].client.stats();
-    assert!(stats.resyncs == 0 && aiming.corrections <= 1, "{stats:?}");
-}
-
-#[test]
 fn a_client_that_slept_a_minute_plays_on_at_once_and_never_simulates_what_it_slept_through() {
-    let mut simulation = session(Stepping::Clock, 1);
+    let mut simulation = session(1);
     simulation.players[0].host.clock_mut().stall(Instant::from_micros(3_000_000), Duration::from_secs(60));
     let mut aiming = Aiming::default();
     simulation.run_until(Instant::from_micros(64_000_000), &mut aiming);
@@ -233,12 +195,12 @@ fn a_client_that_slept_a_minute_plays_on_at_once_and_never_simulates_what_it_sle
 
 #[test]
 fn datagrams_of_another_epoch_change_nothing_on_either_end() {
-    let rules = Rules::new(Shooter::schema());
+    let rules = Rules::new(Range::schema());
     let mut ends = [3, 4].map(|epoch| {
         let mut server = Server::new(rules.clone(), ServerConfig::default(), epoch, Instant::ZERO);
         let player = server.join(PeerId(0));
         let mut world = Range::default();
-        let client = Client::joined(rules.clone(), ClientConfig::default(), (player, epoch), Instant::ZERO, &world);
+        let client = Client::joined(rules.clone(), ClientConfig::default(), (player, epoch), Instant::ZERO, &mut world);
         let (mut to_client, to_server) = (Outbox::new(), Outbox::new());
         server.update(Instant::ZERO, &mut world, &mut to_client);
         (server, client, world, to_client, to_server)

@@ -1,12 +1,13 @@
 //! A timeline that saves its world now and then against one that saves it in every tick, through the same turns.
 
-use crate::timeline::{ME, MINE, Mass, Masses, THEIRS, both, push, tell};
-use foretell::rollback::{Predicted, Timeline};
-use foretell::{Entity, Kind, PlayerId, Rows, State, Tick, TickRate};
+use crate::timeline::{ME, MINE, Mass, Masses, THEIRS, both, first, push, tell};
+use foretell::rollback::Timeline;
+use foretell::world::Predicted;
+use foretell::{Entity, PlayerId, Rows, Tick, TickRate, World};
 use proptest::prelude::*;
 
 /// Of a player who is never predicted.
-const SEEN: Entity = Entity::new(Kind(0), PlayerId::new(3), Tick::ZERO, 0);
+const SEEN: Entity = Entity::new(PlayerId::new(3), Tick::ZERO, 0);
 
 /// What may happen to a timeline. Ticks are counted back from the settled one, as far as is confirmed.
 #[derive(Clone, Debug)]
@@ -41,12 +42,11 @@ struct Run {
 
 impl Run {
     fn new(horizon: u32, checkpoint_every: u32) -> Run {
-        let mut world = Masses::default();
-        world.masses.insert(MINE, Mass::default());
-        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), horizon, checkpoint_every);
-        timeline.begin(&world, Tick::ZERO);
-        let mut full = Rows::new(&Mass::schema());
-        [MINE, THEIRS].into_iter().for_each(|entity| full.set(entity, &Mass::default()));
+        let mut world = Masses::with_mine(Mass::default());
+        let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), horizon, checkpoint_every);
+        timeline.begin(&mut world, Tick::ZERO);
+        let mut full = Rows::new(&Masses::schema());
+        [MINE, THEIRS].into_iter().for_each(|entity| full.set(first(entity), &Mass::default()));
         timeline.switch(&mut world, Tick::ZERO, &both(), &full);
         let mut run = Run { timeline, world };
         (0..50).for_each(|force| run.advance(force));
@@ -54,9 +54,9 @@ impl Run {
     }
 
     fn advance(&mut self, force: i16) {
-        let mut proxies = Rows::new(&Mass::schema());
+        let mut proxies = Rows::new(&Masses::schema());
         if force % 3 == 0 {
-            proxies.set(SEEN, &Mass { at: [f64::from(force)], speed: [0.0] });
+            proxies.set(first(SEEN), &Mass { at: [f64::from(force)], speed: [0.0] });
         }
         self.timeline.give(self.timeline.present(), push(force));
         self.timeline.advance(&mut self.world, &proxies);
@@ -69,7 +69,7 @@ impl Run {
         match *turn {
             Turn::Advance(force) => self.advance(force),
             Turn::Rewrite(_, at) => {
-                authority.set(MINE, &Mass { at: [f64::from(at)], speed: [0.5] });
+                authority.set(first(MINE), &Mass { at: [f64::from(at)], speed: [0.5] });
                 timeline.rewrite(world, tick, &authority);
                 return true;
             }
@@ -78,7 +78,7 @@ impl Run {
             Turn::Switch(_, everybody) => {
                 let predicted = if everybody { both() } else { Predicted::own(ME) };
                 if timeline.settled() == timeline.present() && *timeline.predicted() != predicted {
-                    authority.set(THEIRS, &Mass { at: [1.0], speed: [0.25] });
+                    authority.set(first(THEIRS), &Mass { at: [1.0], speed: [0.25] });
                     timeline.switch(world, tick, &predicted, &authority);
                     return true;
                 }
@@ -116,7 +116,7 @@ fn go_through(turns: &[Turn], horizon: u32, checkpoint_every: u32, budgets: &[u3
         let tick = settled.back(back).unwrap_or(confirmed).max(confirmed);
         // What is not remembered any more can't be rewritten.
         let known = runs[0].timeline.rows(tick).filter(|_| tick >= oldest(&runs)).cloned();
-        let known = known.unwrap_or_else(|| Rows::new(&Mass::schema()));
+        let known = known.unwrap_or_else(|| Rows::new(&Masses::schema()));
         if tick >= oldest(&runs) || matches!(turn, Turn::Advance(_) | Turn::SeekPresent) {
             let are_confirmed = runs.each_mut().map(|run| run.take(turn, tick, &known));
             confirmed = if are_confirmed[0] { tick } else { confirmed };

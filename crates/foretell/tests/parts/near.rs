@@ -1,14 +1,14 @@
 //! What is near is predicted, and the rest interpolated (`Predict::Near`): who walks through a field of floats.
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::vector::squared_distance;
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::{Predict, Source};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick,
+    Client, ClientConfig, Entity, Frame, Input, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
     World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeMap;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
@@ -25,61 +25,41 @@ struct Thing {
     velocity: [f64; 3],
 }
 
-#[derive(Clone, Default)]
-struct Field(BTreeMap<Entity, Thing>);
+#[derive(World, Default)]
+struct Field(Table<Thing>);
 
 const FLOATS: u8 = 120;
 const WITHIN_M: f64 = 3.0;
 const UNTIL_M: f64 = 4.0;
 const WALKS_MPS: f64 = 5.0;
 
-impl World for Field {
+impl Simulate for Field {
     type Input = Walk;
-    type Saved = Field;
 
-    fn step(&mut self, step: &Step<'_, Walk>) {
+    fn step(&mut self, step: &mut Step<'_, Walk>) {
         if step.is_authority() && step.tick() == Tick::ZERO {
             for nth in 0..FLOATS {
                 let float = Thing {
                     at: [f64::from(nth) * 0.5, 0.0, 1.0],
                     velocity: [0.0, 0.5 + f64::from(nth % 5) * 0.3, 0.0],
                 };
-                self.0.insert(step.spawn(Kind(0), PlayerId::SERVER), float);
+                self.0.spawn(step, PlayerId::SERVER, float);
             }
         }
         for player in step.joined() {
-            self.0.insert(step.spawn(Kind(0), *player), Thing::default());
+            self.0.spawn(step, *player, Thing::default());
         }
-        for (entity, thing) in &mut self.0 {
-            if step.role(*entity) == Role::Proxy {
-                continue;
-            }
-            if let Some(input) = step.input(entity.player()) {
+        for mut thing in self.0.simulated(step) {
+            if let Some(input) = step.input(thing.owner()) {
                 thing.velocity = [f64::from(input.input.along) * WALKS_MPS, 0.0, 0.0];
             }
-            if entity.player() == PlayerId::SERVER && thing.at[1].abs() > 0.5 {
+            if thing.owner() == PlayerId::SERVER && thing.at[1].abs() > 0.5 {
                 thing.velocity[1] = thing.velocity[1].abs() * -thing.at[1].signum();
             }
             for axis in 0..3 {
                 thing.at[axis] += thing.velocity[axis] * step.seconds();
             }
         }
-    }
-
-    fn save(&self, into: &mut Field) {
-        into.0.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Field) {
-        self.0.clone_from(&from.0);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -108,7 +88,7 @@ impl Driver<Field> for Look {
         let mut floats = Vec::new();
         client.present(at.local, |view| {
             let shown = view.pose().position;
-            if view.entity.player() == PlayerId::SERVER {
+            if view.owner == PlayerId::SERVER {
                 floats.push((view.entity, shown, view.source == Source::Predicted));
             } else {
                 own = Some(shown);
@@ -132,7 +112,7 @@ impl Driver<Field> for Look {
 
 #[test]
 fn what_is_near_is_predicted_and_goes_over_without_a_jump() {
-    let mut simulation = Simulation::new(Rules::new(Thing::schema()), ServerConfig::default(), Field::default(), 5);
+    let mut simulation = Simulation::new(Rules::new(Field::schema()), ServerConfig::default(), Field::default(), 5);
     let latency = Duration::from_millis(75);
     let conditions = Conditions { latency, loss: Loss::Uniform(0.03), ..Conditions::default() };
     let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };

@@ -1,8 +1,8 @@
 //! The machine that rolls back: what it simulates again is what it simulated before, but for what the authority changed.
 
-use foretell::rollback::{InputStatus, PlayerInput, Predicted, Timeline, Told};
-use foretell::{Entity, Input, Kind, PlayerId, Role, Rows, State, Step, Tick, TickRate, World};
-use std::collections::BTreeMap;
+use foretell::rollback::{Timeline, Told};
+use foretell::world::{InputStatus, PlayerInput, Predicted};
+use foretell::{Entity, Input, Owned, PlayerId, Rows, Simulate, State, Step, Table, Tick, TickRate, World};
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Push {
@@ -19,68 +19,59 @@ pub(crate) struct Mass {
 
 pub(crate) const ME: PlayerId = PlayerId::new(1);
 pub(crate) const THEM: PlayerId = PlayerId::new(2);
-pub(crate) const MINE: Entity = Entity::new(Kind(0), ME, Tick::ZERO, 0);
-pub(crate) const THEIRS: Entity = Entity::new(Kind(0), THEM, Tick::ZERO, 0);
+pub(crate) const MINE: Entity = Entity::new(ME, Tick::ZERO, 0);
+pub(crate) const THEIRS: Entity = Entity::new(THEM, Tick::ZERO, 0);
 
 /// My masses are drawn towards all others, wherever they come from; a strong push spawns a spark, and
 /// one the other way puts them out.
-#[derive(Clone, Default)]
+#[derive(World, Clone, Default)]
 pub(crate) struct Masses {
-    pub(crate) masses: BTreeMap<Entity, Mass>,
+    pub(crate) masses: Table<Mass>,
+    /// No part of the state.
+    #[world(constant)]
     first_times: u32,
 }
 
-impl World for Masses {
-    type Input = Push;
-    type Saved = BTreeMap<Entity, Mass>;
+impl Masses {
+    /// With this one, which is mine.
+    pub(crate) fn with_mine(mass: Mass) -> Masses {
+        let mut masses = Masses::default();
+        masses.masses.insert(first(MINE), mass);
+        masses
+    }
+}
 
-    fn step(&mut self, step: &Step<'_, Push>) {
+/// An entity and the player for whom it was spawned.
+pub(crate) fn first(entity: Entity) -> Owned {
+    Owned { entity, owner: entity.spawned_for() }
+}
+
+impl Simulate for Masses {
+    type Input = Push;
+
+    fn step(&mut self, step: &mut Step<'_, Push>) {
         self.first_times += u32::from(step.first_time());
-        let others = self.masses.iter().filter(|(entity, _)| entity.player() != ME);
-        let drawn: f64 = others.map(|(_, mass)| mass.at[0]).sum();
-        for (entity, mass) in &mut self.masses {
-            if step.role(*entity) == Role::Predicted {
-                mass.speed[0] *= if step.canonical() { 0.5 } else { 1.0 };
-                let force = step.input(entity.player()).map_or(0, |input| input.input.force);
-                let drawn = if entity.player() == ME { drawn - mass.at[0] } else { 0.0 };
-                mass.speed[0] += f64::from(force) * 0.01 + 0.001 * drawn;
-                mass.at[0] += mass.speed[0];
-            }
+        let others = self.masses.iter().filter(|mass| mass.owner() != ME);
+        let drawn: f64 = others.map(|mass| mass.at[0]).sum();
+        for mut mass in self.masses.simulated(step) {
+            mass.speed[0] *= if step.canonical() { 0.5 } else { 1.0 };
+            let force = step.input(mass.owner()).map_or(0, |input| input.input.force);
+            let drawn = if mass.owner() == ME { drawn - mass.at[0] } else { 0.0 };
+            mass.speed[0] += f64::from(force) * 0.01 + 0.001 * drawn;
+            mass.at[0] += mass.speed[0];
         }
         for input in step.inputs().iter().filter(|input| input.input.force < -90) {
-            let is_spark = |entity: &Entity| entity.player() == input.player && entity.tick() > Tick::ZERO;
-            self.masses.retain(|entity, _| !is_spark(entity));
+            self.masses.retain(|mass| mass.owner() != input.player || mass.entity().tick() == Tick::ZERO);
         }
         for input in step.inputs().iter().filter(|input| input.input.force > 90) {
-            self.masses.insert(step.spawn(Kind(0), input.player), Mass::default());
+            self.masses.spawn(step, input.player, Mass::default());
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.masses);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.masses.clone_from(from);
-    }
-
-    fn take(&mut self, from: &mut Self::Saved) {
-        // What it leaves is nothing to go back to.
-        self.masses = core::mem::take(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.masses);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.masses);
     }
 }
 
 fn others(at: f64) -> Rows {
-    let mut rows = Rows::new(&Mass::schema());
-    rows.set(THEIRS, &Mass { at: [at], speed: [0.0] });
+    let mut rows = Rows::new(&Masses::schema());
+    rows.set(first(THEIRS), &Mass { at: [at], speed: [0.0] });
     rows
 }
 
@@ -90,10 +81,9 @@ pub(crate) fn push(force: i16) -> PlayerInput<Push> {
 
 /// A hundred ticks with changing inputs and others that move.
 fn played() -> (Timeline<Masses>, Masses) {
-    let mut world = Masses::default();
-    world.masses.insert(MINE, Mass::default());
-    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 64, 1);
-    timeline.begin(&world, Tick::ZERO);
+    let mut world = Masses::with_mine(Mass::default());
+    let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 64, 1);
+    timeline.begin(&mut world, Tick::ZERO);
     for tick in 0..100 {
         timeline.give(timeline.present(), push((tick * 37 % 100) as i16));
         timeline.advance(&mut world, &others(f64::from(tick) * 0.3));
@@ -127,7 +117,7 @@ fn a_rollback_to_what_was_predicted_changes_no_bit_whatever_the_budget() {
 fn the_present_goes_on_while_a_rollback_is_under_way_and_both_end_in_the_same_state() {
     let change = |timeline: &Timeline<Masses>| {
         let mut authority = rows(timeline, 60);
-        authority.set(MINE, &Mass { at: [5.0], speed: [0.5] });
+        authority.set(first(MINE), &Mass { at: [5.0], speed: [0.5] });
         authority
     };
     let (mut whole, mut whole_world) = played();
@@ -154,14 +144,14 @@ fn a_spawn_that_the_authority_does_not_name_is_withdrawn_and_one_that_it_names_i
     let (mut timeline, mut world) = played();
     let predicted = rows(&timeline, 100);
     assert!(predicted.len() > 2, "sparks were spawned");
-    let mut authority = Rows::new(&Mass::schema());
-    authority.set(MINE, &Mass::default());
-    let unpredicted = Entity::new(Kind(0), ME, Tick::new(7), 3);
-    authority.set(unpredicted, &Mass { at: [1.0], speed: [0.0] });
+    let mut authority = Rows::new(&Masses::schema());
+    authority.set(first(MINE), &Mass::default());
+    let unpredicted = Entity::new(ME, Tick::new(7), 3);
+    authority.set(first(unpredicted), &Mass { at: [1.0], speed: [0.0] });
     timeline.rewrite(&mut world, Tick::new(100), &authority);
     authority.settle();
     assert_eq!(rows(&timeline, 100), authority);
-    assert!(world.masses.contains_key(&unpredicted) && world.masses.contains_key(&THEIRS));
+    assert!(world.masses.get(unpredicted).is_some() && world.masses.get(THEIRS).is_some());
     assert_eq!(world.masses.len(), 3);
 }
 
@@ -174,10 +164,10 @@ pub(crate) fn tell<W: World<Input = Push>>(timeline: &mut Timeline<W>, told: imp
 
 /// The authority's full state of `tick`: mine as predicted, theirs at 7.
 fn full(timeline: &Timeline<Masses>, tick: u32) -> Rows {
-    let mut full = Rows::new(&Mass::schema());
+    let mut full = Rows::new(&Masses::schema());
     let mine = rows(timeline, tick);
-    mine.states::<Mass>().for_each(|(entity, mass)| full.set(entity, &mass));
-    full.set(THEIRS, &Mass { at: [7.0], speed: [0.1] });
+    mine.states::<Mass>().for_each(|(of, mass)| full.set(of, &mass));
+    full.set(first(THEIRS), &Mass { at: [7.0], speed: [0.1] });
     full
 }
 
@@ -200,7 +190,7 @@ fn both_played() -> (Timeline<Masses>, Masses) {
 fn others_are_simulated_with_the_inputs_that_are_known_and_then_with_the_last_one() {
     let (timeline, world) = both_played();
     let theirs = rows(&timeline, 100).state::<Mass>(THEIRS).expect("predicted");
-    assert_eq!(Some(&theirs), world.masses.get(&THEIRS));
+    assert_eq!(Some(theirs), world.masses.get(THEIRS).map(|mass| *mass));
     let mut expected = Mass { at: [7.0], speed: [0.1] };
     for _ in 80..100 {
         expected.speed[0] += 10.0 * 0.01;
@@ -244,16 +234,16 @@ fn who_is_predicted_no_more_goes_on_as_a_proxy_where_they_were() {
     timeline.revisit(Tick::new(87));
     timeline.resimulate(&mut world, 100);
     let before = rows(&timeline, 100);
-    assert!(before.iter().filter(|(entity, _)| entity.player() == THEM).count() == 2);
+    assert!(before.iter().filter(|row| row.owner == THEM).count() == 2);
     let (state, everything) = (rows(&timeline, 85), world.masses.clone());
     timeline.switch(&mut world, Tick::new(85), &Predicted::own(ME), &state);
     let after = rows(&timeline, 100);
-    assert!(after.iter().all(|(entity, _)| entity.player() == ME));
-    for (entity, words) in after.iter() {
-        assert_eq!(before.words(entity), Some(words), "what they did to mine stays");
+    assert!(after.iter().all(|row| row.owner == ME));
+    for row in after.iter() {
+        assert_eq!(before.get(row.key()), Some(row), "what they did to mine stays");
     }
-    let mine = |masses: &BTreeMap<Entity, Mass>| -> Vec<Entity> { masses.keys().copied().collect() };
-    assert_eq!(mine(&world.masses), mine(&everything), "all of them are there still");
+    let names = |masses: &Table<Mass>| -> Vec<Owned> { masses.iter().map(|mass| mass.owned()).collect() };
+    assert_eq!(names(&world.masses), names(&everything), "all of them are there still");
 }
 
 #[test]
@@ -261,27 +251,26 @@ fn what_the_authority_does_not_have_is_gone_when_its_player_is_predicted() {
     let (mut timeline, mut world) = played();
     tell(&mut timeline, [(79, 0)]);
     let mut state = full(&timeline, 80);
-    state.remove(THEIRS);
+    state.remove_entity(THEIRS);
     state.settle();
     timeline.switch(&mut world, Tick::new(80), &both(), &state);
-    assert!(!world.masses.contains_key(&THEIRS), "they were a proxy, and are gone");
-    assert!(rows(&timeline, 100).words(THEIRS).is_none());
+    assert!(world.masses.get(THEIRS).is_none(), "they were a proxy, and are gone");
+    assert!(!rows(&timeline, 100).has(THEIRS));
 }
 
 #[test]
 fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before() {
-    let mut world = Masses::default();
-    world.masses.insert(MINE, Mass::default());
-    let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 128, 8);
-    timeline.begin(&world, Tick::ZERO);
+    let mut world = Masses::with_mine(Mass::default());
+    let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 128, 8);
+    timeline.begin(&mut world, Tick::ZERO);
     for tick in 0..46 {
         timeline.give(timeline.present(), push(tick));
-        timeline.advance(&mut world, &Rows::new(&Mass::schema()));
+        timeline.advance(&mut world, &Rows::new(&Masses::schema()));
         timeline.resimulate(&mut world, 100);
     }
     // After the last saved state.
     let mut authority = rows(&timeline, 41);
-    authority.set(MINE, &Mass { at: [7.0], speed: [0.5] });
+    authority.set(first(MINE), &Mass { at: [7.0], speed: [0.5] });
     let before = world.masses.clone();
     timeline.allow(2);
     timeline.rewrite(&mut world, Tick::new(41), &authority);
@@ -296,17 +285,16 @@ fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before()
 #[test]
 fn a_canonical_tick_is_one_also_for_who_starts_again_from_before_all_that_is_remembered() {
     let restarted = |announced_at: u32| {
-        let mut world = Masses::default();
-        world.masses.insert(MINE, Mass { at: [0.0], speed: [1.0] });
-        let mut timeline = Timeline::new(&Mass::schema(), ME, TickRate::default(), 32, 24);
-        timeline.begin(&world, Tick::ZERO);
-        let mut full = Rows::new(&Mass::schema());
+        let mut world = Masses::with_mine(Mass { at: [0.0], speed: [1.0] });
+        let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 32, 24);
+        timeline.begin(&mut world, Tick::ZERO);
+        let mut full = Rows::new(&Masses::schema());
         for tick in 0..60 {
             if tick == announced_at {
                 timeline.announce(Tick::new(25));
             }
             timeline.give(Tick::new(tick), push(1));
-            timeline.advance(&mut world, &Rows::new(&Mass::schema()));
+            timeline.advance(&mut world, &Rows::new(&Masses::schema()));
             if tick == 20 {
                 full = rows(&timeline, 20);
             }

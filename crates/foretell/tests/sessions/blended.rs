@@ -2,13 +2,13 @@
 //! what is not steps (P11).
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::{EntityMode, Source};
 use foretell::{
-    Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State,
-    Step, Tick, World,
+    Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State,
+    Step, Table, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// How much brighter in a tick.
 const BRIGHTER: f32 = 0.25;
@@ -32,43 +32,26 @@ struct Lantern {
 struct Nothing(bool);
 
 /// Lanterns of the server's, that become brighter.
-#[derive(Clone, Default)]
-struct Lanterns(Vec<(Entity, Lantern)>);
+#[derive(World, Default)]
+struct Lanterns(Table<Lantern>);
 
-const fn lantern(nth: u8) -> Entity {
-    Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth)
+const fn lantern(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, nth)
 }
 
 /// One for each curve, and one that is predicted.
-const PREDICTED: Entity = lantern(Curve::ALL.len() as u8);
+const PREDICTED: Entity = lantern(Curve::ALL.len() as u16);
 
-impl World for Lanterns {
+impl Simulate for Lanterns {
     type Input = Nothing;
-    type Saved = Vec<(Entity, Lantern)>;
 
-    fn step(&mut self, step: &Step<'_, Nothing>) {
-        for (_, it) in self.0.iter_mut().filter(|(entity, _)| step.role(*entity) != Role::Proxy) {
+    fn step(&mut self, step: &mut Step<'_, Nothing>) {
+        for mut it in self.0.simulated(step) {
             it.place[0] += 0.01;
             it.glow += BRIGHTER;
             it.colours[4] -= 2.0;
             (it.told, it.ticks) = (it.glow, it.ticks + 1);
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -96,7 +79,7 @@ impl Driver<Lanterns> for Watch {
         }
         let cursor = client.playout_cursor(at.local).expect("others are shown").as_ticks();
         client.present(at.local, |view| {
-            let it: Lantern = view.state();
+            let it: Lantern = view.get().expect("a lantern");
             let is_told = it.glow == it.told;
             let due = (it.told, f64::from(it.ticks));
             assert_eq!(due.0, it.ticks as f32 * BRIGHTER, "what is plain steps, all of it together");
@@ -131,9 +114,12 @@ impl Driver<Lanterns> for Watch {
 
 #[test]
 fn what_is_blended_is_shown_as_it_was_at_the_cursor_and_what_is_plain_steps() {
-    let lanterns = (0..=PREDICTED.counter()).map(|nth| (lantern(nth), Lantern::default())).collect();
+    let mut lanterns = Lanterns::default();
+    for nth in 0..=PREDICTED.counter() {
+        lanterns.0.insert(Owned { entity: lantern(nth), owner: PlayerId::SERVER }, Lantern::default());
+    }
     let config = ServerConfig { snapshot_interval: INTERVAL, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Lantern::schema()), config, Lanterns(lanterns), 5);
+    let mut simulation = Simulation::new(Rules::new(Lanterns::schema()), config, lanterns, 5);
     let conditions = Conditions {
         latency: Duration::from_millis(50),
         jitter: Duration::from_millis(20),

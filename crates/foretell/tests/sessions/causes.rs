@@ -4,14 +4,14 @@
 //! a while, an event of the server's, a shot of another player's.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
-use crate::common::projectiles::{BOLT, Keys, Range, Thing};
+use crate::common::f64_mass::Masses;
+use crate::common::projectiles::{Keys, Range};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
-use foretell::netsim::{Conditions, Loss, SplitMix64};
-use foretell::session::client::{Causes, Corrected, Reconciliation, Redundancy};
+use foretell::session::client::{Causes, Corrected, Redundancy};
 use foretell::time::Offset;
-use foretell::{Client, ClientConfig, Frame, Instant, PlayerId, Rules, ServerConfig, State, Tick, Tolerance};
+use foretell::{Client, ClientConfig, Frame, Instant, PlayerId, Rules, ServerConfig, Tick, Tolerance, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use std::collections::BTreeMap;
 
 /// The player whose corrections are looked at, and the one who shoots.
@@ -76,14 +76,12 @@ impl Driver<Range> for Play {
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Range>) {
         let tick = server.server.tick();
         if self.goes_wrong(tick, What::Push) {
-            for (entity, thing) in &mut server.world.things {
-                if let (Thing::Walker { at, .. }, ME) = (thing, entity.player()) {
-                    at[0] += if at[0] < -3.0 { 1.5 } else { -1.5 };
-                }
+            for mut walker in server.world.walkers.iter_mut().filter(|walker| walker.owner() == ME) {
+                walker.at[0] += if walker.at[0] < -3.0 { 1.5 } else { -1.5 };
             }
         }
         if self.goes_wrong(tick, What::Robbery) {
-            server.world.things.retain(|entity, _| entity.kind() != BOLT || entity.player() != ME);
+            server.world.bolts.retain(|bolt| bolt.owner() != ME);
         }
     }
 
@@ -98,7 +96,7 @@ impl Driver<Range> for Play {
 fn session(seed: u64, faults: &[Fault]) -> Vec<Corrected> {
     let mut random = SplitMix64::new(seed);
     let config = ServerConfig { snapshot_interval: 1 << (random.next_u64() % 3), ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Thing::schema()), config, Range::default(), seed);
+    let mut simulation = Simulation::new(Rules::new(Range::schema()), config, Range::default(), seed);
     let latency = Duration::from_millis(10 + random.next_u64() % 90);
     let conditions = Conditions { latency, jitter: Duration::from_millis(3), ..Conditions::default() };
     for _ in 0..2 {
@@ -223,7 +221,7 @@ impl Driver<Masses> for Pushes {
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         let tick = server.server.tick();
         for (_, by_m) in self.pushes.iter().filter(|(at, _)| *at == tick) {
-            server.world.bodies[0].1.position[0] += by_m;
+            server.world.first().position[0] += by_m;
         }
     }
 
@@ -232,16 +230,10 @@ impl Driver<Masses> for Pushes {
     }
 }
 
-/// Ten seconds of one player. `off` is when reconciliation is off, `asleep` when the client's machine stands still; in
-/// milliseconds.
-fn pushed(
-    client: ClientConfig,
-    pushes: &[(u32, f64)],
-    off: Option<(u64, u64)>,
-    asleep: Option<(u64, u64)>,
-) -> Vec<Corrected> {
+/// Ten seconds of one player. `asleep` is when the client's machine stands still, in milliseconds.
+fn pushed(client: ClientConfig, pushes: &[(u32, f64)], asleep: Option<(u64, u64)>) -> Vec<Corrected> {
     let ms = |ms| Instant::from_micros(ms * 1000);
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 1);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 1);
     let mut host = HostOptions::at(60);
     if let Some((from, until)) = asleep {
         host.clock.stall(ms(from), Duration::from_millis(until - from));
@@ -250,28 +242,12 @@ fn pushed(
     simulation.add_player(PlayerOptions { client, host, conditions, world: Masses::default() });
     let pushes = pushes.iter().map(|(tick, by_m)| (Tick::new(*tick), *by_m)).collect();
     let mut play = Pushes { pushes, corrections: Vec::new() };
-    if let Some((from, until)) = off {
-        simulation.run_until(ms(from), &mut play);
-        simulation.players[0].client.config_mut().reconciliation = Reconciliation::Off;
-        simulation.run_until(ms(until), &mut play);
-        simulation.players[0].client.config_mut().reconciliation = Reconciliation::Rollback;
-    }
     simulation.run_until(ms(10_000), &mut play);
     play.corrections
 }
 
 fn causes(corrections: &[Corrected]) -> Vec<Causes> {
     corrections.iter().map(|correction| correction.causes).collect()
-}
-
-#[test]
-fn what_was_left_is_explained_by_why_it_came_apart_and_by_having_been_left() {
-    let off = Some((4000, 6000));
-    let session =
-        |push: bool, off| causes(&pushed(ClientConfig::default(), &[(320, 0.5)][..usize::from(push)], off, None));
-    assert_eq!(session(true, off), [Causes::SERVER_EVENT.with(Causes::LEFT)]);
-    assert_eq!(session(true, None), [Causes::SERVER_EVENT], "not left");
-    assert_eq!(session(false, off), [], "nothing came apart");
 }
 
 #[test]
@@ -283,16 +259,16 @@ fn what_adds_up_within_the_tolerance_is_explained_by_all_that_was_added() {
     // 8 mm and 8 mm are more than 1 cm.
     let pushes = [(320, 0.008), (321, 0.008)];
     let both = Causes::SERVER_EVENT.with(Causes::TOLERANCE);
-    assert_eq!(causes(&pushed(coarse, &pushes, None, None)), [both]);
-    let exact = causes(&pushed(ClientConfig::default(), &pushes, None, None));
+    assert_eq!(causes(&pushed(coarse, &pushes, None)), [both]);
+    let exact = causes(&pushed(ClientConfig::default(), &pushes, None));
     assert_eq!(exact, [Causes::SERVER_EVENT; 2], "without a tolerance each is corrected for itself");
-    assert_eq!(pushed(coarse, &pushes[..1], None, None), [], "one alone is within it");
-    assert_eq!(pushed(coarse, &pushes[1..], None, None), []);
+    assert_eq!(pushed(coarse, &pushes[..1], None), [], "one alone is within it");
+    assert_eq!(pushed(coarse, &pushes[1..], None), []);
 }
 
 #[test]
 fn only_a_sleep_explains_a_resync() {
-    let session = |asleep| causes(&pushed(ClientConfig::default(), &[(100, 0.5)], None, asleep));
+    let session = |asleep| causes(&pushed(ClientConfig::default(), &[(100, 0.5)], asleep));
     let slept = session(Some((4000, 7000)));
     assert_eq!(slept.iter().filter(|causes| causes.contains(Causes::RESYNC)).count(), 1, "{slept:?}");
     assert_eq!(session(None), [Causes::SERVER_EVENT]);
@@ -301,7 +277,7 @@ fn only_a_sleep_explains_a_resync() {
 /// The corrections of a player to whom `happens` something after five seconds, up to ten seconds later.
 fn disturbed(latency_ms: u64, happens: impl Fn(&mut Simulation<Masses>)) -> Vec<Causes> {
     let ms = |ms: u64| Instant::from_micros(ms * 1000);
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 1);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 1);
     let mut host = HostOptions::at(60);
     // A clock that can be set back.
     host.clock.step(Instant::ZERO, Offset::from_micros(86_400_000_000));

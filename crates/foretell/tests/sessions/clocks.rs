@@ -2,13 +2,13 @@
 //! what that costs in lead and delay.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, HostClock, Loss, Ordering};
 use foretell::{
-    Client, ClientConfig, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, State, Tick, TickRate,
+    Client, ClientConfig, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Tick, TickRate, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, HostClock, Loss, Ordering};
 
 /// Measures from `from` on.
 struct Watch {
@@ -66,7 +66,7 @@ fn seconds(seconds: u64) -> Duration {
 
 /// A player whose clock gains `skew_ppm`, in a session that is measured from its tenth second on.
 fn session(hz: u16, skew_ppm: i32, conditions: Conditions) -> (Simulation<Masses>, Watch) {
-    let rules = Rules { tick_rate: TickRate::hz(hz), ..Rules::new(Body::schema()) };
+    let rules = Rules { tick_rate: TickRate::hz(hz), ..Rules::new(Masses::schema()) };
     let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 5);
     let host = HostOptions { clock: HostClock::new(seconds(100), skew_ppm), ..HostOptions::at(60) };
     simulation.add_player(PlayerOptions {

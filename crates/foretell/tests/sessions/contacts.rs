@@ -3,13 +3,12 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Body;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Predict};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Kind, PlayerId, Role, Rows, Rules, ServerConfig, State, Step, Tick, World,
+    Client, ClientConfig, Entity, Frame, PlayerId, Rules, ServerConfig, Simulate, Step, Table, Tick, World,
 };
-use std::collections::BTreeMap;
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 
 /// How near bodies come before they push each other away, in metres.
 const REACH_M: f64 = 2.0;
@@ -19,59 +18,45 @@ const DROPPED_MAX: usize = 4;
 
 /// Bodies that push each other away. Whoever jumps drops another one, and loses the oldest dropped one when there are too
 /// many.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 struct Brawl {
-    bodies: BTreeMap<Entity, Body>,
+    bodies: Table<Body>,
 }
 
-impl World for Brawl {
+impl Simulate for Brawl {
     type Input = Buttons;
-    type Saved = BTreeMap<Entity, Body>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         for (nth, player) in step.joined().iter().enumerate() {
             let body = Body { position: [2.5 * nth as f64, 0.0, f64::from(player.get())], ..Body::default() };
-            self.bodies.insert(step.spawn(Kind(0), *player), body);
+            self.bodies.spawn(step, *player, body);
         }
-        self.bodies.retain(|entity, _| !step.left().contains(&entity.player()));
+        self.bodies.remove_left(step);
         for input in step.inputs().iter().filter(|input| input.input.jump) {
-            let dropped: Vec<Entity> = self.bodies.keys().copied().filter(|of| of.player() == input.player).collect();
-            let Some(place) = dropped.first().map(|first| self.bodies[first]) else { continue };
+            let dropped: Vec<Entity> = self.bodies.owned_by(input.player).map(|body| body.entity()).collect();
+            let Some(place) = dropped.first().and_then(|first| self.bodies.get(*first)).map(|body| *body) else {
+                continue;
+            };
             if let Some(oldest) = dropped.get(1).filter(|_| dropped.len() == DROPPED_MAX) {
-                self.bodies.remove(oldest);
+                self.bodies.remove(*oldest);
             }
-            self.bodies.insert(step.spawn(Kind(0), input.player), place);
+            self.bodies.spawn(step, input.player, place);
         }
         let before = self.bodies.clone();
-        for (entity, body) in self.bodies.iter_mut().filter(|(entity, _)| step.role(**entity) != Role::Proxy) {
-            for (other, place) in before.iter().filter(|(other, _)| *other != entity) {
-                let [x, z] = [0, 2].map(|axis| body.position[axis] - place.position[axis]);
+        for mut body in self.bodies.simulated(step) {
+            let entity = body.entity();
+            for other in before.iter().filter(|other| other.entity() != entity) {
+                let [x, z] = [0, 2].map(|axis| body.position[axis] - other.position[axis]);
                 if x * x + z * z < REACH_M * REACH_M {
-                    step.touch(*entity, *other);
+                    step.touch(body.owned(), other.owned());
                     body.velocity[0] += x.signum() * 0.4;
                     body.velocity[2] += z.signum() * 0.4;
                 }
             }
-            if let Some(input) = step.input(entity.player()) {
+            if let Some(input) = step.input(body.owner()) {
                 body.step(input.input, step.seconds());
             }
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.bodies);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.bodies.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.bodies);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.bodies);
     }
 }
 
@@ -99,7 +84,7 @@ impl Driver<Brawl> for Play {
     fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Brawl>, frame: &Frame<'_>) {
         for one in frame.corrections {
             assert!(!one.causes.is_unexplained(), "{one:?}");
-            let mine = Some(one.entity.player()) == client.player();
+            let mine = Some(one.owner) == client.player();
             if mine { &mut self.own } else { &mut self.others }.push(*one);
         }
         let outcomes = client.stats().outcomes;
@@ -109,7 +94,7 @@ impl Driver<Brawl> for Play {
 
 fn session(predict: Predict, loss: f64, seed: u64) -> Simulation<Brawl> {
     let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Brawl::default(), seed);
+    let mut simulation = Simulation::new(Rules::new(Brawl::schema()), config, Brawl::default(), seed);
     for _ in 0..4 {
         let client = ClientConfig { predict, ..ClientConfig::default() };
         let conditions =
@@ -187,8 +172,8 @@ fn what_others_drop_is_predicted_and_nothing_is_left_behind() {
         run(&mut simulation, 3, &mut play);
         assert!(simulation.server.world.bodies.len() > 8, "they drop things");
         for host in &simulation.players {
-            let there: Vec<_> = host.world.bodies.keys().collect();
-            assert_eq!(there, simulation.server.world.bodies.keys().collect::<Vec<_>>());
+            let names = |world: &Brawl| world.bodies.iter().map(|body| body.owned()).collect::<Vec<_>>();
+            assert_eq!(names(&host.world), names(&simulation.server.world));
         }
     }
 }

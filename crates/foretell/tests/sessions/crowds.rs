@@ -1,16 +1,16 @@
 //! Many strangers: hellos without end over one connection, and more players in a session's life than are remembered.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Leaving, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, SplitMix64};
 use foretell::session::client::Predict;
 use foretell::session::server::{Server, ServerEvent};
-use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, ServerConfig, State, Tick};
+use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, ServerConfig, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Leaving, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, SplitMix64};
 
 fn rules() -> Rules {
-    Rules::new(Body::schema())
+    Rules::new(Masses::schema())
 }
 
 /// The hello of a client that has just been started.

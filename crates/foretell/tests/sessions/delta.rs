@@ -3,124 +3,107 @@
 
 use crate::common::Buttons;
 use core::time::Duration;
-use foretell::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
 use foretell::session::server::ServerEvent;
 use foretell::{
-    Client, ClientConfig, Entity, Instant, Kind, Outbox, PeerId, PlayerId, Role, Rows, Rules, Server, ServerConfig,
-    State, Step, Tick, World,
+    Client, ClientConfig, ComponentId, Entity, Instant, Outbox, PeerId, PlayerId, Row, Rows, Rules, Server,
+    ServerConfig, Simulate, State, Step, Table, Tick, World,
 };
+use foretell_sim::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
 use std::collections::BTreeMap;
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
-enum Thing {
-    Walker {
-        #[state(position)]
-        place: [f32; 3],
-    },
-    Crate {
-        #[state(position)]
-        place: [f32; 3],
-        #[state(rotation)]
-        turned: [f32; 4],
-        #[state(velocity)]
-        velocity: [f32; 3],
-        #[state(angular_velocity)]
-        spin: [f32; 3],
-        asleep: bool,
-    },
-    #[state(owner)]
-    Purse(u32),
+struct Walker {
+    #[state(position)]
+    place: [f32; 3],
 }
 
-const WALKER: Kind = Kind(0);
-const CRATE: Kind = Kind(1);
-const PURSE: Kind = Kind(2);
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Crate {
+    #[state(position)]
+    place: [f32; 3],
+    #[state(rotation)]
+    turned: [f32; 4],
+    #[state(velocity)]
+    velocity: [f32; 3],
+    #[state(angular_velocity)]
+    spin: [f32; 3],
+    asleep: bool,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+#[state(audience = owner)]
+struct Purse(u32);
+
+const WALKER: ComponentId = ComponentId(0);
+const CRATE: ComponentId = ComponentId(1);
+const PURSE: ComponentId = ComponentId(2);
 
 /// A yard of crates, of which the first so many are always moving, and others now and then.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 struct Yard {
-    /// Ascending.
-    things: Vec<(Entity, Thing)>,
-    crates: u16,
+    walkers: Table<Walker>,
+    crates: Table<Crate>,
+    purses: Table<Purse>,
+    /// How many crates there are from the start.
+    #[world(constant)]
+    count: u16,
+    #[world(constant)]
     moving: u16,
     /// Whether crates come and go, and rest, by chance.
+    #[world(constant)]
     lively: bool,
 }
 
-fn crate_at(nth: u16) -> Thing {
+fn crate_at(nth: u16) -> Crate {
     let place = [f32::from(nth % 30), 0.5, f32::from(nth / 30)];
-    Thing::Crate { place, turned: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3], spin: [0.0; 3], asleep: true }
+    Crate { place, turned: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3], spin: [0.0; 3], asleep: true }
 }
 
 impl Yard {
-    fn new(crates: u16, moving: u16, lively: bool) -> Yard {
-        Yard { things: Vec::new(), crates, moving, lively }
+    fn new(count: u16, moving: u16, lively: bool) -> Yard {
+        Yard { count, moving, lively, ..Yard::default() }
     }
 
     fn push_crates(&mut self, tick: Tick) {
         let mut random = SplitMix64::new(u64::from(tick.get()));
-        let mut nth = 0;
-        for (_, thing) in &mut self.things {
-            let Thing::Crate { place, velocity, .. } = thing else { continue };
+        for (nth, mut it) in (0..).zip(self.crates.iter_mut()) {
             if nth < self.moving || self.lively && random.chance(0.05) {
-                velocity[0] = (random.next_u64() % 5) as f32 - 2.0;
-                place[0] += velocity[0] / 64.0 + 0.001;
+                it.velocity[0] = (random.next_u64() % 5) as f32 - 2.0;
+                it.place[0] += it.velocity[0] / 64.0 + 0.001;
             }
-            nth += 1;
         }
         if self.lively && random.chance(0.1) {
-            self.things.retain(|(entity, _)| entity.kind() != CRATE || !random.chance(0.05));
+            self.crates.retain(|_| !random.chance(0.05));
         }
     }
 }
 
-impl World for Yard {
+impl Simulate for Yard {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Thing)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         for player in step.joined() {
-            let place = [f32::from(player.get()), 0.0, 0.0];
-            self.things.push((step.spawn(WALKER, *player), Thing::Walker { place }));
-            self.things.push((step.spawn(PURSE, *player), Thing::Purse(0)));
+            self.walkers.spawn(step, *player, Walker { place: [f32::from(player.get()), 0.0, 0.0] });
+            self.purses.spawn(step, *player, Purse(0));
         }
         if step.is_authority() && step.tick() == Tick::ZERO {
-            let name =
-                |nth: u16| Entity::new(CRATE, PlayerId::SERVER, Tick::new(u32::from(nth / 256)), (nth % 256) as u8);
-            self.things.extend((0..self.crates).map(|nth| (name(nth), crate_at(nth))));
+            for nth in 0..self.count {
+                self.crates.spawn(step, PlayerId::SERVER, crate_at(nth));
+            }
         }
         if step.is_authority() && self.lively && step.tick().get().is_multiple_of(7) && step.tick().get() > 300 {
-            self.things.push((step.spawn(CRATE, PlayerId::SERVER), crate_at(5)));
+            self.crates.spawn(step, PlayerId::SERVER, crate_at(5));
         }
-        self.things.sort_unstable_by_key(|(entity, _)| *entity);
         if step.is_authority() {
             self.push_crates(step.tick());
-        }
-        for (entity, thing) in &mut self.things {
-            if let (Thing::Walker { place }, Some(player)) = (&mut *thing, step.input(entity.player())) {
-                place[0] +=
-                    f32::from(i8::from(player.input.right)) / 8.0 - f32::from(i8::from(player.input.left)) / 8.0;
-            }
-            if let (Thing::Purse(coins), true) = (thing, step.role(*entity) == Role::Authority) {
-                *coins += u32::from(step.tick().get().is_multiple_of(50));
+            if step.tick().get().is_multiple_of(50) {
+                self.purses.iter_mut().for_each(|mut purse| purse.0 += 1);
             }
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.things);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.things.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.things);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.things);
+        for mut walker in self.walkers.simulated(step) {
+            let Some(player) = step.input(walker.owner()) else { continue };
+            walker.place[0] += f32::from(i8::from(player.input.right) - i8::from(player.input.left)) / 8.0;
+        }
     }
 }
 
@@ -162,7 +145,7 @@ struct Session {
 
 impl Session {
     fn new(world: Yard, config: ServerConfig, conditions: Conditions, (seed, players): (u64, u64)) -> Session {
-        let rules = Rules::new(Thing::schema());
+        let rules = Rules::new(Yard::schema());
         let player = |nth: u64| Player {
             client: Client::new(rules.clone(), ClientConfig::default(), nth + 1),
             world: Yard::default(),
@@ -208,9 +191,9 @@ impl Session {
         }
         if self.world.lively && self.random.chance(0.02) {
             // The game itself changes something outside of a step.
-            let at = (self.random.next_u64() % (self.world.things.len() as u64).max(1)) as usize;
-            if let Some((_, Thing::Crate { spin, .. })) = self.world.things.get_mut(at) {
-                spin[1] += 1.0;
+            let at = (self.random.next_u64() % (self.world.crates.len() as u64).max(1)) as usize;
+            if let Some(mut it) = self.world.crates.iter_mut().nth(at) {
+                it.spin[1] += 1.0;
             }
         }
         let frame = self.server.update(now, &mut self.world, &mut self.outbox);
@@ -263,28 +246,28 @@ impl Player {
             return;
         }
         let me = self.client.player();
-        let sent = truth[&tick].iter().filter(|(entity, _)| entity.kind() != PURSE || Some(entity.player()) == me);
+        let sent = truth[&tick].iter().filter(|row| row.component != PURSE || Some(row.owner) == me);
         let sees_all = self.sees_at_most.is_none();
-        let told: Vec<_> = sent.filter(|(entity, _)| sees_all || rows.words(*entity).is_some()).collect();
+        let told: Vec<_> = sent.filter(|row| sees_all || rows.words(row.key()).is_some()).collect();
         self.wrong += u32::from(!rows.iter().eq(told.iter().copied()));
         self.looks += 1;
-        let crates: Vec<Entity> =
-            rows.iter().map(|(entity, _)| entity).filter(|entity| entity.kind() == CRATE).collect();
+        let crates: Vec<Entity> = rows.component(CRATE).map(|row| row.entity).collect();
         self.came += crates.iter().filter(|entity| self.crates.binary_search(entity).is_err()).count() as u32;
         self.crates = crates;
         if let Some(most) = self.sees_at_most {
-            let is_own = |entity: &Entity| Some(entity.player()) == me;
-            assert!(me.is_none() || rows.iter().filter(|(entity, _)| is_own(entity)).count() == 2, "its own always");
-            assert!(rows.iter().filter(|(entity, _)| !is_own(entity)).count() <= most);
+            let own = rows.iter().filter(|row| Some(row.owner) == me).count();
+            assert!(me.is_none() || own == 2, "its own always");
+            assert!(rows.len() - own <= most);
             self.check_nearest(&truth[&tick], rows);
         }
     }
 }
 
-fn place_of(entity: Entity, words: &[u32]) -> Option<[f32; 3]> {
-    match Thing::read(entity.kind(), words) {
-        Thing::Walker { place } | Thing::Crate { place, .. } => Some(place),
-        Thing::Purse(_) => None,
+fn place_of(row: Row<'_>) -> Option<[f32; 3]> {
+    match row.component {
+        WALKER => Walker::read(0, row.words).map(|walker| walker.place),
+        CRATE => Crate::read(0, row.words).map(|it| it.place),
+        _ => None,
     }
 }
 
@@ -292,14 +275,14 @@ impl Player {
     /// Nothing that is out of view is nearer by more than a fifth than something of others that is in view.
     fn check_nearest(&self, truth: &Rows, rows: &Rows) {
         let me = self.client.player();
-        let own = rows.iter().find(|(entity, _)| Some(entity.player()) == me && entity.kind() == WALKER);
-        let Some(own) = own.and_then(|(entity, words)| place_of(entity, words)) else { return };
+        let own = rows.component(WALKER).find(|row| Some(row.owner) == me);
+        let Some(own) = own.and_then(place_of) else { return };
         let far = |place: [f32; 3]| (0..3).map(|axis| f64::from(own[axis] - place[axis]).powi(2)).sum::<f64>().sqrt();
-        let others = truth.iter().filter(|(entity, _)| Some(entity.player()) != me);
+        let others = truth.iter().filter(|row| Some(row.owner) != me);
         let (mut farthest_in, mut nearest_out) = (0.0_f64, f64::INFINITY);
-        for (entity, words) in others {
-            let Some(place) = place_of(entity, words) else { continue };
-            match rows.words(entity) {
+        for row in others {
+            let Some(place) = place_of(row) else { continue };
+            match rows.words(row.key()) {
                 Some(_) => farthest_in = farthest_in.max(far(place)),
                 None => nearest_out = nearest_out.min(far(place)),
             }
@@ -370,10 +353,7 @@ fn what_is_at_the_edge_of_the_view_does_not_come_and_go() {
     // The player shuffles to and fro.
     session.run(8000);
     let player = &session.players[0];
-    let x = |world: &Yard| match world.things.iter().find(|(entity, _)| entity.kind() == WALKER) {
-        Some((_, Thing::Walker { place })) => place[0],
-        _ => panic!("a walker"),
-    };
+    let x = |world: &Yard| world.walkers.iter().next().expect("a walker").place[0];
     assert!(x(&session.world) != 1.0 && player.crates.len() == 20);
     assert!(player.came < 200, "{} have come into view", player.came);
 }

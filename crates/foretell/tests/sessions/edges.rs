@@ -2,93 +2,76 @@
 
 use crate::common::Buttons;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, SplitMix64};
 use foretell::session::client::{Causes, Corrected, Show};
 use foretell::session::server::ServerEvent;
-use foretell::validation::Offence;
 use foretell::{
-    Client, ClientConfig, ClientState, Entity, Frame, Instant, Kind, PeerId, PlayerId, Rows, Rules, Server,
-    ServerConfig, ServerFrame, State, Step, Stepping, Tick, TickRate, World,
+    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Simulate,
+    State, Step, Table, Tick, TickRate, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, SplitMix64};
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Walker {
+    #[state(position)]
+    position: [f64; 2],
+    #[state(velocity)]
+    velocity: [f64; 2],
+}
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
-enum Thing {
-    Walker {
-        #[state(position)]
-        position: [f64; 2],
-        #[state(velocity)]
-        velocity: [f64; 2],
-    },
-    #[state(owner)]
-    Purse {
-        coins: u32,
-    },
-    Rock {
-        weight: [u32; 8],
-    },
+#[state(audience = owner)]
+struct Purse {
+    coins: u32,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Rock {
+    weight: [u32; 8],
 }
 
 /// A walker and a purse for each player, and rocks.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 struct Land {
-    things: Vec<(Entity, Thing)>,
-    rocks: u32,
+    walkers: Table<Walker>,
+    purses: Table<Purse>,
+    rocks: Table<Rock>,
+    /// How many rocks the authority is still to bring.
+    #[world(constant)]
+    rocks_to_come: u32,
     /// What a world must not have: a state that is not saved.
+    #[world(constant)]
     steps: u64,
+    #[world(constant)]
     forgetful: bool,
 }
 
-impl World for Land {
+impl Simulate for Land {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Thing)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.steps += 1;
-        self.things.retain(|(entity, _)| !step.left().contains(&entity.player()));
+        self.walkers.remove_left(step);
+        self.purses.remove_left(step);
         for player in step.joined() {
-            let walker = Thing::Walker { position: [0.0; 2], velocity: [0.0; 2] };
-            self.things.push((step.spawn(Kind(0), *player), walker));
-            self.things.push((step.spawn(Kind(1), *player), Thing::Purse { coins: 7 }));
+            self.walkers.spawn(step, *player, Walker::default());
+            self.purses.spawn(step, *player, Purse { coins: 7 });
         }
-        while step.is_authority() && self.rocks > 0 {
-            self.rocks -= 1;
-            let rock = step.spawn(Kind(2), PlayerId::SERVER);
-            self.things.push((rock, Thing::Rock { weight: [self.rocks; 8] }));
-            if rock.counter() == u8::MAX {
-                break;
-            }
+        while step.is_authority() && self.rocks_to_come > 0 {
+            self.rocks_to_come -= 1;
+            self.rocks.spawn(step, PlayerId::SERVER, Rock { weight: [self.rocks_to_come; 8] });
         }
-        self.things.sort_unstable_by_key(|(entity, _)| *entity);
         // What changes has to be told.
-        for thing in self.things.iter_mut().filter(|_| step.is_authority()) {
-            if let (_, Thing::Rock { weight }) = thing {
-                weight[0] += 1;
-            }
+        for mut rock in self.rocks.simulated(step).filter(|_| step.is_authority()) {
+            rock.weight[0] += 1;
         }
         let drift = if self.forgetful { self.steps as f64 * 1e-6 } else { 0.0 };
-        for (entity, thing) in &mut self.things {
-            if let (Thing::Walker { position, velocity }, Some(input)) = (thing, step.input(entity.player())) {
-                velocity[0] = f64::from(i8::from(input.input.right) - i8::from(input.input.left)) * 3.0 + drift;
-                position[0] += velocity[0] * step.seconds();
-            }
+        for mut walker in self.walkers.simulated(step) {
+            let Some(input) = step.input(walker.owner()) else { continue };
+            let way = f64::from(i8::from(input.input.right) - i8::from(input.input.left));
+            walker.velocity[0] = way * 3.0 + drift;
+            walker.position[0] += walker.velocity[0] * step.seconds();
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.things);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.things.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.things);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.things);
     }
 }
 
@@ -118,7 +101,7 @@ impl Driver<Land> for Watch {
         assert!(client.stats().outcomes.add_up());
         let own = client.player();
         client.present(at.local, |view| {
-            if player == 0 && view.entity.kind() == Kind(0) && Some(view.entity.player()) == own {
+            if player == 0 && view.get::<Walker>().is_some() && Some(view.owner) == own {
                 let x = view.pose().position[0];
                 let step = self.last_shown.map_or(0.0, |last| (x - last).abs());
                 self.largest_step_m = self.largest_step_m.max(step);
@@ -129,7 +112,7 @@ impl Driver<Land> for Watch {
 }
 
 fn session(rules: impl FnOnce(&mut Rules), world: Land) -> Simulation<Land> {
-    let mut all = Rules::new(Thing::schema());
+    let mut all = Rules::new(Land::schema());
     rules(&mut all);
     Simulation::new(all, ServerConfig::default(), world, 4)
 }
@@ -174,27 +157,25 @@ fn a_purse_is_seen_by_its_owner_alone() {
     seconds(&mut simulation, 3, &mut Watch::default());
     for host in &simulation.players {
         let (_, rows) = host.client.newest_snapshot().expect("a snapshot");
-        let purses: Vec<_> = rows.iter().filter(|(entity, _)| entity.kind() == Kind(1)).collect();
-        let walkers = rows.iter().filter(|(entity, _)| entity.kind() == Kind(0)).count();
-        assert_eq!((purses.len(), walkers), (1, 3));
-        assert_eq!(Some(purses[0].0.player()), host.client.player());
+        let purses: Vec<_> = rows.states::<Purse>().map(|(of, _)| Some(of.owner)).collect();
+        assert_eq!((purses, rows.states::<Walker>().count()), (vec![host.client.player()], 3));
     }
 }
 
 #[test]
 fn a_state_of_many_datagrams_comes_whole_or_not_at_all_and_one_too_large_is_reported() {
-    let mut simulation = session(|_| {}, Land { rocks: 200, ..Land::default() });
+    let mut simulation = session(|_| {}, Land { rocks_to_come: 200, ..Land::default() });
     let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
     let mut watch = Watch::default();
     seconds(&mut simulation, 2, &mut watch);
-    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::Uniform(0.1);
+    simulation.players[host].down_conditions.loss = foretell_sim::netsim::Loss::Uniform(0.1);
     seconds(&mut simulation, 4, &mut watch);
     let client = &simulation.players[host].client;
     let (_, rows) = client.newest_snapshot().expect("a snapshot");
-    assert_eq!(rows.iter().filter(|(entity, _)| entity.kind() == Kind(2)).count(), 200);
+    assert_eq!(rows.states::<Rock>().count(), 200);
     assert!(client.stats().datagrams_received > 5 * client.stats().outcomes.received / 2, "several for each snapshot");
     assert!(watch.corrections.is_empty() && watch.too_large.is_empty());
-    simulation.server.world.rocks = 250;
+    simulation.server.world.rocks_to_come = 250;
     seconds(&mut simulation, 1, &mut watch);
     assert!(!watch.too_large.is_empty());
 }
@@ -213,7 +194,7 @@ fn at_every_tick_rate_nothing_is_corrected_and_others_are_shown() {
         for host in &simulation.players {
             let mut shown = 0;
             host.client
-                .present(host.host.local(simulation.now()), |view| shown += u32::from(view.entity.kind() == Kind(0)));
+                .present(host.host.local(simulation.now()), |view| shown += u32::from(view.get::<Walker>().is_some()));
             assert_eq!(shown, 2, "{hz} Hz");
         }
     }
@@ -225,11 +206,11 @@ fn after_ten_minutes_of_silence_a_lost_client_plays_on() {
     let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
     let mut watch = Watch::default();
     seconds(&mut simulation, 2, &mut watch);
-    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::Uniform(1.0);
+    simulation.players[host].down_conditions.loss = foretell_sim::netsim::Loss::Uniform(1.0);
     seconds(&mut simulation, 6, &mut watch);
     assert_eq!(simulation.players[host].client.state(simulation.now()), ClientState::Lost);
     seconds(&mut simulation, 600, &mut watch);
-    simulation.players[host].down_conditions.loss = foretell::netsim::Loss::default();
+    simulation.players[host].down_conditions.loss = foretell_sim::netsim::Loss::default();
     seconds(&mut simulation, 3, &mut watch);
     assert_eq!(simulation.players[host].client.state(simulation.now()), ClientState::Playing);
     let (tick, _) = simulation.players[host].client.newest_snapshot().expect("a snapshot");
@@ -243,38 +224,14 @@ fn a_player_who_asks_again_on_the_same_connection_is_a_new_one_with_a_walker() {
     let mut watch = Watch::default();
     seconds(&mut simulation, 2, &mut watch);
     let before = simulation.players[host].client.player();
-    simulation.players[host].client = Client::new(Rules::new(Thing::schema()), ClientConfig::default(), 123);
+    simulation.players[host].client = Client::new(Rules::new(Land::schema()), ClientConfig::default(), 123);
     simulation.players[host].world = Land::default();
     seconds(&mut simulation, 2, &mut watch);
     let client = &simulation.players[host].client;
     assert_eq!(client.state(simulation.now()), ClientState::Playing);
     assert!(client.player() > before);
-    let walkers = simulation.server.world.things.iter().filter(|(entity, _)| entity.kind() == Kind(0));
-    assert_eq!(walkers.map(|(entity, _)| Some(entity.player())).collect::<Vec<_>>(), [client.player()]);
-}
-
-#[test]
-fn a_client_that_drives_its_ticks_faster_than_time_is_refused_where_inputs_step_the_world() {
-    let rules = Rules { stepping: Stepping::Arrivals, ..Rules::new(Thing::schema()) };
-    let mut server = Server::<Land>::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
-    let id = server.join(PeerId(0));
-    let (mut world, mut cheat) = (Land::default(), Land::default());
-    let mut client = Client::joined(rules, ClientConfig::default(), (id, 0), Instant::ZERO, &cheat);
-    let mut outbox = foretell::Outbox::new();
-    for tick in 0..640_u64 {
-        // The client's clock runs at double speed.
-        client.update(Instant::from_micros(tick * 15_625), &mut cheat, &mut |_| Buttons::default(), &mut outbox);
-        let now = Instant::from_micros(tick * 15_625 / 2);
-        for (_, datagram) in outbox.iter() {
-            server.receive(now, PeerId(0), datagram).expect("well-formed");
-        }
-        outbox.clear();
-        server.update(now, &mut world, &mut outbox);
-        outbox.clear();
-    }
-    let stats = server.stats(id).expect("joined");
-    assert!(server.tick() <= Tick::new(320 + 8), "{}: no more ticks than time, and 100 ms", server.tick());
-    assert!(stats.ledger.count(Offence::Time) > 200, "{stats:?}");
+    let walkers = simulation.server.world.walkers.iter();
+    assert_eq!(walkers.map(|walker| Some(walker.owner())).collect::<Vec<_>>(), [client.player()]);
 }
 
 #[test]
@@ -285,9 +242,7 @@ fn each_way_to_show_keeps_to_its_promise_and_without_smoothing_a_correction_is_a
         let mut watch = Watch::default();
         seconds(&mut simulation, 3, &mut watch);
         let smooth = watch.largest_step_m;
-        if let Thing::Walker { position, .. } = &mut simulation.server.world.things[0].1 {
-            position[0] += 1.0;
-        }
+        simulation.server.world.walkers.iter_mut().for_each(|mut walker| walker.position[0] += 1.0);
         seconds(&mut simulation, 2, &mut watch);
         assert_eq!(watch.corrections.len(), 1);
         assert!((watch.corrections[0].shown_m - 1.0).abs() < 0.01);

@@ -1,17 +1,17 @@
 //! Exact sessions whose two ends are not the same: it is said at once, and what both have to share is compared beforehand.
 
 use super::exact::{Ball, Balls, Play, Push, bad, run, session};
-use foretell::harness::{HostOptions, PlayerOptions, Scenario, sync_test};
 use foretell::session::Refusal;
 use foretell::session::client::Causes;
 use foretell::session::server::ServerEvent;
 use foretell::{
-    Client, ClientConfig, ClientState, Fingerprint, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig,
-    State, Tick,
+    Client, ClientConfig, ClientState, Entity, Fingerprint, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server,
+    ServerConfig, Simulate, Step, Table, Tick, World,
 };
+use foretell_sim::harness::{HostOptions, PlayerOptions, Scenario, sync_test};
 
 fn rules() -> Rules {
-    Rules { exact: true, ..Rules::new(Ball::schema()) }
+    Rules { exact: true, ..Rules::new(Balls::schema()) }
 }
 
 #[test]
@@ -61,48 +61,31 @@ fn a_world_in_which_only_the_authority_spawns_is_called_wrong_before_any_session
     let found = sync_test(&rules(), alone, keys, 200).expect_err("no client can know of them").to_string();
     assert!(found.contains("client of an exact session") && found.contains("is_authority"), "{found}");
     // Where nobody predicts them they may.
-    assert_eq!(sync_test(&Rules::new(Ball::schema()), alone, keys, 200), Ok(()));
+    assert_eq!(sync_test(&Rules::new(Balls::schema()), alone, keys, 200), Ok(()));
 }
 
 /// Balls that publish all that their steps read.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 struct Steady {
-    balls: std::collections::BTreeMap<foretell::Entity, Ball>,
+    balls: Table<Ball>,
+    #[world(constant)]
     spawns_from: Option<u32>,
 }
 
-impl foretell::World for Steady {
+impl Simulate for Steady {
     type Input = Push;
-    type Saved = Steady;
 
-    fn step(&mut self, step: &foretell::Step<'_, Push>) {
+    fn step(&mut self, step: &mut Step<'_, Push>) {
         let is_due = self.spawns_from.is_some_and(|from| step.tick().get() >= from && step.tick().get() % 64 == 0);
         if is_due && step.is_authority() || step.simulates(PlayerId::SERVER) && step.tick().get() % 50 == 0 {
-            let kind = foretell::Kind(0);
-            self.balls.insert(step.spawn(kind, PlayerId::SERVER), Ball::default());
+            self.balls.spawn(step, PlayerId::SERVER, Ball::default());
         }
         for player in step.joined() {
-            self.balls.insert(step.spawn(foretell::Kind(0), *player), Ball::default());
+            self.balls.spawn(step, *player, Ball::default());
         }
-        for (entity, ball) in &mut self.balls {
-            ball.at[0] += step.input(entity.player()).map_or(0.1, |input| f64::from(input.input.force));
+        for mut ball in self.balls.simulated(step) {
+            ball.at[0] += step.input(ball.owner()).map_or(0.1, |input| f64::from(input.input.force));
         }
-    }
-
-    fn save(&self, into: &mut Steady) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Steady) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut foretell::Rows) {
-        rows.publish_all(&self.balls);
-    }
-
-    fn adopt(&mut self, rows: &foretell::Rows) {
-        rows.adopt_into(&mut self.balls);
     }
 }
 
@@ -145,8 +128,8 @@ fn a_session_that_no_client_can_be_told_refuses_whoever_comes_and_all_sides_are_
     run(&mut simulation, &mut play, 1);
     let crowd = |world: &mut Balls| {
         for nth in 0..900_u32 {
-            let ball = foretell::Entity::new(foretell::Kind(0), PlayerId::SERVER, Tick::new(10_000 + nth), 0);
-            world.crowd(ball, Ball::default());
+            let entity = Entity::new(PlayerId::SERVER, Tick::new(10_000 + nth), 0);
+            world.balls.insert(Owned { entity, owner: PlayerId::SERVER }, Ball::default());
         }
     };
     crowd(&mut simulation.server.world);

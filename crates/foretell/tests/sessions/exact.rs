@@ -1,16 +1,16 @@
 //! Exact sessions: a world whose steps read more than is published, predicted whole by every client.
 
 use core::time::Duration;
-use foretell::harness::{
-    BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation,
-};
-use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Rows, Rules, ServerConfig, ServerFrame, State,
-    Step, Tick, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, ServerConfig, ServerFrame,
+    Simulate, State, Step, Table, Tick, World,
 };
+use foretell_sim::harness::{
+    BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation,
+};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -29,89 +29,79 @@ pub(super) struct Ball {
 
 /// Balls on a string: each is drawn to the next ones, with a force that remembers what it was in the tick before, as the
 /// solver of a physics engine does. What it remembers is not published.
-#[derive(Clone, Default)]
+#[derive(World, Default)]
 pub(super) struct Balls {
-    pub(super) balls: BTreeMap<Entity, Ball>,
+    pub(super) balls: Table<Ball>,
+    #[world(saved)]
     pub(super) warm: BTreeMap<Entity, f64>,
     /// Whether it computes otherwise than the others do.
+    #[world(constant)]
     pub(super) bent: bool,
     /// In which tick the authority alone pushes a ball.
+    #[world(constant)]
     pub(super) kicks_at: Option<u32>,
     /// From which tick on the authority alone brings another ball every second.
+    #[world(constant)]
     pub(super) spawns_from: Option<u32>,
     /// How many canonical ticks it has gone through.
+    #[world(saved)]
     pub(super) canonical: u32,
 }
 
 const BALLS: u8 = 20;
 
 impl Balls {
-    /// Another ball, from outside of a step.
-    pub(super) fn crowd(&mut self, entity: Entity, ball: Ball) {
-        self.balls.insert(entity, ball);
-    }
-
     /// Without the balls that were brought since.
     pub(super) fn thin_out(&mut self, since: Tick) {
-        self.balls.retain(|entity, _| entity.tick() < since);
+        self.balls.retain(|ball| ball.entity().tick() < since);
         self.warm.retain(|entity, _| entity.tick() < since);
+    }
+
+    /// Pushes the first ball.
+    fn push_first(&mut self, by: f64) {
+        self.balls.iter_mut().next().expect("some").speed[0] += by;
+    }
+
+    /// Pushes all balls.
+    fn push_all(&mut self, by: f64) {
+        self.balls.iter_mut().for_each(|mut ball| ball.speed[0] += by);
     }
 }
 
-impl World for Balls {
+impl Simulate for Balls {
     type Input = Push;
-    type Saved = Balls;
 
-    fn step(&mut self, step: &Step<'_, Push>) {
+    fn step(&mut self, step: &mut Step<'_, Push>) {
         if step.canonical() {
             self.warm.clear();
             self.canonical += 1;
         }
         for nth in 0..BALLS * u8::from(step.is_authority() && step.tick() == Tick::ZERO) {
-            let ball = Ball { at: [f64::from(nth)], speed: [0.0] };
-            self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), ball);
+            self.balls.spawn(step, PlayerId::SERVER, Ball { at: [f64::from(nth)], speed: [0.0] });
         }
         let every_second =
             self.spawns_from.is_some_and(|from| step.tick().get() >= from && step.tick().get() % 64 == 0);
         if step.is_authority() && every_second {
-            self.balls.insert(step.spawn(Kind(0), PlayerId::SERVER), Ball::default());
+            self.balls.spawn(step, PlayerId::SERVER, Ball::default());
         }
         if step.is_authority() && self.kicks_at == Some(step.tick().get()) {
-            self.balls.first_entry().expect("some").get_mut().speed[0] += 1.0;
+            self.push_first(1.0);
         }
-        for player in step.left() {
-            self.balls.retain(|entity, _| entity.player() != *player);
-            self.warm.retain(|entity, _| entity.player() != *player);
-        }
+        self.balls.remove_left(step);
+        self.warm.retain(|entity, _| !step.left().contains(&entity.spawned_for()));
         for player in step.joined() {
-            self.balls.insert(step.spawn(Kind(0), *player), Ball { at: [-3.0], speed: [0.0] });
+            self.balls.spawn(step, *player, Ball { at: [-3.0], speed: [0.0] });
         }
-        let places: Vec<f64> = self.balls.values().map(|ball| ball.at[0]).collect();
-        for (nth, (entity, ball)) in self.balls.iter_mut().enumerate() {
+        let places: Vec<f64> = self.balls.iter().map(|ball| ball.at[0]).collect();
+        for (nth, mut ball) in self.balls.iter_mut().enumerate() {
             let next = places.get(nth + 1).map_or(0.0, |next| next - ball.at[0] - 1.0);
             let before = nth.checked_sub(1).map_or(0.0, |before| places[before] - ball.at[0] + 1.0);
-            let warm = self.warm.entry(*entity).or_default();
+            let warm = self.warm.entry(ball.entity()).or_default();
             *warm = 0.7 * *warm + 0.3 * (next + before);
-            let force = step.input(entity.player()).map_or(0.0, |input| f64::from(input.input.force));
+            let force = step.input(ball.owner()).map_or(0.0, |input| f64::from(input.input.force));
             ball.speed[0] = (ball.speed[0] + *warm * 0.1 + force * 0.003) * 0.99;
             ball.at[0] += ball.speed[0] * step.seconds() * if self.bent { 1.001 } else { 1.0 };
         }
-    }
-
-    fn save(&self, into: &mut Balls) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Balls) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.balls);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.balls);
     }
 }
 
@@ -159,7 +149,7 @@ impl Driver<Balls> for Play {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Balls>) {
         if self.pushes.contains(&server.server.tick().get()) {
-            server.world.balls.first_entry().expect("some").get_mut().speed[0] += 3.0;
+            server.world.push_first(3.0);
         }
     }
 
@@ -177,13 +167,13 @@ impl Driver<Balls> for Play {
         }));
     }
 
-    fn after_send(&mut self, sent: &foretell::harness::Sent<'_>) {
+    fn after_send(&mut self, sent: &foretell_sim::harness::Sent<'_>) {
         self.down_bytes += if sent.to_server { 0 } else { sent.datagram.len() as u64 };
     }
 }
 
 pub(super) fn session(players: usize, relay_inputs: bool, conditions: Conditions, seed: u64) -> Simulation<Balls> {
-    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let rules = Rules { exact: true, ..Rules::new(Balls::schema()) };
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
     let mut simulation = Simulation::new(rules, config, Balls::default(), seed);
     for _ in 0..players {
@@ -286,14 +276,14 @@ fn what_the_server_changes_itself_comes_at_once_and_is_exact_within_a_second() {
 #[test]
 fn whatever_goes_wrong_every_check_holds() {
     for relay_inputs in [false, true] {
-        let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+        let rules = Rules { exact: true, ..Rules::new(Balls::schema()) };
         let server = ServerConfig { relay_inputs, ..ServerConfig::default() };
         let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
         let bot = |_: &BotView<'_>, random: &mut SplitMix64| Push {
             force: [-100, 0, 0, 100][(random.next_u64() & 3) as usize],
         };
         let event = |world: &mut Balls, _: &mut SplitMix64| {
-            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+            world.push_all(0.5);
         };
         // Guesses about others are corrected in calm, too.
         let scenario = Scenario::new(rules, Balls::default).players(3).server(server).client(client).without("calm");
@@ -314,7 +304,7 @@ fn a_history_shorter_than_the_round_trip_asks_and_starts_again_instead_of_drifti
     assert!(resyncs > 3, "{:?}", stats(&simulation, 0));
     let client = &simulation.players[0].client;
     let newest = play.truth.values().last().expect("some");
-    for (entity, ball) in client.predicted(client.tick()).expect("the present").states::<Ball>() {
+    for (Owned { entity, .. }, ball) in client.predicted(client.tick()).expect("the present").states::<Ball>() {
         let truth = newest.state::<Ball>(entity).expect("it is there");
         assert!((ball.at[0] - truth.at[0]).abs() < 30.0, "{entity}: {ball:?} {truth:?}");
     }
@@ -337,25 +327,21 @@ fn one_client_that_never_agrees_costs_the_others_a_canonical_tick_every_two_seco
 }
 
 #[test]
-fn whatever_the_reconciliation_nobody_asks_for_ever() {
-    use foretell::session::client::Reconciliation::{AlwaysRollback, Off, Resync, Rollback, Snap};
-    for reconciliation in [AlwaysRollback, Off, Resync, Rollback, Snap] {
-        let mut simulation = session(2, true, bad(100, 0.0), 22);
-        simulation.players[0].client.config_mut().reconciliation = reconciliation;
-        let mut play = Play::new(9, &[1]);
-        run(&mut simulation, &mut play, 5);
-        play.active.clear();
-        run(&mut simulation, &mut play, 5);
-        let asked = stats(&simulation, 0).outcomes.asked;
-        run(&mut simulation, &mut play, 10);
-        assert_eq!(stats(&simulation, 0).outcomes.asked, asked, "{reconciliation:?}");
-        assert!(reconciliation == Off || agrees_with_truth(&simulation, &play, 0, 30), "{reconciliation:?}");
-    }
+fn nobody_asks_for_ever() {
+    let mut simulation = session(2, true, bad(100, 0.0), 22);
+    let mut play = Play::new(9, &[1]);
+    run(&mut simulation, &mut play, 5);
+    play.active.clear();
+    run(&mut simulation, &mut play, 5);
+    let asked = stats(&simulation, 0).outcomes.asked;
+    run(&mut simulation, &mut play, 10);
+    assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    assert!(agrees_with_truth(&simulation, &play, 0, 30));
 }
 
 #[test]
 fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own() {
-    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let rules = Rules { exact: true, ..Rules::new(Balls::schema()) };
     let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
     let (mut world, mut outbox) = (Balls::default(), foretell::Outbox::new());
     let mut clients: Vec<(Client<Balls>, Balls)> =
@@ -367,7 +353,7 @@ fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own()
             clients[1] = (Client::new(rules.clone(), ClientConfig::default(), 1), Balls::default());
         }
         if frame == 64 * 8 {
-            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+            world.push_all(0.5);
         }
         for (nth, (client, world)) in clients.iter_mut().enumerate() {
             // Nothing of the second one between 5 s and 30 s.
@@ -394,7 +380,7 @@ fn who_comes_back_after_somebody_elses_canonical_tick_is_sent_one_of_their_own()
 
 #[test]
 fn whose_canonical_state_was_lost_needs_no_other_canonical_tick() {
-    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let rules = Rules { exact: true, ..Rules::new(Balls::schema()) };
     let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
     let (mut world, mut clients_world, mut outbox) = (Balls::default(), Balls::default(), foretell::Outbox::new());
     let mut client = Client::new(rules, ClientConfig::default(), 1);
@@ -402,7 +388,7 @@ fn whose_canonical_state_was_lost_needs_no_other_canonical_tick() {
     for frame in 0..64 * 10_u64 {
         let now = Instant::from_micros(frame * 15_625);
         if frame == 64 * 5 {
-            world.balls.values_mut().for_each(|ball| ball.speed[0] += 0.5);
+            world.push_all(0.5);
             world.canonical = 0;
         }
         client.update(now, &mut clients_world, &mut |_| Push::default(), &mut outbox);
@@ -431,13 +417,15 @@ fn part_of(datagram: &[u8]) -> Option<u8> {
 
 #[test]
 fn parts_of_one_state_that_were_sent_at_different_times_are_never_put_together() {
-    let rules = Rules { exact: true, ..Rules::new(Ball::schema()) };
+    let rules = Rules { exact: true, ..Rules::new(Balls::schema()) };
     let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
     let mut server = Server::new(rules.clone(), config, 0, Instant::ZERO);
     let mut world = Balls::default();
     // More than fit into two datagrams.
-    let name = |nth| Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth);
-    world.balls.extend((100..200).map(|nth| (name(nth), Ball { at: [f64::from(nth)], speed: [0.0] })));
+    for nth in 100..200 {
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
+        world.balls.insert(Owned { entity, owner: PlayerId::SERVER }, Ball { at: [f64::from(nth)], speed: [0.0] });
+    }
     let mut clients: Vec<(Client<Balls>, Balls)> =
         (0..2).map(|nonce| (Client::new(rules.clone(), ClientConfig::default(), nonce), Balls::default())).collect();
     let (mut outbox, mut truth, mut sendings) = (foretell::Outbox::new(), BTreeMap::new(), 0_u32);
@@ -498,7 +486,7 @@ proptest! {
             run(&mut simulation, &mut play, 3);
         }
         if newcomers > 1 {
-            simulation.remove_player(1, foretell::harness::Leaving::Politely);
+            simulation.remove_player(1, foretell_sim::harness::Leaving::Politely);
         }
         run(&mut simulation, &mut play, 3);
         for player in &mut simulation.players {

@@ -3,12 +3,10 @@
 use crate::common::Buttons;
 use crate::common::f32_mass::Body as Body32;
 use crate::common::f64_mass::Body as Body64;
-use foretell::netsim::SplitMix64;
-use foretell::rollback::word_bits;
-use foretell::session::client::Redundancy;
-use foretell::session::server::ArrivalPlan;
 use foretell::wire::{BitReader, BitWriter, read_change, write_change};
+use foretell::world::word_bits;
 use foretell::{Input, Tick};
+use foretell_sim::netsim::SplitMix64;
 use serde_json::Value;
 
 fn cases(json: &str) -> Vec<Value> {
@@ -51,30 +49,6 @@ fn every_16_bit_tick_widens_to_itself_within_half_a_span_of_the_anchor() {
             let anchor = Tick::new(u32::try_from(anchor).expect("not negative"));
             assert_eq!(Tick::widen(u32::from(tick.low16()), 16, anchor), tick);
         }
-    }
-}
-
-#[test]
-fn redundancy_repeats_from_the_last_state_and_the_server_takes_what_is_new() {
-    for case in cases(include_str!("../../../../vectors/redundancy.json")) {
-        if case["fn"] == "client_range" {
-            let limit = case["limit"].as_u64().map(|limit| u32::try_from(limit).expect("small"));
-            let range =
-                Redundancy::since_state(tick_of(&case["last_state_tick"]), tick_of(&case["client_tick"]), limit);
-            assert_eq!(range, (tick_of(&case["start"]), u32_of(&case["count"])), "{case}");
-            continue;
-        }
-        let (next, start) = (tick_of(&case["server_tick"]), tick_of(&case["start"]));
-        let expected = case["new"].as_bool().expect("a bool").then(|| ArrivalPlan {
-            first: tick_of(&case["first_tick"]),
-            applied: u32_of(&case["applied"]),
-            gap: u32_of(&case["gap"]),
-            next: tick_of(&case["next"]),
-        });
-        let plan = ArrivalPlan::of(next, start, u32_of(&case["count"]));
-        assert_eq!(plan, expected, "{case}");
-        let skipped = plan.map_or(0, |plan| plan.first.since(start));
-        assert_eq!(skipped, u32_of(&case["start_i"]), "{case}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::f64_mass::Masses;
 use crate::common::hostile::{Ends, feed};
-use foretell::netsim::SplitMix64;
+use foretell_sim::netsim::SplitMix64;
 use proptest::prelude::*;
 
 /// More than a datagram's own rows can need: every byte as the shortest possible row, with its words and its name, in

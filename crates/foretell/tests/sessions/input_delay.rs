@@ -3,12 +3,12 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
-use foretell::netsim::Conditions;
 use foretell::session::client::InputDelay;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, State, Tick,
+    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell_sim::netsim::Conditions;
 
 /// Presses up from one tick on, and pushes the body once.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Driver<Masses> for Play {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         if self.push_at.take_if(|at| *at <= server.server.tick()).is_some() {
-            server.world.bodies[0].1.velocity[0] += 3.0;
+            server.world.first().velocity[0] += 3.0;
         }
     }
 
@@ -67,7 +67,7 @@ struct Seen {
 }
 
 fn seen(latency_ms: u64, input_delay: InputDelay) -> Seen {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 5);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 5);
     let conditions = Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() };
     let client = ClientConfig { input_delay, ..ClientConfig::default() };
     simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: Masses::default() });
@@ -116,7 +116,7 @@ fn a_delay_above_a_round_trip_waits_as_long_as_that_is_exceeded() {
 
 #[test]
 fn a_delay_that_changes_while_it_runs_asks_for_no_tick_twice_and_misses_none() {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 5);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 5);
     let conditions = Conditions { latency: Duration::from_millis(60), ..Conditions::default() };
     let (client, world) = (ClientConfig::default(), Masses::default());
     simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world });

@@ -3,11 +3,11 @@
 
 use crate::common::toys::{Act, Play, Toys, Walk, bounded, cube, ms, session, walker};
 use core::time::Duration;
-use foretell::harness::Simulation;
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::Claim;
 use foretell::session::client::EntityMode;
 use foretell::{ClientConfig, Entity, ServerConfig, Tick};
+use foretell_sim::harness::Simulation;
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// What is shown may go from one frame to the next at this speed, in m/s: a walk of 5, and an offset of up to 1 m that
 /// vanishes along it. A jump by what the modes differ in would be more than 60.
@@ -84,7 +84,7 @@ fn each_of_the_six_changes_of_mode_ends_where_it_was_asked_to_and_shows_no_jump(
             }
             let way = play.shown[&(0, own)].1[0] - begun;
             assert!((7.0..13.0).contains(&way), "two seconds at 5 m/s: {way} m");
-            let ledger = simulation.server.server.stats(own.player()).expect("it plays").ledger;
+            let ledger = simulation.server.server.stats(own.spawned_for()).expect("it plays").ledger;
             assert!(ledger.total() <= 20, "{from:?} to {to:?}: {ledger:?}");
             let proxies = &simulation.players[0].world.proxies;
             let last = proxies.get(&own).copied().unwrap_or(Tick::ZERO);

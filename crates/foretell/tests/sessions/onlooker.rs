@@ -1,12 +1,12 @@
 //! What a driver of the harness sees of the datagrams of a session.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
-use foretell::netsim::{Conditions, Fate, Loss, Reordering};
 use foretell::session::{Peek, peek};
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, State, Tick};
+use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
+use foretell_sim::netsim::{Conditions, Fate, Loss, Reordering};
 
 /// Counts what is sent, and holds the newest tick of each end.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Driver<Masses> for Onlooker {
 
 #[test]
 fn a_driver_sees_each_datagram_with_its_ticks_and_its_fate() {
-    let rules = Rules::new(Body::schema());
+    let rules = Rules::new(Masses::schema());
     let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 5);
     let conditions = Conditions {
         latency: Duration::from_millis(40),
@@ -119,7 +119,7 @@ impl Driver<Masses> for Acknowledged {
 
 /// Half a minute of a client with the default redundancy: by datagram, the number of inputs in it.
 fn counts(client: ClientConfig, up: Conditions, down: Conditions) -> Vec<u32> {
-    let rules = Rules::new(Body::schema());
+    let rules = Rules::new(Masses::schema());
     let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 6);
     let (host, world) = (HostOptions::at(64), Masses::default());
     simulation.add_player(PlayerOptions { client, host, conditions: up, world });

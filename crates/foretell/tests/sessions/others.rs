@@ -3,10 +3,10 @@
 use crate::common::f64_mass::Masses;
 use crate::common::relayed::{Play, add_player, conditions, run, session, session_of};
 use core::time::Duration;
-use foretell::harness::{HostOptions, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, SplitMix64};
 use foretell::session::client::{Causes, Predict, Source};
 use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, ServerConfig, Tick};
+use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, SplitMix64};
 use proptest::prelude::*;
 
 /// How many entities a player sees that are predicted, and how many that are not.

@@ -1,16 +1,16 @@
 //! How soon a session is itself again after the network or a machine was not: holes, sleeps, new routes.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
 use foretell::time::Offset;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, State, Tick,
+    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// Remembers every frame of the one player, and what the server missed.
 #[derive(Default)]
@@ -95,7 +95,7 @@ fn seconds(seconds: f64) -> Duration {
 
 /// A session in which a player has played for 25 s over this network.
 fn session(conditions: Conditions, fps: u32) -> (Simulation<Masses>, Watch) {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 3);
     let (client, world) = (ClientConfig::default(), Masses::default());
     simulation.add_player(PlayerOptions { client, host: HostOptions::at(fps), conditions, world });
     let mut watch = Watch::default();

@@ -2,17 +2,17 @@
 //! are told apart from that.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
-use foretell::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
-use foretell::session::client::{ClientEvent, Corrected, Reconciliation};
-use foretell::session::record::{ClientReplay, Divergence, Ending, Recorder, Recording, RecordingError, ServerReplay};
+use foretell::session::client::{ClientEvent, Corrected};
 use foretell::session::server::{LateInput, Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, ServerConfig, ServerFrame, State, Stepping,
-    Tick, TickRate,
+    Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, ServerConfig, ServerFrame, Tick, TickRate,
+    World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell_sim::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
+use foretell_sim::record::{ClientReplay, Divergence, Ending, Recorder, Recording, RecordingError, ServerReplay};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
@@ -43,8 +43,8 @@ impl Driver<Masses> for Play {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         let tick = server.server.tick().get();
-        let first = server.world.bodies.iter_mut().find(|(entity, _)| entity.player() == PlayerId::new(1));
-        if let Some((_, body)) = first.filter(|_| tick.is_multiple_of(100)) {
+        let first = server.world.bodies.iter_mut().find(|body| body.owner() == PlayerId::new(1));
+        if let Some(mut body) = first.filter(|_| tick.is_multiple_of(100)) {
             body.velocity[0] += 3.0;
         }
         if tick == 450 {
@@ -74,8 +74,8 @@ impl Driver<Masses> for Play {
     }
 }
 
-fn rules(stepping: Stepping) -> Rules {
-    Rules { stepping, ..Rules::new(Body::schema()) }
+fn rules() -> Rules {
+    Rules::new(Masses::schema())
 }
 
 fn rough() -> Conditions {
@@ -91,15 +91,15 @@ fn rough() -> Conditions {
 
 /// Two players on a rough network, one of whom sleeps for a while, for so many seconds. The recordings of the first
 /// client and of the server, if they are to be recorded.
-fn session(stepping: Stepping, seconds: u64, limit: Option<Option<u64>>) -> (Simulation<Masses>, Play, [Vec<u8>; 2]) {
-    let mut simulation = Simulation::new(rules(stepping), ServerConfig::default(), Masses::default(), 5);
+fn session(seconds: u64, limit: Option<Option<u64>>) -> (Simulation<Masses>, Play, [Vec<u8>; 2]) {
+    let mut simulation = Simulation::new(rules(), ServerConfig::default(), Masses::default(), 5);
     // What stands there before anybody has come.
-    let rock = foretell::Entity::new(foretell::Kind(0), PlayerId::SERVER, Tick::ZERO, 7);
-    simulation.server.world.bodies.push((rock, Body::default()));
+    let rock = foretell::Entity::new(PlayerId::SERVER, Tick::ZERO, 7);
+    simulation.server.world.add(foretell::Owned { entity: rock, owner: PlayerId::SERVER });
     let mut from = Vec::new();
     if let Some(limit) = limit {
         let (recorder, bytes) = recorder(limit);
-        simulation.server.server.record(recorder);
+        simulation.server.server.set_tap(Box::new(recorder));
         from.push(bytes);
     }
     for clock in [HostClock::new(Duration::from_secs(77), 300), HostClock::default()] {
@@ -109,17 +109,17 @@ fn session(stepping: Stepping, seconds: u64, limit: Option<Option<u64>>) -> (Sim
     }
     if let Some(limit) = limit {
         let (recorder, bytes) = recorder(limit);
-        simulation.players[0].client.record(recorder);
+        simulation.players[0].client.set_tap(Box::new(recorder));
         from.push(bytes);
     }
     let mut play = Play::default();
     let third = Duration::from_secs(seconds) / 3;
     simulation.run_until(simulation.now() + third, &mut play);
-    simulation.players[0].client.config_mut().reconciliation = Reconciliation::AlwaysRollback;
+    simulation.players[0].client.config_mut().correction = None;
     let now = simulation.now();
     simulation.players[0].host.clock_mut().stall(now, Duration::from_secs(3));
     simulation.run_until(simulation.now() + third, &mut play);
-    simulation.players[0].client.config_mut().reconciliation = Reconciliation::Rollback;
+    simulation.players[0].client.config_mut().correction = ClientConfig::default().correction;
     simulation.run_until(simulation.now() + third, &mut play);
     let mut bytes = from.into_iter().map(|from| from.try_iter().flatten().collect());
     let [server, client] = [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()];
@@ -127,37 +127,35 @@ fn session(stepping: Stepping, seconds: u64, limit: Option<Option<u64>>) -> (Sim
 }
 
 fn replay_client(bytes: &[u8]) -> Result<ClientReplay, RecordingError> {
-    Recording::open(bytes)?.replay_client(Body::schema(), Masses::default())
+    Recording::open(bytes)?.replay_client(Masses::schema(), Masses::default())
 }
 
 fn replay_server(bytes: &[u8]) -> Result<ServerReplay, RecordingError> {
-    Recording::open(bytes)?.replay_server(Body::schema(), Masses::default())
+    Recording::open(bytes)?.replay_server(Masses::schema(), Masses::default())
 }
 
 #[test]
 fn a_recorded_session_runs_again_to_the_same_corrections_events_and_digests() {
-    for stepping in [Stepping::Clock, Stepping::Arrivals] {
-        let (simulation, play, [client, server]) = session(stepping, 24, Some(None));
-        let (corrected, told) = (play.corrections.len(), play.server_events.len());
-        assert!(corrected > 2 && play.events.len() > 2 && told > 1, "{corrected} {told}");
-        let replay = replay_client(&client).expect("it is of this game");
-        assert!(replay.agreement.holds() && replay.agreement.digests >= 20, "{:?}", replay.agreement);
-        assert_eq!(replay.corrections, play.corrections);
-        assert_eq!(replay.events, play.events);
-        assert_eq!(replay.stats, simulation.players[0].client.stats());
-        let replay = replay_server(&server).expect("it is of this game");
-        assert!(replay.agreement.holds() && replay.agreement.digests >= 24, "{:?}", replay.agreement);
-        assert_eq!(replay.events, play.server_events);
-        assert_eq!(replay.late, play.late);
-        let of_the_first = simulation.server.server.stats(replay.players[0].0);
-        assert_eq!(Some(&replay.players[0].1), of_the_first);
-        assert!(client.len() < 24 * 25_000 && server.len() < 24 * 15_000, "{} {}", client.len(), server.len());
-    }
+    let (simulation, play, [client, server]) = session(24, Some(None));
+    let (corrected, told) = (play.corrections.len(), play.server_events.len());
+    assert!(corrected > 2 && play.events.len() > 2 && told > 1, "{corrected} {told}");
+    let replay = replay_client(&client).expect("it is of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests >= 20, "{:?}", replay.agreement);
+    assert_eq!(replay.corrections, play.corrections);
+    assert_eq!(replay.events, play.events);
+    assert_eq!(replay.stats, simulation.players[0].client.stats());
+    let replay = replay_server(&server).expect("it is of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests >= 24, "{:?}", replay.agreement);
+    assert_eq!(replay.events, play.server_events);
+    assert_eq!(replay.late, play.late);
+    let of_the_first = simulation.server.server.stats(replay.players[0].0);
+    assert_eq!(Some(&replay.players[0].1), of_the_first);
+    assert!(client.len() < 24 * 25_000 && server.len() < 24 * 15_000, "{} {}", client.len(), server.len());
 }
 
 #[test]
 fn recording_changes_nothing_of_a_session() {
-    let [(with, seen, _), (without, unseen, _)] = [Some(None), None].map(|limit| session(Stepping::Clock, 12, limit));
+    let [(with, seen, _), (without, unseen, _)] = [Some(None), None].map(|limit| session(12, limit));
     assert_eq!((seen.corrections, seen.server_events), (unseen.corrections, unseen.server_events));
     assert_eq!(with.server.server.rows().digest(), without.server.server.rows().digest());
     assert_eq!(with.players[0].client.stats(), without.players[0].client.stats());
@@ -166,16 +164,16 @@ fn recording_changes_nothing_of_a_session() {
 #[test]
 fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
     let (given, bytes) = recorder(None);
-    let mut server = Server::<Masses>::new(rules(Stepping::Clock), ServerConfig::default(), 3, Instant::from_micros(9));
-    server.record(given);
+    let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 3, Instant::from_micros(9));
+    server.set_tap(Box::new(given));
     let player = server.join(PeerId(4));
     let (mut world, mut outbox) = (Masses::default(), Outbox::new());
     let mut mine = Masses::default();
     let start = Instant::from_micros(1_000_000);
     let (config, me) = (ClientConfig::default(), (player, 3));
-    let mut client = Client::joined(rules(Stepping::Clock), config, me, start, &mine);
+    let mut client = Client::joined(rules(), config, me, start, &mut mine);
     let (given, bytes_of_client) = recorder(None);
-    client.record(given);
+    client.set_tap(Box::new(given));
     for tick in 0..300 {
         let now = Instant::from_micros(tick * 15_625);
         let here = start + now.since(Instant::ZERO);
@@ -208,13 +206,13 @@ fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
 }
 
 /// Both recordings of a short session.
-static SHORT: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| session(Stepping::Clock, 6, Some(None)).2);
+static SHORT: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| session(6, Some(None)).2);
 
 #[test]
 fn at_its_limit_a_recording_says_so_and_nothing_follows() {
     let [whole, _] = &*SHORT;
     for limit in [0, 4, 7, 8, 40, 100, 5_000] {
-        let (_, _, [client, server]) = session(Stepping::Clock, 6, Some(Some(limit)));
+        let (_, _, [client, server]) = session(6, Some(Some(limit)));
         for bytes in [&client, &server] {
             assert!(bytes.len() as u64 <= limit, "{} of {limit}", bytes.len());
             assert!(limit != 5_000 || bytes.len() as u64 > limit - 1_300);
@@ -238,9 +236,9 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
     assert_eq!(replay_server(client).err(), Some(RecordingError::OtherEnd));
     assert!(Recording::open(server).expect("a recording").is_of_server());
     let of_f32 = Recording::open(client).expect("a recording");
-    let schema = crate::common::f32_mass::Body::schema();
+    let schema = crate::common::f32_mass::Masses::schema();
     let other = of_f32.replay_client(schema.clone(), crate::common::f32_mass::Masses::default());
-    let recorded = rules(Stepping::Clock).hash_with::<Buttons>();
+    let recorded = rules().hash_with::<Buttons>();
     let given = Rules::new(schema).hash_with::<Buttons>();
     assert_eq!(other.err(), Some(RecordingError::OtherGame { recorded, given }));
     assert_eq!(replay_client(b"FOO").err(), Some(RecordingError::NotARecording));
@@ -251,8 +249,8 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
         RecordingError::OtherVersion(1).to_string(),
         "the recording has version 1 of the format, which is not known here"
     );
-    let rules = Recording::open(client).expect("a recording").rules::<Buttons>(Body::schema()).expect("its own");
-    assert_eq!((rules.tick_rate, rules.stepping), (TickRate::default(), Stepping::Clock));
+    let rules = Recording::open(client).expect("a recording").rules::<Buttons>(Masses::schema()).expect("its own");
+    assert_eq!(rules.tick_rate, TickRate::default());
 }
 
 /// A world that panics, or is not the one that was recorded, from a tick on.
@@ -267,15 +265,22 @@ fn heavier() -> Faulty {
     Faulty { is_heavier_at: Some(Tick::new(90)), ..Faulty::default() }
 }
 
-impl foretell::World for Faulty {
+impl foretell::Simulate for Faulty {
     type Input = Buttons;
-    type Saved = Vec<(foretell::Entity, Body)>;
-    fn step(&mut self, step: &foretell::Step<'_, Buttons>) {
+
+    fn step(&mut self, step: &mut foretell::Step<'_, Buttons>) {
         assert!(self.panics_at != Some(step.tick()), "as it is to");
         self.masses.step(step);
         if self.is_heavier_at == Some(step.tick()) {
-            self.masses.bodies.iter_mut().for_each(|(_, body)| body.velocity[2] += 1e-9);
+            self.masses.bodies.iter_mut().for_each(|mut body| body.velocity[2] += 1e-9);
         }
+    }
+}
+
+impl World for Faulty {
+    type Saved = <Masses as World>::Saved;
+    fn schema() -> foretell::Schema {
+        Masses::schema()
     }
     fn save(&self, into: &mut Self::Saved) {
         self.masses.save(into);
@@ -283,7 +288,7 @@ impl foretell::World for Faulty {
     fn load(&mut self, from: &Self::Saved) {
         self.masses.load(from);
     }
-    fn publish(&self, rows: &mut foretell::Rows) {
+    fn publish(&mut self, rows: &mut foretell::Rows) {
         self.masses.publish(rows);
     }
     fn adopt(&mut self, rows: &foretell::Rows) {
@@ -295,11 +300,11 @@ impl foretell::World for Faulty {
 fn a_replay_that_comes_to_something_else_says_where_first() {
     let [client, server] = &*SHORT;
     let open = |bytes| Recording::open(bytes).expect("a recording");
-    let replay = open(client).replay_client(Body::schema(), heavier()).expect("of this game");
+    let replay = open(client).replay_client(Masses::schema(), heavier()).expect("of this game");
     let Some(Divergence::Digest { tick, at, .. }) = replay.agreement.divergence else { panic!("{replay:?}") };
     assert!((Tick::new(90)..Tick::new(160)).contains(&tick) && at > Instant::from_micros(77_000_000), "{tick}");
     assert!(!replay.agreement.holds() && replay.agreement.broken.is_none());
-    let replay = open(server).replay_server(Body::schema(), heavier()).expect("of this game");
+    let replay = open(server).replay_server(Masses::schema(), heavier()).expect("of this game");
     let Some(Divergence::Digest { tick, .. }) = replay.agreement.divergence else { panic!("{replay:?}") };
     assert!((Tick::new(91)..Tick::new(156)).contains(&tick), "{tick}");
     assert_eq!(replay.agreement.digests, 2, "those before");
@@ -329,8 +334,8 @@ fn a_recording_that_breaks_off_is_replayed_as_far_as_it_goes() {
 fn lone_server(panics: bool) -> Vec<u8> {
     let (given, bytes) = recorder(None);
     let play = || {
-        let mut server = Server::<Faulty>::new(rules(Stepping::Clock), ServerConfig::default(), 3, Instant::ZERO);
-        server.record(given);
+        let mut server = Server::<Faulty>::new(rules(), ServerConfig::default(), 3, Instant::ZERO);
+        server.set_tap(Box::new(given));
         let mut world = Faulty { panics_at: panics.then_some(Tick::new(20)), ..Faulty::default() };
         for tick in 0..40 {
             server.update(Instant::from_micros(tick * 15_625), &mut world, &mut Outbox::new());
@@ -358,9 +363,9 @@ fn a_recording_says_whether_its_endpoint_came_to_its_end() {
 #[test]
 fn a_history_is_not_as_long_as_a_recording_claims() {
     let huge = ClientConfig { horizon: Duration::from_secs(1 << 40), ..ClientConfig::default() };
-    let mut client = Client::<Masses>::new(rules(Stepping::Clock), huge, 1);
+    let mut client = Client::<Masses>::new(rules(), huge, 1);
     let (given, bytes) = recorder(None);
-    client.record(given);
+    client.set_tap(Box::new(given));
     let claims: Vec<u8> = bytes.try_iter().flatten().collect();
     // The head, the start and the settings: a record's length is one byte, or two.
     let after = |bytes: &[u8], at: usize| match bytes[at + 1] {
@@ -376,11 +381,11 @@ fn a_history_is_not_as_long_as_a_recording_claims() {
 }
 
 #[test]
-#[should_panic(expected = "a recording begins before")]
+#[should_panic(expected = "a tap is set before the first")]
 fn what_has_begun_can_not_be_recorded() {
-    let mut server = Server::<Masses>::new(rules(Stepping::Clock), ServerConfig::default(), 3, Instant::ZERO);
+    let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 3, Instant::ZERO);
     server.join(PeerId(4));
-    server.record(recorder(None).0);
+    server.set_tap(Box::new(recorder(None).0));
 }
 
 /// What the sink of the test below has seen; a sink that allocates would be counted.
@@ -393,13 +398,13 @@ fn recording_allocates_nothing_in_a_steady_state() {
             SEEN.fetch_add(bytes.len() as u64, std::sync::atomic::Ordering::Relaxed);
         })
     };
-    let mut simulation = Simulation::new(rules(Stepping::Clock), ServerConfig::default(), Masses::default(), 5);
-    simulation.server.server.record(Recorder::new(sink()));
+    let mut simulation = Simulation::new(rules(), ServerConfig::default(), Masses::default(), 5);
+    simulation.server.server.set_tap(Box::new(Recorder::new(sink())));
     for _ in 0..2 {
         let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
         let (client, host, world) = (ClientConfig::default(), HostOptions::at(60), Masses::default());
         let index = simulation.add_player(PlayerOptions { client, host, conditions, world });
-        simulation.players[index].client.record(Recorder::new(sink()));
+        simulation.players[index].client.set_tap(Box::new(Recorder::new(sink())));
     }
     struct Quiet;
     impl Driver<Masses> for Quiet {

@@ -1,16 +1,16 @@
 //! What must end well, whatever happened: holes, stalls, skew, new routes, old datagrams, servers that start anew.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, HostClock, Loss};
-use foretell::session::client::{ClientStats, Redundancy};
+use foretell::session::client::ClientStats;
 use foretell::time::Offset;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, State,
-    Stepping, Tick,
+    Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Tick,
+    World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, HostClock, Loss};
 
 /// Keeps the most ticks that any update simulated, new and again.
 #[derive(Default)]
@@ -30,9 +30,8 @@ impl Driver<Masses> for Keys {
 
 const LATENCY: Duration = Duration::from_millis(50);
 
-fn session(stepping: Stepping, client: ClientConfig, clock: HostClock) -> Simulation<Masses> {
-    let rules = Rules { stepping, ..Rules::new(Body::schema()) };
-    let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 1);
+fn session(client: ClientConfig, clock: HostClock) -> Simulation<Masses> {
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 1);
     let host = HostOptions { clock, ..HostOptions::at(60) };
     let conditions = Conditions { latency: LATENCY, ..Conditions::default() };
     simulation.add_player(PlayerOptions { client, host, conditions, world: Masses::default() });
@@ -40,7 +39,7 @@ fn session(stepping: Stepping, client: ClientConfig, clock: HostClock) -> Simula
 }
 
 fn by_clock() -> Simulation<Masses> {
-    session(Stepping::Clock, ClientConfig::default(), HostClock::default())
+    session(ClientConfig::default(), HostClock::default())
 }
 
 fn seconds(simulation: &mut Simulation<Masses>, seconds: u64, keys: &mut Keys) {
@@ -60,54 +59,20 @@ fn assert_steady(simulation: &mut Simulation<Masses>, keys: &mut Keys) -> Client
 }
 
 #[test]
-fn a_server_that_waits_for_inputs_goes_on_after_a_hole_of_any_length_and_after_a_stall() {
-    for redundancy in [Redundancy::default(), Redundancy::None, Redundancy::SinceState { limit: None }] {
-        for hole in [2, 10, 60] {
-            let config = ClientConfig { redundancy, ..ClientConfig::default() };
-            let mut simulation = session(Stepping::Arrivals, config, HostClock::default());
-            let mut keys = Keys::default();
-            seconds(&mut simulation, 5, &mut keys);
-            simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
-            seconds(&mut simulation, hole, &mut keys);
-            simulation.players[0].up_conditions.loss = Loss::default();
-            seconds(&mut simulation, 5, &mut keys);
-            assert_steady(&mut simulation, &mut keys);
-            let now = simulation.now();
-            simulation.server.host.clock_mut().stall(now, Duration::from_secs(hole));
-            seconds(&mut simulation, hole + 5, &mut keys);
-            assert_steady(&mut simulation, &mut keys);
-        }
-    }
-}
-
-#[test]
-fn a_server_that_waits_for_inputs_slows_down_a_client_whose_clock_is_fast() {
-    for skew_ppm in [100, 10_000, -10_000] {
-        let clock = HostClock::new(Duration::ZERO, skew_ppm);
-        let mut simulation = session(Stepping::Arrivals, ClientConfig::default(), clock);
-        let mut keys = Keys::default();
-        seconds(&mut simulation, 900, &mut keys);
-        assert_steady(&mut simulation, &mut keys);
-        let server = &simulation.server.server;
-        assert_eq!(server.stats(PlayerId::new(1)).expect("joined").ledger.total(), 0, "{skew_ppm} ppm");
-    }
-}
-
-#[test]
 fn a_snapshot_of_a_tick_that_never_was_does_not_lead_a_client_astray() {
     let mut simulation = by_clock();
     let mut keys = Keys::default();
     seconds(&mut simulation, 3, &mut keys);
     // A server of the same session that is far ahead, or behind, by the low 16 bits of its ticks.
     for ahead in [700_u32, 2_000, 20_000, 32_760, 40_000, 65_000] {
-        let rules = Rules::new(Body::schema());
+        let rules = Rules::new(Masses::schema());
         // The first ticket of a server with epoch 0 is 1.
         let config = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
         let mut foreign = Server::<Masses>::new(rules, config, 1, Instant::ZERO);
         let player = foreign.join(PeerId(0));
         let (mut world, mut outbox) = (Masses::default(), Outbox::new());
-        let (rules, config) = (Rules::new(Body::schema()), ClientConfig::default());
-        let mut other = Client::joined(rules, config, (player, 1), Instant::ZERO, &world);
+        let (rules, config) = (Rules::new(Masses::schema()), ClientConfig::default());
+        let mut other = Client::joined(rules, config, (player, 1), Instant::ZERO, &mut world);
         other.update(Instant::ZERO, &mut world, &mut |_| Buttons::default(), &mut outbox);
         let inputs = outbox.iter().next().expect("inputs").1.to_vec();
         foreign.receive(Instant::ZERO, PeerId(0), &inputs).expect("well-formed");
@@ -198,7 +163,7 @@ fn old_datagrams_of_an_earlier_attempt_do_not_end_the_present_one() {
     outbox.clear();
     simulation.players[0].client.leave(&mut outbox);
     let old_leave = outbox.iter().next().expect("a good-bye").1.to_vec();
-    simulation.players[0].client = Client::new(Rules::new(Body::schema()), ClientConfig::default(), 77);
+    simulation.players[0].client = Client::new(Rules::new(Masses::schema()), ClientConfig::default(), 77);
     simulation.players[0].world = Masses::default();
     seconds(&mut simulation, 2, &mut keys);
     for old in [old_leave, old_hello] {
@@ -217,7 +182,7 @@ fn a_server_that_starts_anew_or_a_machine_that_sleeps_in_a_handshake_only_delays
     simulation.run_until(Instant::from_micros(120_000), &mut keys);
     assert_eq!(simulation.players[0].client.state(Instant::ZERO), ClientState::Joining);
     let now = simulation.now();
-    simulation.server.server = Server::new(Rules::new(Body::schema()), ServerConfig::default(), 9, now);
+    simulation.server.server = Server::new(Rules::new(Masses::schema()), ServerConfig::default(), 9, now);
     simulation.server.world = Masses::default();
     simulation.players[0].up_conditions.latency *= 3;
     seconds(&mut simulation, 3, &mut keys);

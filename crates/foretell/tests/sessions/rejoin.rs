@@ -2,15 +2,15 @@
 //! again, to a server that was. What a player does not do is to ask the game for help.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::netsim::SplitMix64;
 use foretell::session::Refusal;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
 use foretell::{
-    Client, ClientConfig, ClientState, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, State, Stepping,
+    Client, ClientConfig, ClientState, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, World,
 };
+use foretell_sim::netsim::SplitMix64;
 use std::collections::VecDeque;
 
 const FRAME_MICROS: u64 = 15_625;
@@ -37,19 +37,14 @@ struct Net {
     programs: Vec<Program>,
     frame: u64,
     delay: u64,
-    stepping: Stepping,
     keep: bool,
 }
 
 impl Net {
     fn new(config: ServerConfig) -> Net {
-        Net::stepped(config, Stepping::Clock)
-    }
-
-    fn stepped(config: ServerConfig, stepping: Stepping) -> Net {
-        let server = Server::new(rules(stepping), config, 7, Instant::ZERO);
+        let server = Server::new(rules(), config, 7, Instant::ZERO);
         let (world, events, programs) = (Masses::default(), Vec::new(), Vec::new());
-        Net { server, world, events, programs, frame: 0, delay: 3, stepping, keep: false }
+        Net { server, world, events, programs, frame: 0, delay: 3, keep: false }
     }
 
     fn now(&self) -> Instant {
@@ -60,7 +55,7 @@ impl Net {
     fn start(&mut self, address: u64, nonce: u64) -> usize {
         self.programs.push(Program {
             address: PeerId(address),
-            client: Client::new(rules(self.stepping), ClientConfig::default(), nonce),
+            client: Client::new(rules(), ClientConfig::default(), nonce),
             world: Masses::default(),
             cut: false,
             up: VecDeque::new(),
@@ -147,7 +142,8 @@ impl Net {
         let mut played: Vec<_> = self.programs.iter().filter_map(|program| program.client.player()).collect();
         played.sort();
         assert_eq!(players, played);
-        let owners: Vec<_> = self.world.bodies.iter().map(|(entity, _)| entity.player()).collect();
+        let mut owners: Vec<_> = self.world.bodies.iter().map(|body| body.owner()).collect();
+        owners.sort();
         assert_eq!(players, owners);
         for (index, (program, before)) in self.programs.iter().zip(before).enumerate() {
             let after = program.client.stats();
@@ -161,8 +157,8 @@ impl Net {
     }
 }
 
-fn rules(stepping: Stepping) -> Rules {
-    Rules { stepping, ..Rules::new(Body::schema()) }
+fn rules() -> Rules {
+    Rules::new(Masses::schema())
 }
 
 fn player(number: u16) -> PlayerId {
@@ -254,28 +250,24 @@ fn without_snapshots_for_a_player_who_is_lost_and_with_inputs_alone_he_is_back()
 
 #[test]
 fn a_program_that_was_started_again_gets_its_player_back_however_soon() {
-    for stepping in [Stepping::Clock, Stepping::Arrivals] {
-        for address in [1, 9] {
-            for pause in [0.0, 0.1, 2.0, 15.0, 50.0] {
-                let mut net = Net::stepped(ServerConfig::default(), stepping);
-                net.start(1, 100);
-                net.run(4.0);
-                let place = net.world.bodies[0].1;
-                net.programs.clear();
-                net.run(pause);
-                let again = net.start(address, 100);
-                net.run(1.5);
-                let joined = ClientEvent::Joined(player(1));
-                assert_eq!(net.programs[again].events, [joined], "{stepping:?}, {address}, after {pause} s");
-                assert_ne!(net.world.bodies[0].1, place);
-                if stepping == Stepping::Clock {
-                    net.assert_steady();
-                }
-                assert_eq!(net.state(again), ClientState::Playing);
-                assert_eq!(net.server.players().count(), 1);
-                let rtt = net.programs[again].client.stats().rtt.as_millis();
-                assert!((90..130).contains(&rtt), "{rtt} ms: it is measured again");
-            }
+    for address in [1, 9] {
+        for pause in [0.0, 0.1, 2.0, 15.0, 50.0] {
+            let mut net = Net::new(ServerConfig::default());
+            net.start(1, 100);
+            net.run(4.0);
+            let place = *net.world.first();
+            net.programs.clear();
+            net.run(pause);
+            let again = net.start(address, 100);
+            net.run(1.5);
+            let joined = ClientEvent::Joined(player(1));
+            assert_eq!(net.programs[again].events, [joined], "{address}, after {pause} s");
+            assert_ne!(*net.world.first(), place);
+            net.assert_steady();
+            assert_eq!(net.state(again), ClientState::Playing);
+            assert_eq!(net.server.players().count(), 1);
+            let rtt = net.programs[again].client.stats().rtt.as_millis();
+            assert!((90..130).contains(&rtt), "{rtt} ms: it is measured again");
         }
     }
 }
@@ -345,7 +337,7 @@ fn a_server_that_was_started_again_gives_everybody_a_new_place() {
         net.start(2, 200);
         net.run(played);
         let now = net.now();
-        net.server = Server::new(rules(Stepping::Clock), ServerConfig::default(), epoch, now);
+        net.server = Server::new(rules(), ServerConfig::default(), epoch, now);
         net.world = Masses::default();
         for program in &mut net.programs {
             program.events.clear();

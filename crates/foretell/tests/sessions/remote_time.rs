@@ -4,17 +4,17 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::Correction;
 use foretell::motion::vector::{length, lerp, sub};
-use foretell::netsim::Conditions;
 use foretell::session::client::{Show, Source};
 use foretell::session::server::Server;
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, ServerFrame, State, Tick};
+use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, ServerFrame, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell_sim::netsim::Conditions;
 
 fn session(players: usize, client: ClientConfig, host: &HostOptions) -> Simulation<Masses> {
     let config = ServerConfig { snapshot_interval: 2, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 3);
     let conditions = Conditions { latency: Duration::from_millis(60), ..Conditions::default() };
     for _ in 0..players {
         let (host, world) = (host.clone(), Masses::default());
@@ -56,7 +56,7 @@ impl Driver<Masses> for Remote {
             return;
         }
         client.present(at.local, |view| {
-            if view.entity.player() == own || view.source != Source::Interpolated {
+            if view.owner == own || view.source != Source::Interpolated {
                 return;
             }
             let shown = view.pose().position;
@@ -133,7 +133,7 @@ impl Driver<Masses> for Thrown {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         if server.server.tick() == Tick::new(640) {
-            server.world.bodies.iter_mut().for_each(|(_, body)| body.position[2] += self.by_m);
+            server.world.bodies.iter_mut().for_each(|mut body| body.position[2] += self.by_m);
         }
     }
 

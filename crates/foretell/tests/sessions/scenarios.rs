@@ -2,16 +2,16 @@
 
 use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
-use crate::common::projectiles::{Keys, Range, Thing};
+use crate::common::projectiles::{Keys, Range};
 use crate::common::scenario::masses;
 use core::time::Duration;
-use foretell::harness::check::{Bytes, Check, ClientSeen};
-use foretell::harness::{
+use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, Tick, World};
+use foretell_sim::harness::check::{Bytes, Check, ClientSeen};
+use foretell_sim::harness::{
     BotView, Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, Way, What,
     Who, sync_test,
 };
-use foretell::netsim::{Conditions, SplitMix64};
-use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, State, Tick};
+use foretell_sim::netsim::{Conditions, SplitMix64};
 use proptest::prelude::*;
 
 #[test]
@@ -37,7 +37,7 @@ fn the_world_of_the_tests_is_in_sync() {
         let part = u64::from(tick.get() / 8) ^ u64::from(player.get()) << 32;
         Buttons::from_bits(SplitMix64::new(part).next_u64())
     };
-    assert_eq!(sync_test(&Rules::new(Body::schema()), Masses::default, input, 1000), Ok(()));
+    assert_eq!(sync_test(&Rules::new(Masses::schema()), Masses::default, input, 1000), Ok(()));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn seventy_players_are_within_their_bytes_and_a_budget_of_ones_own_holds() {
 
 /// Everybody walks to and fro, and shoots.
 fn shooters() -> Scenario<Range> {
-    Scenario::new(Rules::new(Thing::schema()), Range::default)
+    Scenario::new(Rules::new(Range::schema()), Range::default)
         .players(3)
         .bot(|_, random| {
             let [walks, fires] = [random.next_u64() % 3, random.next_u64() % 4];
@@ -150,10 +150,7 @@ fn a_bot_that_follows_what_its_client_shows_stays_near_it_and_one_that_does_not_
             }
             let x = |own: bool| {
                 let bodies = view.rows.states::<Body>();
-                bodies
-                    .filter(|(entity, _)| (entity.player() == view.player) == own)
-                    .map(|(_, body)| body.position[0])
-                    .next()
+                bodies.filter(|(of, _)| (of.owner == view.player) == own).map(|(_, body)| body.position[0]).next()
             };
             let (Some(own), Some(other)) = (x(true), x(false)) else { return Buttons::default() };
             Buttons { left: other < own - 0.3, right: other > own + 0.3, ..Buttons::default() }
@@ -367,7 +364,7 @@ impl Driver<Masses> for Idle {
 }
 
 fn simulation(reads_per_frame: bool) -> Simulation<Masses> {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Masses::default(), 1);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), ServerConfig::default(), Masses::default(), 1);
     for _ in 0..2 {
         simulation.add_player(PlayerOptions {
             client: ClientConfig::default(),

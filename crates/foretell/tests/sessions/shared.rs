@@ -2,14 +2,14 @@
 
 use crate::common::toys::{Act, BOUND_MPS, GOLD, Play, Toy, Toys, Walk, bounded, cube, ms, session, walker};
 use core::time::Duration;
-use foretell::harness::{Driver, Moment, Simulation};
 use foretell::motion::vector::{length, sub};
-use foretell::netsim::{Conditions, Loss};
+use foretell::session::Offence;
 use foretell::session::client::AuthorityChange::{Began, Granted, Lost, Refused, Returned};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::session::{Claim, HoldRefusal, Holder};
-use foretell::validation::Offence;
-use foretell::{Client, ClientConfig, Entity, Frame, Instant, Kind, ServerConfig, ServerFrame, Tick};
+use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick};
+use foretell_sim::harness::{Driver, Moment, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 use proptest::prelude::*;
 
 fn good() -> Conditions {
@@ -213,7 +213,7 @@ fn ownership_beats_authority_and_authority_beats_nothing() {
 
 #[test]
 fn who_is_gone_holds_nothing() {
-    for how in [foretell::harness::Leaving::Politely, foretell::harness::Leaving::Silently] {
+    for how in [foretell_sim::harness::Leaving::Politely, foretell_sim::harness::Leaving::Silently] {
         let config = ServerConfig { timeout: Duration::from_secs(2), ..ServerConfig::default() };
         let mut simulation = session((bounded(), config), 2, good(), ClientConfig::default(), 5);
         let mut play = Play::of(&[(3000, 0, Act::Request(cube(0), Claim::Ownership))]);
@@ -385,10 +385,10 @@ impl Driver<Toys> for Cheat {
             How::Runs => ([from * 2.0 * BOUND_MPS / 64.0, 0.0, 3.0], [2.0 * BOUND_MPS, 0.0, 0.0]),
             How::WritesNonsense => ([f64::NAN, 0.0, f64::INFINITY], [0.0; 3]),
         };
-        let own = client.player().map(|own| Entity::new(Kind(0), own, Tick::ZERO, 0));
+        let own = client.player().map(|own| Entity::new(own, Tick::ZERO, 0));
         for entity in [Some(cube(0)), own].into_iter().flatten() {
             let health = 999;
-            let toy = if entity.kind() == Kind(1) {
+            let toy = if entity == cube(0) {
                 Toy::Cube { place, velocity, health }
             } else {
                 Toy::Walker { place, velocity, health }

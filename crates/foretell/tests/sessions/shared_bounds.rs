@@ -1,16 +1,16 @@
 //! Shared mode: how far a holder may move what it holds, by each of its positions, and however often it changes hands.
 
-use crate::common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session};
+use crate::common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session, unowned};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::vector::{length, sub};
-use foretell::netsim::{Conditions, Reordering};
 use foretell::session::Claim;
-use foretell::validation::{Ledger, Offence};
+use foretell::session::{Ledger, Offence};
 use foretell::{
-    Audience, Client, ClientConfig, Column, Entity, Field, Input, Kind, KindSchema, Meaning, PlayerId, Rows, Rules,
-    Schema, Server, ServerConfig, ServerFrame, State, Step, Tick, World,
+    Audience, Client, ClientConfig, Column, ComponentSchema, Entity, Field, Input, Meaning, PlayerId, Rules, Server,
+    ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Reordering};
 
 fn good() -> Conditions {
     Conditions { latency: Duration::from_millis(30), ..Conditions::default() }
@@ -22,56 +22,43 @@ struct Puppet {
     hands: [[f32; 3]; 2],
 }
 
-/// The derive knows one position per kind; a schema may have more.
+/// The derive knows one position per component; a schema may have more.
 impl State for Puppet {
-    fn schema() -> Schema {
+    const COMPONENTS: usize = 1;
+    const IS_CHOICE: bool = false;
+
+    fn components() -> Vec<ComponentSchema> {
         let hand = |name| Column::of::<[f32; 3]>(name, Meaning::Position).by_owner();
-        Schema::new(vec![KindSchema::new("puppet", vec![hand("left"), hand("right")], Audience::All)])
+        vec![ComponentSchema::new("puppet", vec![hand("left"), hand("right")], Audience::All)]
     }
 
-    fn kind(&self) -> Kind {
-        Kind(0)
-    }
-
-    fn write(&self, words: &mut [u32]) {
+    fn write(&self, _nth: usize, words: &mut [u32]) -> bool {
         self.hands.put(words);
+        true
     }
 
-    fn read(_kind: Kind, words: &[u32]) -> Puppet {
-        Puppet { hands: <[[f32; 3]; 2]>::get(words) }
+    fn read(_nth: usize, words: &[u32]) -> Option<Puppet> {
+        Some(Puppet { hands: <[[f32; 3]; 2]>::get(words) })
+    }
+
+    fn adopt(&mut self, _nth: usize, words: &[u32]) {
+        self.hands = <[[f32; 3]; 2]>::get(words);
     }
 }
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Nothing(bool);
 
-const PUPPET: Entity = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
+const PUPPET: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 
 /// One puppet, that does nothing by itself.
-#[derive(Clone, Default)]
-struct Stage(Vec<(Entity, Puppet)>);
+#[derive(World, Default)]
+struct Stage(Table<Puppet>);
 
-impl World for Stage {
+impl Simulate for Stage {
     type Input = Nothing;
-    type Saved = Vec<(Entity, Puppet)>;
 
-    fn step(&mut self, _step: &Step<'_, Nothing>) {}
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
-    }
+    fn step(&mut self, _step: &mut Step<'_, Nothing>) {}
 }
 
 /// Moves both hands from second 2 on: says where they are, so many ticks later.
@@ -111,8 +98,9 @@ impl<P: Fn(u32) -> [f32; 2]> Driver<Stage> for Puppeteer<P> {
 
 /// A puppet that nobody is to move faster than 6 m/s, and one player over such a network.
 fn stage(conditions: Conditions) -> Simulation<Stage> {
-    let world = Stage(vec![(PUPPET, Puppet::default())]);
-    let schema = Puppet::schema().with_speed_max(Kind(0), 6.0);
+    let mut world = Stage::default();
+    world.0.insert(unowned(PUPPET), Puppet::default());
+    let schema = Stage::schema().with_speed_max::<Puppet>(6.0);
     let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), world, 1);
     let (client, host) = (ClientConfig::default(), HostOptions::at(60));
     simulation.add_player(PlayerOptions { client, host, conditions, world: Stage::default() });

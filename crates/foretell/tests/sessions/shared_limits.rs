@@ -1,16 +1,16 @@
 //! Shared mode at its limits: hostile bytes, memory, and the flight recorder.
 
-use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
+use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session, unowned};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
-use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::Claim;
 use foretell::session::client::EntityMode;
-use foretell::session::record::{Recorder, Recording};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PeerId, PlayerId, Role, Rows, Rules, Schema,
-    ServerConfig, State, Step, Tick, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, PeerId, PlayerId, Rules, ServerConfig, Simulate, State, Step,
+    Table, Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
+use foretell_sim::record::{Recorder, Recording};
 use std::sync::mpsc::{Receiver, channel};
 
 fn rough() -> Conditions {
@@ -106,8 +106,8 @@ fn a_recorded_session_of_shared_mode_runs_again_to_the_same() {
     let config = ServerConfig { held_max: 2, ..ServerConfig::default() };
     let mut simulation = session((bounded(), config), 2, rough(), ClientConfig::default(), 2);
     let ((server, of_server), (client, of_client)) = (recorder(), recorder());
-    simulation.server.server.record(server);
-    simulation.players[0].client.record(client);
+    simulation.server.server.set_tap(Box::new(server));
+    simulation.players[0].client.set_tap(Box::new(client));
     let mut play = Play::of(&script());
     simulation.run_until(ms(8000), &mut play);
     let [of_server, of_client] = [of_server, of_client].map(|from| from.try_iter().flatten().collect::<Vec<u8>>());
@@ -127,9 +127,9 @@ fn a_recorded_session_of_shared_mode_runs_again_to_the_same() {
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
 struct Crate {
-    #[state(position, by_owner)]
+    #[state(position, writer = owner)]
     place: [f32; 3],
-    #[state(velocity, by_owner)]
+    #[state(velocity, writer = owner)]
     velocity: [f32; 3],
     weight: u16,
 }
@@ -138,39 +138,20 @@ struct Crate {
 struct Nothing(bool);
 
 /// Crates of the server's. Allocates nothing itself.
-#[derive(Clone, Default)]
-struct Crates(Vec<(Entity, Crate)>);
+#[derive(World, Default)]
+struct Crates(Table<Crate>);
 
-const fn numbered(nth: u8) -> Entity {
-    Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, nth)
+const fn numbered(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, nth)
 }
 
-impl World for Crates {
+impl Simulate for Crates {
     type Input = Nothing;
-    type Saved = Vec<(Entity, Crate)>;
 
-    fn step(&mut self, step: &Step<'_, Nothing>) {
-        for (entity, it) in &mut self.0 {
-            if step.role(*entity) != Role::Proxy {
-                it.velocity = [0.0; 3];
-            }
+    fn step(&mut self, step: &mut Step<'_, Nothing>) {
+        for mut it in self.0.simulated(step) {
+            it.velocity = [0.0; 3];
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -184,7 +165,7 @@ impl Driver<Crates> for Carrying {
 
     fn before_client(&mut self, player: usize, _at: Moment, client: &mut Client<Crates>) {
         let tick = client.tick();
-        let nth = u8::try_from(player).expect("small");
+        let nth = u16::try_from(player).expect("small");
         for entity in [numbered(nth), numbered(nth + 3)] {
             if client.holder(entity).is_none() && tick.get() > 200 && tick.get() < 210 {
                 client.request(entity, Claim::Ownership);
@@ -200,9 +181,9 @@ impl Driver<Crates> for Carrying {
 
 #[test]
 fn what_clients_hold_allocates_nothing_in_a_steady_state() {
-    let crates = Crates((0..6).map(|nth| (numbered(nth), Crate::default())).collect());
-    let schema: Schema = Crate::schema();
-    let mut simulation = Simulation::new(Rules::new(schema), ServerConfig::default(), crates, 3);
+    let mut crates = Crates::default();
+    (0..6).for_each(|nth| crates.0.insert(unowned(numbered(nth)), Crate::default()));
+    let mut simulation = Simulation::new(Rules::new(Crates::schema()), ServerConfig::default(), crates, 3);
     for _ in 0..3 {
         let (client, host, conditions) = (ClientConfig::default(), HostOptions::at(60), rough());
         simulation.add_player(PlayerOptions { client, host, conditions, world: Crates::default() });
@@ -220,7 +201,7 @@ fn more_rows_than_fit_into_a_datagram_take_turns() {
     let mut world = Toys::server();
     let many = 40;
     for nth in 3..many {
-        world.all.insert(cube(nth), Toy::Cube { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
+        world.all.insert(unowned(cube(nth)), Toy::Cube { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
     }
     let config = ServerConfig { held_max: 64, ..ServerConfig::default() };
     let mut simulation = session((bounded(), config), 1, rough(), ClientConfig::default(), 4);

@@ -4,14 +4,14 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Source;
-use foretell::session::record::{Recorder, Recording};
 use foretell::{
-    Client, ClientConfig, Curve, Entity, Frame, Instant, Kind, PeerId, PlayerId, Role, Rows, Rules, ServerConfig,
-    State, Step, Tick, World,
+    Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, ServerConfig, Simulate, Step, Table,
+    Tick, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
+use foretell_sim::record::{Recorder, Recording};
 use std::sync::mpsc::channel;
 
 /// Who walks up and down, 1 m/s and a half apart from the other.
@@ -47,7 +47,7 @@ impl Driver<Masses> for Watch {
         let Some(own) = client.player().filter(|_| player == 0) else { return };
         self.beyond.clear();
         client.present(at.local, |view| {
-            if view.entity.player() == own {
+            if view.owner == own {
                 return;
             }
             if matches!(view.source, Source::Extrapolated(_)) {
@@ -66,7 +66,7 @@ impl Driver<Masses> for Watch {
 
 fn session() -> Simulation<Masses> {
     let config = ServerConfig { snapshot_interval: 4, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 3);
     for _ in 0..3 {
         simulation.add_player(options());
     }
@@ -118,7 +118,7 @@ fn the_curve_of_an_entity_is_forgotten_with_it() {
     for entity in [one, other] {
         simulation.players[0].client.show_with(entity, Curve::Combined);
     }
-    let of_one = |host: &PlayerHost<Masses>| host.client.player() == Some(one.player());
+    let of_one = |host: &PlayerHost<Masses>| host.client.player() == Some(one.spawned_for());
     let nth = simulation.players.iter().position(of_one).expect("plays");
     simulation.server.server.leave(PeerId(nth as u64));
     simulation.run_until(simulation.now() + Duration::from_secs(2), &mut watch);
@@ -127,41 +127,26 @@ fn the_curve_of_an_entity_is_forgotten_with_it() {
 }
 
 /// A world that steps by where others are shown: every player is drawn towards them.
-#[derive(Clone, Default)]
-struct Flock(Vec<(Entity, Body)>);
+#[derive(World, Clone, Default)]
+struct Flock(Table<Body>);
 
-impl World for Flock {
+impl Simulate for Flock {
     type Input = Buttons;
-    type Saved = Vec<(Entity, Body)>;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
-        self.0.extend(step.joined().iter().map(|player| (step.spawn(Kind(0), *player), Body::default())));
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        for player in step.joined() {
+            self.0.spawn(step, *player, Body::default());
+        }
         let before = self.0.clone();
-        for (entity, body) in self.0.iter_mut().filter(|(entity, _)| step.role(*entity) != Role::Proxy) {
-            for (_, other) in before.iter().filter(|(other, _)| other != entity) {
+        for mut body in self.0.simulated(step) {
+            let entity = body.entity();
+            for other in before.iter().filter(|other| other.entity() != entity) {
                 body.velocity[2] += 0.01 * (other.position[2] - body.position[2]);
             }
-            if let Some(input) = step.input(entity.player()) {
+            if let Some(input) = step.input(body.owner()) {
                 body.step(input.input, step.seconds());
             }
         }
-        self.0.sort_unstable_by_key(|(entity, _)| *entity);
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -175,16 +160,15 @@ impl Driver<Flock> for Walk {
 
 /// Plays for a while, by another curve from 4 s on. Returns the recording of the first player.
 fn recorded(curve: Option<Curve>) -> Vec<u8> {
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), ServerConfig::default(), Flock::default(), 3);
+    let mut simulation = Simulation::new(Rules::new(Flock::schema()), ServerConfig::default(), Flock::default(), 3);
     for _ in 0..2 {
         simulation.add_player(options());
     }
     let (to, from) = channel();
     let sink = Box::new(move |bytes: &[u8]| drop(to.send(bytes.to_vec())));
-    simulation.players[0].client.record(Recorder::new(sink));
+    simulation.players[0].client.set_tap(Box::new(Recorder::new(sink)));
     simulation.run_until(Instant::from_micros(4_000_000), &mut Walk);
-    let other =
-        simulation.server.world.0.iter().map(|(entity, _)| *entity).find(|entity| entity.player() == PlayerId::new(2));
+    let other = simulation.server.world.0.owned_by(PlayerId::new(2)).next().map(|body| body.entity());
     if let Some(curve) = curve {
         simulation.players[0].client.show_with(other.expect("plays"), curve);
     }
@@ -195,7 +179,7 @@ fn recorded(curve: Option<Curve>) -> Vec<u8> {
 #[test]
 fn a_recording_holds_by_which_curve_an_entity_was_shown() {
     let replay = |bytes: &[u8]| {
-        Recording::open(bytes).and_then(|recording| recording.replay_client(Body::schema(), Flock::default()))
+        Recording::open(bytes).and_then(|recording| recording.replay_client(Flock::schema(), Flock::default()))
     };
     let (usual, other) = (recorded(None), recorded(Some(Curve::DeadReckoning)));
     let (usual, other) = (replay(&usual).expect("well-formed"), replay(&other).expect("well-formed"));

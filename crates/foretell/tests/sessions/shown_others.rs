@@ -1,12 +1,12 @@
 //! What a player sees of others when snapshots come late, in bursts, or not at all for a while.
 
 use crate::common::Buttons;
-use crate::common::f64_mass::{Body, Masses};
+use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::{Conditions, Loss};
 use foretell::session::client::Source;
-use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, ServerConfig, State, Tick};
+use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, ServerConfig, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// Watches the second player through the eyes of the first.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl Driver<Masses> for Watch {
             return;
         };
         client.present(at.local, |view| {
-            if view.entity.player() == own {
+            if view.owner == own {
                 return;
             }
             let place = view.pose().position;
@@ -52,7 +52,7 @@ fn seen(interval: u32, loss: Loss, seed: u64) -> Watch {
 
 fn seen_by(curve: Curve, interval: u32, loss: Loss, seed: u64) -> Watch {
     let config = ServerConfig { snapshot_interval: interval, ..ServerConfig::default() };
-    let mut simulation = Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed);
+    let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), seed);
     for player in 0..2 {
         let (latency, jitter) = (Duration::from_millis(50), Duration::from_millis(20));
         let conditions = Conditions { latency, jitter, ..Conditions::default() };

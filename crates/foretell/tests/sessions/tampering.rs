@@ -2,12 +2,12 @@
 //! one beside them feels of it (E4).
 
 use core::time::Duration;
-use foretell::netsim::{Conditions, Link, SplitMix64};
-use foretell::validation::{Offence, clamped_direction};
+use foretell::session::Offence;
 use foretell::{
-    Client, ClientConfig, Entity, Input, Instant, Kind, Outbox, PeerId, PlayerId, Rows, Rules, Server, ServerConfig,
-    State, Step, Tick, World,
+    Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig,
+    Simulate, State, Step, Tick, World,
 };
+use foretell_sim::netsim::{Conditions, Link, SplitMix64};
 use proptest::prelude::*;
 
 const SPEED: f32 = 5.0;
@@ -24,47 +24,39 @@ struct Body {
 }
 
 /// Everybody walks in the direction of their input. A game holds it to length one itself, on both ends.
-#[derive(Clone, Default, Debug)]
-struct Walkers(Vec<(Entity, Body)>);
+#[derive(World, Default)]
+struct Walkers(foretell::Table<Body>);
 
 impl Walkers {
     fn of(player: PlayerId) -> Walkers {
-        Walkers(vec![(Entity::new(Kind(0), player, Tick::ZERO, 0), Body::default())])
+        let mut walkers = Walkers::default();
+        let entity = Entity::new(player, Tick::ZERO, 0);
+        walkers.0.insert(Owned { entity, owner: player }, Body::default());
+        walkers
     }
 }
 
-impl World for Walkers {
-    type Input = Push;
-    type Saved = Vec<(Entity, Body)>;
+/// A direction that is no longer than one.
+fn at_most_one(direction: [f32; 2]) -> [f32; 2] {
+    let length = direction[0].hypot(direction[1]).max(1.0);
+    direction.map(|lane| lane / length)
+}
 
-    fn step(&mut self, step: &Step<'_, Push>) {
+impl Simulate for Walkers {
+    type Input = Push;
+
+    fn step(&mut self, step: &mut Step<'_, Push>) {
+        self.0.remove_left(step);
         for player in step.joined() {
-            self.0.push((step.spawn(Kind(0), *player), Body::default()));
+            self.0.spawn(step, *player, Body::default());
         }
-        self.0.retain(|(entity, _)| !step.left().contains(&entity.player()));
-        for (entity, body) in &mut self.0 {
-            let Some(input) = step.input(entity.player()) else { continue };
-            let (direction, _) = clamped_direction(input.input.direction);
+        for mut body in self.0.simulated(step) {
+            let Some(input) = step.input(body.owner()) else { continue };
+            let direction = at_most_one(input.input.direction);
             for (position, direction) in body.position.iter_mut().zip(direction) {
                 *position += direction * SPEED / 64.0;
             }
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.0);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.0.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.0);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.0);
     }
 }
 
@@ -127,12 +119,12 @@ struct Table {
 
 impl Table {
     fn new(seed: u64, latency: Duration) -> Table {
-        let rules = Rules::new(Body::schema());
+        let rules = Rules::new(Walkers::schema());
         let mut server = Server::new(rules.clone(), ServerConfig::default(), 1, Instant::ZERO);
         let seats = [0, 1].map(|nth| {
             let player = server.join(PeerId(nth));
-            let world = Walkers::of(player);
-            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 1), Instant::ZERO, &world);
+            let mut world = Walkers::of(player);
+            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 1), Instant::ZERO, &mut world);
             let (up, down) = (Link::new(seed ^ nth, nth), Link::new(seed ^ nth ^ 8, nth ^ 8));
             Seat { client, world, player, up, down, clock: 0.0, sent: Vec::new(), pushed: Push::default() }
         });
@@ -181,13 +173,13 @@ impl Table {
         }
         if self.random.chance(0.1) {
             let mut axis = || (self.random.next_u64() % 3) as f32 - 1.0;
-            (seat.pushed.direction, _) = clamped_direction([axis(), axis()]);
+            seat.pushed.direction = at_most_one([axis(), axis()]);
         }
         let mut input = seat.pushed;
         match trick {
             Some(Trick::Longer(times)) => input.direction = input.direction.map(|lane| lane * times),
             Some(Trick::NoNumber) => input.direction[0] = f32::NAN,
-            Some(Trick::Teleport(by)) => seat.world.0.iter_mut().for_each(|(_, body)| body.position[0] += by),
+            Some(Trick::Teleport(by)) => seat.world.0.iter_mut().for_each(|mut body| body.position[0] += by),
             _ => {}
         }
         let mut outbox = Outbox::new();
@@ -217,7 +209,7 @@ impl Table {
     fn truth(&self, nth: usize) -> Option<[f32; 2]> {
         let player = self.seats[nth].player;
         let mut bodies = self.server.rows().states::<Body>();
-        bodies.find(|(entity, _)| entity.player() == player).map(|(_, body)| body.position)
+        bodies.find(|(of, _)| of.owner == player).map(|(_, body)| body.position)
     }
 }
 
@@ -263,7 +255,7 @@ proptest! {
 }
 
 /// What the ledger says of who has done nothing but this for four seconds.
-fn noted(trick: impl Fn(usize) -> Trick) -> (foretell::validation::Ledger, Table) {
+fn noted(trick: impl Fn(usize) -> Trick) -> (foretell::session::Ledger, Table) {
     let mut table = Table::new(7, Duration::from_millis(30));
     for _ in 0..100 {
         table.frame(None);

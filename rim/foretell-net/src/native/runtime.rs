@@ -10,7 +10,7 @@ const REST: Duration = Duration::from_millis(1);
 
 /// A runtime of tokio for a server, or for many clients in one program: of one thread, which rests for a millisecond
 /// whenever it has nothing to do. Datagrams wait for that long at most, and are then read in batches; without it each
-/// wakes a thread, which costs as much as all the rest (DESIGN, "What a connection costs"). A program that does other work
+/// wakes a thread, which costs as much as all the rest (`docs/MEASURED.md`). A program that does other work
 /// as well gives it a thread of its own.
 ///
 /// # Errors

@@ -4,12 +4,11 @@
 pub mod raw;
 pub mod relay;
 
-use foretell::{ClientState, Entity, Input, Kind, Rows, Rules, State, Step, World};
+use foretell::{ClientState, Input, Rules, Simulate, State, Step, Table, World};
 use foretell_net::{
     Access, Account, ConnectError, Credential, Issuer, JoinConfig, Player, Running, ServeConfig, Token, UnixTime,
     connect, serve,
 };
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -28,18 +27,21 @@ pub struct Cube {
 }
 
 /// A line, and a cube on it for each player.
-#[derive(Clone, Default)]
-pub struct Arena(pub BTreeMap<Entity, Cube>);
+#[derive(World, Clone, Default)]
+pub struct Arena {
+    pub cubes: Table<Cube>,
+}
 
-impl World for Arena {
+impl Simulate for Arena {
     type Input = Buttons;
-    type Saved = Arena;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
-        self.0.retain(|cube, _| !step.left().contains(&cube.player()));
-        self.0.extend(step.joined().iter().map(|player| (step.spawn(Kind(0), *player), Cube::default())));
-        for (entity, cube) in &mut self.0 {
-            let Some(player) = step.input(entity.player()) else { continue };
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        self.cubes.remove_left(step);
+        for player in step.joined() {
+            self.cubes.spawn(step, *player, Cube::default());
+        }
+        for mut cube in self.cubes.simulated(step) {
+            let Some(player) = step.input(cube.owner()) else { continue };
             let push = f32::from(i8::from(player.input.right) - i8::from(player.input.left));
             cube.speed[0] = 0.9 * cube.speed[0] + 0.5 * push;
             #[allow(clippy::cast_possible_truncation, reason = "a fraction of a second")]
@@ -47,28 +49,10 @@ impl World for Arena {
             cube.x[0] += cube.speed[0] * seconds;
         }
     }
-
-    fn save(&self, into: &mut Arena) {
-        into.clone_from(self);
-    }
-
-    fn load(&mut self, from: &Arena) {
-        self.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.retain(|entity| self.0.contains_key(&entity));
-        self.0.iter().for_each(|(entity, cube)| rows.set(*entity, cube));
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        self.0.retain(|entity, _| !rows.removed().contains(entity));
-        self.0.extend(rows.states::<Cube>());
-    }
 }
 
 pub fn rules() -> Rules {
-    Rules::new(Cube::schema())
+    Rules::new(Arena::schema())
 }
 
 pub const SEED: [u8; 32] = [7; 32];
@@ -124,7 +108,7 @@ impl Guest {
     /// The own cube's place, as predicted.
     pub fn x(&self) -> Option<f32> {
         let own = self.player.client().player()?;
-        self.world.0.iter().find(|(entity, _)| entity.player() == own).map(|(_, cube)| cube.x[0])
+        self.world.cubes.owned_by(own).next().map(|cube| cube.x[0])
     }
 
     pub fn agreed(&self) -> u64 {

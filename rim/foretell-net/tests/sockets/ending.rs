@@ -2,7 +2,7 @@
 
 use crate::common::relay::Relay;
 use crate::common::{Arena, Buttons, all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
-use foretell::{Rows, Step, World};
+use foretell::{Rows, Schema, Simulate, Step, World};
 use foretell_net::{Certificates, Closed, ConnectError, Connected, JoinConfig, Refused, ServeConfig};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -112,19 +112,26 @@ async fn where_tickets_are_not_kept_a_restarted_server_takes_no_tickets_of_befor
 /// A game that panics in its first tick.
 struct Broken;
 
-impl World for Broken {
+impl Simulate for Broken {
     type Input = Buttons;
-    type Saved = Arena;
 
-    fn step(&mut self, _: &Step<'_, Buttons>) {
+    fn step(&mut self, _: &mut Step<'_, Buttons>) {
         panic!("on purpose");
     }
+}
 
-    fn save(&self, _: &mut Arena) {}
+impl World for Broken {
+    type Saved = ();
 
-    fn load(&mut self, _: &Arena) {}
+    fn schema() -> Schema {
+        Arena::schema()
+    }
 
-    fn publish(&self, _: &mut Rows) {}
+    fn save(&self, (): &mut ()) {}
+
+    fn load(&mut self, (): &()) {}
+
+    fn publish(&mut self, _: &mut Rows) {}
 
     fn adopt(&mut self, _: &Rows) {}
 }

@@ -4,10 +4,9 @@ use crate::common::relay::Relay;
 use crate::common::{
     Arena, Buttons, Guest, account, all_agree, join, join_with, play, rules, serve_config, start, token,
 };
-use foretell::netsim::{Conditions, Loss};
-use foretell::session::client::Reconciliation;
-use foretell::{ClientConfig, ClientState, Rows, Step, World};
+use foretell::{ClientState, Rows, Schema, Simulate, Step, World};
 use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};
+use foretell_sim::netsim::{Conditions, Loss};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ async fn two_players_join_with_tokens_and_each_sees_the_other_move() {
     play(&mut guests, "both play, and their predictions are right", |guests| all_agree(guests, 50)).await;
     assert!(guests[0].x().expect("a cube") > 0.5);
     let mut seen = Vec::new();
-    guests[0].player.present(|view| seen.push((view.entity.player(), view.pose().position[0])));
+    guests[0].player.present(|view| seen.push((view.owner, view.pose().position[0])));
     let other = guests[1].player.client().player().expect("a player");
     assert!(seen.iter().any(|(player, x)| *player == other && *x > 0.1), "{seen:?}");
     let status = server.status();
@@ -220,24 +219,35 @@ struct Slow(Arena);
 
 const STEP: Duration = Duration::from_millis(2);
 
-impl World for Slow {
+impl Simulate for Slow {
     type Input = Buttons;
-    type Saved = Arena;
 
-    fn step(&mut self, step: &Step<'_, Buttons>) {
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
         std::thread::sleep(STEP);
         self.0.step(step);
+        // What no client foresees is corrected, and simulated again.
+        if step.is_authority() && step.tick().get().is_multiple_of(8) {
+            self.0.cubes.iter_mut().for_each(|mut cube| cube.x[0] += 0.01);
+        }
+    }
+}
+
+impl World for Slow {
+    type Saved = <Arena as World>::Saved;
+
+    fn schema() -> Schema {
+        Arena::schema()
     }
 
-    fn save(&self, into: &mut Arena) {
+    fn save(&self, into: &mut Self::Saved) {
         self.0.save(into);
     }
 
-    fn load(&mut self, from: &Arena) {
+    fn load(&mut self, from: &Self::Saved) {
         self.0.load(from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
+    fn publish(&mut self, rows: &mut Rows) {
         self.0.publish(rows);
     }
 
@@ -253,9 +263,8 @@ async fn what_is_simulated_again_takes_so_long_in_an_update_and_no_longer() {
     relay.conditions.delay_millis.store(60, Relaxed);
     let url = relay.through(&server.url("127.0.0.1"));
     for limited in [true, false] {
-        let client = ClientConfig { reconciliation: Reconciliation::AlwaysRollback, ..ClientConfig::default() };
         let resimulation_time = limited.then_some(4 * STEP);
-        let config = JoinConfig { client, resimulation_time, ..JoinConfig::new(rules()) };
+        let config = JoinConfig { resimulation_time, ..JoinConfig::new(rules()) };
         let mut player = connect::<Slow>(&url, token(if limited { "alice" } else { "bob" }), config).await.expect("in");
         let (mut world, mut most, mut updates) = (Slow::default(), 0, 0);
         while updates < 200 {

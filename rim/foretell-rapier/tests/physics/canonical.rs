@@ -1,8 +1,8 @@
 //! Rebuilds: what follows depends on the bodies alone, and names, joints and sleep survive.
 
-use crate::yard::{BEAD, CRATE, DOOR, Keys, Thing, Yard, step};
-use foretell::rollback::Side;
-use foretell::{Entity, PlayerId, Rows, State, Step, Tick, World};
+use crate::yard::{Keys, Thing, Yard, bead_before, bead_name, step};
+use foretell::world::Side;
+use foretell::{Entity, Owned, Rows, Simulate, Step, Tick, World};
 use foretell_rapier::{Body, Link};
 use proptest::prelude::*;
 
@@ -13,8 +13,8 @@ fn twin_of(world: &Yard, crates: u16, past: u32) -> Yard {
     let mut rows = twin.rows();
     rows.settle();
     let all = world.rows();
-    rows.retain(|entity| all.words(entity).is_some());
-    all.iter().for_each(|(entity, words)| rows.set_words(entity, words));
+    rows.retain(|key, _| all.words(key).is_some());
+    all.iter().for_each(|row| rows.set_words(row));
     twin.adopt(&rows);
     twin
 }
@@ -63,12 +63,11 @@ fn a_rebuild_moves_nothing_and_keeps_names_and_joints() {
         let handle = world.physics.handle(entity).expect("it has a body");
         assert_eq!(world.physics.entity(handle), Some(entity));
     }
-    let joined = |world: &Yard| world.physics.entities().filter(|entity| [BEAD, DOOR].contains(&entity.kind())).count();
-    assert_eq!(joined(&world), 6);
+    assert_eq!(world.all(|thing| thing.is_bead() || thing.is_door()).len(), 6);
     for tick in 90..300 {
         step(&mut world, 12, Tick::new(tick));
-        for bead in world.physics.entities().filter(|entity| entity.kind() == BEAD) {
-            let before = bead.counter().checked_sub(1).map(|nth| Entity::new(BEAD, bead.player(), bead.tick(), nth));
+        for bead in world.all(Thing::is_bead) {
+            let before = bead_before(bead);
             assert!(world.physics.joint(Link::new(bead, before)).is_some(), "{bead} hangs on");
             let Some(before) = before else { continue };
             let [a, b] = [bead, before].map(|bead| world.physics.state(bead).expect("it is there").position);
@@ -85,27 +84,27 @@ fn still(tick: u32) -> Step<'static, Keys> {
 /// How many crates sleep.
 fn asleep(world: &Yard) -> usize {
     let crates = world.rows();
-    let sleeps = |(_, thing): &(Entity, Thing)| matches!(thing, Thing::Crate { body } if body.sleeping);
+    let sleeps = |(_, thing): &(Owned, Thing)| matches!(thing, Thing::Crate { body } if body.sleeping);
     crates.states::<Thing>().filter(sleeps).count()
 }
 
 #[test]
 fn what_sleeps_sleeps_on_through_a_rebuild_and_wakes_when_it_loses_its_hold() {
     let mut world = Yard::new(50);
-    (0..500).for_each(|tick| world.step(&still(tick)));
+    (0..500).for_each(|tick| world.step(&mut still(tick)));
     assert_eq!(asleep(&world), 50);
     let before = world.rows();
     world.physics.rebuild();
-    (500..520).for_each(|tick| world.step(&still(tick)));
+    (500..520).for_each(|tick| world.step(&mut still(tick)));
     assert_eq!(asleep(&world), 50);
     let crates = |rows: &Rows| -> Vec<Thing> {
-        rows.states::<Thing>().filter(|(entity, _)| entity.kind() == CRATE).map(|(_, thing)| thing).collect()
+        rows.states::<Thing>().map(|(_, thing)| thing).filter(Thing::is_crate).collect()
     };
     assert_eq!(crates(&world.rows()), crates(&before));
     // The lowest of a tower goes: what stood on it must not stay in the air.
     let rows = world.rows();
-    let lowest = rows.states::<Thing>().filter_map(|(entity, thing)| match thing {
-        Thing::Crate { body } if body.position[1] < 0.25 => Some(entity),
+    let lowest = rows.states::<Thing>().filter_map(|(of, thing)| match thing {
+        Thing::Crate { body } if body.position[1] < 0.25 => Some(of.entity),
         _ => None,
     });
     let lowest: Vec<_> = lowest.collect();
@@ -114,7 +113,7 @@ fn what_sleeps_sleeps_on_through_a_rebuild_and_wakes_when_it_loses_its_hold() {
     world.physics.prepare(&still(520));
     assert!(lowest.iter().all(|entity| world.physics.despawn(*entity)));
     world.physics.advance(&still(520));
-    (521..700).for_each(|tick| world.step(&still(tick)));
+    (521..700).for_each(|tick| world.step(&mut still(tick)));
     let rows = world.rows();
     let lowest_now = rows.states::<Thing>().filter_map(|(_, thing)| match thing {
         Thing::Crate { body } => Some(body.position[1]),
@@ -127,7 +126,7 @@ fn what_sleeps_sleeps_on_through_a_rebuild_and_wakes_when_it_loses_its_hold() {
 #[test]
 fn what_rested_on_a_body_that_is_despawned_after_a_step_wakes_even_where_the_next_one_is_canonical() {
     let mut world = Yard::new(10);
-    (0..500).for_each(|tick| world.step(&still(tick)));
+    (0..500).for_each(|tick| world.step(&mut still(tick)));
     assert_eq!(asleep(&world), 10);
     let height = |world: &Yard| -> f32 {
         let rows = world.rows();
@@ -138,15 +137,14 @@ fn what_rested_on_a_body_that_is_despawned_after_a_step_wakes_even_where_the_nex
         crates.fold(0.0, f32::max)
     };
     let before = height(&world);
-    let lowest: Vec<_> = world.physics.entities().filter(|entity| entity.kind() == CRATE).collect();
     let is_low =
         |world: &Yard, entity: &Entity| world.physics.state(*entity).is_some_and(|body| body.position[1] < 0.25);
-    let lowest: Vec<_> = lowest.into_iter().filter(|entity| is_low(&world, entity)).collect();
+    let lowest: Vec<_> = world.all(Thing::is_crate).into_iter().filter(|entity| is_low(&world, entity)).collect();
     lowest.iter().for_each(|entity| assert!(world.physics.despawn(*entity)));
-    let mut rows = Rows::new(&Thing::schema());
+    let mut rows = Rows::new(&Yard::schema());
     world.publish(&mut rows);
     world.physics.rebuild();
-    (500..600).for_each(|tick| world.step(&still(tick)));
+    (500..600).for_each(|tick| world.step(&mut still(tick)));
     assert!(height(&world) < before - 0.2, "{before} {}", height(&world));
 }
 
@@ -157,7 +155,7 @@ fn bodies_fall_asleep_even_where_the_world_is_rebuilt_twice_a_second() {
         if tick % 32 == 0 {
             world.physics.rebuild();
         }
-        world.step(&still(tick));
+        world.step(&mut still(tick));
     }
     assert_eq!(asleep(&world), 50);
 }
@@ -167,7 +165,7 @@ fn an_impulse_after_adopting_works_on_the_mass_and_the_turn_that_the_body_has() 
     // The door's centre of mass is beside its origin, and its inertia depends on how it is turned.
     let mut world = Yard::new(0);
     (0..100).for_each(|tick| step(&mut world, 13, Tick::new(tick)));
-    let door = world.physics.entities().find(|entity| entity.kind() == DOOR).expect("there is one");
+    let door = world.all(Thing::is_door)[0];
     let mut twin = Yard::new(0);
     twin.adopt(&world.rows());
     let pushed = |world: &mut Yard| -> Body {
@@ -184,20 +182,18 @@ fn an_impulse_after_adopting_works_on_the_mass_and_the_turn_that_the_body_has() 
 fn a_joint_rests_while_one_of_its_ends_is_not_there() {
     let mut world = Yard::new(0);
     step(&mut world, 14, Tick::ZERO);
-    let bead = |nth| Entity::new(BEAD, PlayerId::SERVER, Tick::ZERO, nth);
-    let link = Link::new(bead(2), Some(bead(1)));
+    let link = Link::new(bead_name(2), Some(bead_name(1)));
     assert!(world.physics.joint(link).is_some());
     let gone = world.rows();
     let mut rows = world.rows();
     rows.settle();
-    rows.remove(bead(1));
+    rows.remove_entity(bead_name(1));
     world.adopt(&rows);
     assert!(world.physics.joint(link).is_none());
     world.physics.rebuild();
     world.adopt(&gone);
     assert!(world.physics.joint(link).is_some());
-    let schema = Thing::schema();
-    assert_eq!(schema.kinds().len(), 7);
+    assert_eq!(Yard::schema().components().len(), 7);
 }
 
 proptest! {

@@ -1,12 +1,12 @@
 //! Bodies and colliders that change, gravity, contacts: exactly, or not at all.
 
-use foretell::harness::sync_test;
-use foretell::rollback::Side;
-use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, TickRate, World};
+use foretell::world::Side;
+use foretell::{Entity, Input, Owned, PlayerId, Rows, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{
     ActiveEvents, ActiveHooks, ColliderBuilder, LockedAxes, RigidBodyBuilder, RigidBodyType, Vector,
 };
 use foretell_rapier::{Blueprint, Body, Gameplay, Party, Physics, Plan, Scene};
+use foretell_sim::harness::sync_test;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Touch {
@@ -31,8 +31,15 @@ enum Thing {
     Sky { upwards: bool, seen: u32 },
 }
 
-const BLOCK: Kind = Kind(0);
-const SKY: Kind = Kind(1);
+impl Thing {
+    fn is_block(&self) -> bool {
+        matches!(self, Thing::Block { .. })
+    }
+
+    fn is_sky(&self) -> bool {
+        matches!(self, Thing::Sky { .. })
+    }
+}
 
 impl Blueprint for Thing {
     fn plan(&self, _entity: Entity) -> Plan {
@@ -60,7 +67,7 @@ impl Gameplay for Blocks {
     type Input = Touch;
     type State = Thing;
 
-    fn step(scene: &mut Scene<Blocks>, step: &Step<'_, Touch>) {
+    fn step(scene: &mut Scene<Blocks>, step: &mut Step<'_, Touch>) {
         if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             scene.spawn(step, PlayerId::SERVER, Thing::Sky { upwards: false, seen: 0 });
             for nth in 0_u8..12 {
@@ -73,7 +80,7 @@ impl Gameplay for Blocks {
             let body = Body::at([-2.0, 1.0, f32::from(player.get())]);
             scene.spawn(step, *player, Thing::Block { body, form: 0, touched: 0 });
         }
-        let blocks = scene.all(BLOCK);
+        let blocks = scene.all(Thing::is_block);
         for input in step.inputs().iter().map(|player| player.input).filter(|input| input.push) {
             let entity = blocks[usize::from(input.which) % blocks.len()];
             if let Some(Thing::Block { form, touched, .. }) = scene.get_mut(entity) {
@@ -83,7 +90,7 @@ impl Gameplay for Blocks {
                 body.apply_impulse(Vector::new(0.02, 0.05, 0.01), true);
             }
         }
-        let sky = scene.all(SKY).first().copied();
+        let sky = scene.all(Thing::is_sky).first().copied();
         let upwards = step.tick().get() % 100 >= 80;
         if let Some(Thing::Sky { upwards: now, .. }) = sky.and_then(|sky| scene.get_mut(sky)) {
             *now = upwards;
@@ -91,9 +98,9 @@ impl Gameplay for Blocks {
         scene.set_gravity([0.0, if upwards { 2.0 } else { -9.81 }, 0.0]);
     }
 
-    fn react(scene: &mut Scene<Blocks>, step: &Step<'_, Touch>) {
-        let pressed = scene.all(BLOCK).iter().flat_map(|block| scene.contacts(*block)).count();
-        let sky = scene.all(SKY).first().copied();
+    fn react(scene: &mut Scene<Blocks>, step: &mut Step<'_, Touch>) {
+        let pressed = scene.all(Thing::is_block).iter().flat_map(|block| scene.contacts(*block)).count();
+        let sky = scene.all(Thing::is_sky).first().copied();
         if let Some(Thing::Sky { seen, .. }) = sky.and_then(|sky| scene.get_mut(sky)) {
             *seen = u32::try_from(pressed).expect("few") + step.tick().get() % 2;
         }
@@ -125,12 +132,12 @@ fn whatever_a_design_changes_of_bodies_and_colliders_every_end_comes_to_the_same
 /// A scene in which this block has become that, after a number of ticks.
 fn with(form: u8, before: u32, after: u32) -> (Scene<Blocks>, Entity) {
     let mut scene = scene();
-    (0..before).for_each(|tick| scene.step(&still(tick)));
-    let block = scene.all(BLOCK)[11];
+    (0..before).for_each(|tick| scene.step(&mut still(tick)));
+    let block = scene.all(Thing::is_block)[11];
     if let Some(Thing::Block { form: now, .. }) = scene.get_mut(block) {
         *now = form;
     }
-    (before..before + after).for_each(|tick| scene.step(&still(tick)));
+    (before..before + after).for_each(|tick| scene.step(&mut still(tick)));
     (scene, block)
 }
 
@@ -153,8 +160,8 @@ fn a_block_that_becomes_another_is_that_at_once_and_stays_where_it_is() {
 }
 
 /// All rows of a scene.
-fn rows_of(scene: &Scene<Blocks>) -> Rows {
-    let mut rows = Rows::new(&Thing::schema());
+fn rows_of(scene: &mut Scene<Blocks>) -> Rows {
+    let mut rows = Rows::new(&Scene::<Blocks>::schema());
     scene.publish(&mut rows);
     rows
 }
@@ -164,14 +171,14 @@ fn a_client_that_has_a_body_of_an_older_design_makes_it_anew_when_rows_say_so() 
     for form in 1..FORMS {
         let (mut server, block) = with(form, 60, 10);
         let (mut client, _) = with(0, 60, 10);
-        client.adopt(&rows_of(&server));
+        client.adopt(&rows_of(&mut server));
         let kind = |scene: &Scene<Blocks>| scene.body(block).map(|body| body.body_type());
         assert_eq!(kind(&client), kind(&server));
         [&mut server, &mut client].into_iter().for_each(|scene| scene.rebuild());
         for tick in 70..200 {
-            server.step(&still(tick));
-            client.step(&still(tick));
-            assert!(rows_of(&server).iter().eq(rows_of(&client).iter()), "form {form}, tick {tick}");
+            server.step(&mut still(tick));
+            client.step(&mut still(tick));
+            assert!(rows_of(&mut server).iter().eq(rows_of(&mut client).iter()), "form {form}, tick {tick}");
         }
     }
 }
@@ -179,25 +186,26 @@ fn a_client_that_has_a_body_of_an_older_design_makes_it_anew_when_rows_say_so() 
 #[test]
 fn what_stood_on_a_block_that_shrinks_or_goes_wakes_and_comes_down() {
     let mut scene = scene();
-    (0..70).for_each(|tick| scene.step(&still(tick)));
-    let blocks = scene.all(BLOCK);
+    (0..70).for_each(|tick| scene.step(&mut still(tick)));
+    let blocks = scene.all(Thing::is_block);
     let height = |scene: &Scene<Blocks>, nth: usize| scene.state(blocks[nth]).expect("it is there").position[1];
     let before = height(&scene, 3);
     if let Some(Thing::Block { form, .. }) = scene.get_mut(blocks[0]) {
         *form = 4;
     }
     // Before gravity turns.
-    (28..79).for_each(|tick| scene.step(&still(tick)));
+    (28..79).for_each(|tick| scene.step(&mut still(tick)));
     assert!(height(&scene, 3) < before - 0.1, "{before} {}", height(&scene, 3));
 }
 
 #[test]
 fn a_contact_has_the_other_the_direction_and_the_weight_that_rests_on_it() {
     let (mut physics, seconds) = (Physics::new([0.0, -9.81, 0.0], [floor()]), 1.0 / 64.0);
-    let entity = |nth| Entity::new(BLOCK, PlayerId::SERVER, Tick::ZERO, nth);
-    for nth in 0..2 {
+    let entity = |nth| Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
+    for nth in 0..2_u16 {
         let body = Body::at([0.0, 0.2 + 0.4 * f32::from(nth), 0.0]);
-        physics.spawn(entity(nth), &Thing::Block { body, form: 0, touched: 0 });
+        let of = Owned { entity: entity(nth), owner: PlayerId::SERVER };
+        physics.insert(of, &Thing::Block { body, form: 0, touched: 0 });
     }
     for tick in 0..20 {
         physics.prepare(&still(tick));

@@ -1,8 +1,8 @@
 //! Rollback: what is loaded and stepped again comes to the same bits.
 
 use crate::yard::{Keys, Yard, digests, keys, step};
-use foretell::harness::sync_test;
 use foretell::{PlayerId, Tick, World};
+use foretell_sim::harness::sync_test;
 use proptest::prelude::*;
 
 const TICKS: u32 = 600;

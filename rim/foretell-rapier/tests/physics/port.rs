@@ -7,9 +7,9 @@ mod plain;
 #[expect(dead_code, reason = "it has a main function")]
 mod ported;
 
-use foretell::harness::sync_test;
-use foretell::rollback::{InputStatus, PlayerInput, Side};
-use foretell::{PlayerId, Step, Tick, TickRate, World};
+use foretell::world::{InputStatus, PlayerInput, Side};
+use foretell::{PlayerId, Simulate, Step, Tick, TickRate};
+use foretell_sim::harness::sync_test;
 
 const TICKS: u32 = 600;
 
@@ -21,9 +21,9 @@ fn points_of_ported() -> u32 {
         let input = ported::Keys::at(tick.get());
         let inputs = [PlayerInput { player, input, status: InputStatus::Received, presented: None }];
         let joined: &[PlayerId] = if tick == Tick::ZERO { &[player] } else { &[] };
-        game.step(&Step::new(tick, TickRate::hz(60), Side::Server, &inputs).with_players(joined, &[]));
+        game.step(&mut Step::new(tick, TickRate::hz(60), Side::Server, &inputs).with_players(joined, &[]));
     }
-    let driver = game.all(ported::DRIVER)[0];
+    let driver = game.all(ported::Thing::is_driver)[0];
     let Some(ported::Thing::Driver { points, .. }) = game.get(driver) else { panic!("it is a driver") };
     *points
 }

@@ -1,8 +1,8 @@
 //! Proxies: where their rows say, moved by nothing, and bodies again when they are predicted.
 
-use crate::yard::{CRATE, Keys, Thing, Yard, step};
-use foretell::rollback::Side;
-use foretell::{Entity, PlayerId, Rows, State, Step, Tick, World};
+use crate::yard::{Keys, Thing, Yard, crate_name, step};
+use foretell::world::Side;
+use foretell::{Entity, Owned, PlayerId, Rows, Simulate, Step, Tick, World};
 use foretell_rapier::Body;
 use foretell_rapier::rapier3d::dynamics::RigidBodyType;
 
@@ -12,7 +12,7 @@ fn of_client(player: PlayerId, tick: u32) -> Step<'static, Keys> {
 }
 
 fn crates(world: &Yard) -> Vec<Entity> {
-    world.physics.entities().filter(|entity| entity.kind() == CRATE).collect()
+    world.all(Thing::is_crate)
 }
 
 #[test]
@@ -21,12 +21,12 @@ fn a_proxy_stays_where_its_row_says_and_has_its_velocity() {
     (0..80).for_each(|tick| step(&mut world, 1, Tick::new(tick)));
     let before = world.rows();
     let small = crates(&world)[3];
-    let mut rows = Rows::new(&Thing::schema());
+    let mut rows = Rows::new(&Yard::schema());
     let told = Body { velocity: [1.0, 2.0, 3.0], spin: [0.5, 0.0, 0.0], ..Body::at([5.0, 4.0, -0.0]) };
-    rows.set(small, &Thing::Crate { body: told });
+    rows.set(Owned { entity: small, owner: PlayerId::SERVER }, &Thing::Crate { body: told });
     world.adopt(&rows);
     for tick in 80..90 {
-        world.step(&of_client(PlayerId::new(1), tick));
+        world.step(&mut of_client(PlayerId::new(1), tick));
         let body = world.physics.body(small).expect("it is there");
         assert_eq!(body.body_type(), RigidBodyType::KinematicVelocityBased);
         assert_eq!(body.linvel().to_array(), [1.0, 2.0, 3.0], "no gravity, and what it meets sees how fast it is");
@@ -35,7 +35,7 @@ fn a_proxy_stays_where_its_row_says_and_has_its_velocity() {
         assert!((body.translation().x - (5.0 + 1.0 / 64.0)).abs() < 0.001, "{tick}: {}", body.translation());
         // Nor are those that it falls on or meets moved, which are proxies too.
         for other in crates(&world).into_iter().filter(|other| *other != small) {
-            assert_eq!(world.rows().words(other), before.words(other), "{other}");
+            assert!(world.rows().of(other).eq(before.of(other)), "{other}");
         }
     }
 }
@@ -43,16 +43,19 @@ fn a_proxy_stays_where_its_row_says_and_has_its_velocity() {
 #[test]
 fn a_proxy_pushes_and_is_not_pushed() {
     let (mut world, player) = (Yard::new(0), PlayerId::new(1));
-    world.step(&Step::new(Tick::ZERO, Yard::rules().tick_rate, Side::Server, &[]).with_players(&[player], &[]));
+    world.step(&mut Step::new(Tick::ZERO, Yard::rules().tick_rate, Side::Server, &[]).with_players(&[player], &[]));
     let driver = world.driver().expect("one has joined");
-    let small = Entity::new(CRATE, PlayerId::SERVER, Tick::ZERO, 0);
+    let small = crate_name(0);
     for tick in 1..65_u16 {
-        let mut rows = Rows::new(&Thing::schema());
+        let mut rows = Rows::new(&Yard::schema());
         // Through the place where the driver stands, at 2 m/s.
         let x = f32::from(tick) / 32.0 - 2.5;
-        rows.set(small, &Thing::Crate { body: Body { velocity: [2.0, 0.0, 0.0], ..Body::at([x, 0.4, 0.0]) } });
+        rows.set(
+            Owned { entity: small, owner: PlayerId::SERVER },
+            &Thing::Crate { body: Body { velocity: [2.0, 0.0, 0.0], ..Body::at([x, 0.4, 0.0]) } },
+        );
         world.adopt(&rows);
-        world.step(&of_client(player, u32::from(tick)));
+        world.step(&mut of_client(player, u32::from(tick)));
         assert_eq!(world.physics.state(small).expect("it is there").position, [x, 0.4, 0.0]);
     }
     let pushed = world.physics.state(driver).expect("it is there").position[0];
@@ -63,7 +66,7 @@ fn a_proxy_pushes_and_is_not_pushed() {
 fn a_proxy_that_is_predicted_goes_on_from_where_it_was() {
     let mut world = Yard::new(10);
     (0..70).for_each(|tick| step(&mut world, 1, Tick::new(tick)));
-    world.step(&of_client(PlayerId::new(1), 70));
+    world.step(&mut of_client(PlayerId::new(1), 70));
     let proxies = world.rows();
     step(&mut world, 1, Tick::new(71));
     for small in crates(&world) {
@@ -83,15 +86,15 @@ fn a_proxy_that_is_predicted_goes_on_from_where_it_was() {
 fn a_client_that_is_told_few_bodies_has_few() {
     let mut server = Yard::new(100);
     (0..10).for_each(|tick| step(&mut server, 1, Tick::new(tick)));
-    let near = |entity: Entity| entity.kind() != CRATE || entity.counter() < 20;
+    let is_near = |entity: Entity| !crates(&server)[20..].contains(&entity);
     let mut client = Yard::new(100);
     let mut rows = server.rows();
-    rows.retain(near);
+    rows.retain(|key, _| is_near(key.entity));
     rows.settle();
     client.adopt(&rows);
     assert_eq!(crates(&client).len(), 20);
-    client.step(&of_client(PlayerId::new(1), 10));
-    assert!(client.physics.entities().eq(server.physics.entities().filter(|entity| near(*entity))));
+    client.step(&mut of_client(PlayerId::new(1), 10));
+    assert!(client.physics.entities().eq(server.physics.entities().filter(|entity| is_near(*entity))));
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn what_rows_have_put_to_sleep_does_not_fall_through_the_floor() {
     check(&client, "put back");
     // Proxies for a while.
     client.adopt(&told);
-    (420..424).for_each(|tick| client.step(&of_client(PlayerId::new(1), tick)));
+    (420..424).for_each(|tick| client.step(&mut of_client(PlayerId::new(1), tick)));
     (424..434).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
     check(&client, "predicted again");
     // And nothing stays awake for it.

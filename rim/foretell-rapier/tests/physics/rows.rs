@@ -1,15 +1,15 @@
 //! Rows: what is published is what has changed, and what is equal is left alone.
 
-use crate::yard::{CRATE, Keys, Thing, Yard, step};
-use foretell::rollback::Side;
-use foretell::{Entity, Kind, PlayerId, Rows, State, Step, Tick, World};
+use crate::yard::{Keys, Thing, Yard, step};
+use foretell::world::Side;
+use foretell::{Entity, Owned, PlayerId, Rows, Simulate, State, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, QueryFilter, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
 #[test]
 fn what_is_published_step_by_step_is_all_that_there_is() {
     let mut world = Yard::new(20);
-    let mut rows = Rows::new(&Thing::schema());
+    let mut rows = Rows::new(&Yard::schema());
     for tick in Tick::ZERO.until(Tick::new(400)) {
         step(&mut world, 3, tick);
         world.publish(&mut rows);
@@ -21,24 +21,25 @@ fn what_is_published_step_by_step_is_all_that_there_is() {
 #[test]
 fn what_sleeps_is_not_published() {
     let mut world = Yard::new(100);
-    let mut rows = Rows::new(&Thing::schema());
+    let mut rows = Rows::new(&Yard::schema());
     for tick in Tick::ZERO.until(Tick::new(800)) {
         // No player: the crates come to rest.
-        world.step(&still(tick));
+        world.step(&mut still(tick));
         world.publish(&mut rows);
         rows.settle();
     }
-    let crates = world.rows().states::<Thing>().filter(|(entity, _)| entity.kind() == CRATE).count();
+    let crates = world.rows().states::<Thing>().filter(|(_, thing)| thing.is_crate()).count();
     assert_eq!(crates, 100);
-    world.step(&still(Tick::new(800)));
+    world.step(&mut still(Tick::new(800)));
     let mut named = 0;
-    world.physics.publish(&mut rows, |entity, body| {
-        named += u32::from(entity.kind() == CRATE);
-        world.thing(entity, body)
+    world.physics.publish(&mut rows, |of, body| {
+        let thing = world.thing(of.entity, body);
+        named += u32::from(thing.is_crate());
+        thing
     });
     assert!(named < 10, "{named} of 100 crates at rest are published");
     // But whoever has no rows yet gets all of them.
-    let mut first = Rows::new(&Thing::schema());
+    let mut first = Rows::new(&Yard::schema());
     world.publish(&mut first);
     assert!(first.iter().eq(world.rows().iter()));
 }
@@ -80,11 +81,11 @@ fn what_is_adopted_is_there_bit_for_bit() {
         ..odd
     };
     for body in [odd, flipped, Body { sleeping: true, idle: 0.5, ..odd }, odd] {
-        let entities: Vec<_> = world.physics.entities().collect();
-        let mut rows = Rows::new(&Thing::schema());
-        entities.iter().for_each(|entity| rows.set(*entity, &world.thing(*entity, body)));
+        let entities: Vec<_> = world.physics.owned().collect();
+        let mut rows = Rows::new(&Yard::schema());
+        entities.iter().for_each(|of| rows.set(*of, &world.thing(of.entity, body)));
         world.adopt(&rows);
-        for entity in entities {
+        for Owned { entity, .. } in entities {
             let state = world.physics.state(entity).expect("it is there");
             assert!(state.same_bits(&body), "{entity}: {state:?} for {body:?}");
         }
@@ -98,12 +99,13 @@ fn what_is_removed_goes_and_what_comes_back_is_made_by_its_plan() {
     let before = world.rows();
     let mut rows = world.rows();
     rows.settle();
-    rows.retain(|entity| entity.kind() != CRATE);
+    let crates = world.all(Thing::is_crate);
+    rows.retain(|key, _| !crates.contains(&key.entity));
     world.adopt(&rows);
-    assert!(world.physics.entities().all(|entity| entity.kind() != CRATE));
+    assert_eq!((crates.len(), world.all(Thing::is_crate).len()), (10, 0));
     let mut published = before.clone();
     world.publish(&mut published);
-    assert!(published.iter().all(|(entity, _)| entity.kind() != CRATE));
+    assert!(published.states::<Thing>().all(|(_, thing)| !thing.is_crate()));
     world.adopt(&before);
     assert!(world.rows().iter().eq(before.iter()));
 }
@@ -112,9 +114,9 @@ fn what_is_removed_goes_and_what_comes_back_is_made_by_its_plan() {
 fn queries_find_a_body_where_rows_have_put_it() {
     let mut world = Yard::new(5);
     step(&mut world, 7, Tick::ZERO);
-    let small = world.physics.entities().find(|entity| entity.kind() == CRATE).expect("there are some");
-    let mut rows = Rows::new(&Thing::schema());
-    rows.set(small, &Thing::Crate { body: Body::at([20.0, 5.0, -20.0]) });
+    let small = world.all(Thing::is_crate)[0];
+    let mut rows = Rows::new(&Yard::schema());
+    rows.set(Owned { entity: small, owner: PlayerId::SERVER }, &Thing::Crate { body: Body::at([20.0, 5.0, -20.0]) });
     world.adopt(&rows);
     let at = |point: [f32; 3]| {
         let queries = world.physics.queries(QueryFilter::default().exclude_sensors());
@@ -141,8 +143,7 @@ impl Blueprint for Heavy {
 #[test]
 fn a_new_body_weighs_what_its_plan_says_before_the_next_step() {
     let mut physics = Physics::new([0.0; 3], []);
-    let heavy = Entity::new(Kind(0), PlayerId::SERVER, Tick::ZERO, 0);
-    physics.spawn(heavy, &Heavy { body: Body::default() });
+    let heavy = physics.spawn(&mut still(Tick::ZERO), PlayerId::SERVER, &Heavy { body: Body::default() });
     physics.body_mut(heavy).expect("it is there").apply_impulse(Vector::X, true);
     assert_eq!(physics.state(heavy).expect("it is there").velocity, [0.25, 0.0, 0.0]);
     physics.rebuild();

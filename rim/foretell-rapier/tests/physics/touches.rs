@@ -1,8 +1,8 @@
 //! Touches by entity, once each, whatever is rebuilt in between.
 
-use crate::yard::{CRATE, DRIVER, GOAL, Keys, Thing, Yard};
-use foretell::rollback::Side;
-use foretell::{Entity, PlayerId, Step, Tick, World};
+use crate::yard::{GOAL, Keys, Thing, Yard};
+use foretell::world::Side;
+use foretell::{Entity, PlayerId, Simulate, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, Vector};
 use foretell_rapier::{Body, Party, Physics, Touch};
 
@@ -17,11 +17,10 @@ fn falling() -> (Physics, Entity, Entity) {
     let floor = ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vector::new(0.0, -0.5, 0.0));
     let goal = ColliderBuilder::cuboid(2.0, 0.4, 2.0).translation(Vector::new(0.0, 0.4, 0.0)).sensor(true);
     let mut physics = Physics::new([0.0, -9.81, 0.0], [floor, goal]);
-    let driver = Entity::new(DRIVER, ONE, Tick::ZERO, 0);
-    let small = Entity::new(CRATE, PlayerId::SERVER, Tick::ZERO, 0);
     let body = Body::at([0.0, 2.0, 0.0]);
-    physics.spawn(driver, &Thing::Driver { body, hits: 0, touching: false, holds: false });
-    physics.spawn(small, &Thing::Crate { body: Body::at([0.0, 0.2, 0.0]) });
+    let driver = Thing::Driver { body, hits: 0, touching: false, holds: false };
+    let driver = physics.spawn(&mut tick(0), ONE, &driver);
+    let small = physics.spawn(&mut tick(1), PlayerId::SERVER, &Thing::Crate { body: Body::at([0.0, 0.2, 0.0]) });
     (physics, driver, small)
 }
 
@@ -87,12 +86,12 @@ fn a_rebuild_tells_no_touch_twice_and_keeps_none_back() {
 #[test]
 fn what_a_client_hears_of_late_has_not_just_begun_to_touch() {
     let mut server = Yard::new(0);
-    server.step(&tick(0).with_players(&[ONE], &[]));
-    (1..60).for_each(|nth| server.step(&tick(nth)));
+    server.step(&mut tick(0).with_players(&[ONE], &[]));
+    (1..60).for_each(|nth| server.step(&mut tick(nth)));
     assert!(server.physics.touching().count() > 0, "the driver stands on the floor");
     let mut client = Yard::new(0);
     client.adopt(&server.rows());
-    client.step(&tick(60));
+    client.step(&mut tick(60));
     assert_eq!(client.physics.touches(), []);
     assert!(client.physics.touching().eq(server.physics.touching()));
 }
@@ -108,13 +107,13 @@ fn a_body_that_is_despawned_after_the_step_in_which_it_touches_is_told_of_no_mor
         if eaten {
             physics.despawn(small);
         }
-        physics.tell_touches(&tick(*nth));
+        physics.tell_touches(&mut tick(*nth));
         eaten
     });
     let next = ends.expect("the driver falls onto it") + 1;
     physics.prepare(&tick(next));
     physics.advance(&tick(next));
-    physics.tell_touches(&tick(next));
+    physics.tell_touches(&mut tick(next));
     let ended = Touch { a: driver, b: Party::Entity(small), sensor: false, began: false };
     assert!(physics.touches().contains(&ended), "{:?}", physics.touches());
     assert!(physics.touching().all(|(a, b, _)| a != small && b != Party::Entity(small)));

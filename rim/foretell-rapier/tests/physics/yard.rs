@@ -1,7 +1,10 @@
 //! The scene of the tests and of the golden digests: everything that Rapier does, in one game.
 
-use foretell::rollback::Side;
-use foretell::{Entity, Input, InputStatus, Kind, PlayerId, PlayerInput, Rows, Rules, State, Step, Tick, World};
+use foretell::world::Side;
+use foretell::{
+    Entity, Input, InputStatus, Owned, PlayerId, PlayerInput, Role, Rows, Rules, Schema, Simulate, State, Step, Tick,
+    World,
+};
 use foretell_rapier::rapier3d::control::KinematicCharacterController;
 use foretell_rapier::rapier3d::prelude::*;
 use foretell_rapier::{Blueprint, Body, Link, Party, Physics, Plan};
@@ -16,7 +19,7 @@ pub struct Keys {
     pub hold: bool,
 }
 
-/// The kinds, each with its own columns beside its body.
+/// What there is, each with its own columns beside its body.
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub enum Thing {
     Driver {
@@ -54,24 +57,44 @@ pub enum Thing {
     },
 }
 
-pub const DRIVER: Kind = Kind(0);
-pub const CRATE: Kind = Kind(1);
-pub const BALL: Kind = Kind(2);
-pub const DOOR: Kind = Kind(3);
-pub const BEAD: Kind = Kind(4);
-pub const LIFT: Kind = Kind(5);
-pub const WALKER: Kind = Kind(6);
+impl Thing {
+    pub fn is_driver(&self) -> bool {
+        matches!(self, Thing::Driver { .. })
+    }
+
+    pub fn is_crate(&self) -> bool {
+        matches!(self, Thing::Crate { .. })
+    }
+
+    pub fn is_door(&self) -> bool {
+        matches!(self, Thing::Door { .. })
+    }
+
+    pub fn is_bead(&self) -> bool {
+        matches!(self, Thing::Bead { .. })
+    }
+}
+
+/// The names of crates count from here.
+const FIRST_CRATE: u16 = 100;
+/// Those of beads: before them the server spawns two others.
+const FIRST_BEAD: u16 = 2;
 /// Which of the scenery is the sensor.
 pub const GOAL: Party = Party::Scenery(1);
 
-/// What an entity has beside its body; each kind uses its part.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-struct Extra {
-    hits: u32,
-    touching: bool,
-    holds: bool,
-    fuse: u32,
-    fall: f32,
+/// The name of a crate.
+pub fn crate_name(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, FIRST_CRATE + nth)
+}
+
+/// The name of a bead.
+pub fn bead_name(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, FIRST_BEAD + nth)
+}
+
+/// The bead before one.
+pub fn bead_before(bead: Entity) -> Option<Entity> {
+    bead.counter().checked_sub(FIRST_BEAD + 1).map(bead_name)
 }
 
 impl Blueprint for Thing {
@@ -107,8 +130,7 @@ impl Blueprint for Thing {
 
 /// One of a chain: it hangs from the one before it, the first from a place in the world.
 fn bead(entity: Entity) -> Plan {
-    let before = entity.counter().checked_sub(1);
-    let before = before.map(|nth| Entity::new(entity.kind(), entity.player(), entity.tick(), nth));
+    let before = bead_before(entity);
     let anchor = if before.is_some() { Vector::new(0.0, -0.25, 0.0) } else { Vector::new(4.0, 3.0, 0.0) };
     let joint = SphericalJointBuilder::new().local_anchor1(Vector::new(0.0, 0.25, 0.0)).local_anchor2(anchor);
     Plan::new(RigidBodyBuilder::dynamic()).with(ColliderBuilder::ball(0.2)).linked(Link::new(entity, before), joint)
@@ -117,7 +139,8 @@ fn bead(entity: Entity) -> Plan {
 #[derive(Clone, Default)]
 pub struct Yard {
     pub physics: Physics,
-    extras: BTreeMap<Entity, Extra>,
+    /// Of each entity what it was made as, with the columns of now; its body is in the physics.
+    things: BTreeMap<Entity, Thing>,
     crates: u16,
 }
 
@@ -127,95 +150,96 @@ impl Yard {
         let floor = ColliderBuilder::cuboid(60.0, 0.5, 60.0).translation(Vector::new(0.0, -0.5, 0.0));
         let goal = ColliderBuilder::cuboid(1.0, 1.0, 1.0).translation(Vector::new(0.0, 0.5, 6.0)).sensor(true);
         let physics = Physics::new([0.0, -9.81, 0.0], [floor, goal]);
-        Yard { physics, extras: BTreeMap::new(), crates }
+        Yard { physics, things: BTreeMap::new(), crates }
     }
 
     pub fn rules() -> Rules {
-        Rules::new(Thing::schema())
+        Rules::new(Yard::schema())
     }
 
     pub fn thing(&self, entity: Entity, body: Body) -> Thing {
-        let extra = self.extras.get(&entity).copied().unwrap_or_default();
-        let Extra { hits, touching, holds, fuse, fall } = extra;
-        match entity.kind() {
-            DRIVER => Thing::Driver { body, hits, touching, holds },
-            CRATE => Thing::Crate { body },
-            BALL => Thing::Ball { body, fuse },
-            DOOR => Thing::Door { body },
-            BEAD => Thing::Bead { body },
-            LIFT => Thing::Lift { body },
-            _ => Thing::Walker { body, fall },
-        }
+        let mut thing = self.things[&entity];
+        *thing.body_mut().expect("every thing has one") = body;
+        thing
+    }
+
+    /// The things that are such and have a body, ascending.
+    pub fn all(&self, is_such: impl Fn(&Thing) -> bool) -> Vec<Entity> {
+        self.physics.entities().filter(|entity| is_such(&self.things[entity])).collect()
     }
 
     /// All rows, changed or not.
     pub fn rows(&self) -> Rows {
-        let mut rows = Rows::new(&Thing::schema());
-        for entity in self.physics.entities() {
-            let body = self.physics.state(entity).expect("it has one");
-            rows.set(entity, &self.thing(entity, body));
+        let mut rows = Rows::new(&Yard::schema());
+        for of in self.physics.owned() {
+            let body = self.physics.state(of.entity).expect("it has one");
+            rows.set(of, &self.thing(of.entity, body));
         }
         rows
     }
 
     /// The driver of the first player, if there is one.
     pub fn driver(&self) -> Option<Entity> {
-        self.physics.entities().find(|entity| entity.kind() == DRIVER)
+        self.all(Thing::is_driver).first().copied()
     }
 
-    fn furnish(&mut self, step: &Step<'_, Keys>) {
+    fn insert(&mut self, of: Owned, thing: Thing) {
+        self.physics.insert(of, &thing);
+        self.things.insert(of.entity, thing);
+    }
+
+    fn spawn(&mut self, step: &mut Step<'_, Keys>, owner: PlayerId, thing: Thing) {
+        let entity = step.spawn(owner);
+        self.insert(Owned { entity, owner }, thing);
+    }
+
+    fn furnish(&mut self, step: &mut Step<'_, Keys>) {
         let server = PlayerId::SERVER;
         for nth in 0..self.crates {
             // Little towers of five, close enough to fall on each other.
             let (level, tower) = (f32::from(nth % 5), nth / 5);
             let [x, z] = [f32::from(tower % 14) * 0.45 - 3.0, f32::from(tower / 14) * 0.45 + 2.0];
-            // Names of one tick count to 256.
-            let tick = Tick::new(step.tick().get() + u32::from(nth / 256));
-            let entity = Entity::new(CRATE, server, tick, (nth % 256) as u8);
             let body = Body::at([x + 0.05 * level, 0.21 + 0.42 * level, z]);
-            self.physics.spawn(entity, &Thing::Crate { body });
+            self.insert(Owned { entity: crate_name(nth), owner: server }, Thing::Crate { body });
         }
-        self.physics.spawn(step.spawn(DOOR, server), &Thing::Door { body: Body::at([-4.0, 1.0, 0.0]) });
-        self.physics.spawn(step.spawn(LIFT, server), &Thing::Lift { body: Body::at([-6.0, 0.5, 3.0]) });
+        self.spawn(step, server, Thing::Door { body: Body::at([-4.0, 1.0, 0.0]) });
+        self.spawn(step, server, Thing::Lift { body: Body::at([-6.0, 0.5, 3.0]) });
         for nth in 0_u8..5 {
             let body = Body::at([4.0 + 0.5 * f32::from(nth), 2.75, 0.0]);
-            self.physics.spawn(step.spawn(BEAD, server), &Thing::Bead { body });
+            self.spawn(step, server, Thing::Bead { body });
         }
     }
 
-    fn join(&mut self, step: &Step<'_, Keys>, player: PlayerId) {
+    fn join(&mut self, step: &mut Step<'_, Keys>, player: PlayerId) {
         let x = f32::from(player.get()) * 2.0 - 3.0;
-        let (driver, walker) = (step.spawn(DRIVER, player), step.spawn(WALKER, player));
-        for entity in [driver, walker] {
-            self.extras.insert(entity, Extra::default());
-        }
-        self.physics.spawn(driver, &self.thing(driver, Body::at([x, 0.5, 0.0])));
-        self.physics.spawn(walker, &self.thing(walker, Body::at([x, 0.9, -3.0])));
+        let body = Body::at([x, 0.5, 0.0]);
+        self.spawn(step, player, Thing::Driver { body, hits: 0, touching: false, holds: false });
+        self.spawn(step, player, Thing::Walker { body: Body::at([x, 0.9, -3.0]), fall: 0.0 });
     }
 
-    fn drive(&mut self, step: &Step<'_, Keys>, driver: Entity, keys: Keys) {
-        let Some(mut body) = self.physics.body_mut(driver) else { return };
+    fn drive(&mut self, step: &mut Step<'_, Keys>, driver: Owned, keys: Keys) {
+        let Some(mut body) = self.physics.body_mut(driver.entity) else { return };
         let jump = if keys.jump && body.translation().y < 0.6 { 25.0 } else { 0.0 };
         body.add_force(Vector::new(f32::from(keys.right), jump, f32::from(keys.ahead)) * 14.0, true);
         let at = body.translation();
         // A wheel's spin: its impulse depends on the inertia as it is turned now.
         body.apply_torque_impulse(Vector::new(0.0, 0.02 * f32::from(keys.right), 0.0), true);
         if keys.fire && step.tick().get().is_multiple_of(8) {
-            let ball = step.spawn(BALL, driver.player());
-            self.extras.insert(ball, Extra { fuse: 40, ..Extra::default() });
             let body = Body { velocity: [0.0, 1.0, 25.0], ..Body::at([at.x, at.y + 0.8, at.z + 0.4]) };
-            self.physics.spawn(ball, &self.thing(ball, body));
+            self.spawn(step, driver.owner, Thing::Ball { body, fuse: 40 });
         }
-        if self.extras[&driver].holds != keys.hold {
-            self.extras.entry(driver).or_default().holds = keys.hold;
-            self.hold(driver);
+        if let Some(Thing::Driver { holds, .. }) = self.things.get_mut(&driver.entity)
+            && *holds != keys.hold
+        {
+            *holds = keys.hold;
+            self.hold(driver.entity, keys.hold);
         }
     }
 
-    /// Ties a driver to the first crate, or unties it, as its column says.
-    fn hold(&mut self, driver: Entity) {
-        let link = Link { of: driver, to: Some(Entity::new(CRATE, PlayerId::SERVER, Tick::ZERO, 0)), number: 3 };
-        if !self.extras[&driver].holds {
+    /// Ties a driver to the first crate, or unties it.
+    fn hold(&mut self, driver: Entity, holds: bool) {
+        let link = Link { of: driver, to: Some(crate_name(0)), number: 3 };
+        if !holds {
             self.physics.unlink(link);
         } else if self.physics.joint(link).is_none() {
             self.physics.link(link, RopeJointBuilder::new(2.0));
@@ -223,14 +247,14 @@ impl Yard {
     }
 
     fn walk(&mut self, step: &Step<'_, Keys>, walker: Entity, keys: Keys) {
-        let extra = self.extras.entry(walker).or_default();
-        extra.fall -= 9.81 * step.seconds() as f32;
+        let Some(Thing::Walker { fall, .. }) = self.things.get_mut(&walker) else { return };
+        *fall -= 9.81 * step.seconds() as f32;
         let [right, ahead] = [keys.right, keys.ahead].map(|key| 0.05 * f32::from(key));
-        let desired = [right, extra.fall * step.seconds() as f32, ahead];
+        let desired = [right, *fall * step.seconds() as f32, ahead];
         let controller = KinematicCharacterController::default();
         let Some(got) = self.physics.walk(walker, &controller, desired, step.seconds()) else { return };
         if got.grounded {
-            extra.fall = 0.0;
+            *fall = 0.0;
         }
         if let Some(mut body) = self.physics.body_mut(walker) {
             let place = body.translation() + got.translation;
@@ -240,7 +264,7 @@ impl Yard {
 
     /// Up and down, one way a second.
     fn lift(&mut self, step: &Step<'_, Keys>) {
-        let lift = self.physics.entities().find(|entity| entity.kind() == LIFT);
+        let lift = self.all(|thing| matches!(thing, Thing::Lift { .. })).first().copied();
         let Some(mut body) = lift.and_then(|lift| self.physics.body_mut(lift)) else { return };
         let phase = (step.tick().get() % 128) as f32 / 64.0;
         let up = if phase < 1.0 { phase } else { 2.0 - phase };
@@ -249,35 +273,36 @@ impl Yard {
 
     fn burn(&mut self) {
         let mut burnt = Vec::new();
-        for (entity, extra) in self.extras.iter_mut().filter(|(entity, _)| entity.kind() == BALL) {
-            extra.fuse -= 1;
-            if extra.fuse == 0 {
+        for (entity, thing) in &mut self.things {
+            let Thing::Ball { fuse, .. } = thing else { continue };
+            *fuse -= 1;
+            if *fuse == 0 {
                 burnt.push(*entity);
             }
         }
         for entity in burnt {
-            self.extras.remove(&entity);
+            self.things.remove(&entity);
             self.physics.despawn(entity);
         }
     }
 
     /// Counts from what touches now, and from what a column says of before: not from what has begun, which no row tells.
     fn count_hits(&mut self) {
-        for (entity, extra) in self.extras.iter_mut().filter(|(entity, _)| entity.kind() == DRIVER) {
+        for (entity, thing) in &mut self.things {
+            let Thing::Driver { hits, touching: before, .. } = thing else { continue };
             let notable = |party: &Party| matches!(party, Party::Entity(_)) || *party == GOAL;
             let touching =
                 self.physics.touching().any(|(a, b, _)| (a == *entity && notable(&b)) || b == Party::Entity(*entity));
-            extra.hits += u32::from(touching && !extra.touching);
-            extra.touching = touching;
+            *hits += u32::from(touching && !*before);
+            *before = touching;
         }
     }
 }
 
-impl World for Yard {
+impl Simulate for Yard {
     type Input = Keys;
-    type Saved = Yard;
 
-    fn step(&mut self, step: &Step<'_, Keys>) {
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.physics.prepare(step);
         if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.furnish(step);
@@ -285,14 +310,17 @@ impl World for Yard {
         for player in step.joined() {
             self.join(step, *player);
         }
-        self.physics.retain(|entity| !step.left().contains(&entity.player()));
-        self.extras.retain(|entity, _| !step.left().contains(&entity.player()));
-        let movers: Vec<_> = self.extras.keys().copied().collect();
-        for entity in movers.into_iter().filter(|entity| step.role(*entity) != foretell::Role::Proxy) {
-            match (entity.kind(), step.input(entity.player())) {
-                (DRIVER, Some(player)) => self.drive(step, entity, player.input),
-                (WALKER, Some(player)) => self.walk(step, entity, player.input),
-                _ => {}
+        self.physics.remove_left(step);
+        self.things.retain(|entity, _| self.physics.contains(*entity));
+        let movers: Vec<_> = self.physics.owned().filter(|of| step.role(*of) != Role::Proxy).collect();
+        for of in &movers {
+            if let (Thing::Driver { .. }, Some(player)) = (self.things[&of.entity], step.input(of.owner)) {
+                self.drive(step, *of, player.input);
+            }
+        }
+        for Owned { entity, owner } in movers {
+            if let (Thing::Walker { .. }, Some(player)) = (self.things[&entity], step.input(owner)) {
+                self.walk(step, entity, player.input);
             }
         }
         self.lift(step);
@@ -300,6 +328,14 @@ impl World for Yard {
         self.physics.advance(step);
         self.count_hits();
         self.physics.tell_touches(step);
+    }
+}
+
+impl World for Yard {
+    type Saved = Yard;
+
+    fn schema() -> Schema {
+        Schema::of::<Thing>()
     }
 
     fn save(&self, into: &mut Yard) {
@@ -314,23 +350,19 @@ impl World for Yard {
         core::mem::swap(self, from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
-        self.physics.publish(rows, |entity, body| self.thing(entity, body));
+    fn publish(&mut self, rows: &mut Rows) {
+        self.physics.publish(rows, |of, body| self.thing(of.entity, body));
     }
 
     fn adopt(&mut self, rows: &Rows) {
         self.physics.adopt::<Thing>(rows);
-        self.extras.retain(|entity, _| !rows.removed().contains(entity));
-        for (entity, thing) in rows.states::<Thing>() {
-            let extra = match thing {
-                Thing::Driver { hits, touching, holds, .. } => Extra { hits, touching, holds, ..Extra::default() },
-                Thing::Ball { fuse, .. } => Extra { fuse, ..Extra::default() },
-                Thing::Walker { fall, .. } => Extra { fall, ..Extra::default() },
-                _ => continue,
-            };
-            self.extras.insert(entity, extra);
-            if entity.kind() == DRIVER {
-                self.hold(entity);
+        for lost in rows.lost::<Thing>() {
+            self.things.remove(&lost.entity);
+        }
+        for (of, thing) in rows.states::<Thing>() {
+            self.things.insert(of.entity, thing);
+            if let Thing::Driver { holds, .. } = thing {
+                self.hold(of.entity, holds);
             }
         }
     }
@@ -366,7 +398,7 @@ pub fn step(world: &mut Yard, seed: u32, tick: Tick) {
     let inputs: Vec<_> = players.map(input).collect();
     let joined: Vec<_> = (1..=2).filter(|player| joins(*player) == tick).map(PlayerId::new).collect();
     let rate = Yard::rules().tick_rate;
-    world.step(&Step::new(tick, rate, Side::Server, &inputs).with_players(&joined, &[]));
+    world.step(&mut Step::new(tick, rate, Side::Server, &inputs).with_players(&joined, &[]));
 }
 
 /// The digests of the rows after each of `ticks` ticks.

@@ -1,15 +1,15 @@
 //! Exact sessions of rigid bodies whose ends are not the same, or that are too large.
 
-use super::pile::{Keys, Pile, Thing};
+use super::pile::{Keys, Pile};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell::netsim::Conditions;
 use foretell::session::Refusal;
 use foretell::session::client::{Causes, ClientEvent, Corrected};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, Rules, ServerConfig, ServerFrame, State, Tick, Tolerance,
+    Client, ClientConfig, ClientState, Frame, Instant, Rules, ServerConfig, ServerFrame, Tick, Tolerance, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::Conditions;
 
 #[derive(Default)]
 struct Play {
@@ -38,7 +38,7 @@ impl Driver<Pile> for Play {
 
 /// Players whose worlds are `theirs` over 100 ms, and a server whose world is `ours`.
 fn session(players: usize, ours: Pile, theirs: &Pile) -> Simulation<Pile> {
-    let rules = Rules { exact: true, ..Rules::new(Thing::schema()) };
+    let rules = Rules { exact: true, ..Rules::new(Pile::schema()) };
     let server = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
     let mut simulation = Simulation::new(rules, server, ours, 5);
     for _ in 0..players {

@@ -2,8 +2,9 @@
 //! more than rows say.
 
 use super::pile::{Keys, ME, Pile, Thing, predicted};
-use foretell::rollback::{InputStatus, PlayerInput, Timeline};
-use foretell::{Entity, Rows, State, Tick};
+use foretell::rollback::Timeline;
+use foretell::world::{InputStatus, PlayerInput};
+use foretell::{Owned, Rows, Tick, World};
 
 struct Run {
     world: Pile,
@@ -20,7 +21,7 @@ impl Run {
         for tick in self.timeline.present().until(self.timeline.present() + ticks) {
             let input = Keys { d: tick.get() % 90 < 60, w: tick.get() % 50 < 20, ..Keys::default() };
             self.timeline.give(tick, PlayerInput { player: ME, input, status: InputStatus::Received, presented: None });
-            self.timeline.advance(&mut self.world, &Rows::new(&Thing::schema()));
+            self.timeline.advance(&mut self.world, &Rows::new(&Pile::schema()));
         }
     }
 }
@@ -28,12 +29,12 @@ impl Run {
 /// What the authority says instead: every seventh body lies a little elsewhere.
 fn moved(rows: &Rows, by: f32) -> Rows {
     let mut moved = rows.clone();
-    let bodies: Vec<(Entity, Thing)> = rows.states().step_by(7).collect();
-    for (entity, state) in bodies {
+    let bodies: Vec<(Owned, Thing)> = rows.states().step_by(7).collect();
+    for (of, state) in bodies {
         let (Thing::Driver { mut body } | Thing::Small { mut body } | Thing::Restless { mut body }) = state;
         body.position[0] += by;
         let state = if matches!(state, Thing::Driver { .. }) { Thing::Driver { body } } else { Thing::Small { body } };
-        moved.set(entity, &state);
+        moved.set(of, &state);
     }
     moved
 }

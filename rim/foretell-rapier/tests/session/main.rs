@@ -5,12 +5,12 @@ mod lockstep;
 pub(crate) mod pile;
 
 use core::time::Duration;
-use foretell::harness::{FaultMix, Figures, Scenario};
-use foretell::netsim::SplitMix64;
-use foretell::rollback::Tolerance;
 use foretell::session::client::Predict;
-use foretell::{ClientConfig, Rules, ServerConfig, State};
-use pile::{Keys, Pile, Thing};
+use foretell::world::Tolerance;
+use foretell::{ClientConfig, Rules, ServerConfig, World};
+use foretell_sim::harness::{FaultMix, Figures, Scenario};
+use foretell_sim::netsim::SplitMix64;
+use pile::{Keys, Pile};
 
 /// Whether everybody predicts everything, bit by bit, and what both ends decide.
 pub(crate) type Config = (bool, ClientConfig, ServerConfig);
@@ -31,7 +31,7 @@ pub(crate) fn of_near() -> Config {
 
 /// So many players in a world, of whom each drives again and again into what is in the middle.
 fn scenario(players: u8, world: impl Fn() -> Pile + 'static, (exact, client, server): Config) -> Scenario<Pile> {
-    let rules = Rules { exact, ..Rules::new(Thing::schema()) };
+    let rules = Rules { exact, ..Rules::new(Pile::schema()) };
     Scenario::new(rules, world)
         .players(players)
         .client(client)

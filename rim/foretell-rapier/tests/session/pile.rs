@@ -1,7 +1,8 @@
 //! The game of these tests: each player drives a cube by forces into a heap of small ones.
 
-use foretell::rollback::{Predicted, Side, Timeline};
-use foretell::{Entity, Input, Kind, PlayerId, Rows, State, Step, Tick, TickRate, World};
+use foretell::rollback::Timeline;
+use foretell::world::{Predicted, Side};
+use foretell::{Entity, Input, Owned, PlayerId, Rows, Schema, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -29,10 +30,6 @@ pub enum Thing {
         body: Body,
     },
 }
-
-const DRIVER: Kind = Kind(0);
-const SMALL: Kind = Kind(1);
-const RESTLESS: Kind = Kind(2);
 
 impl Blueprint for Thing {
     fn plan(&self, _entity: Entity) -> Plan {
@@ -92,54 +89,67 @@ impl Pile {
         Pile { physics, half, layout, kick: None }
     }
 
-    fn scatter(&mut self, step: &Step<'_, Keys>) {
+    fn scatter(&mut self, step: &mut Step<'_, Keys>) {
         let Layout { cubes, awake, side, apart } = self.layout;
-        // As many as one tick may name.
-        let first = u16::try_from(step.tick().get()).map_or(u16::MAX, |tick| tick.saturating_mul(250));
-        for nth in first..cubes.min(first.saturating_add(250)) {
+        for nth in 0..cubes {
             let [x, y, z] = [nth % side, nth / (side * side), nth / side % side].map(f32::from);
-            let small = step.spawn(if awake { RESTLESS } else { SMALL }, PlayerId::SERVER);
             let middle = f32::from(side / 2);
             let body = Body::at([(x - middle) * apart, 0.2 + y * 0.4, (z - middle) * apart]);
             let state = if awake { Thing::Restless { body } } else { Thing::Small { body } };
-            self.physics.spawn(small, &state);
+            self.physics.spawn(step, PlayerId::SERVER, &state);
+        }
+    }
+
+    /// What belongs to a player is a driver.
+    fn thing(&self, of: Owned, body: Body) -> Thing {
+        match of.owner {
+            PlayerId::SERVER if self.layout.awake => Thing::Restless { body },
+            PlayerId::SERVER => Thing::Small { body },
+            _ => Thing::Driver { body },
         }
     }
 }
 
-impl World for Pile {
+impl Simulate for Pile {
     type Input = Keys;
-    type Saved = Physics;
 
-    fn step(&mut self, step: &Step<'_, Keys>) {
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.physics.prepare(step);
-        if step.simulates(PlayerId::SERVER) {
+        if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.scatter(step);
         }
         if step.is_authority() && self.kick == Some(step.tick()) {
-            let small = self.physics.entities().find(|entity| entity.kind() != DRIVER).expect("there are some");
-            let mut body = self.physics.body_mut(small).expect("it has one");
+            let small = self.physics.owned().find(|of| of.owner == PlayerId::SERVER).expect("there are some");
+            let mut body = self.physics.body_mut(small.entity).expect("it has one");
             body.apply_impulse(Vector::new(0.0, 0.2, 0.0), true);
         }
-        self.physics.retain(|entity| !step.left().contains(&entity.player()));
+        self.physics.remove_left(step);
         for player in step.joined() {
             let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
             // Four pairs, side by side, who face each other.
             let aside = [0.0, 1.1, -1.1, 2.2][usize::from(player.get() - 1) / 2 % 4];
             let at = [side, 0.5, aside];
-            self.physics.spawn(step.spawn(DRIVER, *player), &Thing::Driver { body: Body::at(at) });
+            self.physics.spawn(step, *player, &Thing::Driver { body: Body::at(at) });
         }
-        let drivers: Vec<_> = self.physics.entities().filter(|entity| entity.kind() == DRIVER).collect();
+        let drivers: Vec<_> = self.physics.owned().filter(|of| of.owner != PlayerId::SERVER).collect();
         for driver in drivers {
-            let Some(player) = step.input(driver.player()) else { continue };
+            let Some(player) = step.input(driver.owner) else { continue };
             let Keys { w, s, a, d } = player.input;
             let axis = |plus, minus| f32::from(i8::from(plus) - i8::from(minus));
-            if let Some(mut body) = self.physics.body_mut(driver).filter(|body| body.is_dynamic()) {
+            if let Some(mut body) = self.physics.body_mut(driver.entity).filter(|body| body.is_dynamic()) {
                 body.add_force(Vector::new(axis(d, a), 0.0, axis(w, s)) * 12.0, true);
             }
         }
         self.physics.advance(step);
         self.physics.tell_touches(step);
+    }
+}
+
+impl World for Pile {
+    type Saved = Physics;
+
+    fn schema() -> Schema {
+        Schema::of::<Thing>()
     }
 
     fn save(&self, into: &mut Physics) {
@@ -154,12 +164,8 @@ impl World for Pile {
         core::mem::swap(&mut self.physics, from);
     }
 
-    fn publish(&self, rows: &mut Rows) {
-        self.physics.publish(rows, |entity, body| match entity.kind() {
-            DRIVER => Thing::Driver { body },
-            RESTLESS => Thing::Restless { body },
-            _ => Thing::Small { body },
-        });
+    fn publish(&mut self, rows: &mut Rows) {
+        self.physics.publish(rows, |of, body| self.thing(of, body));
     }
 
     fn adopt(&mut self, rows: &Rows) {
@@ -174,13 +180,13 @@ pub const ME: PlayerId = PlayerId::new(1);
 pub fn predicted(world: &mut Pile, checkpoint_every: u32) -> Timeline<Pile> {
     for tick in (0..4).map(Tick::new) {
         let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
-        world.step(&Step::new(tick, TickRate::default(), Side::Server, &[]).with_players(joined, &[]));
+        world.step(&mut Step::new(tick, TickRate::default(), Side::Server, &[]).with_players(joined, &[]));
     }
-    let mut full = Rows::new(&Thing::schema());
+    let mut full = Rows::new(&Pile::schema());
     world.publish(&mut full);
     let mut predicted = Predicted::own(ME);
     predicted.insert(PlayerId::SERVER);
-    let mut timeline = Timeline::new(&Thing::schema(), ME, TickRate::default(), 128, checkpoint_every);
+    let mut timeline = Timeline::new(&Pile::schema(), ME, TickRate::default(), 128, checkpoint_every);
     timeline.begin(world, Tick::new(4));
     timeline.switch(world, Tick::new(4), &predicted, &full);
     timeline

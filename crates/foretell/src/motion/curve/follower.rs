@@ -5,8 +5,9 @@
 //! shown as it is; beyond the last update no more way is made than [`Extrapolation::way`] says; an update that is older
 //! than the last changes nothing.
 
+use super::super::Real;
 use super::super::vector::{add, length, scale, sub};
-use super::{Extrapolation, Thresholds, dead_reckon, hermite, hermite_derivative};
+use super::{Extrapolation, dead_reckon, hermite, hermite_derivative};
 
 /// The period before two updates have come, in seconds: the article's.
 const FIRST_PERIOD_S: f64 = 0.1;
@@ -28,6 +29,22 @@ pub enum Following {
     /// "Believable dead reckoning for networked games", 2011, with a weight whose slope is zero at both ends: with his
     /// straight one the velocity jumps by the error per period.)
     VelocityBlending,
+}
+
+/// When an update is not interpolated to but shown at once (P3).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Thresholds<R> {
+    /// Nearer than this: nobody would see a line. In metres, >= 0.
+    pub near: R,
+    /// Farther than this: a slide over so much is a worse lie than a warp. In metres, >= 0.
+    pub far: R,
+}
+
+impl<R: Real> Default for Thresholds<R> {
+    /// 1 mm and 2 m (D21): the article says that there are two, and not which.
+    fn default() -> Thresholds<R> {
+        Thresholds { near: R::from_f64(0.001), far: R::from_f64(2.0) }
+    }
 }
 
 /// Follows an owner. Call [`receive`](Follower::receive) for each update that comes and [`update`](Follower::update) once

@@ -2,9 +2,8 @@
 //!
 //! Two families. *Between samples*, pure functions: [`hold`], the straight lines of [`vector`](super::vector)
 //! (`lerp`, `lerp_unclamped`, `move_towards`), [`hermite`] with velocities, [`catmull_rom`] with neighbours; with
-//! [`turn`] for rotations. *From arrival to arrival*, small state machines that are fed by what comes and asked in each
-//! frame: [`Avatar`], the article's scripts as they are, and [`Follower`], the corrected forms of them. Beyond the last
-//! sample [`dead_reckon`] goes on, and [`Extrapolation`] says for how long.
+//! [`turn`] for rotations. *From arrival to arrival*, [`Follower`]: a small state machine that is fed by what comes and
+//! asked in each frame. Beyond the last sample [`dead_reckon`] goes on, and [`Extrapolation`] says for how long.
 //!
 //! Everything is generic over the number of components: a length is `[x]`, a colour `[r, g, b, a]`; position is only the
 //! most common of the data that may be interpolated inside and predicted outside (P11). What can't be blended is held.
@@ -13,15 +12,13 @@
 //! affine frame. Splines are for looks at low rates, not for accuracy (P7): what they cost and bring is measured in
 //! `docs/CURVES.md`.
 
-mod avatar;
 mod follower;
 mod reckoning;
 mod spline;
 pub mod turn;
 
-pub use avatar::{Avatar, Style, Thresholds};
-pub use follower::{Follower, Following};
-pub use reckoning::{Extrapolation, Stop, dead_reckon, lag_seconds, owner_velocity};
+pub use follower::{Follower, Following, Thresholds};
+pub use reckoning::{Extrapolation, Stop, dead_reckon, owner_velocity};
 pub use spline::{catmull_rom, catmull_rom_spaced, hermite, hermite_derivative, tangent};
 
 use super::Real;

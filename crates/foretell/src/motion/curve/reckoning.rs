@@ -4,13 +4,6 @@ use super::super::Real;
 use super::super::vector::{add, scale, sub};
 use crate::math;
 
-/// The age of what was sent at `sent_ms` when it is `now_ms`, in seconds: clocks in milliseconds that wrap. Never
-/// negative, and what is 2^31 ms or more ahead counts as not yet sent (P5, D20).
-pub fn lag_seconds<R: Real>(now_ms: u32, sent_ms: u32) -> R {
-    let lag_ms = now_ms.wrapping_sub(sent_ms).cast_signed().max(0);
-    R::from_f64(f64::from(lag_ms)) / R::from_f64(1000.0)
-}
-
 /// Where something is that was at `position` a time of `lag` seconds ago and has kept its velocity (P5).
 pub fn dead_reckon<R: Real, const N: usize>(position: [R; N], velocity: [R; N], lag: R) -> [R; N] {
     add(position, scale(velocity, lag))

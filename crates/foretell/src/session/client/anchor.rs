@@ -28,11 +28,6 @@ impl Anchor {
         Anchor { tick, at, stray: None }
     }
 
-    /// When its tick was.
-    pub(super) fn at(&self) -> Instant {
-        self.at
-    }
-
     /// Whether the server may have come to `tick` by now.
     fn allows(&self, now: Instant, tick: Tick, rate: TickRate) -> bool {
         tick.since(self.expected(now, rate)) <= AHEAD_MAX

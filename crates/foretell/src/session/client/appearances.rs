@@ -7,9 +7,9 @@
 use super::ClientEvent;
 use super::snapshots::{Snapshot, Snapshots};
 use crate::motion::Pose;
-use crate::rollback::{Entity, Rows};
 use crate::session::news::What;
 use crate::time::{Tick, TickTime};
+use crate::world::{Entity, PlayerId, Predicted, Row, Rows, Schema};
 
 /// How many entities that prediction has removed wait for the authority's word; the newest.
 const GONE_MAX: usize = 1024;
@@ -21,8 +21,8 @@ enum Held {
     Predicted,
     /// It was, and the authority has not said yet that it is gone.
     Gone,
-    /// It was in the authority's state of this tick, the newest that the cursor has passed.
-    Shown(Tick),
+    /// It is in the authority's newest state that the cursor has passed.
+    Shown,
 }
 
 /// From the first to the last event of an entity.
@@ -32,6 +32,8 @@ pub(crate) struct Life {
     /// Where it was shown last.
     pub pose: Pose,
     held: Held,
+    /// Where it is [`Shown`](Held::Shown): in which of the authority's states it was found last.
+    found: Tick,
     /// Whether the authority has had it in any state.
     confirmed: bool,
 }
@@ -49,34 +51,49 @@ impl Life {
 pub(crate) struct Appearances {
     /// Ascending by entity.
     lives: Vec<Life>,
-    /// The newest snapshot that the cursor has passed.
+    /// The newest snapshot that the cursor has passed, and its rows.
     passed: Option<Tick>,
+    passed_rows: Rows,
+    /// What was predicted then.
+    passed_by: Predicted,
 }
 
 impl Appearances {
-    pub(crate) fn new() -> Appearances {
-        Appearances { lives: Vec::with_capacity(4 * super::FEW), passed: None }
+    pub(crate) fn new(schema: &Schema, player: PlayerId) -> Appearances {
+        let lives = Vec::with_capacity(4 * super::FEW);
+        Appearances { lives, passed: None, passed_rows: Rows::new(schema), passed_by: Predicted::own(player) }
     }
 
     /// Takes in the newest predicted state. `pose` is of an entity that begins.
     pub(crate) fn note_predicted(
         &mut self,
         rows: &Rows,
-        pose: impl Fn(Entity, &[u32]) -> Pose,
+        pose: impl Fn(Row<'_>) -> Option<Pose>,
         events: &mut Vec<ClientEvent>,
     ) {
         for life in self.lives.iter_mut().filter(|life| life.held == Held::Predicted) {
             life.held = Held::Gone;
         }
-        for (entity, words) in rows.iter() {
-            let at = self.entry(entity, || pose(entity, words), events);
+        let mut next = 0;
+        for row in rows.iter() {
+            let at = self.entry(row.entity, &mut next, || pose(row), events);
             self.lives[at].held = Held::Predicted;
         }
     }
 
-    /// Whether another's entity has been told of and has not ended: a cursor that jumps back does not show it again.
-    pub(crate) fn is_shown(&self, entity: Entity) -> bool {
-        self.lives.binary_search_by_key(&entity, |life| life.entity).is_ok()
+    /// Whether another's entity has been told of and has not ended: a cursor that jumps back does not show it again. `next` is
+    /// where it mostly is.
+    pub(crate) fn is_shown(&self, entity: Entity, next: &mut usize) -> bool {
+        self.find_from(next, entity).is_ok()
+    }
+
+    /// Where the life of an entity is, or would be: mostly at `next`, which becomes where the next one is.
+    fn find_from(&self, next: &mut usize, entity: Entity) -> Result<usize, usize> {
+        let is_next = self.lives.get(*next).is_some_and(|life| life.entity == entity);
+        let found = if is_next { Ok(*next) } else { self.lives.binary_search_by_key(&entity, |life| life.entity) };
+        let (Ok(at) | Err(at)) = found;
+        *next = at + 1;
+        found
     }
 
     /// The predicted entities that are there.
@@ -89,7 +106,7 @@ impl Appearances {
         for life in self.lives.iter_mut().filter(|life| !life.confirmed) {
             let ended = |what| matches!(what, What::Ended | What::Removed);
             let named = || snapshot.news.iter().any(|news| news.entity == life.entity && ended(news.what));
-            life.confirmed = snapshot.rows.words(life.entity).is_some() || named();
+            life.confirmed = snapshot.rows.has(life.entity) || named();
             if life.confirmed {
                 events.push(ClientEvent::Confirmed(life.entity));
             }
@@ -103,8 +120,11 @@ impl Appearances {
         let mut surplus = gone.saturating_sub(GONE_MAX);
         let mut withdrawn = 0;
         self.lives.retain(|life| {
-            let decided = life.entity.tick() < tick && authority.words(life.entity).is_none();
-            if life.held != Held::Gone || !decided && surplus == 0 {
+            if life.held != Held::Gone {
+                return true;
+            }
+            let decided = life.entity.tick() < tick && !authority.has(life.entity);
+            if !decided && surplus == 0 {
                 return true;
             }
             surplus = surplus.saturating_sub(1);
@@ -123,43 +143,77 @@ impl Appearances {
     }
 
     /// Takes in the snapshots that the cursor has passed: which other entities they show for the first time, and which no
-    /// longer. `pose` is of a row; `last` is where an entity, whose last state is of the given tick, was shown before the cursor moved.
+    /// longer. `last` is where an entity was shown before the cursor moved, whose last state is of the given tick and among these
+    /// rows.
     pub(crate) fn pass(
         &mut self,
         (snapshots, cursor): (&Snapshots, TickTime),
-        predicts: impl Fn(Entity) -> bool,
-        (pose, last): (impl Fn(Entity, &[u32]) -> Pose, impl Fn(Entity, Tick) -> Option<Pose>),
+        predicted: &Predicted,
+        last: impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
         events: &mut Vec<ClientEvent>,
     ) {
         let passed = self.passed;
         let newly = |snapshot: &&Snapshot| Some(snapshot.tick) > passed && TickTime::start_of(snapshot.tick) <= cursor;
         for snapshot in snapshots.complete().filter(newly) {
-            self.passed = Some(snapshot.tick);
-            for (entity, words) in snapshot.rows.iter().filter(|(entity, _)| !predicts(*entity)) {
-                let at = self.entry(entity, || pose(entity, words), events);
-                let life = &mut self.lives[at];
-                (life.held, life.pose) = (Held::Shown(snapshot.tick), pose(entity, words));
-                if !life.confirmed {
-                    life.confirmed = true;
-                    events.push(ClientEvent::Confirmed(entity));
-                }
+            let is_as_before = self.passed_by == *predicted && snapshot.rows.has_same_keys(&self.passed_rows);
+            if !is_as_before {
+                self.pass_one(snapshot, predicted, &last, events);
+                self.passed_by.clone_from(predicted);
             }
-            self.lives.retain(|life| {
-                let Held::Shown(tick) = life.held else { return true };
-                if tick < snapshot.tick {
-                    let pose = last(life.entity, tick).unwrap_or(life.pose);
-                    events.push(ClientEvent::Despawned { entity: life.entity, pose });
-                }
-                tick >= snapshot.tick
-            });
+            self.passed = Some(snapshot.tick);
+            self.passed_rows.copy_rows(&snapshot.rows);
         }
     }
 
-    /// The index of an entity's life; where there is none it begins.
-    fn entry(&mut self, entity: Entity, pose: impl FnOnce() -> Pose, events: &mut Vec<ClientEvent>) -> usize {
-        self.lives.binary_search_by_key(&entity, |life| life.entity).unwrap_or_else(|at| {
+    /// Takes in one of them, which has other entities than the one before, or of which others are predicted.
+    fn pass_one(
+        &mut self,
+        snapshot: &Snapshot,
+        predicted: &Predicted,
+        last: &impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
+        events: &mut Vec<ClientEvent>,
+    ) {
+        let mut next = 0;
+        for row in snapshot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
+            let at = self.entry(row.entity, &mut next, || None, events);
+            let life = &mut self.lives[at];
+            (life.held, life.found) = (Held::Shown, snapshot.tick);
+            if !life.confirmed {
+                life.confirmed = true;
+                events.push(ClientEvent::Confirmed(row.entity));
+            }
+        }
+        let (before, passed) = (&self.passed_rows, self.passed.unwrap_or_default());
+        self.lives.retain(|life| {
+            let is_gone = life.held == Held::Shown && life.found < snapshot.tick;
+            if is_gone {
+                let pose = last(life.entity, passed, before).unwrap_or(life.pose);
+                events.push(ClientEvent::Despawned { entity: life.entity, pose });
+            }
+            !is_gone
+        });
+    }
+
+    /// The index of an entity's life, which is mostly `next`; where there is none it begins.
+    fn entry(
+        &mut self,
+        entity: Entity,
+        next: &mut usize,
+        pose: impl FnOnce() -> Option<Pose>,
+        events: &mut Vec<ClientEvent>,
+    ) -> usize {
+        self.find_from(next, entity).unwrap_or_else(|at| {
             events.push(ClientEvent::Spawned(entity));
-            self.lives.insert(at, Life { entity, pose: pose(), held: Held::Gone, confirmed: false });
+            self.lives.insert(
+                at,
+                Life {
+                    entity,
+                    pose: pose().unwrap_or(Pose::IDENTITY),
+                    held: Held::Gone,
+                    found: Tick::ZERO,
+                    confirmed: false,
+                },
+            );
             at
         })
     }

@@ -1,7 +1,7 @@
 //! The rows of earlier snapshots, for as long as the server may tell later ones against them.
 
-use crate::rollback::{Rows, Schema};
 use crate::time::Tick;
+use crate::world::{Rows, Schema};
 
 /// Rows of snapshots that are not kept for anything else. Its memory is used again.
 pub(super) struct Baselines {

@@ -3,8 +3,8 @@
 use super::Curve;
 use super::pacing::Limits;
 use crate::motion::Correction;
-use crate::rollback::Tolerance;
-use crate::time::{Tick, TickRate};
+use crate::time::TickRate;
+use crate::world::Tolerance;
 use core::time::Duration;
 
 /// What a client decides by itself; may change while it runs, but for the horizon.
@@ -24,8 +24,6 @@ pub struct ClientConfig {
     /// engine 4 where most bodies move, 24 where most sleep, as its steps are cheap then and a saved state is not. Taken over
     /// when the session starts.
     pub checkpoint_interval: u32,
-    /// What happens when a prediction was wrong.
-    pub reconciliation: Reconciliation,
     /// When a prediction counts as wrong. Default: any difference.
     pub tolerance: Tolerance,
     /// How corrections are hidden; `None` shows them as jumps.
@@ -44,8 +42,6 @@ pub struct ClientConfig {
     pub curve: Curve,
     /// How much later than the next tick an input counts.
     pub input_delay: InputDelay,
-    /// By what the clock is steered.
-    pub pacing: PacingBy,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
     /// them do. With 0 it leads by the worst of late, as far as `lead_max_ms` allows. Default 0.003: where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
     pub late_inputs_max: f64,
@@ -69,7 +65,6 @@ impl Default for ClientConfig {
             redundancy: Redundancy::default(),
             horizon: Duration::from_secs(2),
             checkpoint_interval: 1,
-            reconciliation: Reconciliation::default(),
             tolerance: Tolerance::default(),
             correction: Some(Correction::default()),
             resimulation_budget: 128,
@@ -77,7 +72,6 @@ impl Default for ClientConfig {
             predict: Predict::default(),
             curve: Curve::default(),
             input_delay: InputDelay::default(),
-            pacing: PacingBy::default(),
             late_inputs_max: 0.003,
             lead_max_ms: None,
             late_snapshots_max: 0.01,
@@ -120,30 +114,17 @@ fn micros(milliseconds: u32) -> i64 {
 pub enum Redundancy {
     /// None: a lost datagram's inputs are lost.
     None,
-    /// Those that the server has not acknowledged and whose deadline can still be met, at most `limit`. For a server
-    /// with its own clock, where repeating an older one is in vain. The default, with a limit of 16 (D11).
+    /// Those that the server has not acknowledged and whose deadline can still be met, at most `limit`: to repeat an older
+    /// one is in vain. The default, with a limit of 16 (D11).
     Unacknowledged {
         /// The most inputs in a datagram.
         limit: u32,
-    },
-    /// All from the tick of the last received state on (R16), at most `limit` (R17). For a server that waits for inputs.
-    SinceState {
-        /// The most inputs in a datagram; `None` for as many as fit.
-        limit: Option<u32>,
     },
 }
 
 impl Default for Redundancy {
     fn default() -> Redundancy {
         Redundancy::Unacknowledged { limit: 16 }
-    }
-}
-
-impl Redundancy {
-    /// The inputs since the last received state: the first tick and how many, up to and with `newest` (R16, R17).
-    pub fn since_state(last_state: Tick, newest: Tick, limit: Option<u32>) -> (Tick, u32) {
-        let count = newest.next().since(last_state).min(limit.unwrap_or(u32::MAX));
-        (newest.next().back(count).unwrap_or(Tick::ZERO), count)
     }
 }
 
@@ -160,8 +141,8 @@ pub enum Predict {
     Everyone,
     /// Those of the own player, and of what `Everyone` would predict the entities that are near one of them, by the first
     /// position of their kinds: what it may touch before the server's word comes. What is farther off is a proxy
-    /// ([`Role::Proxy`](crate::rollback::Role::Proxy)). So a client can play in the middle of more bodies than it could
-    /// simulate. With [`Tolerance::of_contacts`](crate::rollback::Tolerance::of_contacts), as what is near is pushed by what
+    /// ([`Role::Proxy`](crate::world::Role::Proxy)). So a client can play in the middle of more bodies than it could
+    /// simulate. With [`Tolerance::of_contacts`](crate::world::Tolerance::of_contacts), as what is near is pushed by what
     /// is not.
     Near {
         /// What comes as near as this is predicted, in metres.
@@ -206,36 +187,6 @@ impl InputDelay {
             }
         }
     }
-}
-
-/// By what the client's clock is steered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum PacingBy {
-    /// By when its inputs come to the server, as the server measures it. The default.
-    #[default]
-    Margins,
-    /// By half of the round trip, four times its jitter and three ticks, without a look at what comes of it: as other
-    /// libraries do. To compare with.
-    RoundTrip,
-}
-
-/// What happens when a prediction was wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Reconciliation {
-    /// Nothing: the client keeps its own state. To see what prediction alone does.
-    Off,
-    /// The authority's state is adopted, and the stored inputs are simulated again (R2, R14). The default.
-    #[default]
-    Rollback,
-    /// The same, for every state that comes, whether it differs or not (F2, D30).
-    AlwaysRollback,
-    /// The authority's state is adopted as the present one, and nothing is simulated again: the client goes on from a
-    /// round trip ago, and is corrected again a round trip later where it has moved meanwhile. To compare with (Q3).
-    Snap,
-    /// The client lets go: its inputs are neutral, those that are pressed meanwhile are dropped, until a state comes that
-    /// contains the last one that it sent. It starts again from that one. The first article's handshake in ticks (Q11):
-    /// one correction, and a round trip without control.
-    Resync,
 }
 
 /// Where between two ticks predicted entities are shown.

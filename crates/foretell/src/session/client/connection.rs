@@ -36,8 +36,6 @@ pub(crate) struct Connection {
     quarter: u64,
     /// The last round trips, by the low bits of the datagram's number.
     samples: [Duration; SAMPLES_KEPT],
-    /// The smoothed distance of round trips from `rtt`.
-    jitter: Duration,
     last_snapshot: Instant,
     /// The newest input that the server has.
     pub acknowledged_input: Option<Tick>,
@@ -59,7 +57,6 @@ impl Connection {
             shortest: [(0, Duration::MAX); QUARTERS_KEPT],
             quarter: 0,
             samples: [Duration::MAX; SAMPLES_KEPT],
-            jitter: Duration::ZERO,
             last_snapshot: now,
             acknowledged_input: None,
             sent_input: None,
@@ -128,7 +125,6 @@ impl Connection {
             self.rtt = sample;
         }
         self.samples[usize::from(sequence) % SAMPLES_KEPT] = sample;
-        self.jitter = (self.jitter * 3 + sample.abs_diff(self.rtt)) / 4;
         self.rtt = (self.rtt * 7 + sample) / 8;
         self.note_shortest(now, sample);
         true
@@ -149,11 +145,6 @@ impl Connection {
     /// The shortest of the last round trips: for some that were measured by a clock that has been set it stays as it is.
     pub(crate) fn rtt_of_late(&self) -> Duration {
         self.samples.iter().min().copied().filter(|sample| *sample < Duration::MAX).unwrap_or(self.rtt)
-    }
-
-    /// How far round trips are from the smoothed one, smoothed too.
-    pub(crate) fn jitter(&self) -> Duration {
-        self.jitter
     }
 
     /// The shortest round trip of the last second in which there were any; zero until it is measured.

@@ -1,9 +1,8 @@
 //! By which curve each of the others is shown: one for all, and others for single entities.
 
-use super::Client;
+use super::{Client, ClientCall};
 use crate::motion::curve::Following;
-use crate::rollback::{Entity, World};
-use crate::session::record::EntityCall;
+use crate::world::{Entity, World};
 
 /// How an entity that is not predicted is shown between and beyond the states that have come.
 ///
@@ -24,7 +23,7 @@ pub enum Curve {
     Hold,
     /// Straight from state to state; beyond the newest it stands (P2). The article's other way, steps towards the newest
     /// state at a speed, is the same where the speed is such that it comes there in time; with any other it is late, or
-    /// waits. [`Avatar`](crate::motion::curve::Avatar) has it as it is.
+    /// waits.
     Linear,
     /// Straight from state to state, and beyond the newest along its velocity (P4).
     Extrapolated,
@@ -118,7 +117,7 @@ impl<W: World> Client<W> {
     /// on and until it has ended; what is shown goes over smoothly. It counts whenever the entity is not predicted, and may
     /// be asked for before there is one.
     pub fn show_with(&mut self, entity: Entity, curve: Curve) {
-        self.call(&EntityCall::ShowWith(entity, curve));
+        self.call(&ClientCall::ShowWith(entity, curve));
     }
 
     /// By which curve an entity is shown when it is not predicted.

@@ -5,8 +5,8 @@ use super::shown::{RowBuffer, blend, write_lanes};
 use super::view::Source;
 use crate::motion::curve::{Extrapolation, dead_reckon, hermite, tangent, turn};
 use crate::motion::vector::{add, scale};
-use crate::rollback::{Column, KindSchema, Meaning};
 use crate::time::{Tick, TickRate, TickTime};
+use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
 
 /// A state of an entity: its tick, and its row.
@@ -37,18 +37,11 @@ struct Moving<'a> {
     velocity: Option<(usize, &'a Column)>,
 }
 
-/// The columns of a kind that are drawn by curves. The first velocity is that of the first position, and so on.
-fn moving(kind: &KindSchema) -> impl Iterator<Item = Moving<'_>> {
-    let (mut positions, mut rotations) = (0, 0);
-    kind.places().filter_map(move |(place, column)| {
-        let (count, of_velocity) = match column.meaning {
-            Meaning::Position => (&mut positions, Meaning::Velocity),
-            Meaning::Rotation => (&mut rotations, Meaning::AngularVelocity),
-            _ => return None,
-        };
-        let velocity = kind.nth(of_velocity, *count);
-        *count += 1;
-        Some(Moving { place, column, velocity })
+/// The columns of a component that are drawn by curves.
+fn moving(component: &ComponentSchema) -> impl Iterator<Item = Moving<'_>> {
+    component.moving().iter().map(|moving| {
+        let (place, column) = component.column_at(moving.column);
+        Moving { place, column, velocity: moving.velocity.map(|velocity| component.column_at(velocity)) }
     })
 }
 
@@ -59,7 +52,7 @@ fn lanes<const N: usize>((place, column): (usize, &Column), row: &[u32]) -> [f64
 
 impl<'a> Knots<'a> {
     /// Draws the row by a curve that shows it at the cursor.
-    pub(super) fn draw(&self, kind: &KindSchema, curve: Curve, into: &mut RowBuffer) -> Source {
+    pub(super) fn draw(&self, kind: &ComponentSchema, curve: Curve, into: &mut RowBuffer) -> Source {
         let (tick, words) = self.before();
         let since = (self.at - TickTime::start_of(tick)).as_ticks();
         let Some((next, words_next)) = self.of[AFTER] else {
@@ -83,10 +76,19 @@ impl<'a> Knots<'a> {
         Source::Interpolated
     }
 
+    /// Where a row of these states comes from that is shown at the point.
+    pub(super) fn source(&self) -> Source {
+        if self.of[AFTER].is_some() {
+            return Source::Interpolated;
+        }
+        let since = (self.at - TickTime::start_of(self.before().0)).as_ticks();
+        beyond(since.max(0.0) * self.rate.seconds())
+    }
+
     /// Draws the row so many seconds beyond the second state, as far as the law goes on; `None` for not at all.
     pub(super) fn reckon(
         &self,
-        kind: &KindSchema,
+        kind: &ComponentSchema,
         law: Option<Extrapolation>,
         seconds: f64,
         into: &mut RowBuffer,
@@ -104,15 +106,22 @@ impl<'a> Knots<'a> {
             };
             moving.write(&values, into);
         }
-        Source::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
+        beyond(seconds)
     }
 
     /// The position of the second state and its velocity in m/s; zero where it has none.
-    pub(super) fn motion(&self, kind: &KindSchema) -> ([f64; 3], [f64; 3]) {
+    pub(super) fn motion(&self, kind: &ComponentSchema) -> ([f64; 3], [f64; 3]) {
         let position = moving(kind).find(|moving| moving.column.meaning == Meaning::Position);
         position.map_or(([0.0; 3], [0.0; 3]), |moving| {
             (lanes((moving.place, moving.column), self.before().1), self.velocity(moving, BEFORE))
         })
+    }
+
+    /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
+    pub(super) fn rests(&self, component: &ComponentSchema) -> bool {
+        let (_, words) = self.before();
+        let is_same = self.of.iter().flatten().all(|(_, other)| *other == words);
+        is_same && component.says_no_velocity(words)
     }
 
     fn before(&self) -> Knot<'a> {
@@ -176,6 +185,11 @@ impl<'a> Knots<'a> {
     }
 }
 
+/// So many seconds beyond the last state.
+fn beyond(seconds: f64) -> Source {
+    Source::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
+}
+
 impl Moving<'_> {
     fn write(&self, values: &[f64; 4], into: &mut RowBuffer) {
         write_lanes(self.column, values, &mut into[self.place..self.place + self.column.words()]);
@@ -186,13 +200,13 @@ impl Moving<'_> {
 mod tests {
     use super::*;
     use crate::motion::rotation;
-    use crate::rollback::{Audience, Field, ROW_WORDS_MAX};
+    use crate::world::{Audience, Field, ROW_WORDS_MAX};
 
     const ROW: RowBuffer = [0; ROW_WORDS_MAX];
 
-    fn kind(columns: &[(Column, Meaning)]) -> KindSchema {
+    fn kind(columns: &[(Column, Meaning)]) -> ComponentSchema {
         let columns = columns.iter().map(|(column, meaning)| Column { meaning: *meaning, ..column.clone() }).collect();
-        KindSchema::new("thing", columns, Audience::All)
+        ComponentSchema::new("thing", columns, Audience::All)
     }
 
     fn column<T: Field>() -> Column {
@@ -209,7 +223,7 @@ mod tests {
         Knots { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
     }
 
-    fn drawn(kind: &KindSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
+    fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
         let mut into = ROW;
         knots(rows, at).draw(kind, curve, &mut into);
         into[..kind.words()].iter().map(|word| f32::from_bits(*word)).collect()

@@ -6,8 +6,8 @@
 
 use super::ClientEvent;
 use super::snapshots::Snapshot;
-use crate::rollback::{Effect, Entity};
 use crate::time::{Tick, TickTime};
+use crate::world::{Effect, Entity};
 
 /// How many effects without an answer are remembered; the newest.
 const OPEN_MAX: usize = 1024;

@@ -4,8 +4,8 @@ use super::Curve;
 use super::stage::{AHEAD, Stage};
 use crate::motion::curve::Follower;
 use crate::motion::{Correction, vector};
-use crate::rollback::{Entity, KindSchema};
 use crate::time::Instant;
+use crate::world::{ComponentSchema, Entity, RowKey};
 
 /// Followers, each with its entity.
 #[derive(Clone, Debug)]
@@ -45,12 +45,13 @@ impl Followers {
     /// it should be. It warps from where a `correction` would snap.
     pub(super) fn follow(
         &mut self,
-        (kind, entity, curve): (&KindSchema, Entity, Curve),
+        (kind, key, curve): (&ComponentSchema, RowKey, Curve),
         stage: &Stage<'_>,
         correction: Option<&Correction>,
     ) {
+        let entity = key.entity;
         let Some(following) = curve.following() else { return self.of.retain(|(of, _)| *of != entity) };
-        let Some(told) = stage.told(entity) else { return };
+        let Some(told) = stage.told(key) else { return };
         let (position, velocity) = told.motion(kind);
         let new = || {
             let mut follower = Follower::new(following, position);

@@ -1,9 +1,9 @@
 //! What a client's update reports: its state, what was corrected and why, and counters that add up.
 
 use crate::motion::Pose;
-use crate::rollback::{Difference, Effect, Entity, PlayerId};
 use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;
+use crate::world::{Difference, Effect, Entity, PlayerId};
 use core::fmt;
 use core::time::Duration;
 
@@ -20,7 +20,7 @@ pub enum ClientState {
     Starved,
     /// A re-simulation is spread over several updates.
     Behind,
-    /// It fell so far behind, or has let go, and waits for a snapshot to start again from; or ran so far ahead that it waits
+    /// It fell so far behind that it waits for a snapshot to start again from; or ran so far ahead that it waits
     /// for the server. Or it starts again from every snapshot, as all of them are older than the horizon.
     Resyncing,
     /// No snapshot for 5 s. It still listens, and asks for its place again: it goes on when the server has kept it, else it
@@ -45,38 +45,35 @@ impl Causes {
     pub const EXISTENCE: Causes = Causes(8);
     /// The client started again from a full state, or has begun with ticks of whose inputs it knows nothing.
     pub const RESYNC: Causes = Causes(16);
-    /// An earlier difference was left, because reconciliation was off, or what came after a state that was snapped to.
-    pub const LEFT: Causes = Causes(32);
     /// An input of another player that this client predicts was not the one that was guessed, or was never told.
-    pub const RELAYED_INPUT: Causes = Causes(64);
+    pub const RELAYED_INPUT: Causes = Causes(32);
     /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
     /// the other way round.
-    pub const OTHERS: Causes = Causes(128);
+    pub const OTHERS: Causes = Causes(64);
     /// The client's own clock was set, or it stood still: more than 250 ms lie between two updates, or its clock went back, or
     /// its ticks have fallen behind the server's. Stands beside what followed: inputs that came late, or a resync.
-    pub const CLOCK: Causes = Causes(256);
+    pub const CLOCK: Causes = Causes(128);
     /// Nothing else explains it, and the same ticks simulated once more from the same state, with the same inputs and rows of
     /// others, come to something else here: the step reads what is not saved, or does something else the first time.
-    pub const NONDETERMINISM: Causes = Causes(512);
+    pub const NONDETERMINISM: Causes = Causes(256);
 
     /// In an [exact](crate::session::Rules::exact) session: what is not published was not the authority's, from a whole state
     /// that was taken over until the next canonical tick. With [`Predict::Near`](super::Predict::Near): nothing else explains
     /// it; what derived state there is was that of a part of the world.
-    pub const DERIVED: Causes = Causes(1024);
+    pub const DERIVED: Causes = Causes(512);
 
     /// In an [exact](crate::session::Rules::exact) session: no input of anybody, no event of the server's and nobody who came or
     /// went explains it, so that the two ends are not the same. Other scenery, another version or other settings of an engine
     /// (to be told by [`Rules::fingerprints`](crate::session::Rules::fingerprints)), or something that only the authority did:
-    /// what a step does under [`is_authority`](crate::rollback::Step::is_authority) no client can predict.
-    pub const ENDS_DIFFER: Causes = Causes(2048);
+    /// what a step does under [`is_authority`](crate::world::Step::is_authority) no client can predict.
+    pub const ENDS_DIFFER: Causes = Causes(1024);
 
-    const NAMED: [(Causes, &'static str); 12] = [
+    const NAMED: [(Causes, &'static str); 11] = [
         (Causes::OWN_INPUT, "own input late or substituted"),
         (Causes::SERVER_EVENT, "server event"),
         (Causes::TOLERANCE, "tolerance"),
         (Causes::EXISTENCE, "spawn or despawn"),
         (Causes::RESYNC, "resync"),
-        (Causes::LEFT, "reconciliation was off"),
         (Causes::RELAYED_INPUT, "relayed input differed"),
         (Causes::OTHERS, "other player or proxy"),
         (Causes::CLOCK, "own clock set or stood still"),
@@ -118,6 +115,8 @@ impl fmt::Debug for Causes {
 pub struct Corrected {
     /// Whose state was corrected.
     pub entity: Entity,
+    /// Whose it is.
+    pub owner: PlayerId,
     /// The tick of the state that was compared before: what explains the difference lies in the ticks from here to
     /// `tick`, without it.
     pub since: Tick,
@@ -264,10 +263,8 @@ pub struct Outcomes {
     pub corrected: u64,
     /// A newer one was compared in the same or an earlier update, or adopted as the present, so that it can't be compared.
     pub superseded: u64,
-    /// Older than the horizon, or waited for: the client started again from the full state.
+    /// Older than the horizon: the client started again from the full state.
     pub resync: u64,
-    /// Compared, different, and left so, because reconciliation is off or a resync is waited for.
-    pub left: u64,
     /// Their digest was not the one of the prediction of their tick, and the whole state was asked for
     /// ([exact](crate::session::Rules::exact) sessions; the digest of a state counts as one sample).
     pub asked: u64,
@@ -278,8 +275,8 @@ pub struct Outcomes {
 impl Outcomes {
     /// Whether every sample has exactly one outcome.
     pub fn add_up(&self) -> bool {
-        let Outcomes { received, agreed, corrected, superseded, resync, left, asked, waiting } = *self;
-        received == agreed + corrected + superseded + resync + left + asked + waiting
+        let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = *self;
+        received == agreed + corrected + superseded + resync + asked + waiting
     }
 }
 

@@ -1,9 +1,10 @@
 //! One entity that a client has authority over: from the request to the end.
 
 use super::shown::RowBuffer;
-use crate::rollback::{Entity, INPUTS_KEPT, ROW_WORDS_MAX};
+use crate::rollback::INPUTS_KEPT;
 use crate::session::shared::{HeldRow, REST_TICKS, Request};
 use crate::time::Tick;
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, RowKey};
 use std::collections::VecDeque;
 
 /// How many captures of an entity wait for their ticks, at most: the newest.
@@ -27,6 +28,8 @@ pub(super) enum Phase {
 #[derive(Clone, Debug)]
 pub(super) struct Hold {
     pub entity: Entity,
+    /// Which of its components its rows are of, from when it has begun.
+    pub component: ComponentId,
     /// Under which number its rows go up.
     pub request: u16,
     pub phase: Phase,
@@ -55,6 +58,7 @@ impl Hold {
     pub(super) fn new(entity: Entity, request: u16) -> Hold {
         Hold {
             entity,
+            component: ComponentId::default(),
             request,
             phase: Phase::Asked,
             begun: false,
@@ -68,6 +72,11 @@ impl Hold {
             still: 0,
             carried_since: None,
         }
+    }
+
+    /// Whether what it says of this row is what is shown.
+    pub(super) fn writes(&self, key: RowKey) -> bool {
+        self.begun && (self.component, self.entity) == (key.component, key.entity)
     }
 
     /// Whether the game moves it.
@@ -93,7 +102,8 @@ impl Hold {
     pub(super) fn row_at(&self, tick: Tick, newest: Tick, words: &RowBuffer) -> HeldRow {
         let back = newest.since(tick).min(INPUTS_KEPT);
         let rests = self.still >= REST_TICKS;
-        HeldRow { entity: self.entity, request: self.request, back, rests, words: *words }
+        let key = RowKey { component: self.component, entity: self.entity };
+        HeldRow { key, request: self.request, back, rests, words: *words }
     }
 
     /// It is asked for again, by the request of this number, after it was given back or was over.

@@ -5,8 +5,8 @@ use super::play::Turn;
 use super::shown::{RowBuffer, STANDING, apply};
 use super::{ClientConfig, Session};
 use crate::motion::{VisualOffset, vector};
-use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, State, World};
 use crate::time::{Instant, Tick, TickTime};
+use crate::world::{ComponentId, Entity, Owned, ROW_WORDS_MAX, Schema, State, World};
 
 impl<W: World> super::Client<W> {
     /// The state of an entity that the game moves, as it is shown now: from there a mover goes on. `None` where the game
@@ -16,8 +16,8 @@ impl<W: World> super::Client<W> {
     /// When `S` is not the type of the session's schema.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session().filter(|session| session.holds.is_moved(entity))?;
-        let row = session.proxy_shown(self.clock.at(now), entity, (&self.rules.schema, &self.config))?;
-        Some(S::read(entity.kind(), &row))
+        let (component, row) = session.proxy_shown(self.clock.at(now), entity, (&self.rules.schema, &self.config))?;
+        S::read(usize::from(component.0) - self.rules.schema.first_of::<S>()?, &row)
     }
 }
 
@@ -36,8 +36,8 @@ impl<W: World> Turn<'_, W> {
         while let Some(entity) = session.next_ended(self.now) {
             session.end_hold(self.now, entity, about);
         }
-        while let Some((entity, row)) = session.next_beginning(self.now, about) {
-            session.holds.begin(entity, &row);
+        while let Some((entity, component, row)) = session.next_beginning(self.now, about) {
+            session.holds.begin(entity, component, &row);
             // It stands where it was shown: what hid a correction is in it now.
             session.offsets.set(entity, VisualOffset::NONE);
             self.events.push(ClientEvent::Authority { entity, what: AuthorityChange::Began });
@@ -51,19 +51,16 @@ impl<W: World> Session<W> {
         let at = self.playout.at_instant(now)?;
         let newest = self.snapshots.newest()?;
         let passed = |end: Tick| TickTime::start_of(end) <= at;
-        let is_gone = |entity: Entity| newest.rows.words(entity).is_none();
+        let is_gone = |entity: Entity| !newest.rows.has(entity);
         let mut ended = self.holds.ended();
         let over = |(entity, end): &(Entity, Tick)| {
-            passed(*end)
-                || self.timeline.predicted().contains(*entity)
-                || is_gone(*entity)
-                || !self.holds.has_begun(*entity)
+            passed(*end) || self.predicts(*entity) || is_gone(*entity) || !self.holds.has_begun(*entity)
         };
         ended.find(over).map(|(entity, _)| entity)
     }
 
     fn end_hold(&mut self, now: Instant, entity: Entity, about: (&Schema, &ClientConfig)) {
-        if self.timeline.predicted().contains(entity) || !self.holds.has_begun(entity) {
+        if self.predicts(entity) || !self.holds.has_begun(entity) {
             self.holds.remove(entity);
             return;
         }
@@ -82,23 +79,38 @@ impl<W: World> Session<W> {
     }
 
     /// An entity that was asked for and is not predicted any more, and its row as it is shown.
-    fn next_beginning(&self, now: Instant, about: (&Schema, &ClientConfig)) -> Option<(Entity, RowBuffer)> {
-        let mut beginning = self.holds.beginning().filter(|entity| !self.timeline.predicted().contains(*entity));
-        beginning.find_map(|entity| Some((entity, self.proxy_shown(now, entity, about)?)))
+    fn next_beginning(
+        &self,
+        now: Instant,
+        about: (&Schema, &ClientConfig),
+    ) -> Option<(Entity, ComponentId, RowBuffer)> {
+        let mut beginning = self.holds.beginning().filter(|entity| !self.predicts(*entity));
+        beginning.find_map(|entity| {
+            let (component, row) = self.proxy_shown(now, entity, about)?;
+            Some((entity, component, row))
+        })
     }
 
-    /// The row of an entity that is not predicted, as it is shown; `None` where it is not.
+    /// Whether an entity is predicted, as far as it is known.
+    fn predicts(&self, entity: Entity) -> bool {
+        let owner = self.snapshots.newest().and_then(|newest| newest.rows.owner(entity));
+        self.timeline.predicted().contains(Owned { entity, owner: owner.unwrap_or(entity.spawned_for()) })
+    }
+
+    /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
     fn proxy_shown(
         &self,
         now: Instant,
         entity: Entity,
         (schema, config): (&Schema, &ClientConfig),
-    ) -> Option<RowBuffer> {
-        let kind = schema.kind(entity.kind());
+    ) -> Option<(ComponentId, RowBuffer)> {
+        let stage = self.stage(now)?;
+        let key = stage.rows().of(entity).find(|row| schema.component(row.component).is_shared())?.key();
+        let kind = schema.component(key.component);
         let mut row = [0; ROW_WORDS_MAX];
-        self.stage(now)?.row(kind, entity, (self.curves.of(entity), &self.followers), &mut row)?;
-        self.holds.put_shown(kind, entity, &mut row);
+        stage.row(kind, key, (self.curves.of(entity), &self.followers), &mut row)?;
+        self.holds.put_shown(kind, key, &mut row);
         apply(self.offsets.at(entity, now, STANDING, config), kind, &mut row);
-        Some(row)
+        Some((key.component, row))
     }
 }

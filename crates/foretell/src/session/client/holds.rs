@@ -8,12 +8,12 @@ use super::frame::{AuthorityChange, ClientEvent};
 use super::hold::{Hold, Phase};
 use super::shown::RowBuffer;
 use super::snapshots::Snapshot;
-use crate::rollback::{Entity, KindSchema, PlayerId};
 use crate::session::shared::{
     Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, SharedCode, write_request,
 };
 use crate::time::Tick;
 use crate::wire::BitWriter;
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, RowKey};
 use std::collections::VecDeque;
 
 /// How many requests wait to be sent or answered, at most.
@@ -109,15 +109,15 @@ impl Holds {
     }
 
     /// Puts what the game says of an entity into its row: as it was captured.
-    pub(super) fn put_captured(&self, kind: &KindSchema, entity: Entity, row: &mut RowBuffer) {
-        if let Some(hold) = self.find(entity).filter(|hold| hold.begun) {
+    pub(super) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
+        if let Some(hold) = self.find(key.entity).filter(|hold| hold.writes(key)) {
             kind.copy_owned(&hold.row, row);
         }
     }
 
     /// The same as it is shown. Whether the game says anything of it.
-    pub(super) fn put_shown(&self, kind: &KindSchema, entity: Entity, row: &mut RowBuffer) -> bool {
-        let hold = self.find(entity).filter(|hold| hold.begun);
+    pub(super) fn put_shown(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) -> bool {
+        let hold = self.find(key.entity).filter(|hold| hold.writes(key));
         if let Some(hold) = hold {
             kind.copy_owned(&hold.shown, row);
         }
@@ -147,8 +147,9 @@ impl Holds {
     }
 
     /// From now on the game moves it, from this row.
-    pub(super) fn begin(&mut self, entity: Entity, row: &RowBuffer) {
+    pub(super) fn begin(&mut self, entity: Entity, component: ComponentId, row: &RowBuffer) {
         if let Some(hold) = self.find_mut(entity) {
+            hold.component = component;
             hold.begin(row);
         }
     }
@@ -262,7 +263,7 @@ impl Holds {
         }
         for request in self.open.iter().take(REQUESTS_MAX) {
             writer.put(1, 1);
-            write_request(request, writer, code.names());
+            write_request(request, writer);
         }
         writer.put(0, 1);
         let mut fits = |row: &HeldRow| {

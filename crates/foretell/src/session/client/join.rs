@@ -3,13 +3,14 @@
 
 use super::connection::Connection;
 use super::snapshots::Snapshots;
-use super::{Client, ClientEvent, ClientState, Phase, Session, is_paced};
-use crate::rollback::{INPUTS_KEPT, Predicted, World};
+use super::{Client, ClientEvent, ClientState, Phase, Session};
+use crate::rollback::INPUTS_KEPT;
 use crate::session::greeting::{Hello, Welcome};
 use crate::session::packet::{Message, PROTOCOL_VERSION, SnapshotHead};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
+use crate::world::{Predicted, World};
 use core::time::Duration;
 
 /// How often a hello is repeated.
@@ -165,7 +166,7 @@ impl<W: World> Client<W> {
         let waits =
             self.session().and_then(|session| session.resyncing).is_some_and(|since| now.since(since) >= UNSENT);
         let lost = waits || self.state(now) == ClientState::Lost;
-        if let (true, None, Some(nonce), Some(session)) = (lost, &self.handshake, self.nonce, self.session()) {
+        if let (true, None, Some(nonce), Some(session)) = (lost, &self.handshake, self.origin.nonce(), self.session()) {
             let ticket = Some(session.connection.ticket);
             self.ask(nonce, ticket);
         }
@@ -207,11 +208,7 @@ impl<W: World> Client<W> {
         let Some(handshake) = &mut self.handshake else { return };
         let (Some(best), Some(newest)) = (handshake.best, handshake.snapshots.newest()) else { return };
         let tick = newest.tick;
-        let at = if is_paced(&self.rules) {
-            best.start(now + handshake.longest_frame, self.rules.tick_rate)
-        } else {
-            TickTime::start_of(tick)
-        };
+        let at = best.start(now + handshake.longest_frame, self.rules.tick_rate);
         let at = at.max(TickTime::start_of(tick));
         if at.tick().since(tick) >= INPUTS_KEPT {
             handshake.forget();

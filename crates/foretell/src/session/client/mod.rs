@@ -35,23 +35,25 @@ mod sharing;
 mod shown;
 mod snapshots;
 mod stage;
+mod tap;
 mod telling;
 mod view;
 
 pub use allowance::Allowance;
-pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, PacingBy, Predict, Reconciliation, Redundancy, Show};
+pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
 pub use curves::Curve;
 pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
 pub use others::EntityMode;
+pub use tap::{ClientCall, ClientOrigin, ClientTap};
 pub use view::{Source, View};
 
 use super::packet::SnapshotHead;
-use super::record::{Made, Recorded, Recorder};
 use super::rowcode::RowCode;
 use super::shared::SharedCode;
-use super::{Outbox, Rules, Stepping};
-use crate::rollback::{Entity, Input, PlayerId, Predicted, Rows, Timeline, World, word_bits};
+use super::{Outbox, Rules};
+use crate::rollback::Timeline;
 use crate::time::{Instant, Steady, Tick, TickTime};
+use crate::world::{Entity, Input, PlayerId, Predicted, Rows, World, word_bits};
 use anchor::Anchor;
 use appearances::Appearances;
 use connection::Connection;
@@ -88,8 +90,7 @@ pub struct Client<W: World> {
     shared_code: SharedCode,
     /// By which curves others are to be shown.
     curves: Curves,
-    /// Who it is, to a server; `None` for a client that was created joined.
-    nonce: Option<u64>,
+    origin: ClientOrigin,
     phase: Phase<W>,
     differing: Option<&'static str>,
     /// It asks for a place, or for the one that it had.
@@ -106,7 +107,7 @@ pub struct Client<W: World> {
     heard: Heard<W::Input>,
     /// Whether anything has come or happened.
     used: bool,
-    recorded: Option<Box<Recorded<ClientConfig>>>,
+    tap: Option<Box<dyn ClientTap<W>>>,
 }
 
 /// The longest history that is kept.
@@ -151,10 +152,6 @@ struct Session<W: World> {
     updated: Instant,
     /// How many snapshots in a row it has started again from, because they were older than the horizon.
     beyond_horizon: u32,
-    /// From which tick on inputs are neutral, because a state is waited for that contains no others.
-    let_go: Option<Tick>,
-    /// The first state that can be compared: what was before the last snap is forgotten.
-    comparable: Tick,
     /// In an exact session: the newest state whose digest was not that of the prediction, while no other is known.
     asks: Option<Tick>,
     /// The next tick whose input is to be asked for.
@@ -180,8 +177,7 @@ impl<W: World> Client<W> {
     /// # Panics
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
-        let mut client = Client::with(rules, config, Phase::Joining);
-        client.nonce = Some(nonce);
+        let mut client = Client::with(rules, config, ClientOrigin::New { nonce }, Phase::Joining);
         client.ask(nonce, None);
         client
     }
@@ -193,30 +189,31 @@ impl<W: World> Client<W> {
         config: ClientConfig,
         (player, epoch): (PlayerId, u8),
         now: Instant,
-        world: &W,
+        world: &mut W,
     ) -> Client<W> {
         let snapshots = Snapshots::new(&rules.schema, rules.tick_rate);
         let connection = Connection::new((epoch, epoch), now);
+        let origin = ClientOrigin::Joined { player, epoch, now };
         let mut session = Session::new(&rules, &config, (player, connection), (TickTime::default(), now), snapshots);
         session.predict_everything(&rules, &Rows::new(&rules.schema));
         session.timeline.begin(world, Tick::ZERO);
-        let mut client = Client::with(rules, config, Phase::Playing(Box::new(session)));
+        let mut client = Client::with(rules, config, origin, Phase::Playing(Box::new(session)));
         client.clock = Steady::new(now);
         client
     }
 
-    fn with(rules: Rules, config: ClientConfig, phase: Phase<W>) -> Client<W> {
+    fn with(rules: Rules, config: ClientConfig, origin: ClientOrigin, phase: Phase<W>) -> Client<W> {
         rules.assert_possible();
         let code = RowCode::new(&rules.schema);
         Client {
             clock: Steady::new(Instant::ZERO),
-            shared_code: SharedCode::new(rules.schema.kinds(), &code),
+            shared_code: SharedCode::new(rules.schema.components(), &code),
             code,
             singles: Vec::new(),
             input_widths: word_bits(W::Input::columns().iter()),
             wishes: Vec::new(),
             curves: Curves::new(config.curve),
-            nonce: None,
+            origin,
             phase,
             differing: None,
             handshake: None,
@@ -228,7 +225,7 @@ impl<W: World> Client<W> {
             head: SnapshotHead::default(),
             heard: Heard::default(),
             used: false,
-            recorded: None,
+            tap: None,
             config,
             rules,
         }
@@ -245,21 +242,19 @@ impl<W: World> Client<W> {
         input: &mut dyn FnMut(Tick) -> W::Input,
         outbox: &mut Outbox,
     ) -> Frame<'_> {
-        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else {
+        let Some(mut tap) = self.tap.take() else {
             self.advance(now, world, input, outbox);
             return self.frame(now);
         };
-        recorded.begin_update(&self.config);
+        tap.begin_update(self);
         let mut noted = |tick| {
             let given = input(tick);
-            recorded.note_input(tick, &given);
+            tap.input(tick, &given);
             given
         };
         self.advance(now, world, &mut noted, outbox);
-        if recorded.note_update(now) {
-            recorded.note_digest(self.tick(), self.digest());
-        }
-        self.recorded = Some(recorded);
+        tap.end_update(self, now);
+        self.tap = Some(tap);
         self.frame(now)
     }
 
@@ -302,26 +297,17 @@ impl<W: World> Client<W> {
         }
     }
 
-    /// Records everything that it is given from here on, so that the session can be run again:
-    /// [`Recording::replay_client`](super::record::Recording::replay_client).
-    ///
-    /// # Panics
-    /// When it has received or updated already: what is recorded begins with its construction.
-    pub fn record(&mut self, recorder: Recorder) {
-        assert!(!self.used, "a recording begins before the first datagram and the first update");
-        let made = match (self.nonce, self.session()) {
-            (Some(nonce), _) => Made::Client { nonce },
-            (None, Some(session)) => {
-                let (player, epoch) = (session.player.get(), session.connection.epoch);
-                Made::Joined { player, epoch, now: session.anchor.at() }
-            }
-            (None, None) => unreachable!("a client without a nonce was created joined"),
-        };
-        let start = self.rules.start::<W::Input>(made);
-        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &self.input_widths)));
+    /// What both ends have agreed on.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
-    /// What it decides by itself; changes count from the next update on.
+    /// What it decides by itself.
+    pub fn config(&self) -> &ClientConfig {
+        &self.config
+    }
+
+    /// The same; changes count from the next update on.
     pub fn config_mut(&mut self) -> &mut ClientConfig {
         &mut self.config
     }
@@ -353,7 +339,7 @@ impl<W: World> Session<W> {
             near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),
-            appearances: Appearances::new(),
+            appearances: Appearances::new(&rules.schema, player),
             effects: Effects::new(),
             holds: Holds::new(),
             told_at: None,
@@ -362,8 +348,6 @@ impl<W: World> Session<W> {
             resyncing: None,
             updated: now,
             beyond_horizon: 0,
-            let_go: None,
-            comparable: Tick::ZERO,
             asks: None,
             unasked: Tick::ZERO,
             input_delay: 0,
@@ -373,18 +357,4 @@ impl<W: World> Session<W> {
             followers: Followers::new(),
         }
     }
-
-    /// The tick of a snapshot that comes now, by its low bits; `None` where it can't be true. A server that waits for
-    /// inputs is never ahead of them.
-    fn widen(&mut self, now: Instant, low16: u16, rules: &Rules) -> Option<Tick> {
-        if !is_paced(rules) {
-            self.anchor.note(self.timeline.present(), now);
-        }
-        self.anchor.widen(now, low16, rules.tick_rate)
-    }
-}
-
-/// Whether the client's clock is steered: not where the server waits for inputs.
-fn is_paced(rules: &Rules) -> bool {
-    rules.stepping == Stepping::Clock
 }

@@ -2,8 +2,8 @@
 
 use super::Session;
 use crate::motion::vector::squared_distance;
-use crate::rollback::{Entity, Meaning, PlayerId, Schema, World};
 use crate::time::Tick;
+use crate::world::{Meaning, PlayerId, Row, Schema, World};
 
 impl<W: World> Session<W> {
     /// Wants those predicted that stand near to where an own entity is by now, in the snapshot of `tick`; what is predicted
@@ -17,26 +17,26 @@ impl<W: World> Session<W> {
     ) {
         let Session { timeline, snapshots, wanted, near, player, .. } = self;
         let (Some(snapshot), Some(newest)) = (snapshots.get(tick), timeline.rows(timeline.present())) else { return };
-        let place = |entity: Entity, words: &[u32]| -> Option<[f64; 3]> {
-            let field = schema.kind(entity.kind()).field(Meaning::Position, words);
+        let place = |row: Row<'_>| -> Option<[f64; 3]> {
+            let field = schema.component(row.component).field(Meaning::Position, row.words);
             field.map(|(column, words)| column.lanes::<3>(words))
         };
         near.clear();
-        let own = newest.iter().filter(|(entity, _)| entity.player() == *player);
-        near.extend(own.filter_map(|(entity, words)| place(entity, words)));
-        for (entity, words) in snapshot.rows.iter() {
-            let is_known = || entity.player() == PlayerId::SERVER || timeline.knows_inputs_of(entity.player());
-            let is_unwanted = wishes.contains(&(entity.player(), false));
-            if entity.player() == *player || is_unwanted || !is_known() {
+        near.extend(newest.iter().filter(|row| row.owner == *player).filter_map(place));
+        for row in snapshot.rows.iter() {
+            let owner = row.owner;
+            let is_known = || owner == PlayerId::SERVER || timeline.knows_inputs_of(owner);
+            let is_unwanted = wishes.contains(&(owner, false));
+            if owner == *player || is_unwanted || !is_known() {
                 continue;
             }
-            let is_predicted = timeline.predicted().contains(entity);
+            let is_predicted = timeline.predicted().contains(row.owned());
             // Where it is by now it is known best where it is predicted.
-            let words = newest.words(entity).filter(|_| is_predicted).unwrap_or(words);
-            let Some(at) = place(entity, words) else { continue };
+            let now = newest.get(row.key()).filter(|_| is_predicted).unwrap_or(row);
+            let Some(at) = place(now) else { continue };
             let radius_m = if is_predicted { until_m.max(within_m) } else { within_m };
             if near.iter().any(|own| squared_distance(*own, at) <= radius_m * radius_m) {
-                wanted.insert_single(entity, true);
+                wanted.insert_single(row.owned(), true);
             }
         }
     }

@@ -11,8 +11,8 @@ use super::shown::{Offsets, RowBuffer, STANDING, pose_of, velocity_of};
 use super::stage::{Seen, Stage};
 use super::{ClientConfig, Curve, Session};
 use crate::motion::{Correction, Pose, VisualOffset, vector};
-use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, World};
 use crate::time::{Instant, TickTime};
+use crate::world::{Entity, ROW_WORDS_MAX, Row, RowKey, Schema, World};
 
 /// What has changed since the update before.
 struct Change<'a> {
@@ -68,12 +68,14 @@ impl<W: World> Session<W> {
         if let Some(change) = change.filter(is_new) {
             let others = stage.others(predicted);
             let by_curve = |entity: Entity| !holds.has_begun(entity) && change.concerns(entity, curves, wanted);
-            for (entity, _) in others.filter(|(entity, _)| by_curve(*entity)) {
-                hiding.hide(entity, &change, (curves, wanted));
+            let has_pose = |row: &Row<'_>| schema.component(row.component).has_pose();
+            for row in others.filter(has_pose).filter(|row| by_curve(row.entity)) {
+                hiding.hide(row.key(), &change, (curves, wanted));
             }
         }
         hiding.followers.retain(|entity| {
-            wanted.of(entity).following().is_some() && stage.has(entity) && !predicted.contains(entity)
+            let is_other = |row: Row<'_>| !predicted.contains(row.owned());
+            wanted.of(entity).following().is_some() && stage.placed(entity, schema).is_some_and(is_other)
         });
         if curves_change {
             curves.clone_from(wanted);
@@ -92,13 +94,13 @@ struct Hiding<'a> {
 
 impl Hiding<'_> {
     /// Takes in the news of an entity, and leaves it where it was shown.
-    fn hide(&mut self, entity: Entity, change: &Change<'_>, (before, after): (&Curves, &Curves)) {
-        let shown = self.pose(entity, &change.before, before);
-        let kind = self.schema.kind(entity.kind());
+    fn hide(&mut self, key: RowKey, change: &Change<'_>, (before, after): (&Curves, &Curves)) {
+        let shown = self.pose(key, &change.before, before);
+        let (kind, entity) = (self.schema.component(key.component), key.entity);
         let correction = self.config.correction.as_ref();
-        self.followers.follow((kind, entity, after.of(entity)), &change.stage, correction);
+        self.followers.follow((kind, key, after.of(entity)), &change.stage, correction);
         let (Some((from, speed_before)), Some(correction)) = (shown, correction) else { return };
-        let Some((to, speed)) = self.pose(entity, &change.stage, after) else { return };
+        let Some((to, speed)) = self.pose(key, &change.stage, after) else { return };
         if from == to {
             return;
         }
@@ -107,10 +109,10 @@ impl Hiding<'_> {
     }
 
     /// Where an entity is and how fast, without its offset.
-    fn pose(&self, entity: Entity, stage: &Stage<'_>, curves: &Curves) -> Option<(Pose, f64)> {
-        let kind = self.schema.kind(entity.kind());
+    fn pose(&self, key: RowKey, stage: &Stage<'_>, curves: &Curves) -> Option<(Pose, f64)> {
+        let kind = self.schema.component(key.component);
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        stage.row(kind, entity, (curves.of(entity), self.followers), &mut row)?;
+        stage.row(kind, key, (curves.of(key.entity), self.followers), &mut row)?;
         Some((pose_of(kind, &row), vector::length(velocity_of(kind, &row))))
     }
 }

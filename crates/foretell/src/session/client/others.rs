@@ -2,13 +2,12 @@
 //! again when a guess was wrong.
 
 use super::play::Turn;
-use super::{Causes, Client, Phase, Predict, Reconciliation, Session};
-use crate::rollback::{Entity, Input, PlayerId, Told, World};
-use crate::session::PeerId;
-use crate::session::record::{EntityCall, PeerCall};
+use super::{Causes, Client, ClientCall, Phase, Predict, Session};
+use crate::rollback::Told;
 use crate::session::relay::RelayLine;
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream};
+use crate::world::{Entity, Input, Owned, PlayerId, World};
 use core::time::Duration;
 
 /// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.
@@ -60,25 +59,25 @@ pub enum EntityMode {
 impl<W: World> Client<W> {
     /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Of the own player's
     /// it can be either; of another's predicted only if the server relays their inputs. It happens with the next
-    /// snapshot; what is shown goes over smoothly. The world's step has to ask [`Step::role`](crate::rollback::Step::role)
+    /// snapshot; what is shown goes over smoothly. The world's step has to ask [`Step::role`](crate::world::Step::role)
     /// then, as an input does not say which of a player's entities it is to move.
     pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
-        self.call(&EntityCall::Mode(entity, mode.map(|mode| mode == EntityMode::Predicted)));
+        self.call(&ClientCall::SetMode(entity, mode));
     }
 
-    pub(super) fn set_single(&mut self, entity: Entity, mode: Option<bool>) {
+    pub(super) fn set_single(&mut self, entity: Entity, mode: Option<EntityMode>) {
         self.singles.retain(|(known, _)| *known != entity);
-        self.singles.extend(mode.map(|yes| (entity, yes)));
+        self.singles.extend(mode.map(|mode| (entity, mode == EntityMode::Predicted)));
     }
 
     /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`](super::ClientConfig::predict)
     /// says; [`PlayerId::SERVER`] stands for what belongs to the server. It happens with the next snapshot, if the server
     /// relays the player's inputs; what is shown goes over smoothly. The own player is always predicted.
     pub fn predict(&mut self, player: PlayerId, yes: bool) {
-        if let Some(recorded) = &mut self.recorded {
-            let call = if yes { PeerCall::Predict } else { PeerCall::DontPredict };
-            recorded.note_peer(call, PeerId(u64::from(player.get())));
-        }
+        self.call(&ClientCall::Predict(player, yes));
+    }
+
+    pub(super) fn set_wish(&mut self, player: PlayerId, yes: bool) {
         match self.wishes.iter_mut().find(|(of, _)| *of == player) {
             Some((_, wish)) => *wish = yes,
             None => self.wishes.push((player, yes)),
@@ -102,7 +101,7 @@ impl<W: World> Client<W> {
                 || !(is_told_all
                     || matches!(self.config.predict, Predict::Near { .. })
                     || wants(player, self.config.predict, &self.wishes)
-                    || wants_single(player, &self.singles))
+                    || session.wants_single(player, &self.singles))
                 || !session.has_seen(player)
             {
                 continue;
@@ -114,9 +113,16 @@ impl<W: World> Client<W> {
 }
 
 impl<W: World> Session<W> {
+    /// Whether any single entity of a player is to be predicted.
+    fn wants_single(&self, player: PlayerId, singles: &[(Entity, bool)]) -> bool {
+        let newest = self.snapshots.newest();
+        let owner = |entity: &Entity| newest.and_then(|newest| newest.rows.owner(*entity));
+        singles.iter().any(|(entity, yes)| *yes && owner(entity) == Some(player))
+    }
+
     /// Whether a player is worth the memory: one who has an entity.
     fn has_seen(&self, player: PlayerId) -> bool {
-        let in_newest = || self.snapshots.newest()?.rows.iter().find(|(entity, _)| entity.player() == player);
+        let in_newest = || self.snapshots.newest()?.rows.iter().find(|row| row.owner == player);
         self.timeline.knows_inputs_of(player) || in_newest().is_some()
     }
 }
@@ -129,11 +135,6 @@ fn ahead_of(tick: Tick, ahead: i64) -> Option<Tick> {
 fn wants(player: PlayerId, predict: Predict, wishes: &[(PlayerId, bool)]) -> bool {
     let wish = wishes.iter().find(|(of, _)| *of == player);
     wish.map_or(predict == Predict::Everyone, |(_, wish)| *wish)
-}
-
-/// Whether any single entity of a player is to be predicted.
-fn wants_single(player: PlayerId, singles: &[(Entity, bool)]) -> bool {
-    singles.iter().any(|(entity, yes)| *yes && entity.player() == player)
 }
 
 impl<W: World> Turn<'_, W> {
@@ -150,9 +151,7 @@ impl<W: World> Turn<'_, W> {
         offsets.capture_others(&scene, &wanted);
         // From now on they are proxies, which are gone when the cursor does not see them.
         let newest = session.timeline.rows(session.timeline.present()).expect("the present is remembered");
-        for (entity, words) in newest.iter().filter(|(entity, _)| !wanted.contains(*entity)) {
-            session.proxies.set_words(entity, words);
-        }
+        newest.iter().filter(|row| !wanted.contains(row.owned())).for_each(|row| session.proxies.set_words(row));
         session.proxies.drop_predicted(&wanted);
         let full = &session.snapshots.get(tick).expect("it has just been compared").rows;
         let ran = session.timeline.switch(world, tick, &wanted, full);
@@ -172,7 +171,7 @@ impl<W: World> Turn<'_, W> {
             let Some(snapshot) = session.snapshots.get(tick) else { return };
             session.wanted.clear();
             session.wanted.insert_all();
-            snapshot.rows.iter().for_each(|(entity, _)| session.wanted.insert(entity.player()));
+            snapshot.rows.iter().for_each(|row| session.wanted.insert(row.owner));
             return;
         }
         session.wanted.clear();
@@ -182,8 +181,8 @@ impl<W: World> Turn<'_, W> {
         }
         session.timeline.forget_silent_players(self.rules.tick_rate.ticks_in(SILENT));
         let Some(snapshot) = session.snapshots.get(tick) else { return };
-        for (entity, _) in snapshot.rows.iter() {
-            let player = entity.player();
+        for row in snapshot.rows.iter() {
+            let player = row.owner;
             let told = player == PlayerId::SERVER || session.timeline.knows_inputs_of(player);
             if told && wants(player, self.config.predict, self.wishes) {
                 session.wanted.insert(player);
@@ -194,15 +193,16 @@ impl<W: World> Turn<'_, W> {
         }
         let Some(snapshot) = session.snapshots.get(tick) else { return };
         for (entity, yes) in self.singles {
-            let player = entity.player();
+            let Some(owner) = snapshot.rows.owner(*entity) else { continue };
             let is_told =
-                [session.player, PlayerId::SERVER].contains(&player) || session.timeline.knows_inputs_of(player);
-            if snapshot.rows.words(*entity).is_some() && (is_told || !yes) {
-                session.wanted.insert_single(*entity, *yes);
+                [session.player, PlayerId::SERVER].contains(&owner) || session.timeline.knows_inputs_of(owner);
+            if is_told || !yes {
+                session.wanted.insert_single(Owned { entity: *entity, owner }, *yes);
             }
         }
         for entity in session.holds.unpredicted(tick) {
-            session.wanted.insert_single(entity, false);
+            let owner = snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
+            session.wanted.insert_single(Owned { entity, owner }, false);
         }
     }
 
@@ -210,9 +210,6 @@ impl<W: World> Turn<'_, W> {
     /// lands first, so that it ends.
     pub(super) fn revise(&mut self) {
         let session = &mut *self.session;
-        if self.config.reconciliation == Reconciliation::Off {
-            return;
-        }
         let (settled, present) = (session.timeline.settled(), session.timeline.present());
         let outdated = session.timeline.outdated(session.reconciler.compared());
         let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };

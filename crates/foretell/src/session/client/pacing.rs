@@ -171,29 +171,12 @@ impl Pacing {
         }
     }
 
-    /// Steers by an estimate: so many ticks ahead of where the clock stands.
-    pub(crate) fn steer_open_loop(&mut self, error_ticks: f64) {
-        if error_ticks > JUMP_TICKS {
-            self.jump(self.clock.at() + TickTime::ticks(error_ticks));
-            self.leapt = true;
-        } else {
-            self.goal =
-                self.shift() + TickTime::ticks(if error_ticks.abs() < DEAD_ZONE_TICKS { 0.0 } else { error_ticks });
-        }
-    }
-
-    /// Slows down, where arriving inputs step the world and that of `tick` came so much too early.
-    pub(crate) fn hold_back(&mut self, tick: Tick, early: TickTime) {
-        if let Some(began) = began_in(&self.began, tick) {
-            self.goal = TickTime::start_of(tick) - early - began;
-        }
-    }
-
     fn ticks(&self, micros: i64) -> TickTime {
         TickTime::from_millionths(micros.saturating_mul(i64::from(self.rate().get())))
     }
 
-    /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks.
+    /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks. Not by the newest
+    /// snapshot and half a round trip: a queue on the way down would look like a lead.
     pub(crate) fn slack_ticks(&self) -> Option<f64> {
         Some((self.shift() + self.asked_before - self.ticks(self.lateness.fastest()?)).as_ticks())
     }

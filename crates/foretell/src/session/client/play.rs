@@ -3,11 +3,11 @@
 use super::curves::Curves;
 use super::shown::RowBuffer;
 use super::stage::Stage;
-use super::{ClientConfig, ClientEvent, ClientStats, Corrected, InputDelay, Session, is_paced};
-use crate::rollback::{Entity, InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Schema, World};
+use super::{ClientConfig, ClientEvent, ClientStats, Corrected, InputDelay, Session};
 use crate::session::shared::SharedCode;
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
+use crate::world::{Entity, InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Row, Schema, World};
 use core::time::Duration;
 
 /// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
@@ -21,6 +21,9 @@ const STOOD_STILL: Duration = Duration::from_millis(250);
 const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
+
+/// How many rows are looked at together, whether they all rest.
+const RESTING_ROWS: usize = 32;
 
 /// What an update ran.
 #[derive(Clone, Copy, Default, Debug)]
@@ -90,9 +93,7 @@ impl<W: World> Turn<'_, W> {
     fn catch_up(&mut self) -> bool {
         let at = self.session.pacing.at();
         let newest = self.session.snapshots.newest().map(|snapshot| snapshot.tick);
-        if !is_paced(self.rules)
-            || newest.is_none_or(|newest| newest.since(at.tick() + self.session.input_delay) <= BEHIND_TICKS)
-        {
+        if newest.is_none_or(|newest| newest.since(at.tick() + self.session.input_delay) <= BEHIND_TICKS) {
             return false;
         }
         let up = self.session.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rules.tick_rate.get());
@@ -121,14 +122,9 @@ impl<W: World> Turn<'_, W> {
 
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
     /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
-    /// the clock is what has not gone on as the server's has. Where the server waits for inputs nothing was missed: the
-    /// clock goes back.
+    /// the clock is what has not gone on as the server's has.
     fn wake(&mut self, world: &mut W) -> u32 {
         let session = &mut *self.session;
-        if !is_paced(self.rules) {
-            session.pacing.jump(TickTime::start_of(session.timeline.present()));
-            return 0;
-        }
         let waited = self.now.since(*session.resyncing.get_or_insert(self.now));
         let compared = session.reconciler.compared();
         let newest = session.snapshots.newest().map(|snapshot| snapshot.tick);
@@ -171,8 +167,7 @@ impl<W: World> Session<W> {
         let until = (tick + self.input_delay).next();
         for asked in self.unasked.max(tick).until(until) {
             let (player, status) = (self.player, InputStatus::Received);
-            let pressed = input(asked);
-            let input = if self.let_go.is_some() { W::Input::default() } else { pressed };
+            let input = input(asked);
             self.timeline.give(asked, PlayerInput { player, input, status, presented });
             self.pacing.note_tick(asked);
         }
@@ -184,20 +179,38 @@ impl<W: World> Session<W> {
     /// The rows of other entities at the playout cursor, and the names of those that are gone. Returns where the cursor
     /// stands, when there are any.
     fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
-        let Session { playout, snapshots, timeline, proxies, curves, followers, holds, .. } = self;
-        let points = playout.points_at(now)?;
-        let stage = Stage::new(snapshots, points, timeline.rate())?;
-        proxies.settle();
-        proxies.retain(|entity| stage.has(entity));
-        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        for (entity, words) in stage.others(timeline.predicted()) {
-            let kind = schema.kind(entity.kind());
-            if stage.row(kind, entity, (curves.of(entity), followers), &mut row).is_some() {
-                holds.put_captured(kind, entity, &mut row);
-                proxies.set_words(entity, &row[..words.len()]);
+        let points = self.playout.points_at(now)?;
+        let stage = Stage::new(&self.snapshots, points, self.timeline.rate())?;
+        self.proxies.settle();
+        let may_rest = self.holds.is_empty() && !self.curves.any_leads();
+        let mut count = 0;
+        for component in schema.ids() {
+            let about = (component, schema.component(component));
+            let may_rest = may_rest && stage.is_aligned(component);
+            let (mut next, mut nexts, mut start) = (0, [0; 4], 0);
+            while start < stage.rows().count_rows(component) {
+                let end = (start + RESTING_ROWS).min(stage.rows().count_rows(component));
+                if may_rest && stage.rest(about, start..end, (&self.proxies, next)) {
+                    (next, count) = (next + end - start, count + end - start);
+                    nexts = [end; 4];
+                } else {
+                    let rows = (start..end).map(|nth| stage.rows().nth_of(component, nth));
+                    for row in rows.filter(|row| !self.timeline.predicted().contains(row.owned())) {
+                        let mut into: RowBuffer = [0; ROW_WORDS_MAX];
+                        let how = (self.curves.of(row.entity), &self.followers);
+                        stage.draw(about.1, (row, &stage.window(row, &mut nexts)), how, &mut into);
+                        self.holds.put_captured(about.1, row.key(), &mut into);
+                        self.proxies.set_near(Row { words: &into[..row.words.len()], ..row }, &mut next);
+                        count += 1;
+                    }
+                }
+                start = end;
             }
         }
-        (!proxies.is_empty()).then_some(points.cursor)
+        if self.proxies.len() > count {
+            self.proxies.retain(|key, _| stage.has(key));
+        }
+        (!self.proxies.is_empty()).then_some(points.cursor)
     }
 
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
@@ -232,15 +245,6 @@ impl<W: World> Session<W> {
             return present;
         }
         self.place_anew(tick)
-    }
-
-    /// Sets the clock ahead of the server's by half of a round trip, four times the jitter and three ticks.
-    pub(super) fn steer_open_loop(&mut self, now: Instant) {
-        let Some(newest) = self.snapshots.newest() else { return };
-        let (rtt, jitter) = (self.connection.rtt(), self.connection.jitter());
-        let wanted_s = (now.since(newest.came) + rtt + jitter * 4).as_secs_f64();
-        let wanted = newest.sent + TickTime::ticks(wanted_s * f64::from(self.pacing.rate().get()) + 3.0);
-        self.pacing.steer_open_loop((wanted - self.pacing.at_instant(now)).as_ticks());
     }
 
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.

@@ -3,11 +3,11 @@
 //! What the server has told of inputs is simulated first. What comes of it is what the server has, or it is asked for.
 
 use super::play::Turn;
-use super::{Causes, ClientEvent, Reconciliation, Session};
-use crate::rollback::{Rows, World};
+use super::{Causes, ClientEvent, Session};
 use crate::session::Rules;
 use crate::session::rowcode::proof_of;
 use crate::time::Tick;
+use crate::world::{Rows, World};
 
 impl<W: World> Turn<'_, W> {
     /// Simulates again what is known to have been otherwise. Returns how many ticks.
@@ -24,7 +24,7 @@ impl<W: World> Turn<'_, W> {
         let (settled, compared) = (session.timeline.settled(), session.reconciler.compared());
         let outdated = session.timeline.outdated(compared);
         let until = outdated.map_or(settled, |tick| tick.min(settled));
-        let first = compared.next().max(session.comparable);
+        let first = compared.next();
         let open = session.snapshots.open().filter(|snapshot| snapshot.proof.is_some()).map(|snapshot| snapshot.tick);
         let chosen = open.filter(|tick| (first..=until).contains(tick)).max();
         let past = chosen.unwrap_or(first);
@@ -43,8 +43,6 @@ impl<W: World> Turn<'_, W> {
             session.anchor.note(tick, snapshot.came);
             session.reconciler.agree(tick, session.timeline.canonical());
             session.asks = None;
-        } else if self.config.reconciliation == Reconciliation::Off {
-            self.stats.outcomes.left += snapshot.samples;
         } else {
             self.stats.outcomes.asked += snapshot.samples;
             session.asks = Some(tick);
@@ -91,7 +89,7 @@ impl<W: World> Session<W> {
         if rules.exact {
             self.reconciler.be_exact();
             self.wanted.insert_all();
-            full.iter().for_each(|(entity, _)| self.wanted.insert(entity.player()));
+            full.iter().for_each(|row| self.wanted.insert(row.owner));
             self.timeline.predict(&self.wanted);
         }
     }

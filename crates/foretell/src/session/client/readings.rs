@@ -1,8 +1,8 @@
 //! What a caller can read of a client between its updates.
 
 use super::{Client, ClientState, ClientStats, Frame, Phase, Session};
-use crate::rollback::{PlayerId, Rows, World};
 use crate::time::{Instant, Tick, TickTime};
+use crate::world::{PlayerId, Rows, World};
 
 impl<W: World> Client<W> {
     /// What the last update did, with the state at `now`.
@@ -27,7 +27,7 @@ impl<W: World> Client<W> {
     }
 
     /// Which part of the [`Rules`](crate::session::Rules) is not the server's, where that is why it
-    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `stepping`, `exact`, `kinds of entity`, `input`, or the
+    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `exact`, `kinds of entity`, `input`, or the
     /// name of a [`Fingerprint`](crate::session::Fingerprint).
     pub fn differing(&self) -> Option<&'static str> {
         self.differing
@@ -112,11 +112,7 @@ impl<W: World> Session<W> {
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.pacing.rate().get());
         if silent.as_secs() >= 5 {
             ClientState::Lost
-        } else if self.resyncing.is_some()
-            || self.let_go.is_some()
-            || self.pacing.is_waiting()
-            || self.beyond_horizon > 1
-        {
+        } else if self.resyncing.is_some() || self.pacing.is_waiting() || self.beyond_horizon > 1 {
             ClientState::Resyncing
         } else if silent.as_micros() > u128::from(starved) {
             ClientState::Starved

@@ -2,13 +2,12 @@
 
 use super::rate::Exchange;
 use super::snapshots::Stored;
-use super::{Client, ClientEvent, PacingBy, Phase, is_paced};
-use crate::rollback::World;
-use crate::session::PeerId;
+use super::{Client, ClientEvent, Phase};
 use crate::session::greeting::{Refusal, Refused, Welcome};
 use crate::session::packet::{Message, SnapshotHead};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
+use crate::world::World;
 use core::time::Duration;
 
 /// What differs when it is a part of the rules that the server has and the client has not.
@@ -21,10 +20,7 @@ impl<W: World> Client<W> {
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
         self.used = true;
-        if let Some(recorded) = &mut self.recorded {
-            recorded.note_config(&self.config);
-            recorded.note_datagram(now, PeerId::default(), datagram);
-        }
+        self.tell_tap(|tap, client| tap.receive(client, now, datagram));
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += datagram.len() as u64;
         let now = self.clock.note(now);
@@ -75,7 +71,7 @@ impl<W: World> Client<W> {
             Some(handshake) => !handshake.is_welcome() || refused.why == Refusal::TooLarge,
             None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
         };
-        if means_us && self.nonce == Some(refused.nonce) {
+        if means_us && self.origin.nonce() == Some(refused.nonce) {
             self.phase = Phase::Refused(refused.why);
             if refused.why == Refusal::Rules {
                 let parts = self.rules.parts_with::<W::Input>();
@@ -110,7 +106,7 @@ impl<W: World> Client<W> {
 
     fn take_snapshot(&mut self, now: Instant, head: &SnapshotHead, reader: BitReader<'_>) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
-        let Some(tick) = session.widen(now, head.tick, &self.rules) else {
+        let Some(tick) = session.anchor.widen(now, head.tick, self.rules.tick_rate) else {
             self.stats.refused += 1;
             return Ok(());
         };
@@ -135,7 +131,7 @@ impl<W: World> Client<W> {
                 }
                 session.reconciler.note_told(snapshot);
                 self.stats.effect_ticks_untold += u64::from(session.effects.note_told(snapshot));
-                session.reconciler.note_contacts(&snapshot.contacts, session.timeline.predicted());
+                session.reconciler.note_contacts(snapshot, session.timeline.predicted());
                 session.connection.note_snapshot(now);
             }
         }
@@ -151,7 +147,7 @@ impl<W: World> Client<W> {
             session.holds.note_heard(sequence);
             let is_news = session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
             // What the server has held for long was held by a clock that runs otherwise.
-            let server = head.held(tick, self.rules.tick_rate).filter(|_| is_news && is_paced(&self.rules));
+            let server = head.held(tick, self.rules.tick_rate).filter(|_| is_news);
             if let (Some(sent), Some((arrived, answered))) = (session.connection.sent_at(sequence), server) {
                 session.server_rate.note(Exchange { sent, arrived, answered, came: now });
             }
@@ -189,20 +185,12 @@ impl<W: World> Client<W> {
             if margin >= TickTime::default() {
                 session.reconciler.missed.note_in_time(newest);
             }
-            if is_paced(&self.rules) {
-                is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
-            } else {
-                session.pacing.hold_back(newest, margin);
-            }
+            is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
         }
         if is_new_route {
             session.server_rate.note_new_route();
         }
-        match self.config.pacing {
-            _ if !is_paced(&self.rules) => {}
-            PacingBy::Margins => session.pacing.steer(limits, is_new_route),
-            PacingBy::RoundTrip => session.steer_open_loop(now),
-        }
+        session.pacing.steer(limits, is_new_route);
         self.stats.margin_ticks = smallest;
         self.stats.lead_ticks = session.lead_ticks(now);
         let was_limited = core::mem::replace(&mut self.stats.slack_limited, !session.pacing.asked().1);

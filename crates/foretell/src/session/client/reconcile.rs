@@ -1,13 +1,13 @@
 //! Reconciliation: the authority's samples against the stored predictions, and what follows from a difference.
 //!
 //! At most one comparison per update, with the newest sample whose tick is simulated; each sample gets exactly one
-//! outcome (DESIGN 1.1).
+//! outcome.
 
 use super::play::Turn;
 use super::reconciler::Pending;
-use super::{Causes, ClientEvent, Corrected, Predict, Reconciliation};
-use crate::rollback::{Tolerance, World};
+use super::{Causes, ClientEvent, Corrected, Predict};
 use crate::time::Tick;
+use crate::world::{Tolerance, World};
 
 impl<W: World> Turn<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
@@ -32,10 +32,9 @@ impl<W: World> Turn<'_, W> {
         let whole = session.snapshots.open().rev().filter(|snapshot| snapshot.proof.is_none());
         let chosen = whole.map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
         let mut superseded = 0;
-        let comparable = session.comparable;
-        let chosen = chosen.filter(|tick| *tick > compared && *tick >= comparable);
+        let chosen = chosen.filter(|tick| *tick > compared);
         for snapshot in session.snapshots.open() {
-            let known = snapshot.tick <= compared || snapshot.tick < comparable;
+            let known = snapshot.tick <= compared;
             let past = chosen.map_or(known, |chosen| snapshot.tick < chosen);
             if past {
                 snapshot.settled = true;
@@ -48,15 +47,12 @@ impl<W: World> Turn<'_, W> {
         if let Some(tick) = chosen {
             let is_beyond = tick < self.session.timeline.oldest();
             self.session.beyond_horizon = if is_beyond { self.session.beyond_horizon + 1 } else { 0 };
-            let is_awaited = self.session.let_go.is_some_and(|from| tick >= from);
-            if is_awaited || is_beyond {
+            if is_beyond {
                 let until = self.session.replay_until(tick);
                 return self.resync(world, tick, until);
             }
             self.compare(world, tick);
-            if tick >= self.session.comparable {
-                switched = self.switch(world, tick);
-            }
+            switched = self.switch(world, tick);
         }
         self.revise();
         switched + self.resimulate(world)
@@ -89,23 +85,8 @@ impl<W: World> Turn<'_, W> {
         let outcomes = &mut self.stats.outcomes;
         outcomes.agreed += found.agreed;
         self.stats.misprediction_m = found.misprediction_m;
-        let differs = found.different + found.surplus > 0;
-        match self.config.reconciliation {
-            // An older state as the present one is what an exact session can't agree with.
-            Reconciliation::Snap if self.rules.exact && differs => {}
-            Reconciliation::AlwaysRollback => {}
-            _ if !differs => return,
-            Reconciliation::Rollback => {}
-            Reconciliation::Off => return self.leave(found.different),
-            Reconciliation::Resync => {
-                let from = session.unasked.max(session.timeline.present());
-                session.let_go.get_or_insert(from);
-                return self.leave(found.different);
-            }
-            Reconciliation::Snap => {
-                outcomes.corrected += found.different;
-                return self.snap(world, tick);
-            }
+        if found.different + found.surplus == 0 {
+            return;
         }
         outcomes.corrected += found.different;
         self.blame(world, (compared, tick));
@@ -130,23 +111,6 @@ impl<W: World> Turn<'_, W> {
         } else if matches!(self.config.predict, Predict::Near { .. }) {
             session.reconciler.blame(session.reconciler.cause_in_part());
         }
-    }
-
-    /// What the last comparison has found stays.
-    fn leave(&mut self, samples: u64) {
-        self.stats.outcomes.left += samples;
-        self.session.reconciler.leave();
-    }
-
-    /// Takes over the authority's state of `tick` as the present one. What was before can't be compared any more.
-    fn snap(&mut self, world: &mut W, tick: Tick) {
-        let session = &mut *self.session;
-        let Some(snapshot) = session.snapshots.get(tick) else { return };
-        let present = session.timeline.present();
-        session.timeline.restart(world, present, &snapshot.rows, present);
-        session.comparable = present;
-        session.reconciler.fall_behind();
-        self.land();
     }
 
     /// How many ticks this update simulates again at most.
@@ -178,9 +142,13 @@ impl<W: World> Turn<'_, W> {
         session.reconciler.pending.clear();
         let since = session.reconciler.compared();
         let causes = session.reconciler.causes_of_resync(until);
-        for (entity, _) in authority.iter() {
+        for row in authority.iter() {
+            if session.reconciler.pending.iter().any(|pending| pending.entity == row.entity) {
+                continue;
+            }
             session.reconciler.pending.push(Pending {
-                entity,
+                entity: row.entity,
+                owner: row.owner,
                 since,
                 tick,
                 difference: None,
@@ -202,7 +170,7 @@ impl<W: World> Turn<'_, W> {
         session.note_runs(tick, until);
         session.reconciler.begin(tick, session.blind_until(tick, until));
         session.note_derived(tick);
-        (session.resyncing, session.let_go) = (None, None);
+        session.resyncing = None;
         self.stats.resyncs += 1;
         self.stats.resimulated += u64::from(replayed);
         self.events.push(ClientEvent::Resynced { tick, replayed });
@@ -225,9 +193,10 @@ impl<W: World> Turn<'_, W> {
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);
         for pending in session.reconciler.pending.drain(..) {
             let (shown_m, teleport) = session.offsets.landed(pending.entity);
-            let Pending { entity, since, tick, difference, causes, misprediction_m } = pending;
+            let Pending { entity, owner, since, tick, difference, causes, misprediction_m } = pending;
             self.corrections.push(Corrected {
                 entity,
+                owner,
                 since,
                 tick,
                 until,

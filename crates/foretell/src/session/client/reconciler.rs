@@ -6,16 +6,17 @@ use super::exactness::Exactness;
 use super::missed::Missed;
 use super::snapshots::Snapshot;
 use crate::motion::vector::squared_distance;
-use crate::rollback::{
-    Difference, Entity, KindSchema, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
-};
 use crate::session::news::What;
 use crate::time::Tick;
+use crate::world::{
+    ComponentSchema, Difference, Entity, Meaning, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
+};
 
 /// A correction that is found, and shown when its re-simulation has reached the present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub entity: Entity,
+    pub owner: PlayerId,
     pub since: Tick,
     pub tick: Tick,
     pub difference: Option<Difference>,
@@ -28,7 +29,7 @@ pub(crate) struct Reconciler {
     own: PlayerId,
     /// The tick of the last sample that was compared or adopted.
     compared: Tick,
-    /// What explains the differences that stayed at that comparison: within the tolerance, or left.
+    /// What explains the differences that stayed at that comparison: within the tolerance.
     stayed: Causes,
     /// What became of the own inputs.
     pub missed: Missed,
@@ -104,8 +105,10 @@ impl Reconciler {
     }
 
     /// Remembers what a snapshot says that was touched by others.
-    pub(crate) fn note_contacts(&mut self, contacts: &[(Entity, Tick)], predicted: &Predicted) {
-        let of_predicted = contacts.iter().filter(|(entity, _)| predicted.contains(*entity));
+    pub(crate) fn note_contacts(&mut self, snapshot: &Snapshot, predicted: &Predicted) {
+        let owner = |entity: Entity| snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
+        let is_predicted = |entity: Entity| predicted.contains(Owned { entity, owner: owner(entity) });
+        let of_predicted = snapshot.contacts.iter().filter(|(entity, _)| is_predicted(*entity));
         of_predicted.for_each(|(entity, at)| self.note_contact(*entity, *at));
     }
 
@@ -166,23 +169,9 @@ impl Reconciler {
         if self.misguessed.is_empty() { Causes::DERIVED } else { Causes::RELAYED_INPUT }
     }
 
-    /// What the last comparison has found is left as it is.
-    pub(crate) fn leave(&mut self) {
-        for left in self.pending.iter().filter(|pending| pending.tick == self.compared) {
-            self.stayed = self.stayed.with(left.causes).with(Causes::LEFT);
-        }
-        self.pending.retain(|pending| pending.tick != self.compared);
-    }
-
     /// Every predicted row is the authority's by now, also those that differed by less than the tolerance.
     pub(crate) fn note_rewritten(&mut self) {
         self.stayed = Causes::default();
-    }
-
-    /// What the last comparison has found is adopted, but not what has happened since: the next one differs for that.
-    pub(crate) fn fall_behind(&mut self) {
-        let adopted = self.pending.iter().fold(self.stayed, |all, pending| all.with(pending.causes));
-        self.stayed = adopted.with(Causes::LEFT);
     }
 
     /// Ticks from `tick` on are simulated again, for these reasons.
@@ -200,7 +189,16 @@ impl Reconciler {
         let known = self.pending.len();
         for (entity, misprediction_m) in moved {
             if self.pending[..known].iter().all(|pending| pending.entity != entity) {
-                self.pending.push(Pending { entity, since: tick, tick, difference: None, causes, misprediction_m });
+                let owner = self.owner_of(entity);
+                self.pending.push(Pending {
+                    entity,
+                    owner,
+                    since: tick,
+                    tick,
+                    difference: None,
+                    causes,
+                    misprediction_m,
+                });
             }
         }
     }
@@ -230,27 +228,27 @@ impl Reconciler {
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
-        let alike = self.authority.iter().map(|(entity, _)| entity).eq(predicted.iter().map(|(entity, _)| entity));
+        let alike = self.authority.iter().map(|row| row.key()).eq(predicted.iter().map(|row| row.key()));
         let coupled = self.exactness.is_some() && !alike;
         let mut pending = core::mem::take(&mut self.pending);
-        let named = self.authority.iter().map(|(entity, words)| (entity, Some(words)));
-        let unnamed = predicted.iter().map(|(entity, _)| (entity, None));
-        let unnamed = unnamed.filter(|(entity, _)| self.authority.words(*entity).is_none());
-        for (entity, theirs) in named.chain(unnamed) {
-            let ours = predicted.words(entity);
-            let misprediction_m = distance_m(schema.kind(entity.kind()), ours, theirs);
+        let named = self.authority.iter().map(|row| (row, Some(row.words)));
+        let unnamed = predicted.iter().filter(|row| self.authority.words(row.key()).is_none()).map(|row| (row, None));
+        for (row, theirs) in named.chain(unnamed) {
+            let (entity, ours) = (row.entity, predicted.words(row.key()));
+            let misprediction_m = distance_m(schema.component(row.component), ours, theirs);
             found.misprediction_m = found.misprediction_m.max(misprediction_m);
-            let difference = compare_row(schema.kind(entity.kind()), ours, theirs, tolerance);
+            let difference = compare_row(schema, row.component, ours, theirs, tolerance);
             if difference.is_none() {
                 found.agreed += 1;
                 if ours != theirs {
-                    stayed = stayed.with(self.causes(entity, tick, true)).with(Causes::TOLERANCE);
+                    stayed = stayed.with(self.causes(row.owned(), tick, true)).with(Causes::TOLERANCE);
                 }
                 continue;
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
-            let causes = self.causes(entity, tick, !coupled && ours.is_some() && theirs.is_some());
-            let found = Pending { entity, since: self.compared, tick, difference, causes, misprediction_m };
+            let causes = self.causes(row.owned(), tick, !coupled && ours.is_some() && theirs.is_some());
+            let found =
+                Pending { entity, owner: row.owner, since: self.compared, tick, difference, causes, misprediction_m };
             match pending.iter_mut().find(|known| known.entity == entity) {
                 // It lands together with what was found before.
                 Some(known) => *known = Pending { since: known.since, causes: known.causes.with(causes), ..found },
@@ -265,7 +263,7 @@ impl Reconciler {
     /// Why an entity may differ at `tick` from its prediction, given that it agreed at the last comparison. What is known of
     /// others of its player explains it too where nothing is known of itself, and where it was spawned since: a shot comes
     /// from where the walker stands.
-    fn causes(&self, entity: Entity, tick: Tick, on_both_sides: bool) -> Causes {
+    fn causes(&self, of: Owned, tick: Tick, on_both_sides: bool) -> Causes {
         if let Some(exactness) = &self.exactness {
             let existence = if on_both_sides { Causes::default() } else { Causes::EXISTENCE };
             return self.causes_exactly(exactness, tick).with(existence);
@@ -276,13 +274,13 @@ impl Reconciler {
             known.fold(Causes::default(), |set, (_, _, cause)| set.with(*cause))
         };
         // What is done to one entity of a player may be passed on to the player's others without a word.
-        let player = entity.player();
-        let mut known = known_of(&|known| known == entity);
-        if known.is_unexplained() || window.contains(&entity.tick()) {
-            known = known_of(&|known| known.player() == player);
+        let player = of.owner;
+        let mut known = known_of(&|known| known == of.entity);
+        if known.is_unexplained() || window.contains(&of.entity.tick()) {
+            known = known_of(&|known| self.owner_of(known) == player);
         }
-        let met_there = self.contacts.iter().any(|(met, at)| met.player() == player && window.contains(at));
-        let met = met_there || self.met.iter().any(|met| met.player() == player);
+        let met_there = self.contacts.iter().any(|(met, at)| self.owner_of(*met) == player && window.contains(at));
+        let met = met_there || self.met.iter().any(|met| self.owner_of(*met) == player);
         let own = player == self.own;
         let (substituted, off_clock) = self.missed.in_window(&window);
         [
@@ -296,6 +294,11 @@ impl Reconciler {
         .into_iter()
         .filter(|(holds, _)| *holds)
         .fold(known.with(self.stayed), |set, (_, cause)| set.with(cause))
+    }
+
+    /// Whose an entity is, by the state that is compared; where it is not in it, for whom it was spawned.
+    fn owner_of(&self, entity: Entity) -> PlayerId {
+        self.authority.owner(entity).unwrap_or(entity.spawned_for())
     }
 
     /// The same where everything is predicted, so that anything may follow from anything, and meeting another explains nothing.
@@ -328,7 +331,7 @@ pub(crate) struct Compared {
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.
-fn distance_m(kind: &KindSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -> f64 {
+fn distance_m(kind: &ComponentSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -> f64 {
     let position = |row| kind.field(Meaning::Position, row).map(|(column, words)| column.lanes::<3>(words));
     match (ours.and_then(position), theirs.and_then(position)) {
         (Some(ours), Some(theirs)) => squared_distance(ours, theirs).sqrt(),
@@ -339,26 +342,25 @@ fn distance_m(kind: &KindSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::{Audience, Column, Kind, KindSchema, PlayerId};
+    use crate::session::plain::{self, SHIP};
 
     const ME: PlayerId = PlayerId::new(1);
 
     fn entity(tick: u32) -> Entity {
-        Entity::new(Kind(0), ME, Tick::new(tick), 0)
+        Entity::new(ME, Tick::new(tick), 0)
     }
 
     /// The causes of what differs at tick 20, when what is known of a walker and of two bolts has happened in tick 15.
     fn causes(compared: u32) -> Vec<(Entity, Causes)> {
-        let schema =
-            Schema::new(vec![KindSchema::new("thing", vec![Column::of::<u8>("at", Meaning::Plain)], Audience::All)]);
+        let schema = plain::schema();
         let mut reconciler = Reconciler::new(&schema, ME);
         reconciler.begin(Tick::new(compared), Tick::ZERO);
         reconciler.note_cause(entity(1), Tick::new(15), Causes::SERVER_EVENT);
         [8, 12].into_iter().for_each(|bolt| reconciler.note_cause(entity(bolt), Tick::new(15), Causes::OTHERS));
         let mut predicted = Rows::new(&schema);
         for tick in [1, 3, 8, 12] {
-            predicted.set_words(entity(tick), &[0]);
-            reconciler.authority.set_words(entity(tick), &[1]);
+            plain::set(&mut predicted, plain::key(SHIP, entity(tick)), 0);
+            plain::set(&mut reconciler.authority, plain::key(SHIP, entity(tick)), 1);
         }
         reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
         reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()

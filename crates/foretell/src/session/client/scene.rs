@@ -4,11 +4,12 @@ use super::curves::Curves;
 use super::followers::Followers;
 use super::holds::Holds;
 use super::shown::{RowBuffer, pose_of, shown_row, velocity_of};
-use super::stage::Stage;
+use super::stage::{Stage, placed};
 use super::{ClientConfig, Session};
 use crate::motion::Pose;
-use crate::rollback::{Entity, ROW_WORDS_MAX, Rows, Schema, Timeline, World};
+use crate::rollback::Timeline;
 use crate::time::{Instant, TickTime};
+use crate::world::{Entity, ROW_WORDS_MAX, Row, Schema, World};
 
 /// Everything that is shown at one instant.
 pub(super) struct Scene<'a, W: World> {
@@ -26,23 +27,35 @@ pub(super) struct Scene<'a, W: World> {
 
 impl<'a, W: World> Scene<'a, W> {
     /// The rows of other entities that are shown, and not predicted.
-    pub(super) fn others(&self) -> impl Iterator<Item = (Entity, &'a [u32])> {
+    pub(super) fn others(&self) -> impl Iterator<Item = Row<'a>> {
         let predicted = self.timeline.predicted();
         self.stage.iter().flat_map(|stage| stage.others(predicted))
     }
 
     /// The pose of an entity and its velocity; `None` where it is not shown.
     pub(super) fn pose(&self, entity: Entity) -> Option<(Pose, [f64; 3])> {
-        let kind = self.schema.kind(entity.kind());
-        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        if self.timeline.predicted().contains(entity) {
-            let words = self.timeline.rows(self.timeline.present()).and_then(|rows: &Rows| rows.words(entity))?;
-            shown_row(self.timeline, kind, (entity, words), (self.at, self.config.show), &mut row);
-            return Some((pose_of(kind, &row), velocity_of(kind, words)));
+        let mut into: RowBuffer = [0; ROW_WORDS_MAX];
+        if let Some(row) = self.predicted(entity) {
+            let component = self.schema.component(row.component);
+            shown_row(self.timeline, component, row, (self.at, self.config.show), &mut into);
+            return Some((pose_of(component, &into), velocity_of(component, row.words)));
         }
-        self.stage.as_ref()?.row(kind, entity, (self.curves.of(entity), self.followers), &mut row)?;
-        self.holds.put_shown(kind, entity, &mut row);
-        Some((pose_of(kind, &row), velocity_of(kind, &row)))
+        let row = self.other(entity)?;
+        let component = self.schema.component(row.component);
+        self.stage.as_ref()?.row(component, row.key(), (self.curves.of(entity), self.followers), &mut into)?;
+        self.holds.put_shown(component, row.key(), &mut into);
+        Some((pose_of(component, &into), velocity_of(component, &into)))
+    }
+
+    /// The predicted row by which an entity is placed; `None` where it is not predicted, or gone.
+    pub(super) fn predicted(&self, entity: Entity) -> Option<Row<'a>> {
+        placed(self.timeline.rows(self.timeline.present())?, entity, self.schema)
+    }
+
+    /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
+    pub(super) fn other(&self, entity: Entity) -> Option<Row<'a>> {
+        let row = self.stage.as_ref()?.placed(entity, self.schema)?;
+        Some(row).filter(|row| !self.timeline.predicted().contains(row.owned()))
     }
 }
 

@@ -3,12 +3,13 @@
 use super::holds::Carried;
 use super::play::Turn;
 use super::{Redundancy, Session};
-use crate::rollback::{INPUTS_KEPT, Input, ROW_WORDS_MAX, World};
+use crate::rollback::INPUTS_KEPT;
 use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
 use crate::session::shared::SharedCode;
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
+use crate::world::{Input, ROW_WORDS_MAX, World};
 
 impl<W: World> Turn<'_, W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
@@ -51,7 +52,6 @@ impl<W: World> Session<W> {
         let unsent = self.connection.sent_input.map_or(1, |sent| newest.since(sent));
         let count = match redundancy {
             Redundancy::None => unsent,
-            Redundancy::SinceState { limit } => Redundancy::since_state(self.reconciler.compared(), newest, limit).1,
             Redundancy::Unacknowledged { limit } => {
                 let open = self.connection.acknowledged_input.map_or(limit, |known| newest.since(known));
                 // A datagram that is not delayed comes this many ticks before the newest one's deadline; an input that is

@@ -3,8 +3,9 @@
 use super::scene::Scene;
 use super::{ClientConfig, Show};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::rollback::{Entity, KindSchema, Meaning, Predicted, ROW_WORDS_MAX, Rows, Timeline, World};
+use crate::rollback::Timeline;
 use crate::time::{Instant, TickTime};
+use crate::world::{ComponentSchema, Entity, Meaning, Predicted, ROW_WORDS_MAX, Row, Rows, World};
 
 /// The offset of an entity that is not predicted decays the same way in all directions.
 pub(crate) const STANDING: [f64; 3] = [0.0; 3];
@@ -53,31 +54,33 @@ impl Offsets {
     pub(crate) fn show<W: World>(
         &self,
         timeline: &Timeline<W>,
-        (kind, entity, words): (&KindSchema, Entity, &[u32]),
+        (component, row): (&ComponentSchema, Row<'_>),
         ((now, at), config): ((Instant, TickTime), &ClientConfig),
         into: &mut RowBuffer,
     ) -> VisualOffset {
-        shown_row(timeline, kind, (entity, words), (at, config.show), into);
-        let offset = self.at(entity, now, velocity_of(kind, words), config);
-        apply(offset, kind, into);
+        shown_row(timeline, component, row, (at, config.show), into);
+        if !component.has_pose() {
+            return VisualOffset::NONE;
+        }
+        let offset = self.at(row.entity, now, velocity_of(component, row.words), config);
+        apply(offset, component, into);
         offset
     }
 
     /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
     pub(super) fn capture<W: World>(&mut self, scene: &Scene<'_, W>) {
         self.captured.clear();
-        let predicted = scene.timeline.predicted();
         let Some(newest) = scene.timeline.rows(scene.timeline.present()) else { return };
         for index in 0..self.offsets.len() {
             let (entity, _) = self.offsets[index];
-            if !predicted.contains(entity) {
+            if !newest.has(entity) {
                 self.offsets[index].1 = self.at(entity, scene.now, STANDING, scene.config);
             }
         }
-        for (entity, _) in newest.iter() {
-            self.capture_one(entity, scene);
+        for row in newest.iter().filter(|row| scene.schema.component(row.component).has_pose()) {
+            self.capture_one(row.entity, scene);
         }
-        let is_there = |entity: Entity| !predicted.contains(entity) || newest.words(entity).is_some();
+        let is_there = |entity: Entity| newest.has(entity) || scene.other(entity).is_some();
         self.offsets.retain(|(entity, offset)| !offset.is_none() && is_there(*entity));
         self.at = scene.now;
     }
@@ -85,14 +88,15 @@ impl Offsets {
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](Offsets::capture).
     pub(super) fn capture_others<W: World>(&mut self, scene: &Scene<'_, W>, players: &Predicted) {
-        for (entity, _) in scene.others().filter(|(entity, _)| players.contains(*entity)) {
-            self.capture_one(entity, scene);
+        let has_pose = |row: &Row<'_>| scene.schema.component(row.component).has_pose();
+        for row in scene.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
+            self.capture_one(row.entity, scene);
         }
     }
 
     fn capture_one<W: World>(&mut self, entity: Entity, scene: &Scene<'_, W>) {
         let Some((simulated, velocity)) = scene.pose(entity) else { return };
-        let predicted = scene.timeline.predicted().contains(entity);
+        let predicted = scene.predicted(entity).is_some();
         let offset = self.at(entity, scene.now, if predicted { velocity } else { STANDING }, scene.config);
         let shown = offset.shown(simulated);
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
@@ -112,7 +116,7 @@ impl Offsets {
         for before in &mut captured {
             let Some((simulated, velocity)) = scene.pose(before.entity) else { continue };
             before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
-            if before.predicted && scene.timeline.predicted().contains(before.entity) {
+            if before.predicted && scene.predicted(before.entity).is_some() {
                 before.simulated_m = vector::length(vector::sub(before.simulated.position, simulated.position));
             }
             if simulated == before.simulated {
@@ -154,7 +158,7 @@ impl Offsets {
 }
 
 /// Moves a row by an offset.
-pub(super) fn apply(offset: VisualOffset, kind: &KindSchema, row: &mut RowBuffer) {
+pub(super) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
     if !offset.is_none() {
         set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
         move_position(kind, offset.position(), row);
@@ -164,14 +168,15 @@ pub(super) fn apply(offset: VisualOffset, kind: &KindSchema, row: &mut RowBuffer
 /// The row of a predicted entity as it is simulated at the point `at`; `words` is its newest one.
 pub(crate) fn shown_row<W: World>(
     timeline: &Timeline<W>,
-    kind: &KindSchema,
-    (entity, words): (Entity, &[u32]),
+    component: &ComponentSchema,
+    row: Row<'_>,
     (at, show): (TickTime, Show),
     into: &mut RowBuffer,
 ) {
     let newest = timeline.present();
     let before = newest.back(1).and_then(|tick| timeline.rows(tick).map(|rows| (tick, rows)));
-    let words_before = before.and_then(|(_, rows): (_, &Rows)| rows.words(entity));
+    let words_before = before.and_then(|(_, rows): (_, &Rows)| rows.words(row.key()));
+    let (kind, words) = (component, row.words);
     let fraction = before.map_or(1.0, |(tick, _)| (at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
     match (show, words_before) {
         (Show::Between, Some(words_before)) => blend(kind, words_before, words, fraction, into),
@@ -182,7 +187,7 @@ pub(crate) fn shown_row<W: World>(
 
 /// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
 /// the first.
-pub(crate) fn blend(kind: &KindSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
     if t >= 1.0 || from == to {
         return;
@@ -209,14 +214,14 @@ pub(crate) fn blend(kind: &KindSchema, from: &[u32], to: &[u32], t: f64, into: &
 }
 
 /// A row moved on along its velocity, by so many seconds.
-pub(crate) fn ahead(kind: &KindSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
+pub(crate) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let velocity = velocity_of(kind, from);
     move_position(kind, vector::scale(velocity, seconds), into);
 }
 
 /// Adds to the position of a row, where it has one.
-pub(crate) fn move_position(kind: &KindSchema, by: [f64; 3], row: &mut RowBuffer) {
+pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
         let words = &mut row[place..place + column.words()];
         let moved: [f64; 3] = vector::add(column.lanes(words), by);
@@ -225,20 +230,20 @@ pub(crate) fn move_position(kind: &KindSchema, by: [f64; 3], row: &mut RowBuffer
 }
 
 /// Sets the rotation of a row, where it has one.
-pub(crate) fn set_rotation(kind: &KindSchema, rotation: [f64; 4], row: &mut RowBuffer) {
+pub(crate) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
         write_lanes(column, &rotation, &mut row[place..place + column.words()]);
     }
 }
 
-pub(super) fn write_lanes(column: &crate::rollback::Column, values: &[f64], words: &mut [u32]) {
+pub(super) fn write_lanes(column: &crate::world::Column, values: &[f64], words: &mut [u32]) {
     for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
         column.set_lane(words, lane, *value);
     }
 }
 
 /// Puts the first position of a row elsewhere.
-pub(super) fn set_position(kind: &KindSchema, position: [f64; 3], row: &mut RowBuffer) {
+pub(super) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
     if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
         let [x, y, z] = position;
         write_lanes(column, &[x, y, z, 0.0], &mut row[place..place + column.words()]);
@@ -246,7 +251,7 @@ pub(super) fn set_position(kind: &KindSchema, position: [f64; 3], row: &mut RowB
 }
 
 /// The pose in a row; the origin, upright, where it has none.
-pub(crate) fn pose_of(kind: &KindSchema, row: &[u32]) -> Pose {
+pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
     let position = kind.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
     let rotation =
         kind.field(Meaning::Rotation, row).map_or(Pose::IDENTITY.rotation, |(column, words)| column.lanes(words));
@@ -254,6 +259,6 @@ pub(crate) fn pose_of(kind: &KindSchema, row: &[u32]) -> Pose {
 }
 
 /// The velocity in a row in m/s; zero where it has none.
-pub(crate) fn velocity_of(kind: &KindSchema, row: &[u32]) -> [f64; 3] {
+pub(crate) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
     kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
 }

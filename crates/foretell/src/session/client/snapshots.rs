@@ -4,7 +4,6 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
-use crate::rollback::{Entity, Predicted, Rows, Schema};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::news::{NEWS_MAX, News};
 use crate::session::packet::SnapshotHead;
@@ -12,6 +11,7 @@ use crate::session::rowcode::RowCode;
 use crate::session::shared::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
+use crate::world::{Entity, Predicted, RowKey, Rows, Schema};
 
 /// How many snapshots are kept at least.
 const KEPT_MIN: usize = 32;
@@ -46,7 +46,7 @@ pub(crate) struct Snapshot {
     pub settled: bool,
     /// What it is told against, and what of that is gone.
     baseline: Option<Baseline>,
-    gone: Vec<Entity>,
+    gone: Vec<RowKey>,
     /// Which time this is that the state is sent.
     repeat: Option<u8>,
     parts: u8,
@@ -75,7 +75,7 @@ pub(crate) struct Snapshots {
     /// The newest that was told against a snapshot that is not there: what is named as the newest does not help the server.
     lacking: Option<Tick>,
     reading: Rows,
-    gone: Vec<Entity>,
+    gone: Vec<RowKey>,
     touched: Vec<(Entity, Tick)>,
     contacts: Vec<(Entity, Tick)>,
     news: Vec<News>,
@@ -181,7 +181,7 @@ impl Snapshots {
         if head.last_part == 0 {
             core::mem::swap(&mut snapshot.rows, &mut self.reading);
         } else {
-            self.reading.iter().for_each(|(entity, words)| snapshot.rows.set_words(entity, words));
+            self.reading.iter().for_each(|row| snapshot.rows.set_words(row));
         }
         snapshot.rows.settle();
         snapshot.gone.append(&mut self.gone);
@@ -257,13 +257,13 @@ impl Snapshots {
     ) -> Result<(), Malformed> {
         self.gone.clear();
         while is_against && reader.take(1)? == 1 {
-            self.gone.push(code.read_name(&mut reader)?);
+            self.gone.push(code.read_key(&mut reader)?);
         }
         self.reading.clear();
         self.touched.clear();
         self.contacts.clear();
         while reader.take(1)? == 1 {
-            let (entity, ages) = code.read(&mut reader, &mut self.reading)?;
+            let (RowKey { entity, .. }, ages) = code.read(&mut reader, &mut self.reading)?;
             self.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
             self.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
         }
@@ -275,11 +275,11 @@ impl Snapshots {
             if nth == NEWS_MAX {
                 return Err(Malformed::OutOfRange("count of news"));
             }
-            self.news.extend(News::read(&mut reader, code, tick)?);
+            self.news.extend(News::read(&mut reader, tick)?);
         }
         self.holders.clear();
         while reader.take(1)? == 1 {
-            self.holders.push(read_holder(&mut reader, code)?);
+            self.holders.push(read_holder(&mut reader)?);
         }
         reader.finish()
     }

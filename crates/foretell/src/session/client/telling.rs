@@ -4,11 +4,13 @@ use super::drawn::Knots;
 use super::effects::Now;
 use super::play::Turn;
 use super::shown::pose_of;
-use super::stage::AHEAD;
+use super::snapshots::Snapshots;
+use super::stage::{AHEAD, placed};
 use super::{ClientEvent, Session};
 use crate::motion::Pose;
-use crate::rollback::{Entity, ROW_WORDS_MAX, Schema, Timeline, World};
+use crate::rollback::Timeline;
 use crate::time::{Tick, TickTime};
+use crate::world::{Entity, Owned, ROW_WORDS_MAX, Row, Rows, Schema, World};
 
 impl<W: World> Turn<'_, W> {
     /// Which entities the authority has had, by what has come since the last update.
@@ -30,7 +32,7 @@ impl<W: World> Turn<'_, W> {
             session.pass(cursor, schema, self.events);
         }
         {
-            let now = Session::present_and_cursor(&session.timeline, cursor);
+            let now = Session::present_and_cursor(&session.timeline, &session.snapshots, cursor);
             self.stats.effects_cancelled += session.effects.settle(&now, self.events);
         }
         if let Some(snapshot) = session.snapshots.get(compared) {
@@ -47,10 +49,10 @@ impl<W: World> Turn<'_, W> {
         let Some(newest) = timeline.rows(timeline.present()) else { return };
         let mut row = [0; ROW_WORDS_MAX];
         for life in appearances.predicted() {
-            let Some(words) = newest.words(life.entity) else { continue };
-            let kind = self.rules.schema.kind(life.entity.kind());
-            offsets.show(timeline, (kind, life.entity, words), (when, self.config), &mut row);
-            life.pose = pose_of(kind, &row);
+            let Some(shown) = placed(newest, life.entity, &self.rules.schema) else { continue };
+            let component = self.rules.schema.component(shown.component);
+            offsets.show(timeline, (component, shown), (when, self.config), &mut row);
+            life.pose = pose_of(component, &row);
         }
     }
 }
@@ -66,22 +68,26 @@ impl<W: World> Session<W> {
     /// Takes in the newest predicted state.
     pub(super) fn note_predicted(&mut self, schema: &Schema, events: &mut Vec<ClientEvent>) {
         let Some(newest) = self.timeline.rows(self.timeline.present()) else { return };
-        let pose = |entity: Entity, words: &[u32]| pose_of(schema.kind(entity.kind()), words);
-        self.appearances.note_predicted(newest, pose, events);
+        self.appearances.note_predicted(newest, |row| pose_in(row, schema), events);
     }
 
     /// The client starts again from a full state: what it has not seen of what was before, it will not be told.
     pub(super) fn skip_effects(&mut self, cursor: Option<TickTime>) {
-        let now = Session::present_and_cursor(&self.timeline, cursor);
+        let now = Session::present_and_cursor(&self.timeline, &self.snapshots, cursor);
         self.effects.skip(&now);
     }
 
     fn present_and_cursor(
         timeline: &Timeline<W>,
+        snapshots: &Snapshots,
         cursor: Option<TickTime>,
-    ) -> Now<impl Fn(Entity) -> bool + use<'_, W>> {
-        let predicted = timeline.predicted();
-        Now { present: timeline.present(), cursor, predicts: move |entity: Entity| predicted.contains(entity) }
+    ) -> Now<impl Fn(Entity) -> bool> {
+        let (predicted, newest) = (timeline.predicted(), snapshots.newest());
+        let predicts = move |entity: Entity| {
+            let owner = newest.and_then(|newest| newest.rows.owner(entity)).unwrap_or(entity.spawned_for());
+            predicted.contains(Owned { entity, owner })
+        };
+        Now { present: timeline.present(), cursor, predicts }
     }
 
     /// Others that the cursor has come to, or left behind.
@@ -89,10 +95,10 @@ impl<W: World> Session<W> {
         let (told_at, rate) = (self.told_at, self.pacing.rate());
         let Session { appearances, snapshots, timeline, curves, .. } = self;
         let predicted = timeline.predicted();
-        let pose = |entity: Entity, words: &[u32]| pose_of(schema.kind(entity.kind()), words);
         // What an entity's next state lacks is extrapolated up to there.
-        let last = |entity: Entity, tick: Tick| -> Option<Pose> {
-            let (words, kind) = (snapshots.get(tick)?.rows.words(entity)?, schema.kind(entity.kind()));
+        let last = |entity: Entity, tick: Tick, rows: &Rows| -> Option<Pose> {
+            let row = placed(rows, entity, schema)?;
+            let (words, kind) = (row.words, schema.component(row.component));
             let mut row = [0; ROW_WORDS_MAX];
             let (told_at, curve) = (told_at?, curves.of(entity));
             let at = if curve.leads() { told_at.front } else { told_at.cursor };
@@ -105,6 +111,12 @@ impl<W: World> Session<W> {
             }
             Some(pose_of(kind, &row))
         };
-        appearances.pass((snapshots, cursor), |entity| predicted.contains(entity), (pose, last), events);
+        appearances.pass((snapshots, cursor), predicted, last, events);
     }
+}
+
+/// The pose that a row says; `None` where it says none.
+fn pose_in(row: Row<'_>, schema: &Schema) -> Option<Pose> {
+    let component = schema.component(row.component);
+    component.has_pose().then(|| pose_of(component, row.words))
 }

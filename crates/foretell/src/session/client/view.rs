@@ -3,8 +3,8 @@
 use super::shown::{RowBuffer, STANDING, apply, pose_of, velocity_of};
 use super::{Client, ClientConfig, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
-use crate::rollback::{Entity, KindSchema, ROW_WORDS_MAX, Schema, State, World};
 use crate::time::Instant;
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, Rows, Schema, State, World};
 use core::time::Duration;
 
 /// Where a shown pose comes from.
@@ -20,46 +20,69 @@ pub enum Source {
     Extrapolated(Duration),
 }
 
-/// One entity as it is to be drawn.
+/// One state of one entity as it is to be drawn: an entity of several tables has as many views.
 pub struct View<'a> {
-    /// Which.
+    /// Which entity.
     pub entity: Entity,
+    /// Whose it is.
+    pub owner: PlayerId,
     /// Where its pose comes from.
     pub source: Source,
     /// The visual offset in it; none for an entity that is not predicted, but for a while after it was.
     pub offset: VisualOffset,
-    kind: &'a KindSchema,
+    schema: &'a Schema,
+    component: ComponentId,
     row: &'a [u32],
+    /// Where the other components of the same state are.
+    rows: &'a Rows,
 }
 
-impl View<'_> {
-    /// Its state at the shown instant, with the position and rotation that are to be shown.
-    ///
-    /// # Panics
-    /// When `S` is not the type of the session's schema.
-    pub fn state<S: State>(&self) -> S {
-        S::read(self.entity.kind(), self.row)
+impl<'a> View<'a> {
+    /// As a row is shown: `row` are its words at the shown instant.
+    fn of(
+        shown: Row<'_>,
+        (source, offset): (Source, VisualOffset),
+        schema: &'a Schema,
+        row: &'a [u32],
+        rows: &'a Rows,
+    ) -> View<'a> {
+        let Row { component, entity, owner, .. } = shown;
+        View { entity, owner, source, offset, schema, component, row, rows }
+    }
+
+    /// Its state at the shown instant, with the position and rotation that are to be shown; `None` where it is of another
+    /// type.
+    pub fn get<S: State>(&self) -> Option<S> {
+        let first = self.schema.first_of::<S>()?;
+        let nth = usize::from(self.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS)?;
+        let mut state = S::read(nth, self.row)?;
+        if !S::IS_CHOICE {
+            for (nth, key) in self.schema.keys_of::<S>(self.entity).enumerate().skip(1) {
+                self.rows.words(key).into_iter().for_each(|words| state.adopt(nth, words));
+            }
+        }
+        Some(state)
     }
 
     /// Where it is to be shown: metres, and a unit quaternion. The origin, upright, where its kind has no position or
     /// rotation.
     pub fn pose(&self) -> Pose {
-        pose_of(self.kind, self.row)
+        pose_of(self.component(), self.row)
     }
 
     /// Its velocity in m/s; zero where its kind has none.
     pub fn velocity(&self) -> [f64; 3] {
-        velocity_of(self.kind, self.row)
+        velocity_of(self.component(), self.row)
     }
 
-    /// The words of that state.
-    pub fn words(&self) -> &[u32] {
-        self.row
+    /// The row of its first component at the shown instant.
+    pub fn row(&self) -> Row<'_> {
+        Row { component: self.component, entity: self.entity, owner: self.owner, words: self.row }
     }
 
-    /// The description of its kind.
-    pub fn kind(&self) -> &KindSchema {
-        self.kind
+    /// The description of its first component.
+    pub fn component(&self) -> &ComponentSchema {
+        self.schema.component(self.component)
     }
 }
 
@@ -73,11 +96,13 @@ impl<W: World> Client<W> {
         let at = session.pacing.at_instant(now);
         let Some(newest) = session.timeline.rows(session.timeline.present()) else { return };
         let mut row = [0; ROW_WORDS_MAX];
-        for (entity, words) in newest.iter() {
-            let kind = self.rules.schema.kind(entity.kind());
+        let schema = &self.rules.schema;
+        for shown in newest.iter().filter(|row| schema.is_first(row.component)) {
+            let component = schema.component(shown.component);
             let when = ((now, at), &self.config);
-            let offset = session.offsets.show(&session.timeline, (kind, entity, words), when, &mut row);
-            draw(&View { entity, source: Source::Predicted, offset, kind, row: &row[..words.len()] });
+            let offset = session.offsets.show(&session.timeline, (component, shown), when, &mut row);
+            let row = &row[..shown.words.len()];
+            draw(&View::of(shown, (Source::Predicted, offset), schema, row, newest));
         }
         session.present_others(now, (&self.rules.schema, &self.config), &mut row, &mut draw);
     }
@@ -92,17 +117,19 @@ impl<W: World> Session<W> {
         draw: &mut impl FnMut(&View<'_>),
     ) {
         let Some(stage) = self.stage(now) else { return };
-        let others = stage.others(self.timeline.predicted());
-        for (entity, words) in others.filter(|(entity, _)| self.appearances.is_shown(*entity)) {
-            let kind = schema.kind(entity.kind());
+        let mut next = 0;
+        let others = stage.windows(self.timeline.predicted()).filter(|(row, _)| schema.is_first(row.component));
+        for (shown, knots) in others.filter(|(row, _)| self.appearances.is_shown(row.entity, &mut next)) {
+            let (entity, component) = (shown.entity, schema.component(shown.component));
             let how = (self.curves.of(entity), &self.followers);
-            let Some(mut source) = stage.row(kind, entity, how, row) else { continue };
-            if self.holds.put_shown(kind, entity, row) {
+            let Some(mut source) = stage.draw(component, (shown, &knots), how, row) else { continue };
+            if self.holds.put_shown(component, shown.key(), row) {
                 source = Source::Held;
             }
             let offset = self.offsets.at(entity, now, STANDING, config);
-            apply(offset, kind, row);
-            draw(&View { entity, source, offset, kind, row: &row[..words.len()] });
+            apply(offset, component, row);
+            let row = &row[..shown.words.len()];
+            draw(&View::of(shown, (source, offset), schema, row, stage.rows()));
         }
     }
 }

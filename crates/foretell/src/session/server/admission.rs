@@ -4,16 +4,14 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
-use super::buffer::{TICKS_AHEAD_MAX, TICKS_AWAITED_MAX};
 use super::peer::Peer;
-use super::{Server, ServerEvent};
-use crate::rollback::{PlayerId, World};
+use super::{PeerCall, Server, ServerEvent};
 use crate::session::greeting::{Hello, Refusal, Refused, Welcome, differing};
 use crate::session::packet::{Message, PROTOCOL_VERSION};
-use crate::session::record::PeerCall;
-use crate::session::{Outbox, PeerId, Stepping};
-use crate::time::{Instant, Tick, TickTime};
+use crate::session::{Outbox, PeerId};
+use crate::time::Instant;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::{PlayerId, World};
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -91,17 +89,15 @@ impl<W: World> Server<W> {
         self.try_join(peer).expect("the session has a place left")
     }
 
-    pub(in crate::session) fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
+    /// The same, where there may be no place left: then `None`.
+    pub fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
         self.note_call(PeerCall::Join, peer);
         self.admit(peer, None, self.epoch)
     }
 
     fn note_call(&mut self, call: PeerCall, peer: PeerId) {
         self.used = true;
-        if let Some(recorded) = &mut self.recorded {
-            recorded.note_config(&self.config);
-            recorded.note_peer(call, peer);
-        }
+        self.tell_tap(|tap, server| tap.call(server, call, peer));
     }
 
     /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
@@ -205,16 +201,8 @@ impl<W: World> Server<W> {
     fn admit(&mut self, address: PeerId, nonce: Option<u64>, ticket: u8) -> Option<PlayerId> {
         self.make_room()?;
         let player = self.unused_player()?;
-        let start = match self.rules.stepping {
-            Stepping::Clock => (self.next, TICKS_AHEAD_MAX),
-            Stepping::Arrivals => (Tick::ZERO, TICKS_AWAITED_MAX),
-        };
-        let mut peer = Peer::new(address, player, nonce, start, self.clock.at());
+        let mut peer = Peer::new(address, player, nonce, self.next);
         (peer.ticket, peer.heard_at) = (ticket, self.admission.awake);
-        if self.rules.stepping == Stepping::Arrivals {
-            // Its first tick is that of its first input, also if that is lost.
-            peer.buffer.expect_from(start.0);
-        }
         let at = self.peers.partition_point(|peer| peer.player < player);
         self.peers.insert(at, peer);
         self.admission.addresses.insert(address, player);
@@ -363,23 +351,17 @@ impl<W: World> Server<W> {
         }
         let clock = self.clock.at_instant(now);
         for index in 0..self.peers.len() {
-            let waits = self.rules.stepping == Stepping::Arrivals;
             let peer = &mut self.peers[index];
             let (Some(nonce), Some((address, sent, ticket))) = (peer.nonce, peer.hello.take()) else { continue };
-            // A server that waits for inputs sends no state before the first one.
-            let at = if waits { TickTime::start_of(peer.buffer.next()) } else { clock };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
-            let fraction = (at.fraction() * 256.0) as u8;
-            let (epoch, player, tick) = (self.epoch, peer.player.get(), at.tick().get());
+            let fraction = (clock.fraction() * 256.0) as u8;
+            let (epoch, player, tick) = (self.epoch, peer.player.get(), clock.tick().get());
             let mut welcome = Welcome { nonce, sent, epoch, ticket, player, tick, fraction };
             outbox.push(address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 Message::Welcome.write(&mut writer);
                 welcome.stream(&mut writer).expect("writing never fails");
             });
-            if waits && address == peer.address {
-                self.send_snapshot(now, index, at.tick(), outbox);
-            }
         }
     }
 

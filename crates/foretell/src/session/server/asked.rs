@@ -1,9 +1,9 @@
 //! What one client has asked for in shared mode, and what it was told.
 
 use super::peer::Peer;
-use crate::rollback::{Entity, PlayerId};
 use crate::session::shared::{ANSWERS_MAX, Answer, HoldRefusal, Request};
 use crate::time::{Instant, Tick};
+use crate::world::{Entity, PlayerId};
 use core::time::Duration;
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
 //! What an owner may write, and how far an entity may go by it.
 
 use crate::motion::vector;
-use crate::rollback::{Entity, KindSchema, Meaning, Writer};
+use crate::session::Offence;
 use crate::time::{Tick, TickRate};
-use crate::validation::Offence;
+use crate::world::{ComponentSchema, Entity, Meaning, Writer};
 
 /// What an entity may make up for of ticks in which no row came, in seconds of its greatest speed.
 const CATCH_UP_S: f64 = 0.25;
@@ -15,7 +15,7 @@ const SLACK_MPS: f64 = 0.001;
 const TELEPORT_M: f64 = 2.0;
 
 /// What is wrong with what an owner has written, whatever was there before.
-pub(super) fn offence_of(kind: &KindSchema, words: &[u32]) -> Option<Offence> {
+pub(super) fn offence_of(kind: &ComponentSchema, words: &[u32]) -> Option<Offence> {
     for (column, words) in kind.fields(words).filter(|(column, _)| column.writer == Writer::Owner) {
         let lanes = 0..usize::from(column.lanes);
         if column.scalar.is_float() && !lanes.into_iter().all(|lane| column.lane(words, lane).is_finite()) {
@@ -45,7 +45,7 @@ pub(super) struct Reaches(Vec<Reach>);
 
 impl Reaches {
     /// Somebody begins to hold the entity, of whose slack so much is left.
-    pub(super) fn begin(&mut self, kind: &KindSchema, slack_m: f64) {
+    pub(super) fn begin(&mut self, kind: &ComponentSchema, slack_m: f64) {
         let positions = kind.columns().filter(|column| column.writer == Writer::Owner);
         let count = positions.filter(|column| column.meaning == Meaning::Position).count();
         self.0.clear();
@@ -53,7 +53,7 @@ impl Reaches {
     }
 
     /// So many seconds have passed.
-    pub(super) fn earn(&mut self, kind: &KindSchema, seconds: f64) {
+    pub(super) fn earn(&mut self, kind: &ComponentSchema, seconds: f64) {
         let Some(speed) = kind.speed_max() else { return };
         let most_m = speed * CATCH_UP_S.max(seconds) + SLACK_M;
         self.0.iter_mut().for_each(|reach| reach.left_m = (reach.left_m + speed * seconds).min(most_m));
@@ -66,7 +66,7 @@ impl Reaches {
 
     /// Keeps an entity to the way that it may have gone: beyond it, it is left on the straight line to where it is said to
     /// be (D27).
-    pub(super) fn hold_back(&mut self, kind: &KindSchema, before: &[u32], row: &mut [u32]) -> Option<Offence> {
+    pub(super) fn hold_back(&mut self, kind: &ComponentSchema, before: &[u32], row: &mut [u32]) -> Option<Offence> {
         let speed_max = kind.speed_max()?;
         let (mut offence, mut reaches) = (None, self.0.iter_mut());
         for (place, column) in kind.places().filter(|(_, column)| column.writer == Writer::Owner) {

@@ -1,16 +1,15 @@
 //! One player's inputs on the server: a fixed ring by tick, and what to do where one is missing (R16-R19, D9-D11).
 
-use crate::rollback::{InputStatus, PlayerId, PlayerInput, Told};
+use crate::rollback::Told;
 use crate::session::GapPolicy;
 use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
 use crate::session::relay::RELAYED_TICKS_MAX;
 use crate::time::{Tick, TickTime};
+use crate::world::{InputStatus, PlayerId, PlayerInput};
 use std::collections::VecDeque;
 
-/// Inputs may be this many ticks ahead of the next step of a server with its own clock.
-pub(crate) const TICKS_AHEAD_MAX: u32 = 64;
-/// And this many where inputs step the world: 16 s at 64 Hz without any are filled by the gap policy.
-pub(crate) const TICKS_AWAITED_MAX: u32 = 1024;
+/// Inputs may be this many ticks ahead of the next step.
+const TICKS_AHEAD_MAX: u32 = 64;
 
 /// A received input.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,7 @@ pub(crate) struct InputBuffer<I> {
     /// The next tick to take.
     next: Tick,
     newest: Option<Tick>,
-    /// The first tick that is the player's: that of the first input that has come, unless it was said before.
+    /// The first tick that is the player's: that of the first input that has come.
     first: Option<Tick>,
     last: I,
     /// How many inputs in a row were repeated.
@@ -68,10 +67,10 @@ struct Substituted {
 }
 
 impl<I: Copy + Default> InputBuffer<I> {
-    /// An empty buffer that waits for tick `next` and has room for `ahead` ticks.
-    pub(crate) fn new(next: Tick, ahead: u32) -> InputBuffer<I> {
+    /// An empty buffer that waits for tick `next`.
+    pub(crate) fn new(next: Tick) -> InputBuffer<I> {
         InputBuffer {
-            ring: (0..=ahead).map(|_| None).collect(),
+            ring: (0..=TICKS_AHEAD_MAX).map(|_| None).collect(),
             applied: vec![None; RELAYED_TICKS_MAX as usize],
             next,
             newest: None,
@@ -88,11 +87,6 @@ impl<I: Copy + Default> InputBuffer<I> {
 
     pub(crate) fn newest(&self) -> Option<Tick> {
         self.newest
-    }
-
-    /// From `tick` on a missing input is a miss, whether any has come or not.
-    pub(crate) fn expect_from(&mut self, tick: Tick) {
-        self.first = Some(tick);
     }
 
     pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
@@ -125,24 +119,19 @@ impl<I: Copy + Default> InputBuffer<I> {
         self.newest = None;
     }
 
-    /// Waits for `tick` next; what lies before it is not simulated.
-    pub(crate) fn jump(&mut self, tick: Tick) {
-        self.next = self.next.max(tick);
-    }
-
-    /// The same, where the clock steps the world: what is not simulated is named as substituted. Returns how many inputs of
-    /// the player are missed by that.
+    /// Waits for `tick` next; what lies before it is not simulated, and named as substituted. Returns how many inputs of the
+    /// player are missed by that.
     pub(crate) fn skip_to(&mut self, tick: Tick) -> u32 {
         let skipped = tick.since(self.next);
         let missed = self.first.map_or(0, |first| tick.since(first.max(self.next)));
         for skipped in tick.back(skipped.min(NAMED_TICKS_BACK)).unwrap_or(Tick::ZERO).until(tick) {
             self.name_substituted(skipped, How::Held);
         }
-        self.jump(tick);
+        self.next = self.next.max(tick);
         missed
     }
 
-    /// Whether the player has sent an input for this tick or an earlier one, or has to, so that a missing one is a miss.
+    /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
     pub(crate) fn expects(&self, tick: Tick) -> bool {
         self.first.is_some_and(|first| first <= tick)
     }
@@ -178,7 +167,7 @@ impl<I: Copy + Default> InputBuffer<I> {
         }
         let how = match policy {
             _ if !self.expects(tick) => How::Neutral,
-            GapPolicy::Hold | GapPolicy::Skip => How::Held,
+            GapPolicy::Hold => How::Held,
             GapPolicy::RepeatLast { ticks } if self.repeated < ticks => How::Repeated,
             GapPolicy::RepeatLast { .. } | GapPolicy::Neutral => How::Neutral,
         };
@@ -243,7 +232,7 @@ mod tests {
     }
 
     fn filled(ticks: impl IntoIterator<Item = u32>) -> InputBuffer<u8> {
-        let mut buffer = InputBuffer::new(Tick::ZERO, TICKS_AHEAD_MAX);
+        let mut buffer = InputBuffer::new(Tick::ZERO);
         for tick in ticks {
             assert_eq!(buffer.offer(Tick::new(tick), u8::try_from(tick).expect("small") + 1, None), Offered::New);
         }

@@ -2,23 +2,15 @@
 
 use super::changes::Changes;
 use super::view::{Sight, View, is_placed};
-use crate::rollback::{Audience, Entity, PlayerId, Rows, Schema};
 use crate::time::Tick;
+use crate::world::{PlayerId, RowKey, Rows, Schema};
 use std::collections::VecDeque;
 
-/// A snapshot that was sent: the tick that it bears, and the state that it tells, as the server counts its steps. They are
-/// the same but where arriving inputs step the world, and each player has ticks of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Base {
-    pub tick: Tick,
-    pub state: Tick,
-}
-
-/// The last snapshots that one client was sent. Lives as long as the peer.
+/// The states of which one client was last sent snapshots. Lives as long as the peer.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     /// Ascending; none before the one that the client names.
-    kept: VecDeque<Base>,
+    kept: VecDeque<Tick>,
     /// Whether the client names the first.
     is_named: bool,
 }
@@ -35,26 +27,26 @@ impl Sent {
     }
 
     /// Of the last `most`.
-    pub(super) fn note(&mut self, base: Base, most: usize) {
-        if self.kept.back().is_some_and(|last| last.tick >= base.tick) {
+    pub(super) fn note(&mut self, tick: Tick, most: usize) {
+        if self.kept.back().is_some_and(|last| *last >= tick) {
             self.forget();
         }
         if self.kept.len() >= most {
             self.kept.pop_front();
             self.is_named = false;
         }
-        self.kept.push_back(base);
+        self.kept.push_back(tick);
     }
 
     /// The client says which is the newest that it has.
     pub(crate) fn name(&mut self, tick: Option<Tick>) {
-        let found = tick.and_then(|tick| self.kept.binary_search_by_key(&tick, |base| base.tick).ok());
+        let found = tick.and_then(|tick| self.kept.binary_search(&tick).ok());
         self.is_named = found.is_some();
         self.kept.drain(..found.unwrap_or(0));
     }
 
     /// The one that the client has named last, if it is not too long ago.
-    pub(super) fn baseline(&self) -> Option<Base> {
+    pub(super) fn baseline(&self) -> Option<Tick> {
         self.kept.front().copied().filter(|_| self.is_named)
     }
 }
@@ -72,13 +64,13 @@ pub(super) struct Of<'a> {
 
 /// What one snapshot tells of the published rows. Its memory is used again.
 pub(super) struct Selection {
-    pub baseline: Option<Base>,
+    pub baseline: Option<Tick>,
     /// The check of all rows that the client may see.
     pub check: u32,
     /// The places of the rows to tell.
     pub told: Vec<usize>,
     /// What the client has and is gone, ascending.
-    pub gone: Vec<Entity>,
+    pub gone: Vec<RowKey>,
 }
 
 impl Selection {
@@ -95,8 +87,8 @@ impl Selection {
     }
 
     /// What has changed since `base`; or all, where that is not longer.
-    pub(super) fn choose(&mut self, base: Option<Base>, of: Of<'_>) {
-        let Some(base) = base.filter(|base| self.note_gone(base.state, of).is_some()) else {
+    pub(super) fn choose(&mut self, base: Option<Tick>, of: Of<'_>) {
+        let Some(base) = base.filter(|base| self.note_gone(*base, of).is_some()) else {
             return self.choose_all_of(of.seen().map(|(at, _)| at));
         };
         self.told.clear();
@@ -105,10 +97,10 @@ impl Selection {
         for (at, entered) in of.seen() {
             let stamp = &of.changes.stamps()[at];
             check = check.wrapping_add(stamp.hash);
-            if stamp.changed > base.state || entered.is_some_and(|since| since.is_none_or(|since| since > base.state)) {
+            if stamp.changed > base || entered.is_some_and(|since| since.is_none_or(|since| since > base)) {
                 self.told.push(at);
             } else {
-                left_out += 1 + of.schema.kind(stamp.entity.kind()).words();
+                left_out += 1 + of.schema.component(stamp.key.component).words();
             }
         }
         if left_out == 0 || left_out < self.gone.len() {
@@ -121,12 +113,12 @@ impl Selection {
     fn note_gone(&mut self, state: Tick, of: Of<'_>) -> Option<()> {
         let Of { rows, schema, player, changes, sight } = of;
         self.gone.clear();
-        let removed = changes.removed_since(state)?.filter(|entity| match sight {
+        let removed = changes.removed_since(state)?.filter(|row| match sight {
             // Those come from there.
-            Some(_) if entity.player() != player && is_placed(schema, entity.kind()) => false,
-            _ => entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All,
+            Some(_) if row.owner != player && is_placed(schema, row.key.component) => false,
+            _ => schema.component(row.key.component).audience().includes(player, row.owner),
         });
-        self.gone.extend(removed.filter(|entity| rows.words(*entity).is_none()));
+        self.gone.extend(removed.map(|row| row.key).filter(|key| rows.words(*key).is_none()));
         if let Some((view, sight)) = sight {
             self.gone.extend(sight.gone_since(view, state)?);
         }
@@ -150,22 +142,18 @@ impl Of<'_> {
 mod tests {
     use super::*;
 
-    fn base(tick: u32) -> Base {
-        Base { tick: Tick::new(tick), state: Tick::new(100 + tick) }
-    }
-
     #[test]
     fn the_baseline_is_what_the_client_has_named_if_it_was_sent_and_not_long_ago() {
         let mut sent = Sent::new();
-        (1..=5).for_each(|tick| sent.note(base(tick), 4));
+        (1..=5).for_each(|tick| sent.note(Tick::new(tick), 4));
         assert_eq!(sent.baseline(), None, "nothing is named");
         for (named, found) in [(3, Some(3)), (1, None), (4, Some(4)), (9, None), (4, Some(4))] {
             sent.name(Some(Tick::new(named)));
-            assert_eq!(sent.baseline(), found.map(base), "{named}");
+            assert_eq!(sent.baseline(), found.map(Tick::new), "{named}");
         }
-        (6..=7).for_each(|tick| sent.note(base(tick), 4));
-        assert_eq!(sent.baseline(), Some(base(4)));
-        sent.note(base(8), 4);
+        (6..=7).for_each(|tick| sent.note(Tick::new(tick), 4));
+        assert_eq!(sent.baseline(), Some(Tick::new(4)));
+        sent.note(Tick::new(8), 4);
         assert_eq!(sent.baseline(), None, "too long ago");
         sent.name(Some(Tick::new(8)));
         sent.name(None);

@@ -3,11 +3,11 @@
 
 use super::peer::Peer;
 use super::{Server, ServerEvent};
-use crate::rollback::{Rows, Schema, World};
 use crate::session::greeting::Refusal;
 use crate::session::packet::CANONICAL_MAX;
 use crate::session::rowcode::proof_of;
 use crate::time::{Tick, TickRate};
+use crate::world::{Rows, Schema, World};
 use core::time::Duration;
 use std::collections::VecDeque;
 

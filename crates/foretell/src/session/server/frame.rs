@@ -1,9 +1,9 @@
 //! What a server's update reports.
 
-use crate::rollback::{Entity, PlayerId};
+use crate::session::Ledger;
 use crate::session::{Claim, HoldRefusal};
 use crate::time::{Offset, Tick};
-use crate::validation::Ledger;
+use crate::world::{Entity, PlayerId};
 
 /// Something that happened in an update of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,7 +160,7 @@ pub struct PeerStats {
     pub inputs_absent: u64,
     /// Inputs that came after their tick was simulated and had not been there before.
     pub inputs_late: u64,
-    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::validation::Offence)),
+    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
     /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
     pub ledger: Ledger,
     /// Snapshots that were sent.

@@ -6,11 +6,13 @@
 use super::asked::Asked;
 use super::bounds::{Reaches, Slacks, offence_of};
 use super::peer::Peer;
-use super::{Server, ServerEvent, Stepping};
-use crate::rollback::{Audience, Entity, KindSchema, PlayerId, ROW_WORDS_MAX, Rows, Schema, World};
-use crate::session::shared::{Claim, HeldRow, HoldRefusal, Holder, Request};
+use super::{Server, ServerEvent};
+use crate::session::Offence;
+use crate::session::shared::{Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request};
 use crate::time::{Instant, Tick, TickRate};
-use crate::validation::Offence;
+use crate::world::{
+    Audience, ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World,
+};
 use std::collections::VecDeque;
 
 /// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
@@ -22,6 +24,9 @@ const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;
 #[derive(Clone, Debug)]
 struct Held {
     entity: Entity,
+    /// Of which component its rows are, and whose the entity is.
+    component: ComponentId,
+    owner: PlayerId,
     holder: Holder,
     /// By which of its requests, and which was the last for it: rows come under these and those in between.
     request: u16,
@@ -85,14 +90,10 @@ impl Holds {
     }
 
     /// Every entity that `player` may see with its holder, ascending.
-    pub(super) fn seen_by<'a>(
-        &'a self,
-        schema: &'a Schema,
-        player: PlayerId,
-    ) -> impl Iterator<Item = (Entity, Holder)> + 'a {
-        let seen =
-            move |entity: Entity| entity.player() == player || schema.kind(entity.kind()).audience() == Audience::All;
-        self.held.iter().filter(move |held| seen(held.entity)).map(|held| (held.entity, held.holder))
+    pub(super) fn seen_by<'a>(&'a self, schema: &'a Schema, player: PlayerId) -> impl Iterator<Item = HeldEntity> + 'a {
+        let seen = move |held: &&Held| schema.component(held.component).audience().includes(player, held.owner);
+        let key = |held: &Held| RowKey { component: held.component, entity: held.entity };
+        self.held.iter().filter(seen).map(move |held| HeldEntity { key: key(held), holder: held.holder })
     }
 
     /// The entities that `step` is not to move, ascending.
@@ -111,17 +112,18 @@ impl Holds {
     /// Gives an entity to a player who may have it. Returns who has lost it.
     fn grant(
         &mut self,
-        (entity, kind): (Entity, &KindSchema),
+        (row, kind): ((RowKey, PlayerId), &ComponentSchema),
         (player, request, claim): (PlayerId, u16, Claim),
         tick: Tick,
     ) -> Option<PlayerId> {
+        let (RowKey { component, entity }, owner) = row;
         let at = self.find(entity).unwrap_or_else(|at| {
             let empty = || (VecDeque::with_capacity(ROWS_WAITING_MAX), Reaches::default());
             let (rows, mut reaches) = self.spare.pop().unwrap_or_else(empty);
             reaches.begin(kind, self.slacks.of(entity, tick));
             let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
             let (latest, adopted, ahead, ends) = (request, None, None, false);
-            let held = Held { entity, holder, request, latest, rows, adopted, reaches, ahead, ends };
+            let held = Held { entity, component, owner, holder, request, latest, rows, adopted, reaches, ahead, ends };
             self.held.insert(at, held);
             self.entities.insert(at, entity);
             at
@@ -198,8 +200,10 @@ impl<W: World> Server<W> {
         match (request.claim, refused) {
             (_, Some(why)) => self.frame.note(ServerEvent::HoldRefused { entity, player, why }),
             (Some(claim), None) => {
-                let kind = self.rules.schema.kind(entity.kind());
-                let loser = self.holds.grant((entity, kind), (player, number, claim), tick);
+                let row = self.shared_row(entity).expect("it was decided that there is one");
+                let row = (row.key(), row.owner);
+                let kind = self.rules.schema.component(row.0.component);
+                let loser = self.holds.grant((row, kind), (player, number, claim), tick);
                 if let Some(loser) = loser {
                     Asked::end_of(&mut self.peers, loser, entity, tick);
                 }
@@ -218,15 +222,13 @@ impl<W: World> Server<W> {
             stats.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooOften);
         }
-        let kind = self.rules.schema.kind(entity.kind());
-        let is_seen = entity.player() == player || kind.audience() == Audience::All;
-        let is_theirs = [player, PlayerId::SERVER].contains(&entity.player()) && is_seen;
-        if !is_theirs || !kind.is_shared() || self.rules.stepping == Stepping::Arrivals {
+        // It may have ceased to exist while the request was on its way.
+        let Some(owner) = self.published.owner(entity) else { return Err(HoldRefusal::NotShared) };
+        let shared = shared_row(&self.published, &self.rules.schema, entity);
+        let is_theirs = [player, PlayerId::SERVER].contains(&owner);
+        let is_seen = shared.is_some_and(|(audience, _)| audience.includes(player, owner));
+        if !is_theirs || !is_seen {
             stats.ledger.note(Offence::Ownership);
-            return Err(HoldRefusal::NotShared);
-        }
-        if self.published.words(entity).is_none() {
-            // It may have ceased to exist while the request was on its way.
             return Err(HoldRefusal::NotShared);
         }
         let holder = self.holds.holder(entity);
@@ -241,6 +243,11 @@ impl<W: World> Server<W> {
         }
     }
 
+    /// The row of an entity that its holder writes.
+    fn shared_row(&self, entity: Entity) -> Option<Row<'_>> {
+        shared_row(&self.published, &self.rules.schema, entity).map(|(_, row)| row)
+    }
+
     /// A player gives an entity back, if it is theirs.
     fn let_go(&mut self, player: PlayerId, entity: Entity) {
         if let Ok(at) = self.holds.find(entity)
@@ -253,17 +260,19 @@ impl<W: World> Server<W> {
     /// Stores a row for its tick, if its sender may write it.
     fn take_row(&mut self, index: usize, newest: Tick, row: &HeldRow) {
         let Peer { player, asked, stats, .. } = &mut self.peers[index];
-        let found = self.holds.find(row.entity).ok().map(|at| &mut self.holds.held[at]);
-        let is_theirs = |held: &&mut Held| held.holder.player == *player && held.comes_under(row.request);
+        let found = self.holds.find(row.key.entity).ok().map(|at| &mut self.holds.held[at]);
+        let is_theirs = |held: &&mut Held| {
+            held.holder.player == *player && held.component == row.key.component && held.comes_under(row.request)
+        };
         let Some(held) = found.filter(is_theirs) else {
             // One that was on its way when the authority was refused, or changed, is no offence.
-            if !asked.may_be_late(row.entity, row.request, self.next) {
+            if !asked.may_be_late(row.key.entity, row.request, self.next) {
                 stats.ledger.note(Offence::Ownership);
             }
             return;
         };
         let Some(tick) = newest.back(row.back) else { return };
-        let kind = self.rules.schema.kind(row.entity.kind());
+        let kind = self.rules.schema.component(row.key.component);
         let offence = offence_of(kind, &row.words);
         let offence = offence.or((tick.since(self.next) > AHEAD_TICKS_MAX).then_some(Offence::Time));
         if let Some(offence) = offence {
@@ -303,14 +312,15 @@ impl<W: World> Server<W> {
 
     fn adopt_one(&mut self, at: usize, tick: Tick) {
         let held = &mut self.holds.held[at];
-        let (entity, player) = (held.entity, held.holder.player);
+        let (component, entity, player) = (held.component, held.entity, held.holder.player);
         let found = self.peers.binary_search_by_key(&player, |peer| peer.player).ok();
         let peer = found.map(|index| &mut self.peers[index]).filter(|peer| peer.lost.is_none());
-        let (Some(peer), Some(words)) = (peer, self.published.words(entity)) else {
+        let (Some(peer), Some(before)) = (peer, self.published.get(RowKey { component, entity })) else {
             self.end_hold(at, tick);
             return;
         };
-        let kind = self.rules.schema.kind(entity.kind());
+        let (kind, words) = (self.rules.schema.component(component), before.words);
+        held.owner = before.owner;
         held.reaches.earn(kind, self.rules.tick_rate.seconds());
         let mut newest = None;
         while held.rows.front().is_some_and(|(captured, _)| *captured <= tick || held.ends) {
@@ -331,7 +341,7 @@ impl<W: World> Server<W> {
                 // It rests where its holder says, and is not there yet.
                 (ends, held.ahead) = (held.ends, Some(row));
             }
-            self.holds.adopting.set_words(entity, into);
+            self.holds.adopting.set_words(Row { words: into, ..before });
         }
         if ends {
             self.end_hold(at, tick);
@@ -344,4 +354,11 @@ impl<W: World> Server<W> {
         Asked::end_of(&mut self.peers, held.holder.player, held.entity, tick);
         self.frame.note(ServerEvent::Returned { entity: held.entity, player: held.holder.player });
     }
+}
+
+/// The row of an entity that a client which has authority over it writes, and who sees it.
+fn shared_row<'a>(rows: &'a Rows, schema: &'a Schema, entity: Entity) -> Option<(Audience, Row<'a>)> {
+    let mut rows = rows.of(entity).map(|row| (schema.component(row.component), row));
+    let found = rows.find(|(component, _)| component.is_shared());
+    found.map(|(component, row)| (component.audience(), row))
 }

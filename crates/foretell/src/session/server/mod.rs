@@ -12,25 +12,24 @@ mod holds;
 mod news;
 mod peer;
 mod places;
-mod plan;
 mod receive;
 mod relay;
 mod replicate;
 mod step;
+mod tap;
 mod view;
 
 pub use frame::{InputTotals, LateInput, PeerStats, ServerEvent, ServerFrame};
-pub use plan::ArrivalPlan;
+pub use tap::{PeerCall, ServerTap};
 
 use super::news::{News, What};
 use super::packet::SnapshotHead;
-use super::record::{Made, Recorded, Recorder};
 use super::relay::RelayLine;
 use super::rowcode::{EVENT_TICKS_BACK, RowCode};
 use super::shared::{Shared, SharedCode};
-use super::{GapPolicy, Outbox, PeerId, Rules, Stepping};
-use crate::rollback::{Column, Contacts, Entity, Input, PlayerId, PlayerInput, Rows, Said, World, word_bits};
+use super::{GapPolicy, Outbox, PeerId, Rules};
 use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
+use crate::world::{Column, Entity, Input, PlayerId, PlayerInput, RowKey, Rows, StepOutput, World, word_bits};
 use admission::Admission;
 use changes::Changes;
 use core::time::Duration;
@@ -45,12 +44,12 @@ use view::{Places, Sight};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerConfig {
     /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick, 0
-    /// counts as 1. Where arriving inputs step the world, it counts the steps executed for the player (D25).
+    /// counts as 1 (D25).
     pub snapshot_interval: u32,
     /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,
-    /// Whether clients are told the newest inputs of other players, so that they can predict them. Not where arriving
-    /// inputs step the world. Default false: an input tells intentions.
+    /// Whether clients are told the newest inputs of other players, so that they can predict them. Default
+    /// false: an input tells intentions.
     pub relay_inputs: bool,
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
     /// but who comes to a full session gets the place of who was lost first.
@@ -65,7 +64,7 @@ pub struct ServerConfig {
     /// waited for.
     pub keep_lost: Duration,
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
-    /// the schema: [`Writer`](crate::rollback::Writer).
+    /// the schema: [`Writer`](crate::world::Writer).
     pub held_max: u16,
     /// How many entities of others a client is told of: those that are nearest to any of its own, by the first position of
     /// their kind. Own ones, those that it has authority over, and kinds without a position come besides, always. What
@@ -111,7 +110,7 @@ pub struct Server<W: World> {
     input_widths: Vec<u8>,
     steady: Steady,
     clock: TickClock,
-    /// The next tick to step, where the clock steps the world; the number of executed steps where inputs do.
+    /// The next tick to step.
     next: Tick,
     epoch: u8,
     admission: Admission,
@@ -127,15 +126,12 @@ pub struct Server<W: World> {
     places: Places,
     sight: Sight,
     /// What the last step has said.
-    said: Said,
+    output: StepOutput,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
     touched: Vec<(Entity, Tick)>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
     /// Ascending by entity.
     contacts: Vec<(Entity, Tick)>,
-    contacts_of_step: Contacts,
-    /// The entities in them.
-    met: Vec<Entity>,
     joined: Vec<PlayerId>,
     left: Vec<PlayerId>,
     inputs: Vec<PlayerInput<W::Input>>,
@@ -157,7 +153,7 @@ pub struct Server<W: World> {
     past_inputs: InputTotals,
     /// Whether anything has come or happened.
     used: bool,
-    recorded: Option<Box<Recorded<ServerConfig>>>,
+    tap: Option<Box<dyn ServerTap<W>>>,
 }
 
 impl<W: World> Server<W> {
@@ -172,7 +168,7 @@ impl<W: World> Server<W> {
         Server {
             rule_parts: rules.parts_with::<W::Input>().into_iter().map(|(_, hash)| hash).collect(),
             shared: Shared::with_room(),
-            shared_code: SharedCode::new(rules.schema.kinds(), &code),
+            shared_code: SharedCode::new(rules.schema.components(), &code),
             holds: Holds::new(&rules.schema, rules.tick_rate),
             exact: Exact::new(&rules.schema),
             code,
@@ -188,11 +184,9 @@ impl<W: World> Server<W> {
             selection: Selection::new(),
             places: Places::default(),
             sight: Sight::default(),
-            said: Said::with_room(),
+            output: StepOutput::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
-            contacts_of_step: Contacts::default(),
-            met: Vec::new(),
             joined: Vec::new(),
             left: Vec::new(),
             inputs: Vec::new(),
@@ -204,7 +198,7 @@ impl<W: World> Server<W> {
             malformed: 0,
             past_inputs: InputTotals::default(),
             used: false,
-            recorded: None,
+            tap: None,
             config,
             rules,
         }
@@ -214,42 +208,17 @@ impl<W: World> Server<W> {
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
         self.used = true;
-        if let Some(recorded) = &mut self.recorded {
-            recorded.begin_update(&self.config);
-        }
+        self.tell_tap(|tap, server| tap.begin_update(server));
         let read = now;
         let now = self.steady.note(read);
         self.frame.begin();
         self.clock.advance(now);
         self.notice_silence(now);
         self.answer_hellos(now, outbox);
-        match self.rules.stepping {
-            Stepping::Clock => self.step_by_clock(now, world, outbox),
-            Stepping::Arrivals => self.step_by_arrivals(now, world, outbox),
-        }
+        self.run_steps(now, world, outbox);
         self.frame.finish();
-        self.note_update(read);
+        self.tell_tap(|tap, server| tap.end_update(server, read));
         self.frame()
-    }
-
-    fn note_update(&mut self, now: Instant) {
-        let Some(mut recorded) = self.recorded.take().filter(|recorded| !recorded.is_over()) else { return };
-        if recorded.note_update(now) {
-            recorded.note_digest(self.next, self.digest());
-        }
-        self.recorded = Some(recorded);
-    }
-
-    /// Records everything that it is given from here on, and what the game changes in its world outside of steps, so that
-    /// the session can be run again: [`Recording::replay_server`](super::record::Recording::replay_server).
-    ///
-    /// # Panics
-    /// When a peer has joined, or it has received or updated already: what is recorded begins with its construction.
-    pub fn record(&mut self, recorder: Recorder) {
-        assert!(!self.used, "a recording begins before the first peer, the first datagram and the first update");
-        let made = Made::Server { epoch: self.epoch, now: self.clock.last() };
-        let start = self.rules.start::<W::Input>(made);
-        self.recorded = Some(Box::new(Recorded::new(recorder, start, &self.config, &[])));
     }
 
     /// What the last update did.
@@ -262,7 +231,17 @@ impl<W: World> Server<W> {
         self.next
     }
 
-    /// What it decides by itself; changes count from the next update on.
+    /// What both ends have agreed on.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// What it decides by itself.
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
+    }
+
+    /// The same; changes count from the next update on.
     pub fn config_mut(&mut self) -> &mut ServerConfig {
         &mut self.config
     }
@@ -318,44 +297,32 @@ impl<W: World> Server<W> {
 
     /// Marks what entities of other players have touched in the step of `tick`.
     fn note_contacts(&mut self, tick: Tick) {
-        self.contacts_of_step.take(&mut self.met);
-        let (met, far) = (&self.met, tick.back(EVENT_TICKS_BACK).unwrap_or(Tick::ZERO));
+        let (met, far) = (&self.output.contacts, tick.back(EVENT_TICKS_BACK).unwrap_or(Tick::ZERO));
         self.contacts.retain(|(entity, at)| *at >= far && met.binary_search(entity).is_err());
         self.contacts.extend(met.iter().map(|entity| (*entity, tick)));
         self.contacts.sort_unstable_by_key(|(entity, _)| *entity);
     }
 
-    /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes), with the tick of the
-    /// entity's owner where each player has ticks of their own.
-    fn note_changes_outside_of_steps(&mut self, world: &W, tick: Tick) {
+    /// Marks what has changed since the last step as changed by the server itself (DESIGN: causes).
+    fn note_changes_outside_of_steps(&mut self, world: &mut W, tick: Tick) {
         world.publish(&mut self.published);
-        if let Some(recorded) = &mut self.recorded {
-            recorded.note_outside(&self.published, &self.code);
-        }
-        let changed = self.published.changed().iter().chain(self.published.removed());
-        for entity in changed {
-            let owner = self.peers.binary_search_by_key(&entity.player(), |peer| peer.player);
-            let at = match (self.rules.stepping, owner) {
-                (Stepping::Arrivals, Ok(owner)) if self.peers[owner].buffer.next() != tick.next() => {
-                    self.peers[owner].buffer.next()
-                }
-                _ => tick,
-            };
-            self.touched.retain(|(known, _)| known != entity);
-            if self.published.words(*entity).is_some() {
-                self.touched.push((*entity, at));
-            } else if let Ok(owner) = owner {
+        self.tell_tap(|tap, server| tap.changed_outside(server));
+        let changed = self.published.changed().iter().filter_map(|key| Some((*key, self.published.get(*key)?.owner)));
+        let removed = self.published.removed().iter().map(|row| (row.key, row.owner));
+        for (RowKey { entity, .. }, owner) in changed.chain(removed) {
+            self.touched.retain(|(known, _)| *known != entity);
+            if self.published.has(entity) {
+                self.touched.push((entity, tick));
+            } else if let Ok(owner) = self.peers.binary_search_by_key(&owner, |peer| peer.player) {
                 // It has no row that could tell.
-                self.peers[owner].news.note(News { tick: at, entity: *entity, what: What::Removed });
+                self.peers[owner].news.note(News { tick, entity, what: What::Removed });
             }
         }
         if self.rules.exact && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {
             self.note_unforeseen(tick.next());
         }
         self.settle();
-        if self.rules.stepping == Stepping::Clock {
-            self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
-        }
+        self.touched.retain(|(_, at)| tick.since(*at) <= EVENT_TICKS_BACK);
         let surplus = self.touched.len().saturating_sub(TOUCHED_MAX);
         self.touched.drain(..surplus);
     }

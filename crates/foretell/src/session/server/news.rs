@@ -1,10 +1,10 @@
 //! What one client has to be told besides states: effects, ends of entities and touches of those (see `session/news.rs`).
 
+use super::Server;
 use super::view::{View, is_placed};
-use super::{Server, Stepping};
-use crate::rollback::{Audience, Entity, PlayerId, World};
 use crate::session::news::{NEWS_MAX, NEWS_TICKS_BACK, News, What};
 use crate::time::Tick;
+use crate::world::{PlayerId, RowKey, World};
 use std::collections::VecDeque;
 
 /// The news that a client has not acknowledged. Lives as long as the peer.
@@ -53,33 +53,39 @@ impl NewsLog {
 
 impl<W: World> Server<W> {
     /// Tells every client that may know of it what the step of `tick` has said, and which entities ended before their
-    /// clients can have seen them. `stepped` is whose step it was, where each player has ticks of their own: what others
-    /// do happens to a client in the next tick of its own.
-    pub(super) fn spread_news(&mut self, tick: Tick, stepped: Option<PlayerId>) {
+    /// clients can have seen them.
+    pub(super) fn spread_news(&mut self, tick: Tick) {
         for peer in &mut self.peers {
-            let tick = match self.rules.stepping {
-                Stepping::Arrivals if stepped != Some(peer.player) => peer.buffer.next(),
-                _ => tick,
-            };
             let schema = &self.rules.schema;
             let (player, view) = (peer.player, peer.view.as_ref());
-            let seen = |entity: Entity| {
+            let sees = |key: RowKey, owner: PlayerId| {
                 let is_hidden =
-                    |view: &View| is_placed(schema, entity.kind()) && view.hides(entity, self.changes.created(entity));
-                let is_for_all = schema.kind(entity.kind()).audience() == Audience::All;
-                entity.player() == player || is_for_all && !view.is_some_and(is_hidden)
+                    |view: &View| is_placed(schema, key.component) && view.hides(key, self.changes.created(key));
+                let is_for_them = schema.component(key.component).audience().includes(player, owner);
+                owner == player || is_for_them && !view.is_some_and(is_hidden)
             };
-            for entity in self.published.removed() {
-                if seen(*entity) && peer.acknowledged.is_none_or(|known| known <= entity.tick()) {
-                    peer.news.note(News { tick, entity: *entity, what: What::Ended });
+            // The last row of an entity says that it is gone.
+            let ended = self.published.removed().iter().filter(|row| !self.published.has(row.key.entity));
+            let mut seen_last = None;
+            for row in ended.filter(|row| sees(row.key, row.owner)) {
+                let entity = row.key.entity;
+                if seen_last.replace(entity) == Some(entity) {
+                    continue;
+                }
+                if peer.acknowledged.is_none_or(|known| known <= entity.tick()) {
+                    peer.news.note(News { tick, entity, what: What::Ended });
+                }
+                if self.output.contacts.binary_search(&entity).is_ok() {
+                    peer.news.note(News { tick, entity, what: What::Touched });
                 }
             }
-            let touched = self.published.removed().iter().filter(|entity| self.met.binary_search(entity).is_ok());
-            for entity in touched.filter(|entity| seen(**entity)) {
-                peer.news.note(News { tick, entity: *entity, what: What::Touched });
-            }
-            for effect in self.said.effects.iter().filter(|effect| seen(effect.entity)) {
-                peer.news.note(News { tick, ..News::of(effect) });
+            for effect in &self.output.effects {
+                let removed = self.published.removed().iter().filter(|row| row.key.entity == effect.entity);
+                let mut rows = self.published.of(effect.entity).map(|row| (row.key(), row.owner));
+                if rows.any(|(key, owner)| sees(key, owner)) || removed.into_iter().any(|row| sees(row.key, row.owner))
+                {
+                    peer.news.note(News { tick, ..News::of(effect) });
+                }
             }
         }
     }
@@ -88,10 +94,10 @@ impl<W: World> Server<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::Kind;
+    use crate::world::Entity;
 
     fn ended(tick: u32) -> News {
-        let entity = Entity::new(Kind(0), PlayerId::new(1), Tick::new(tick), 0);
+        let entity = Entity::new(PlayerId::new(1), Tick::new(tick), 0);
         News { tick: Tick::new(tick), entity, what: What::Ended }
     }
 

@@ -6,10 +6,10 @@ use super::delta::Sent;
 use super::frame::PeerStats;
 use super::news::NewsLog;
 use super::view::View;
-use crate::rollback::PlayerId;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Instant, Tick, TickTime};
+use crate::world::PlayerId;
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -53,12 +53,6 @@ pub(crate) struct Peer<I> {
     pub view: Option<View>,
     /// Whether not all that it is to see fits into a snapshot.
     pub is_crowded: bool,
-    /// Where the session's clock stood at admission.
-    pub admitted: TickTime,
-    /// Where arriving inputs step the world: the tick after the newest input that was received.
-    pub planned: Tick,
-    /// Where arriving inputs step the world: how many steps were executed for this player.
-    pub steps: u32,
     /// With whom of the others the next relayed inputs begin.
     pub relay_from: PlayerId,
     /// In exact sessions: from which state on it may be wrong, and is owed a canonical one.
@@ -79,13 +73,7 @@ pub(crate) struct Peer<I> {
 }
 
 impl<I: Copy + Default> Peer<I> {
-    pub(crate) fn new(
-        address: PeerId,
-        player: PlayerId,
-        nonce: Option<u64>,
-        (start, ahead): (Tick, u32),
-        admitted: TickTime,
-    ) -> Peer<I> {
+    pub(crate) fn new(address: PeerId, player: PlayerId, nonce: Option<u64>, start: Tick) -> Peer<I> {
         Peer {
             address,
             player,
@@ -98,7 +86,7 @@ impl<I: Copy + Default> Peer<I> {
             missed_unheard: 0,
             has_played: false,
             hello: None,
-            buffer: InputBuffer::new(start, ahead),
+            buffer: InputBuffer::new(start),
             news: NewsLog::new(),
             heard: None,
             acknowledged: None,
@@ -107,9 +95,6 @@ impl<I: Copy + Default> Peer<I> {
             repeats: 0,
             view: None,
             is_crowded: false,
-            admitted,
-            planned: start,
-            steps: 0,
             relay_from: PlayerId::SERVER,
             owed: Some(start.next()),
             whole_sent: None,

@@ -1,7 +1,7 @@
 //! Which place a newcomer gets: one that is free, or that of who was lost first; and which number.
 
 use super::Server;
-use crate::rollback::{PlayerId, World};
+use crate::world::{PlayerId, World};
 
 impl<W: World> Server<W> {
     /// Sees to it that there is a place left: in a full session the player who was lost first has left. `None` when nobody is

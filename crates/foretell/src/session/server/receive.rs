@@ -1,21 +1,16 @@
 //! Datagrams from clients: checked, decoded and stored; nothing is simulated here.
 
 use super::buffer::Offered;
-use super::buffer::TICKS_AWAITED_MAX;
 use super::frame::LateInput;
-use super::{ArrivalPlan, CATCH_UP_TICKS_MAX, Server, Stepping};
-use crate::rollback::{Input, PlayerId, ROW_WORDS_MAX, World};
+use super::{CATCH_UP_TICKS_MAX, Server};
 use crate::session::PeerId;
 use crate::session::packet::{InputHead, Message, presented_time, stream_presented};
+use crate::session::{Ledger, Offence};
 use crate::time::{Instant, Offset, Tick, TickTime};
-use crate::validation::{Ledger, Offence};
 use crate::wire::{BitReader, Malformed, read_change};
+use crate::world::{Input, PlayerId, ROW_WORDS_MAX, World};
 use core::time::Duration;
 
-/// Where arriving inputs step the world, a player may be this far ahead of the server's clock: 100 ms at 64 Hz (D3).
-const BUDGET_TICKS: u32 = 8;
-/// From here on it is told to slow down.
-const EARLY_TICKS: i64 = 2;
 /// A datagram that is more datagrams ahead of the newest was not sent after it: 16 s at 64 Hz.
 const SEQUENCE_AHEAD_MAX: i16 = 1024;
 /// But after a silence of so long it may have been.
@@ -28,10 +23,7 @@ impl<W: World> Server<W> {
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
         self.used = true;
-        if let Some(recorded) = &mut self.recorded {
-            recorded.note_config(&self.config);
-            recorded.note_datagram(now, peer, datagram);
-        }
+        self.tell_tap(|tap, server| tap.receive(server, now, peer, datagram));
         let now = self.steady.note(now);
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
@@ -75,22 +67,12 @@ impl<W: World> Server<W> {
             let asks = head.asks.map(|tick| Tick::widen(u32::from(tick), 16, next)).filter(|tick| *tick <= next);
             self.peers[index].note_agreement(asks, image, self.rules.tick_rate);
         }
-        let end = match self.rules.stepping {
-            Stepping::Clock => {
-                let margin = TickTime::start_of(newest) - self.clock.at_instant(now);
-                if is_newer {
-                    self.peers[index].note_arrival(newest, margin);
-                }
-                newest.next()
-            }
-            Stepping::Arrivals => self.plan_arrivals(now, index, first, head.count),
-        };
+        if is_newer {
+            let margin = TickTime::start_of(newest) - self.clock.at_instant(now);
+            self.peers[index].note_arrival(newest, margin);
+        }
         let mut offered = core::mem::take(&mut self.offered);
-        self.each_input(reader, first, head.count, |tick, input, presented| {
-            if tick < end {
-                offered.push((tick, input, presented));
-            }
-        })?;
+        self.each_input(reader, first, head.count, |tick, input, presented| offered.push((tick, input, presented)))?;
         for (tick, input, presented) in offered.drain(..) {
             self.offer(now, index, (tick, input, presented.map(|bits| presented_time(bits, anchor))));
         }
@@ -103,7 +85,7 @@ impl<W: World> Server<W> {
     /// the inputs of those that it will simulate.
     fn skip_behind(&mut self, now: Instant, index: usize) {
         let first = self.clock.at_instant(now).tick().next().back(CATCH_UP_TICKS_MAX);
-        if let Some(first) = first.filter(|first| self.rules.stepping == Stepping::Clock && *first > self.next) {
+        if let Some(first) = first.filter(|first| *first > self.next) {
             self.peers[index].skip_to(first);
         }
     }
@@ -163,32 +145,8 @@ impl<W: World> Server<W> {
         newer
     }
 
-    /// Where arriving inputs step the world: what to do with a message, by its ticks alone (R18). Inputs beyond the time
-    /// budget are refused, and reported as too early, so that the client slows down. Returns the tick before which the
-    /// inputs are taken.
-    fn plan_arrivals(&mut self, now: Instant, index: usize, first: Tick, count: u32) -> Tick {
-        let at = self.clock.at_instant(now);
-        let peer = &mut self.peers[index];
-        let at = at - peer.admitted;
-        let end = (first + count).min(at.tick() + BUDGET_TICKS);
-        peer.stats.ledger.note_times(Offence::Time, u64::from((first + count).since(end.max(first))));
-        let newest = TickTime::start_of(first + count) - TickTime::from_millionths(1_000_000);
-        if newest > at + TickTime::from_millionths(EARLY_TICKS * 1_000_000) {
-            peer.note_arrival(newest.tick(), newest - at);
-        }
-        let Some(plan) = ArrivalPlan::of(peer.planned, first, end.since(first)) else { return Tick::ZERO };
-        // A gap that is longer than what is waited for is not simulated.
-        if plan.first.since(peer.buffer.next()) >= TICKS_AWAITED_MAX - plan.applied {
-            peer.buffer.jump(plan.first);
-        }
-        peer.note_missed(u64::from(plan.gap));
-        peer.planned = plan.next;
-        end
-    }
-
     fn offer(&mut self, now: Instant, index: usize, (tick, input, presented): (Tick, W::Input, Option<TickTime>)) {
         let finite = self.is_finite(&input);
-        let arrivals = self.rules.stepping == Stepping::Arrivals;
         let margin = TickTime::start_of(tick) - self.clock.at_instant(now);
         let peer = &mut self.peers[index];
         if !finite {
@@ -198,7 +156,6 @@ impl<W: World> Server<W> {
         match peer.buffer.offer(tick, input, presented) {
             Offered::Known | Offered::New => {}
             Offered::Refused => peer.stats.ledger.note(Offence::Time),
-            Offered::Late if arrivals => peer.stats.inputs_late += 1,
             Offered::Late => {
                 peer.stats.inputs_late += 1;
                 let micros = -margin.millionths() / i64::from(self.rules.tick_rate.get());

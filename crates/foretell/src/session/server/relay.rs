@@ -5,11 +5,12 @@
 //! snapshot or two were lost. Whatever it misses after that comes with the states.
 
 use super::peer::Peer;
-use crate::rollback::{Input, InputStatus, PlayerId, Rows, Schema, Told};
+use crate::rollback::Told;
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::relay::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
 use crate::wire::BitWriter;
+use crate::world::{Input, InputStatus, PlayerId, Rows, Schema};
 
 /// Relayed inputs take at most half of a datagram beside rows, and almost all of it beside a digest. Where they don't fit,
 /// other players are told of in the next snapshot.
@@ -119,11 +120,11 @@ impl<I: Input> Others<'_, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::{Audience, Column, Entity, Field, Kind, KindSchema, Meaning};
     use crate::session::PeerId;
+    use crate::session::plain::{self, PURSE, SHIP};
     use crate::session::server::GapPolicy;
-    use crate::time::TickTime;
     use crate::wire::BitReader;
+    use crate::world::{Column, Entity, Field, Meaning};
     use std::collections::BTreeSet;
 
     #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -143,17 +144,14 @@ mod tests {
 
     #[test]
     fn relayed_inputs_take_half_of_a_datagram_at_most_and_everybody_gets_their_turn() {
-        let kinds = [("ship", Audience::All), ("purse", Audience::Owner)];
-        let kinds =
-            kinds.map(|(name, audience)| KindSchema::new(name, vec![Column::of::<u8>("it", Meaning::Plain)], audience));
-        let schema = Schema::new(kinds.to_vec());
+        let schema = plain::schema();
         let mut published = Rows::new(&schema);
-        let (start, admitted) = ((Tick::ZERO, 64), TickTime::default());
         let mut peers: Vec<Peer<Aim>> =
-            (1..=100).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, start, admitted)).collect();
+            (1..=100).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, Tick::ZERO)).collect();
         for (nth, peer) in (0_u32..).zip(&mut peers) {
             // The last one has nothing that others may see.
-            published.set_words(Entity::new(Kind(u8::from(nth == 99)), peer.player, Tick::ZERO, 0), &[0]);
+            let component = if nth == 99 { PURSE } else { SHIP };
+            plain::set(&mut published, plain::key(component, Entity::new(peer.player, Tick::ZERO, 0)), 0);
             for tick in Tick::ZERO.until(Tick::new(60)) {
                 peer.buffer.offer(tick, Aim([tick.get(), nth, 7, 7]), None);
                 peer.buffer.take(peer.player, GapPolicy::Hold);
@@ -190,14 +188,12 @@ mod tests {
     /// One who is far ahead, and presses something else in every tick.
     #[test]
     fn a_line_that_is_too_long_by_itself_is_cut_and_the_others_are_told() {
-        let kind = KindSchema::new("ship", vec![Column::of::<u8>("it", Meaning::Plain)], Audience::All);
-        let schema = Schema::new(vec![kind]);
+        let schema = plain::schema();
         let mut published = Rows::new(&schema);
-        let admitted = TickTime::default();
         let mut peers: Vec<Peer<Aim>> =
-            (1..=3).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, (Tick::ZERO, 64), admitted)).collect();
+            (1..=3).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, Tick::ZERO)).collect();
         for peer in &mut peers {
-            published.set_words(Entity::new(Kind(0), peer.player, Tick::ZERO, 0), &[0]);
+            plain::set(&mut published, plain::key(SHIP, Entity::new(peer.player, Tick::ZERO, 0)), 0);
             for tick in Tick::ZERO.until(Tick::new(63)) {
                 peer.buffer.offer(tick, Aim([tick.get(), 1, tick.get() * 7, 7]), None);
             }

@@ -3,13 +3,12 @@
 //! Every snapshot makes the whole state, by itself or with one that the client has said to have, so that a join, a resync
 //! and a correction need nothing but the newest one.
 
-use super::delta::{Base, Of, Selection};
+use super::delta::{Of, Selection};
 use super::exact::Form;
 use super::peer::Peer;
 use super::relay::{Others, RELAYED_BITS_MAX};
 use super::view::View;
-use super::{Server, ServerEvent, Stepping};
-use crate::rollback::{Entity, World};
+use super::{Server, ServerEvent};
 use crate::session::Outbox;
 use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, NAMED_TICKS_BACK, PARTS_MAX, SnapshotHead};
@@ -17,6 +16,7 @@ use crate::session::rowcode::Ages;
 use crate::session::shared::write_holder;
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::BitWriter;
+use crate::world::{Entity, World};
 use core::iter::Peekable;
 
 /// How many snapshots are sent after a hello before an input has come: a second of them at 64 Hz. Hellos come every 50
@@ -91,7 +91,7 @@ impl<W: World> Server<W> {
             let seen = self.published.places_seen_by(&self.rules.schema, self.peers[index].player);
             self.selection.choose_all_of(seen);
         } else {
-            self.select(index, tick);
+            self.select(index);
         }
     }
 
@@ -116,7 +116,7 @@ impl<W: World> Server<W> {
             if parts < PARTS_MAX {
                 self.shed(index, u64::from(parts) * 8 * DATAGRAM_MAX as u64);
             }
-            self.select(index, tick);
+            self.select(index);
             if self.write_snapshot(index, (tick, true), outbox) {
                 return true;
             }
@@ -129,44 +129,42 @@ impl<W: World> Server<W> {
         if self.peers[index].view.is_none() {
             self.look(index, true);
         }
-        let base = self.peers[index].sent.baseline().map(|base| base.state);
+        let base = self.peers[index].sent.baseline();
         let (code, stamps, player) = (&self.code, self.changes.stamps(), self.peers[index].player);
-        self.sight.shed((&self.places, player), most, |entity, row, since| {
+        self.sight.shed((&self.places, player), most, |key, row, since| {
             let is_known = since.is_some_and(|since| Some(since.max(stamps[row].changed)) <= base);
-            if is_known { 0 } else { code.bits_max(entity.kind()) }
+            if is_known { 0 } else { code.bits_max(key.component) }
         });
     }
 
     /// Chooses what of the published rows is told.
-    fn select(&mut self, index: usize, tick: Tick) {
+    fn select(&mut self, index: usize) {
         let Server { peers, selection, published: rows, rules, changes, sight, .. } = self;
         let Peer { player, view, sent, .. } = &peers[index];
         let sight = view.as_ref().map(|view| (view, &*sight));
         let of = Of { rows, schema: &rules.schema, player: *player, changes, sight };
-        // A server that waits for inputs may tell a state twice.
-        let base = sent.baseline().filter(|base| base.tick < tick);
-        selection.choose(base, of);
+        selection.choose(sent.baseline(), of);
     }
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
         let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, .. } = self;
         let (sight, places) = (&self.sight, &self.places);
-        let of_others = config.relay_inputs && rules.stepping == Stepping::Clock;
+        let of_others = config.relay_inputs;
         let relays = of_others || rules.exact;
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
         let Selection { baseline, check, told, gone } = &*selection;
-        let named = baseline.map(|base| Baseline { back: tick.since(base.tick), check: *check });
+        let named = baseline.map(|base| Baseline { back: tick.since(base), check: *check });
         head.baseline = named;
         let mut rows = told.iter().map(|at| published.nth(*at)).peekable();
         let mut gone = gone.iter().peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
         let holders = holds.seen_by(&rules.schema, player);
-        let mut holders = holders.filter(|(entity, _)| !sight.hides(places, *entity)).peekable();
+        let mut holders = holders.filter(|held| !sight.hides(places, held.key)).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
@@ -189,13 +187,13 @@ impl<W: World> Server<W> {
                 }
                 // The bits that end the lists have to fit too.
                 if named.is_some() {
-                    write_list(&mut writer, &mut gone, 4, |writer, entity| code.write_name(writer, **entity));
+                    write_list(&mut writer, &mut gone, 4, |writer, key| code.write_key(writer, **key));
                 }
-                write_list(&mut writer, &mut rows, 3, |writer, (entity, words)| {
-                    code.write(writer, *entity, ages(*entity), words);
+                write_list(&mut writer, &mut rows, 3, |writer, row| {
+                    code.write(writer, *row, ages(row.entity));
                 });
-                write_list(&mut writer, &mut news, 2, |writer, news| news.write(writer, code, tick));
-                write_list(&mut writer, &mut holders, 1, |writer, held| write_holder(writer, code, *held));
+                write_list(&mut writer, &mut news, 2, |writer, news| news.write(writer, tick));
+                write_list(&mut writer, &mut holders, 1, write_holder);
             }) as u64;
             is_whole = gone.peek().is_none() && rows.peek().is_none() && news.peek().is_none();
             is_whole &= holders.peek().is_none();
@@ -216,7 +214,7 @@ impl<W: World> Server<W> {
             peer.note_seen((sight, places), self.next, config.nearest);
         }
         if !is_image {
-            peer.sent.note(Base { tick, state: self.next }, baselines_max(rules.tick_rate));
+            peer.sent.note(tick, baselines_max(rules.tick_rate));
         }
         peer.stats.snapshots += 1;
         peer.stats.bytes += bytes;
@@ -233,14 +231,9 @@ impl<W: World> Server<W> {
             let ago = now.since(came).as_micros() / 64;
             (sequence, u16::try_from(ago).unwrap_or(u16::MAX))
         });
-        head.fraction = match self.rules.stepping {
-            Stepping::Arrivals => 0,
-            Stepping::Clock => {
-                let began = TickTime::start_of(tick.back(1).unwrap_or(Tick::ZERO));
-                let passed = (self.clock.at() - began).millionths().max(0);
-                u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX)
-            }
-        };
+        let began = TickTime::start_of(tick.back(1).unwrap_or(Tick::ZERO));
+        let passed = (self.clock.at() - began).millionths().max(0);
+        head.fraction = u8::try_from(passed * 256 / 1_000_000).unwrap_or(u8::MAX);
         head.arrived = peer.tell_arrivals(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);

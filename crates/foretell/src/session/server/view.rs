@@ -9,8 +9,8 @@ use super::changes::{Changes, Stamp};
 use super::holds::Holds;
 use super::peer::Peer;
 use crate::motion::vector::squared_distance;
-use crate::rollback::{Audience, Entity, Kind, Meaning, PlayerId, Rows, Schema};
 use crate::time::Tick;
+use crate::world::{Audience, ComponentId, Meaning, PlayerId, RowKey, Rows, Schema};
 use std::collections::VecDeque;
 
 /// What is in view counts as nearer by a fifth; of squared distances.
@@ -18,17 +18,18 @@ const STAYS: f64 = 0.64;
 /// How many that have left the view are remembered, the newest.
 const LEFT_MAX: usize = 2048;
 
-/// Whether entities of this kind are in view by where they are.
-pub(super) fn is_placed(schema: &Schema, kind: Kind) -> bool {
-    let kind = schema.kind(kind);
-    kind.audience() == Audience::All && kind.nth(Meaning::Position, 0).is_some()
+/// Whether entities with this component are in view by where they are.
+pub(super) fn is_placed(schema: &Schema, component: ComponentId) -> bool {
+    let component = schema.component(component);
+    component.audience() == Audience::All && component.nth(Meaning::Position, 0).is_some()
 }
 
 /// An entity that is somewhere, and its row.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     row: usize,
-    entity: Entity,
+    key: RowKey,
+    owner: PlayerId,
     at: [f64; 3],
 }
 
@@ -36,7 +37,7 @@ struct Place {
 #[derive(Default)]
 pub(super) struct Places {
     of: Option<Tick>,
-    /// Ascending by entity.
+    /// Ascending by key.
     all: Vec<Place>,
     /// The rows of everything else, ascending, and who alone sees it.
     rest: Vec<(usize, Option<PlayerId>)>,
@@ -50,29 +51,30 @@ impl Places {
         }
         self.all.clear();
         self.rest.clear();
-        for (row, (entity, words)) in rows.iter().enumerate() {
-            let kind = schema.kind(entity.kind());
-            let is_for_all = kind.audience() == Audience::All;
-            match kind.field(Meaning::Position, words).filter(|_| is_for_all) {
-                Some((column, words)) => self.all.push(Place { row, entity, at: column.lanes(words) }),
-                None => self.rest.push((row, (!is_for_all).then(|| entity.player()))),
+        for (at, row) in rows.iter().enumerate() {
+            let component = schema.component(row.component);
+            let is_for_all = component.audience() == Audience::All;
+            let (key, owner) = (row.key(), row.owner);
+            match component.field(Meaning::Position, row.words).filter(|_| is_for_all) {
+                Some((column, words)) => self.all.push(Place { row: at, key, owner, at: column.lanes(words) }),
+                None => self.rest.push((at, (!is_for_all).then_some(owner))),
             }
         }
     }
 
     /// Which of them an entity is, that was `before`.
-    fn find(&self, entity: Entity, before: usize) -> Option<usize> {
-        if self.all.get(before).is_some_and(|place| place.entity == entity) {
+    fn find(&self, key: RowKey, before: usize) -> Option<usize> {
+        if self.all.get(before).is_some_and(|place| place.key == key) {
             return Some(before);
         }
-        self.all.binary_search_by_key(&entity, |place| place.entity).ok()
+        self.all.binary_search_by_key(&key, |place| place.key).ok()
     }
 }
 
 /// An entity that was in view from one state on, and not any more from another.
 #[derive(Clone, Copy, Debug)]
 struct Left {
-    entity: Entity,
+    key: RowKey,
     since: Tick,
     at: Tick,
 }
@@ -80,7 +82,7 @@ struct Left {
 /// An entity in view.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    entity: Entity,
+    key: RowKey,
     /// Which of the places it was.
     nth: usize,
     /// The state from which on it is in view.
@@ -90,7 +92,7 @@ struct Seen {
 /// What one client was told last of the entities of others that are somewhere. Lives until everything is in view again.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    /// Ascending by entity.
+    /// Ascending by key.
     seen: Vec<Seen>,
     /// Ascending by when they left.
     left: VecDeque<Left>,
@@ -103,16 +105,16 @@ pub(crate) struct View {
 impl View {
     /// Of a client that has seen everything.
     pub(super) fn of_all(changes: &Changes, schema: &Schema, player: PlayerId) -> View {
-        let placed = |stamp: &&Stamp| stamp.entity.player() != player && is_placed(schema, stamp.entity.kind());
-        let seen = |stamp: &Stamp| Seen { entity: stamp.entity, nth: 0, since: stamp.created };
+        let placed = |stamp: &&Stamp| stamp.owner != player && is_placed(schema, stamp.key.component);
+        let seen = |stamp: &Stamp| Seen { key: stamp.key, nth: 0, since: stamp.created };
         let seen = changes.stamps().iter().filter(placed).map(seen).collect();
         View { seen, left: VecDeque::new(), remembered: Tick::ZERO, told: Tick::ZERO }
     }
 
     /// Whether an entity that is somewhere, and was first there in the state `created`, was out of view when the client was
     /// told last. What is new may come into view.
-    pub(super) fn hides(&self, entity: Entity, created: Option<Tick>) -> bool {
-        let has = self.seen.binary_search_by_key(&entity, |seen| seen.entity).is_ok();
+    pub(super) fn hides(&self, key: RowKey, created: Option<Tick>) -> bool {
+        let has = self.seen.binary_search_by_key(&key, |seen| seen.key).is_ok();
         !has && created.is_some_and(|created| created <= self.told)
     }
 }
@@ -120,7 +122,7 @@ impl View {
 impl<I> Peer<I> {
     /// The client is told the state `now`, of which it sees so much.
     pub(super) fn note_seen(&mut self, (sight, places): (&Sight, &Places), now: Tick, nearest: Option<u16>) {
-        let base = self.sent.baseline().map(|base| base.state);
+        let base = self.sent.baseline();
         let Some(view) = &mut self.view else { return };
         sight.note_told(view, now, base);
         if nearest.is_none() && sight.is_everything(places, view, base) {
@@ -134,7 +136,7 @@ impl<I> Peer<I> {
 struct Inside {
     nth: usize,
     row: usize,
-    entity: Entity,
+    key: RowKey,
     /// From which state on it was in view.
     since: Option<Tick>,
 }
@@ -153,11 +155,11 @@ pub(super) struct Sight {
     /// What was in view and is somewhere, ascending by place, with the state from which on it was.
     known: Vec<(usize, Tick)>,
     /// What was in view and is nowhere any more.
-    vanished: Vec<(Entity, Tick)>,
+    vanished: Vec<(RowKey, Tick)>,
     /// What is near enough or held, ascending by place.
     inside: Vec<Inside>,
     /// What was in view and is not any more.
-    lost: Vec<(Entity, Tick)>,
+    lost: Vec<(RowKey, Tick)>,
     /// All rows that are seen, ascending; with those of [`Inside`], from which state on they were in view.
     rows: Vec<(usize, Option<Option<Tick>>)>,
     has_shed: bool,
@@ -204,12 +206,12 @@ impl Sight {
 
     fn note_own(&mut self, places: &Places, player: PlayerId, holds: &Holds) {
         let some = !holds.is_empty();
-        let has = |entity: Entity| some && holds.holder(entity).is_some_and(|holder| holder.player == player);
+        let has = |key: RowKey| some && holds.holder(key.entity).is_some_and(|holder| holder.player == player);
         self.own.clear();
         self.held.clear();
         for (nth, place) in places.all.iter().enumerate() {
-            let is_own = place.entity.player() == player;
-            if is_own || has(place.entity) {
+            let is_own = place.owner == player;
+            if is_own || has(place.key) {
                 self.own.push((nth, place.at));
                 self.held.extend((!is_own).then_some(nth));
             }
@@ -219,10 +221,10 @@ impl Sight {
     fn note_known(&mut self, view: &View, places: &Places) {
         self.known.clear();
         self.vanished.clear();
-        for Seen { entity, nth, since } in &view.seen {
-            match places.find(*entity, *nth) {
+        for Seen { key, nth, since } in &view.seen {
+            match places.find(*key, *nth) {
                 Some(nth) => self.known.push((nth, *since)),
-                None => self.vanished.push((*entity, *since)),
+                None => self.vanished.push((*key, *since)),
             }
         }
     }
@@ -232,8 +234,8 @@ impl Sight {
         let Sight { own, held, near, known, vanished, inside, lost, rows, .. } = self;
         inside.clear();
         inside.extend(near.iter().map(|rank| nth_of(*rank)).chain(held.iter().copied()).map(|nth| {
-            let Place { row, entity, .. } = places.all[nth];
-            Inside { nth, row, entity, since: None }
+            let Place { row, key, .. } = places.all[nth];
+            Inside { nth, row, key, since: None }
         }));
         inside.sort_unstable_by_key(|inside| inside.nth);
         lost.clone_from(vanished);
@@ -243,12 +245,12 @@ impl Sight {
             rest = &mut rest[before..];
             match rest.first_mut().filter(|inside| inside.nth == *nth) {
                 Some(inside) => inside.since = Some(*since),
-                None => lost.push((places.all[*nth].entity, *since)),
+                None => lost.push((places.all[*nth].key, *since)),
             }
         }
         rows.clear();
         rows.extend(inside.iter().map(|inside| (inside.row, Some(inside.since))));
-        let own = own.iter().map(|(nth, _)| &places.all[*nth]).filter(|place| place.entity.player() == player);
+        let own = own.iter().map(|(nth, _)| &places.all[*nth]).filter(|place| place.owner == player);
         rows.extend(own.map(|place| (place.row, None)));
         let seen = |alone: &Option<PlayerId>| alone.is_none_or(|alone| alone == player);
         rows.extend(places.rest.iter().filter(|(_, alone)| seen(alone)).map(|(row, _)| (*row, None)));
@@ -260,15 +262,15 @@ impl Sight {
         &mut self,
         (places, player): (&Places, PlayerId),
         most: u64,
-        bits_to_tell: impl Fn(Entity, usize, Option<Tick>) -> u64,
+        bits_to_tell: impl Fn(RowKey, usize, Option<Tick>) -> u64,
     ) {
         let Sight { near, inside, .. } = self;
         near.sort_unstable();
         let (mut spent, before) = (0, near.len());
         near.retain(|rank| {
             let at = inside.binary_search_by_key(&nth_of(*rank), |inside| inside.nth).expect("what is near is inside");
-            let Inside { entity, row, since, .. } = inside[at];
-            let bits = bits_to_tell(entity, row, since);
+            let Inside { key, row, since, .. } = inside[at];
+            let bits = bits_to_tell(key, row, since);
             spent += bits;
             bits == 0 || spent <= most
         });
@@ -282,26 +284,26 @@ impl Sight {
     }
 
     /// Whether an entity is somewhere and not in view.
-    pub(super) fn hides(&self, places: &Places, entity: Entity) -> bool {
+    pub(super) fn hides(&self, places: &Places, key: RowKey) -> bool {
         let is_out = |nth| {
             let is_inside = self.inside.binary_search_by_key(&nth, |inside| inside.nth).is_ok();
             !is_inside && self.own.iter().all(|(own, _)| *own != nth)
         };
-        self.is_limited && places.find(entity, 0).is_some_and(is_out)
+        self.is_limited && places.find(key, 0).is_some_and(is_out)
     }
 
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
-    pub(super) fn gone_since<'a>(&'a self, view: &'a View, base: Tick) -> Option<impl Iterator<Item = Entity> + 'a> {
-        let now = self.lost.iter().filter(move |(_, since)| *since <= base).map(|(entity, _)| *entity);
+    pub(super) fn gone_since<'a>(&'a self, view: &'a View, base: Tick) -> Option<impl Iterator<Item = RowKey> + 'a> {
+        let now = self.lost.iter().filter(move |(_, since)| *since <= base).map(|(key, _)| *key);
         let first = view.left.partition_point(|left| left.at <= base);
-        let before = view.left.range(first..).filter(move |left| left.since <= base).map(|left| left.entity);
-        let is_in = |entity: &Entity| self.inside.binary_search_by_key(entity, |inside| inside.entity).is_ok();
-        (view.remembered <= base).then(|| now.chain(before.filter(move |entity| !is_in(entity))))
+        let before = view.left.range(first..).filter(move |left| left.since <= base).map(|left| left.key);
+        let is_in = |key: &RowKey| self.inside.binary_search_by_key(key, |inside| inside.key).is_ok();
+        (view.remembered <= base).then(|| now.chain(before.filter(move |key| !is_in(key))))
     }
 
     /// The client is told so, in the state `now`, against `base`.
     pub(super) fn note_told(&self, view: &mut View, now: Tick, base: Option<Tick>) {
-        view.left.extend(self.lost.iter().map(|(entity, since)| Left { entity: *entity, since: *since, at: now }));
+        view.left.extend(self.lost.iter().map(|(key, since)| Left { key: *key, since: *since, at: now }));
         view.told = now;
         let told = view.left.partition_point(|left| Some(left.at) <= base);
         view.left.drain(..told);
@@ -309,7 +311,7 @@ impl Sight {
         view.remembered = view.left.drain(..surplus).next_back().map_or(view.remembered, |left| left.at);
         view.seen.clear();
         view.seen.extend(self.inside.iter().map(|inside| Seen {
-            entity: inside.entity,
+            key: inside.key,
             nth: inside.nth,
             since: inside.since.unwrap_or(now),
         }));

@@ -1,10 +1,10 @@
 //! A running client and server to which any bytes can be fed; shared with the fuzz target.
 
-use foretell::netsim::SplitMix64;
 use foretell::session::client::Predict;
 use foretell::{
     Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, Schema, Server, ServerConfig, World,
 };
+use foretell_sim::netsim::SplitMix64;
 
 /// Both ends of a session that was created joined, with a perfect link between them.
 pub struct Ends<W: World> {
@@ -19,19 +19,22 @@ pub struct Ends<W: World> {
 
 /// A world that such a session can be made of.
 pub trait Playable: World + Default {
-    fn schema() -> Schema;
+    /// The schema of its sessions.
+    fn bounded() -> Schema {
+        Self::schema()
+    }
     fn with_player(player: PlayerId) -> Self;
 }
 
 impl<W: Playable> Ends<W> {
     pub fn new() -> Ends<W> {
-        let rules = Rules::new(W::schema());
+        let rules = Rules::new(W::bounded());
         let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
         let mut server = Server::new(rules.clone(), config, 1, Instant::ZERO);
         let player = server.join(PeerId(0));
-        let client_world = W::with_player(player);
+        let mut client_world = W::with_player(player);
         let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
-        let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &client_world);
+        let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &mut client_world);
         Ends { client, client_world, server, server_world: W::default(), now: 0, ahead: 0 }
     }
 

@@ -3,12 +3,12 @@
 use super::Buttons;
 use super::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell::motion::vector::squared_distance;
-use foretell::netsim::{Conditions, Loss, SplitMix64};
 use foretell::session::client::{Corrected, Predict};
 use foretell::session::server::Server;
-use foretell::{Client, ClientConfig, Entity, Frame, Instant, Rows, Rules, ServerConfig, ServerFrame, State, Tick};
+use foretell::{Client, ClientConfig, Entity, Frame, Instant, Rows, Rules, ServerConfig, ServerFrame, Tick, World};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use std::collections::BTreeMap;
 
 /// What a player saw of another: the own time in ticks, and the place.
@@ -101,7 +101,7 @@ impl Driver<Masses> for Play {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         if self.pushes.contains(&server.server.tick()) {
-            server.world.bodies.first_mut().expect("somebody").1.velocity[0] += 3.0;
+            server.world.first().velocity[0] += 3.0;
         }
     }
 
@@ -118,7 +118,7 @@ impl Driver<Masses> for Play {
     ) {
         let Some(own) = client.player() else { return };
         for correction in frame.corrections {
-            let mine = correction.entity.player() == own;
+            let mine = correction.owner == own;
             if mine { &mut self.own } else { &mut self.others }.push(*correction);
             assert!(!correction.causes.is_unexplained(), "{correction:?}");
         }
@@ -128,8 +128,8 @@ impl Driver<Masses> for Play {
         // Shown is the moment between the last two states.
         let at = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
         client.present(local, |view| {
-            let place = view.state::<Body>().position;
-            if view.entity.player() != own {
+            let Some(Body { position: place, .. }) = view.get() else { return };
+            if view.owner != own {
                 self.seen.push(Seen { entity: view.entity, at, place });
             }
             if let Some(before) = self.shown.insert((player, view.entity), place) {
@@ -145,7 +145,7 @@ pub fn conditions(rtt_ms: u64, loss: f64) -> Conditions {
 
 pub fn session(relay_inputs: bool, seed: u64) -> Simulation<Masses> {
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
-    Simulation::new(Rules::new(Body::schema()), config, Masses::default(), seed)
+    Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), seed)
 }
 
 pub fn add_player(simulation: &mut Simulation<Masses>, predict: Predict, conditions: Conditions) -> usize {

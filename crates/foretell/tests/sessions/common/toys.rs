@@ -1,33 +1,33 @@
 //! A playground for shared mode: walkers of the players, cubes that anybody may carry, and gold that nobody may touch.
 
 use core::time::Duration;
-use foretell::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell::motion::vector::{length, sub};
 use foretell::motion::{AntiAliasing, FrameMover};
-use foretell::netsim::Conditions;
 use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent, EntityMode};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Kind, PlayerId, Role, Rows, Rules, Schema, ServerConfig,
-    ServerFrame, State, Step, Tick, TickRate, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Role, Rules, Schema, ServerConfig,
+    ServerFrame, Simulate, State, Step, Table, Tick, TickRate, World,
 };
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::Conditions;
 use std::collections::BTreeMap;
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub enum Toy {
     Walker {
-        #[state(position, by_owner)]
+        #[state(position, writer = owner)]
         place: [f64; 3],
-        #[state(velocity, by_owner)]
+        #[state(velocity, writer = owner)]
         velocity: [f64; 3],
         /// The server's alone.
         health: u32,
     },
     Cube {
-        #[state(position, by_owner)]
+        #[state(position, writer = owner)]
         place: [f64; 3],
-        #[state(velocity, by_owner)]
+        #[state(velocity, writer = owner)]
         velocity: [f64; 3],
         /// The server's alone.
         health: u32,
@@ -64,7 +64,7 @@ impl Toy {
 }
 
 pub fn bounded() -> Schema {
-    Toy::schema().with_speed_max(Kind(0), BOUND_MPS).with_speed_max(Kind(1), BOUND_MPS)
+    Toys::schema().with_speed_max::<Toy>(BOUND_MPS)
 }
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
@@ -73,53 +73,59 @@ pub struct Walk {
     pub z: i8,
 }
 
-#[derive(Clone, Default, Debug)]
+#[derive(World, Clone, Default, Debug)]
 pub struct Toys {
-    /// Ascending.
-    pub all: BTreeMap<Entity, Toy>,
-    /// Where the world has seen this entity as a proxy of late.
+    pub all: Table<Toy>,
+    /// Where the world has seen this entity as a proxy of late. No part of the state.
+    #[world(constant)]
     pub proxies: BTreeMap<Entity, Tick>,
 }
 
-pub const fn cube(nth: u8) -> Entity {
-    Entity::new(Kind(1), PlayerId::SERVER, Tick::ZERO, nth)
+/// What belongs to nobody.
+pub const fn unowned(entity: Entity) -> Owned {
+    Owned { entity, owner: PlayerId::SERVER }
 }
 
-pub const GOLD: Entity = Entity::new(Kind(2), PlayerId::SERVER, Tick::ZERO, 0);
+pub const fn cube(nth: u8) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, nth as u16)
+}
+
+pub const GOLD: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 1000);
 
 impl Toys {
     /// The server's world, with three cubes in a row.
     pub fn server() -> Toys {
-        let at = |nth: u8| [f64::from(nth) * 2.0, 0.0, 3.0];
-        let mut all: BTreeMap<_, _> =
-            (0..3).map(|nth| (cube(nth), Toy::Cube { place: at(nth), velocity: [0.0; 3], health: 1 })).collect();
-        all.insert(GOLD, Toy::Gold(7));
-        Toys { all, proxies: BTreeMap::new() }
+        let mut toys = Toys::default();
+        for nth in 0..3 {
+            let place = [f64::from(nth) * 2.0, 0.0, 3.0];
+            toys.all.insert(unowned(cube(nth)), Toy::Cube { place, velocity: [0.0; 3], health: 1 });
+        }
+        toys.all.insert(unowned(GOLD), Toy::Gold(7));
+        toys
     }
 }
 
-impl World for Toys {
+impl Simulate for Toys {
     type Input = Walk;
-    type Saved = BTreeMap<Entity, Toy>;
 
-    fn step(&mut self, step: &Step<'_, Walk>) {
+    fn step(&mut self, step: &mut Step<'_, Walk>) {
+        self.all.remove_left(step);
         for player in step.joined() {
-            let walker = step.spawn(Kind(0), *player);
-            self.all.insert(walker, Toy::Walker { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
+            self.all.spawn(step, *player, Toy::Walker { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
         }
-        self.all.retain(|entity, _| entity.kind() != Kind(0) || !step.left().contains(&entity.player()));
-        for (entity, toy) in &mut self.all {
+        for mut toy in self.all.iter_mut() {
             let heals = step.is_authority() && step.tick().get().is_multiple_of(64);
-            if let Toy::Walker { health, .. } | Toy::Cube { health, .. } = toy {
-                *health += u32::from(heals);
+            if let (true, Toy::Walker { health, .. } | Toy::Cube { health, .. }) = (heals, &mut *toy) {
+                *health += 1;
             }
-            if step.role(*entity) == Role::Proxy {
-                self.proxies.insert(*entity, step.tick());
+            let (of, owner) = (toy.owned(), toy.owner());
+            if step.role(of) == Role::Proxy {
+                self.proxies.insert(of.entity, step.tick());
                 continue;
             }
-            match toy {
+            match &mut *toy {
                 Toy::Walker { place, velocity, .. } => {
-                    let Some(input) = step.input(entity.player()) else { continue };
+                    let Some(input) = step.input(owner) else { continue };
                     *velocity = [f64::from(input.input.x) * WALKS_MPS, 0.0, f64::from(input.input.z) * WALKS_MPS];
                     (0..3).for_each(|axis| place[axis] += velocity[axis] * step.seconds());
                 }
@@ -130,22 +136,6 @@ impl World for Toys {
                 Toy::Gold(_) => {}
             }
         }
-    }
-
-    fn save(&self, into: &mut Self::Saved) {
-        into.clone_from(&self.all);
-    }
-
-    fn load(&mut self, from: &Self::Saved) {
-        self.all.clone_from(from);
-    }
-
-    fn publish(&self, rows: &mut Rows) {
-        rows.publish_all(&self.all);
-    }
-
-    fn adopt(&mut self, rows: &Rows) {
-        rows.adopt_into(&mut self.all);
     }
 }
 
@@ -239,7 +229,7 @@ impl Driver<Toys> for Play {
 
     fn after_server(&mut self, _now: Instant, server: &Server<Toys>, frame: &ServerFrame<'_>) {
         self.server_events.extend(frame.events);
-        for (entity, toy) in server.rows().states::<Toy>().filter(|_| frame.steps > 0) {
+        for (Owned { entity, .. }, toy) in server.rows().states::<Toy>().filter(|_| frame.steps > 0) {
             if let Some(before) = self.truth.insert(entity, toy.place()) {
                 let mps = length(sub(toy.place(), before)) * 64.0 / f64::from(frame.steps);
                 let fastest = self.truth_mps.entry(entity).or_default();
@@ -264,10 +254,8 @@ impl Driver<Toys> for Play {
             }
         }
         client.present(at.local, |view| {
-            if view.entity.kind() == Kind(2) {
-                return;
-            }
-            let place = view.state::<Toy>().place();
+            let Some(toy) = view.get::<Toy>().filter(|_| view.entity != GOLD) else { return };
+            let place = toy.place();
             let key = (player, view.entity);
             let source: String = format!("{:?}", view.source).chars().take_while(|c| c.is_alphabetic()).collect();
             self.source.insert(key, source);
@@ -304,6 +292,6 @@ pub fn ms(ms: u64) -> Instant {
 pub fn walker(simulation: &Simulation<Toys>, player: usize) -> Entity {
     let own = simulation.players[player].client.player().expect("it plays");
     let rows = simulation.server.server.rows();
-    let found = rows.iter().find(|(entity, _)| entity.kind() == Kind(0) && entity.player() == own);
-    found.expect("everybody walks").0
+    let found = rows.states::<Toy>().find(|(of, toy)| of.owner == own && matches!(toy, Toy::Walker { .. }));
+    found.expect("everybody walks").0.entity
 }

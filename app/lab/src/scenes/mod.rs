@@ -1,0 +1,12 @@
+//! Scenes of lanes: methods side by side, each scene in an engine of its own beside the session.
+
+mod architectures;
+pub mod companion;
+mod engine;
+mod input_lag;
+mod physics;
+mod remote_screen;
+mod shared_mode;
+mod styles;
+mod timer;
+mod window;

@@ -1,0 +1,75 @@
+//! How the connection of a player fares, as figures and words.
+
+use foretell::session::client::{ClientStats, Corrected};
+use foretell::{ClientState, World};
+use foretell_net::{Connected, Player};
+
+/// What is told of a connection.
+#[derive(Default)]
+pub struct ConnectionStatus {
+    before: ClientStats,
+    /// The largest correction so far, in metres, as it was to be seen or hidden.
+    largest_m: f64,
+    /// In words.
+    pub state: String,
+    /// Round trip, in milliseconds.
+    pub rtt_ms: f64,
+    /// How much earlier than needed inputs come, in ticks; negative for late.
+    pub margin_ticks: f64,
+    /// Corrections since the beginning.
+    pub corrections: u64,
+    /// Bytes per second, up and down.
+    pub bytes_per_s: [f64; 2],
+}
+
+impl ConnectionStatus {
+    /// Corrections of one update.
+    pub fn corrections(&mut self, corrections: &[Corrected]) {
+        self.largest_m = corrections.iter().map(|correction| correction.shown_m).fold(self.largest_m, f64::max);
+    }
+
+    /// The figures of now, `seconds` after those before.
+    pub fn take<W: World>(&mut self, player: &Player<W>, seconds: f64) {
+        let stats = player.client().stats();
+        #[expect(clippy::cast_precision_loss, reason = "bytes of a quarter of a second")]
+        let per_s = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+        self.bytes_per_s =
+            [per_s(stats.bytes_sent, self.before.bytes_sent), per_s(stats.bytes_received, self.before.bytes_received)];
+        (self.rtt_ms, self.margin_ticks) = (stats.rtt.as_secs_f64() * 1e3, stats.margin_ticks);
+        (self.corrections, self.before) = (stats.corrections, stats);
+        self.state = state(player);
+    }
+
+    /// On one line.
+    pub fn line(&self) -> String {
+        format!(
+            "{} | round trip {:.1} ms, margin {:+.2} ticks, {} corrections (largest {:.3} m), up {:.1} kB/s, down {:.1} kB/s",
+            self.state,
+            self.rtt_ms,
+            self.margin_ticks,
+            self.corrections,
+            self.largest_m,
+            self.bytes_per_s[0] / 1e3,
+            self.bytes_per_s[1] / 1e3,
+        )
+    }
+}
+
+fn state<W: World>(player: &Player<W>) -> String {
+    if let Some(within) = player.ends_within() {
+        return format!("the server ends within {} s", within.as_secs());
+    }
+    if player.connected() == Connected::Rejoining {
+        return "connection lost, coming back".to_owned();
+    }
+    let words = match player.client().state(player.clock().now()) {
+        ClientState::Joining => "joining",
+        ClientState::Playing => "playing",
+        ClientState::Starved => "no snapshots: predicting on",
+        ClientState::Behind => "catching up",
+        ClientState::Resyncing => "starting again from a snapshot",
+        ClientState::Lost => "lost",
+        ClientState::Refused(_) => "refused",
+    };
+    words.to_owned()
+}

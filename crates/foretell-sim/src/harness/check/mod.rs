@@ -1,0 +1,200 @@
+//! What must hold in a session whatever goes wrong, each as a small type that looks on.
+//!
+//! | check | complains when |
+//! |---|---|
+//! | [`Outcomes`] | a sample of the authority has no outcome, or two |
+//! | [`Digests`] | a snapshot came that is not the server's state of its tick |
+//! | [`Silence`] | a sample has come, and its prediction differs all the same; or a sample waits for its outcome too long |
+//! | [`Unexplained`] | a correction has no cause |
+//! | [`Calm`] | something is corrected, started again or skipped while nothing has gone wrong for a while |
+//! | [`Convergence`] | a client does not play and agree with the server, so long after the last fault |
+//! | [`Divergence`] | a playing client is further from the truth than either can have travelled of late |
+//! | [`History`] | the state of a confirmed tick changes afterwards |
+//! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
+//! | [`Bytes`] | a player's second costs more bytes than the budget |
+//! | [`Memory`] | an endpoint keeps more than what is under way |
+//! | `world` | a client's world by itself, saved, loaded and stepped again, comes to something else |
+//!
+//! The last one is no type: it is looked at after each session, with the bots of its seed.
+
+mod bytes;
+mod convergence;
+mod divergence;
+mod history;
+mod memory;
+mod once;
+mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use bytes::Bytes;
+pub use convergence::{Calm, Convergence};
+pub use divergence::Divergence;
+pub use history::History;
+pub use memory::Memory;
+pub use once::Once;
+pub use samples::{Digests, Outcomes, Silence, Unexplained};
+
+use super::{Spied, Truth};
+use core::time::Duration;
+use foretell::session::Rules;
+use foretell::session::client::{Client, ClientConfig, ClientStats, Frame};
+use foretell::session::server::{Server, ServerConfig, ServerFrame};
+use foretell::time::{Instant, Tick};
+use foretell::world::{Difference, Entity, PlayerInput, RowKey, Schema, Tolerance, World, compare_row};
+
+/// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
+pub trait Check<W: World> {
+    /// Its name, for messages. A check that is added to a scenario takes the place of one that has its name.
+    fn name(&self) -> &'static str;
+
+    /// Looks at the server after an update.
+    ///
+    /// # Errors
+    /// What does not hold, in a sentence.
+    fn after_server(&mut self, seen: &ServerSeen<'_, W>) -> Result<(), String> {
+        let _ = seen;
+        Ok(())
+    }
+
+    /// Looks at a client after an update.
+    ///
+    /// # Errors
+    /// What does not hold, in a sentence.
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let _ = seen;
+        Ok(())
+    }
+}
+
+/// What does not change while a scenario runs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting {
+    /// What both ends agree on.
+    pub rules: Rules,
+    /// How every client decides.
+    pub client: ClientConfig,
+    /// How the server does.
+    pub server: ServerConfig,
+}
+
+/// What a check sees of a client.
+pub struct ClientSeen<'a, W: World> {
+    /// The virtual time.
+    pub now: Instant,
+    /// What the machine's clock shows, to present at.
+    pub local: Instant,
+    /// Which machine it is, in the order of their coming. A player who comes again has another one.
+    pub machine: usize,
+    /// The client.
+    pub client: &'a Client<Spied<W>>,
+    /// What its update did.
+    pub frame: &'a Frame<'a>,
+    /// Its counters.
+    pub stats: &'a ClientStats,
+    /// The ticks that it has asked inputs for since the update before, in order.
+    pub asked: &'a [Tick],
+    /// The ticks that its world was stepped through for the first time since the update before, in order.
+    pub stepped: &'a [Tick],
+    /// For how long nothing has gone wrong for this player: no fault, nobody came or went, no event.
+    pub quiet: Duration,
+    /// The same where jitter that lasts is part of the network, and goes wrong only when it begins and when it ends.
+    pub quiet_beside_jitter: Duration,
+    /// The server's states.
+    pub truth: &'a Truth,
+    /// What does not change.
+    pub setting: &'a Setting,
+}
+
+/// What a check sees of the server.
+pub struct ServerSeen<'a, W: World> {
+    /// The virtual time.
+    pub now: Instant,
+    /// The server.
+    pub server: &'a Server<Spied<W>>,
+    /// What its update did.
+    pub frame: &'a ServerFrame<'a>,
+    /// The ticks that its world was stepped through since the update before, in order.
+    pub stepped: &'a [Tick],
+    /// The inputs of these steps, in order.
+    pub applied: &'a [Applied<W::Input>],
+    /// How many players' machines are there.
+    pub machines: usize,
+    /// For how long nothing has gone wrong for anybody.
+    pub quiet: Duration,
+    /// What does not change.
+    pub setting: &'a Setting,
+}
+
+/// An input that the server's world was stepped with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Applied<I> {
+    /// In which tick.
+    pub tick: Tick,
+    /// What the step was told.
+    pub input: PlayerInput<I>,
+    /// What the player's bot has given for this tick, if it was asked.
+    pub given: Option<I>,
+}
+
+/// All checks, as they are when a scenario does not say otherwise.
+pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
+    vec![
+        Box::new(Outcomes),
+        Box::new(Once::default()),
+        Box::new(Digests::default()),
+        Box::new(Unexplained),
+        Box::new(Silence::default()),
+        Box::new(History::default()),
+        Box::new(Divergence::default()),
+        Box::new(Calm::default()),
+        Box::new(Convergence::default()),
+        Box::new(Bytes::default()),
+        Box::new(Memory::default()),
+    ]
+}
+
+/// Something for each machine, or for each player.
+#[derive(Clone, Debug)]
+struct Each<T>(Vec<T>);
+
+impl<T> Default for Each<T> {
+    fn default() -> Each<T> {
+        Each(Vec::new())
+    }
+}
+
+impl<T: Default> Each<T> {
+    fn of(&mut self, index: usize) -> &mut T {
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, T::default);
+        }
+        &mut self.0[index]
+    }
+}
+
+/// The first field in which two rows of an entity differ, as a sentence with the names of both sides.
+pub(super) fn difference(
+    schema: &Schema,
+    (key, tolerance): (RowKey, &Tolerance),
+    (ours, one): (&str, Option<&[u32]>),
+    (theirs, other): (&str, Option<&[u32]>),
+) -> Option<String> {
+    let found = compare_row(schema, key.component, one, other, tolerance)?;
+    Some(describe(schema, key.entity, &found, (ours, theirs)))
+}
+
+/// What is mostly behind a difference that nothing explains.
+pub(super) const SUSPECTS: &str = "the usual suspects: the order of a HashMap, a `sin` or `powf` of std that is another one \
+     elsewhere, a clock or random numbers in the step, something that one side alone does (`is_authority`, `first_time`, a \
+     setting), state that is neither saved nor published";
+
+/// A difference as a sentence.
+pub(super) fn describe(schema: &Schema, entity: Entity, found: &Difference, (ours, theirs): (&str, &str)) -> String {
+    let kind = schema.component(found.component);
+    let column = found.column.and_then(|index| kind.columns().nth(usize::from(index)));
+    let Some(column) = column else { return format!("{} {entity} exists on one side only", kind.name()) };
+    let lanes = usize::from(column.lanes).min(4);
+    let (one, other) = (&found.predicted[..lanes], &found.confirmed[..lanes]);
+    format!("{} {entity}, field `{}`: {ours} {one:?}, {theirs} {other:?}", kind.name(), column.name)
+}

@@ -1,0 +1,199 @@
+//! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
+
+use super::{Check, ClientSeen, Each, SUSPECTS, describe, difference};
+use core::time::Duration;
+use foretell::session::client::{Causes, ClientEvent, ClientState};
+use foretell::time::{Instant, Tick};
+use foretell::world::{Row, Tolerance, World};
+
+/// Every sample has exactly one outcome, in every update.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcomes;
+
+impl<W: World> Check<W> for Outcomes {
+    fn name(&self) -> &'static str {
+        "outcomes"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let outcomes = seen.stats.outcomes;
+        if outcomes.add_up() { Ok(()) } else { Err(format!("the outcomes of samples don't add up: {outcomes:?}")) }
+    }
+}
+
+/// What a client has as the server's state of a tick is the server's state of that tick, in every bit that the player
+/// may see; where the server tells of the nearest alone, of these.
+#[derive(Clone, Debug, Default)]
+pub struct Digests {
+    /// By machine: the newest snapshot that was looked at.
+    looked_at: Each<Option<Tick>>,
+}
+
+impl<W: World> Check<W> for Digests {
+    fn name(&self) -> &'static str {
+        "digests"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let Some((tick, rows)) = seen.client.newest_snapshot() else { return Ok(()) };
+        let looked_at = self.looked_at.of(seen.machine).replace(tick);
+        let (Some(player), Some(truth)) = (seen.client.player(), seen.truth.rows(tick)) else { return Ok(()) };
+        if looked_at == Some(tick) {
+            return Ok(());
+        }
+        let schema = &seen.setting.rules.schema;
+        let is_limited = seen.setting.server.nearest.is_some();
+        let is_told = |row: &Row<'_>| !is_limited || rows.words(row.key()).is_some();
+        let mut sent = truth.seen_by(schema, player).filter(is_told);
+        let named = rows.iter().find(|row| sent.next() != Some(*row)).map(|row| row.key());
+        let Some(key) = named.or_else(|| sent.next().map(|row| row.key())) else { return Ok(()) };
+        let sides = (("arrived as", rows.words(key)), ("the server's is", truth.words(key)));
+        let found = difference(schema, (key, &Tolerance::default()), sides.0, sides.1);
+        let found = found.unwrap_or_else(|| format!("{} is not meant for {player}, or missing", key.entity));
+        Err(format!("the snapshot of {tick:?} is not the server's state: {found}"))
+    }
+}
+
+/// Every correction has a cause, and none is a step that is not deterministic, or ends that differ. One without is a sign of state that is
+/// neither saved nor published, of a step that does not do the same on both ends, or of a client that has lost its way. In a world in which others move a player's entities also
+/// of what nobody could know in time: do [without](crate::harness::Scenario::without) it there.
+#[derive(Clone, Copy, Debug)]
+pub struct Unexplained;
+
+impl<W: World> Check<W> for Unexplained {
+    fn name(&self) -> &'static str {
+        "unexplained"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let apart = seen.frame.events.iter().find_map(|event| match event {
+            ClientEvent::EndsDiffer { since, tick } => Some((since, tick)),
+            _ => None,
+        });
+        if let Some((since, tick)) = apart {
+            return Err(format!(
+                "the two ends differ at {tick:?} and have agreed at {since:?}, with nobody's input and no event of the \
+                 server to explain it: {}",
+                what_differs(seen, *tick)
+            ));
+        }
+        let wrong = [Causes::NONDETERMINISM, Causes::ENDS_DIFFER];
+        let is_wrong = |causes: Causes| causes.is_unexplained() || wrong.iter().any(|cause| causes.contains(*cause));
+        let Some(corrected) = seen.frame.corrections.iter().find(|one| is_wrong(one.causes)) else {
+            return Ok(());
+        };
+        let sides = ("predicted", "the server's is");
+        let found =
+            corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
+        let found = found.unwrap_or_else(|| corrected.entity.to_string());
+        let why = if corrected.causes.is_unexplained() {
+            "has no cause"
+        } else if corrected.causes.contains(Causes::ENDS_DIFFER) {
+            "follows from a difference of the two ends"
+        } else {
+            "follows from a step that comes to something else when it is simulated again"
+        };
+        Err(format!("a correction at {:?} {why}: {found} ({SUSPECTS})", corrected.tick))
+    }
+}
+
+/// In what the state of `tick` differs between the ends of an exact session, and what that may come from.
+fn what_differs<W: World>(seen: &ClientSeen<'_, W>, tick: Tick) -> String {
+    let (Some(ours), Some(theirs)) = (seen.client.predicted(tick), seen.truth.rows(tick)) else {
+        return "their state is not remembered".into();
+    };
+    let named = ours.iter().chain(theirs.iter()).map(|row| row.key());
+    let differing = named.filter(|key| ours.words(*key) != theirs.words(*key));
+    // What one end alone has explains what else differs.
+    let Some(key) = differing.min_by_key(|key| (ours.words(*key).is_some(), *key)) else {
+        return "they have agreed again".into();
+    };
+    let (kind, entity) = (seen.setting.rules.schema.component(key.component).name(), key.entity);
+    if ours.words(key).is_none() {
+        return format!(
+            "only the authority has spawned {kind} {entity}; what a step does under is_authority() no client of an exact \
+             session can predict (ask Step::simulates)"
+        );
+    }
+    let sides = (("predicted", ours.words(key)), ("the server's is", theirs.words(key)));
+    let found = difference(&seen.setting.rules.schema, (key, &Tolerance::default()), sides.0, sides.1);
+    format!(
+        "{}. Only the authority did something (is_authority), or one end has other scenery, settings or versions",
+        found.unwrap_or_default()
+    )
+}
+
+/// Nothing that came is passed over in silence: when an update ends, the prediction of the newest sample's tick is what
+/// the sample says, within the tolerance; and while samples come to a playing client, one of them is compared or adopted
+/// now and then.
+#[derive(Clone, Debug)]
+pub struct Silence {
+    /// How long a playing client may get samples without comparing one. Default 2 s.
+    pub longest: Duration,
+    by_machine: Each<Compared>,
+}
+
+/// When samples were compared last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    last_update: Option<Instant>,
+    /// For how long the client has been playing since.
+    playing: Duration,
+    /// How many were compared or adopted, and how many had come then.
+    compared: u64,
+    received: u64,
+}
+
+impl Default for Silence {
+    fn default() -> Silence {
+        Silence { longest: Duration::from_secs(2), by_machine: Each::default() }
+    }
+}
+
+impl<W: World> Check<W> for Silence {
+    fn name(&self) -> &'static str {
+        "silence"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        self.check_waiting(seen)?;
+        let waits = seen.stats.outcomes.waiting > 0 || seen.frame.state != ClientState::Playing;
+        let (Some((tick, rows)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
+            return Ok(());
+        };
+        let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
+        let theirs = rows.iter().filter(|row| row.owner == player);
+        let ours = predicted.iter().filter(|row| rows.words(row.key()).is_none());
+        for key in theirs.chain(ours).map(|row| row.key()) {
+            let sides = (("predicted", predicted.words(key)), ("the server's is", rows.words(key)));
+            let compared = (key, &seen.setting.client.tolerance);
+            if let Some(found) = difference(&seen.setting.rules.schema, compared, sides.0, sides.1) {
+                return Err(format!("the sample of {tick:?} has come and was not corrected: {found}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Silence {
+    fn check_waiting<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let outcomes = seen.stats.outcomes;
+        let compared = outcomes.agreed + outcomes.corrected + outcomes.resync;
+        let state = self.by_machine.of(seen.machine);
+        let frame = state.last_update.replace(seen.now).map_or(Duration::ZERO, |last| seen.now.since(last));
+        if state.compared != compared || state.received == outcomes.received {
+            let last_update = state.last_update;
+            *state = Compared { last_update, playing: Duration::ZERO, compared, received: outcomes.received };
+            return Ok(());
+        }
+        if seen.frame.state == ClientState::Playing {
+            // A machine that slept did not play.
+            state.playing += frame.min(Duration::from_millis(250));
+        }
+        if state.playing <= self.longest {
+            return Ok(());
+        }
+        let (samples, ms) = (outcomes.received - state.received, state.playing.as_millis());
+        Err(format!("{samples} samples have come in {ms} ms, and none of them was compared"))
+    }
+}

@@ -1,0 +1,31 @@
+//! Whole sessions on virtual time: a server and any number of clients over simulated links, as a function of one seed
+//! and the inputs (DESIGN: priorities).
+//!
+//! For a game's own tests there is [`Scenario`]: it runs seeds with drawn faults, looks at every update with every
+//! [`check`], and reduces what fails to the fewest faults. [`sync_test`] looks at a world by itself. The lab, the sweeps
+//! and the tests of this crate drive the engine below, [`Simulation`].
+
+mod apply;
+pub mod check;
+mod failure;
+mod fault;
+mod figures;
+mod host;
+mod mix;
+mod run;
+mod scenario;
+mod shrink;
+mod simulation;
+mod spied;
+mod sync;
+
+pub use apply::{FaultStage, Faults};
+pub use failure::Failure;
+pub use fault::{Fault, MalformedFault, Schedule, Way, What, Who};
+pub use figures::{Figures, Spread};
+pub use host::{Host, HostOptions};
+pub use mix::FaultMix;
+pub use scenario::{BotView, Scenario, Summary};
+pub use simulation::{Driver, Leaving, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
+pub use spied::{Spied, Truth};
+pub use sync::{OutOfSync, Stepped, sync_test};

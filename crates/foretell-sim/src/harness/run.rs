@@ -1,0 +1,221 @@
+//! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
+
+use super::apply::{Disturbances, FaultStage, Faults};
+use super::check::{Applied, Check, ClientSeen, ServerSeen};
+use super::figures::{Figures, Gauge};
+use super::spied::{Shared, Spied, Truth};
+use super::{BotView, Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
+use crate::netsim::{Conditions, SplitMix64};
+use foretell::session::client::{Client, Frame};
+use foretell::session::server::{Server, ServerFrame};
+use foretell::time::{Instant, Tick};
+use foretell::world::{PlayerId, Rows, World};
+use std::collections::BTreeMap;
+
+/// Everything that a run is a function of, beside the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Plan {
+    pub seed: u64,
+    pub players: u8,
+    pub length_ms: u32,
+    pub schedule: Schedule,
+}
+
+/// What a check has found.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Found {
+    /// The name of the check, or what was expected.
+    pub check: String,
+    /// What does not hold.
+    pub what: String,
+    /// The virtual time.
+    pub at: Instant,
+    /// The player whose machine it was found at.
+    pub player: Option<u8>,
+}
+
+/// A run is looked at in slices of so much, to end it when something is found.
+const SLICE_MS: u32 = 250;
+/// For how many ticks the bots' inputs are remembered.
+const INPUTS_REMEMBERED: usize = 1024;
+
+/// Runs a plan. The figures, or the first thing that does not hold.
+pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figures, Found> {
+    let truth = Truth::new(&scenario.setting.rules.schema);
+    let (world, notes) = Spied::new((scenario.make)(), Some(truth));
+    let rules = scenario.setting.rules.clone();
+    let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
+    let mut watch = Watch {
+        scenario,
+        plan,
+        checks: scenario.fresh_checks(),
+        notes,
+        machines: Vec::new(),
+        of_player: BTreeMap::new(),
+        disturbances: Disturbances::of(&plan.schedule),
+        present: 0,
+        gauge: Gauge::default(),
+        applied: Vec::new(),
+        found: None,
+    };
+    let mut faults = Faults::new(plan.schedule.clone(), plan.players);
+    let within = |faults: &Faults| faults.next_ms().filter(|moment| *moment < plan.length_ms);
+    while let Some(moment) = within(&faults) {
+        faults.begin(&mut simulation, &mut watch);
+        faults.hold(&mut simulation, |_| Conditions::default());
+        watch.present = faults.present();
+        let until = within(&faults).unwrap_or(plan.length_ms);
+        let mut now = moment;
+        while now < until && watch.found.is_none() {
+            now = until.min(now + SLICE_MS);
+            simulation.run_until(Instant::from_micros(u64::from(now) * 1000), &mut watch);
+        }
+    }
+    match watch.found {
+        Some(found) => Err(found),
+        None => scenario.judge(watch.gauge.figures(), simulation.now()).and_then(|figures| {
+            scenario.look_at_world(plan.seed)?;
+            Ok(figures)
+        }),
+    }
+}
+
+/// Plays and looks on.
+struct Watch<'a, W: World> {
+    scenario: &'a Scenario<W>,
+    plan: &'a Plan,
+    checks: Vec<Box<dyn Check<W>>>,
+    /// Of the server's world.
+    notes: Shared<W::Input>,
+    machines: Vec<Machine<W>>,
+    of_player: BTreeMap<PlayerId, usize>,
+    disturbances: Disturbances,
+    /// How many machines are there.
+    present: usize,
+    gauge: Gauge,
+    /// Reused from one update of the server to the next.
+    applied: Vec<Applied<W::Input>>,
+    found: Option<Found>,
+}
+
+/// A player's machine.
+struct Machine<W: World> {
+    player: u8,
+    notes: Shared<W::Input>,
+    asked: Vec<Tick>,
+    /// What the bot sees: the client's player, and the rows as they are shown.
+    sees: (PlayerId, Rows),
+    /// By tick, modulo its length.
+    given: Vec<Option<(Tick, W::Input)>>,
+}
+
+impl<W: World> Machine<W> {
+    fn given(&self, tick: Tick) -> Option<W::Input> {
+        let given = self.given[tick.get() as usize % INPUTS_REMEMBERED].as_ref();
+        given.filter(|(of, _)| *of == tick).map(|(_, input)| *input)
+    }
+}
+
+impl<W: World> Watch<'_, W> {
+    fn note(&mut self, result: Result<(), (&'static str, String)>, at: Instant, player: Option<u8>) {
+        if let (Err((check, what)), None) = (result, &self.found) {
+            self.found = Some(Found { check: check.to_owned(), what, at, player });
+        }
+    }
+}
+
+impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
+    fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {
+        let (world, notes) = Spied::new((self.scenario.make)(), None);
+        let player = u8::try_from(player).unwrap_or(u8::MAX);
+        let given = (0..INPUTS_REMEMBERED).map(|_| None).collect();
+        let sees = (PlayerId::SERVER, Rows::new(&self.scenario.setting.rules.schema));
+        self.machines.push(Machine { player, notes, asked: Vec::new(), sees, given });
+        let client = self.scenario.setting.client;
+        PlayerOptions { client, host: HostOptions::at(60), conditions: Conditions::default(), world }
+    }
+
+    fn event(&mut self, world: &mut Spied<W>, number: u32) {
+        if let Some(event) = &self.scenario.event {
+            event(&mut world.world, &mut SplitMix64::new(u64::from(number)));
+        }
+    }
+}
+
+impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
+    fn input(&mut self, machine: usize, tick: Tick) -> W::Input {
+        let machine = &mut self.machines[machine];
+        let (player, rows) = &machine.sees;
+        let view = BotView { index: usize::from(machine.player), tick, player: *player, rows };
+        let input = self.scenario.input(self.plan.seed, &view);
+        machine.asked.push(tick);
+        machine.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
+        input
+    }
+
+    fn after_server(&mut self, now: Instant, server: &Server<Spied<W>>, frame: &ServerFrame<'_>) {
+        if self.found.is_some() {
+            return;
+        }
+        let mut notes = self.notes.borrow_mut();
+        let (stepped, inputs) = (core::mem::take(&mut notes.steps), core::mem::take(&mut notes.inputs));
+        drop(notes);
+        self.applied.clear();
+        self.applied.extend(inputs.iter().map(|(tick, input)| {
+            let machine = self.of_player.get(&input.player);
+            let given = machine.and_then(|machine| self.machines[*machine].given(*tick));
+            Applied { tick: *tick, input: *input, given }
+        }));
+        let seen = ServerSeen {
+            now,
+            server,
+            frame,
+            stepped: &stepped,
+            applied: &self.applied,
+            machines: self.present,
+            quiet: self.disturbances.quiet(None, now),
+            setting: &self.scenario.setting,
+        };
+        self.gauge.after_server(&seen);
+        let result =
+            self.checks.iter_mut().try_for_each(|check| check.after_server(&seen).map_err(|what| (check.name(), what)));
+        self.note(result, now, None);
+    }
+
+    fn after_client(&mut self, index: usize, at: Moment, client: &Client<Spied<W>>, frame: &Frame<'_>) {
+        if self.found.is_some() {
+            return;
+        }
+        let machine = &mut self.machines[index];
+        let player = machine.player;
+        if let Some(player) = client.player() {
+            self.of_player.insert(player, index);
+            machine.sees.0 = player;
+            machine.sees.1.clear();
+            client.present(at.local, |view| machine.sees.1.set_words(view.row()));
+        }
+        let asked = core::mem::take(&mut machine.asked);
+        let stepped = core::mem::take(&mut machine.notes.borrow_mut().steps);
+        let notes = self.notes.borrow();
+        let Some(truth) = &notes.truth else { return };
+        let seen = ClientSeen {
+            now: at.now,
+            local: at.local,
+            machine: index,
+            client,
+            frame,
+            stats: &client.stats(),
+            asked: &asked,
+            stepped: &stepped,
+            quiet: self.disturbances.quiet(Some(player), at.now),
+            quiet_beside_jitter: self.disturbances.quiet_beside_jitter(Some(player), at.now),
+            truth,
+            setting: &self.scenario.setting,
+        };
+        self.gauge.after_client(&seen);
+        let result =
+            self.checks.iter_mut().try_for_each(|check| check.after_client(&seen).map_err(|what| (check.name(), what)));
+        drop(notes);
+        self.note(result, at.now, Some(player));
+    }
+}

@@ -1,0 +1,47 @@
+//! What a recording and its replay are compared by: state and counters, in one number.
+
+use foretell::session::client::{Client, ClientStats, Outcomes};
+use foretell::session::server::{PeerStats, Server};
+use foretell::world::{Rows, World};
+
+/// FNV-1a over numbers.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Digest {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn mix(&mut self, numbers: &[u64]) {
+        for byte in numbers.iter().flat_map(|number| number.to_le_bytes()) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// The predicted rows of the present, what has come of the authority's samples, and what was sent.
+pub(super) fn client_digest<W: World>(client: &Client<W>) -> u64 {
+    let mut digest = Digest::new();
+    let rows = client.predicted(client.tick()).map_or(0, Rows::digest);
+    digest.mix(&[rows, u64::from(client.tick().get())]);
+    let stats: ClientStats = client.stats();
+    let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = stats.outcomes;
+    digest.mix(&[received, agreed, corrected, superseded, resync, asked, waiting]);
+    digest.mix(&[stats.corrections, stats.teleports, stats.rollbacks, stats.resimulated, stats.resyncs]);
+    digest.mix(&[stats.datagrams_received, stats.bytes_received, stats.refused, stats.substituted]);
+    digest.mix(&[stats.datagrams_sent, stats.inputs_sent, stats.bytes_sent, stats.speed.to_bits()]);
+    digest.0
+}
+
+/// The published rows, the players, and what came of their inputs.
+pub(super) fn server_digest<W: World>(server: &Server<W>) -> u64 {
+    let mut digest = Digest::new();
+    digest.mix(&[server.rows().digest(), u64::from(server.tick().get()), server.malformed()]);
+    for player in server.players() {
+        let Some(stats) = server.stats(player) else { continue };
+        let PeerStats { datagrams, inputs_applied, inputs_missed, inputs_late, ledger, .. } = *stats;
+        digest.mix(&[u64::from(player.get()), u64::from(server.is_lost(player)), datagrams, inputs_applied]);
+        digest.mix(&[inputs_missed, inputs_late, ledger.total(), stats.snapshots, stats.bytes]);
+    }
+    digest.0
+}

@@ -1,0 +1,317 @@
+//! How an endpoint was made and what it decides by itself, in a recording. One function for both directions each.
+
+use super::format::{stream_choice, stream_duration, stream_float, stream_long, stream_one_of};
+use core::time::Duration;
+use foretell::motion::{BySize, Correction, Decay};
+use foretell::session::client::{ClientConfig, ClientOrigin, Curve, InputDelay, Predict, Redundancy, Show};
+use foretell::session::server::ServerConfig;
+use foretell::session::{GapPolicy, Rules};
+use foretell::time::Instant;
+use foretell::wire::{Malformed, Stream};
+use foretell::world::{Input, Tolerance};
+
+/// A longer history than this is not made because a recording says so.
+const HORIZON_MAX: Duration = Duration::from_secs(60);
+
+/// How an endpoint was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Start {
+    /// In Hz.
+    pub tick_rate: u16,
+    /// Of the rules and the layout of the input.
+    pub rules_hash: u64,
+    pub made: Made,
+}
+
+/// Which endpoint it is, and what it was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Made {
+    Client { nonce: u64 },
+    Joined { player: u16, epoch: u8, now: Instant },
+    Server { epoch: u8, now: Instant },
+}
+
+impl Made {
+    pub(super) fn of_client(origin: ClientOrigin) -> Made {
+        match origin {
+            ClientOrigin::New { nonce } => Made::Client { nonce },
+            ClientOrigin::Joined { player, epoch, now } => Made::Joined { player: player.get(), epoch, now },
+        }
+    }
+}
+
+impl Start {
+    pub(super) fn new<I: Input>(rules: &Rules, made: Made) -> Start {
+        let tick_rate = rules.tick_rate.get();
+        Start { tick_rate, rules_hash: rules.hash_with::<I>(), made }
+    }
+
+    pub(super) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u16(&mut self.tick_rate)?;
+        if !(1..=1000).contains(&self.tick_rate) {
+            return Err(Malformed::OutOfRange("tick rate"));
+        }
+        stream.bits(&mut self.rules_hash, 64)?;
+        let number = match self.made {
+            Made::Client { .. } => 0,
+            Made::Joined { .. } => 1,
+            Made::Server { .. } => 2,
+        };
+        let (mut nonce, mut player, mut epoch, mut micros) = (0, 0, 0, 0);
+        match self.made {
+            Made::Client { nonce: given } => nonce = given,
+            Made::Joined { player: given, epoch: of, now } => (player, epoch, micros) = (given, of, now.micros()),
+            Made::Server { epoch: given, now } => (epoch, micros) = (given, now.micros()),
+        }
+        let number = stream_choice(stream, number, 3)?;
+        if number == 0 {
+            stream.bits(&mut nonce, 64)?;
+            self.made = Made::Client { nonce };
+            return Ok(());
+        }
+        stream.u16(&mut player)?;
+        stream.u8(&mut epoch)?;
+        stream_long(stream, &mut micros)?;
+        let now = Instant::from_micros(micros);
+        self.made = if number == 1 { Made::Joined { player, epoch, now } } else { Made::Server { epoch, now } };
+        Ok(())
+    }
+}
+
+/// What an endpoint decides by itself.
+pub(super) trait Config: Copy + PartialEq {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed>;
+}
+
+/// Those of either end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Settings {
+    Client(ClientConfig),
+    Server(ServerConfig),
+}
+
+impl Settings {
+    pub(super) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        match self {
+            Settings::Client(config) => config.stream(stream),
+            Settings::Server(config) => config.stream(stream),
+        }
+    }
+}
+
+impl Config for ClientConfig {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let ClientConfig {
+            send_interval,
+            redundancy,
+            horizon,
+            checkpoint_interval,
+            tolerance,
+            correction,
+            resimulation_budget,
+            show,
+            predict,
+            curve,
+            input_delay,
+            late_inputs_max,
+            lead_max_ms,
+            late_snapshots_max,
+            playout_wait_max_ms,
+        } = self;
+        stream.u32(send_interval)?;
+        stream_redundancy(stream, redundancy)?;
+        stream_duration(stream, horizon)?;
+        *horizon = (*horizon).min(HORIZON_MAX);
+        stream.u32(checkpoint_interval)?;
+        stream_tolerance(stream, tolerance)?;
+        let mut hides = correction.is_some();
+        stream.bool(&mut hides)?;
+        let mut how = correction.unwrap_or_default();
+        if hides {
+            stream_correction(stream, &mut how)?;
+        }
+        *correction = hides.then_some(how);
+        stream.u32(resimulation_budget)?;
+        stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
+        stream_predict(stream, predict)?;
+        stream_one_of(stream, curve, &Curve::ALL)?;
+        stream_input_delay(stream, input_delay)?;
+        stream_float(stream, late_inputs_max)?;
+        stream.optional(lead_max_ms, |stream, ms| stream.u32(ms))?;
+        stream_float(stream, late_snapshots_max)?;
+        stream.u32(playout_wait_max_ms)
+    }
+}
+
+impl Config for ServerConfig {
+    fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
+            self;
+        stream.u32(snapshot_interval)?;
+        let (number, mut ticks) = match *gap {
+            GapPolicy::Hold => (0, 0),
+            GapPolicy::RepeatLast { ticks } => (1, ticks),
+            GapPolicy::Neutral => (2, 0),
+        };
+        let number = stream_choice(stream, number, 3)?;
+        stream.u32(&mut ticks)?;
+        *gap = match number {
+            0 => GapPolicy::Hold,
+            1 => GapPolicy::RepeatLast { ticks },
+            _ => GapPolicy::Neutral,
+        };
+        stream.bool(relay_inputs)?;
+        stream.u16(players_max)?;
+        stream_duration(stream, timeout)?;
+        stream_duration(stream, keep_lost)?;
+        stream.u16(held_max)?;
+        stream.optional(nearest, |stream, most| stream.u16(most))
+    }
+}
+
+fn stream_predict(stream: &mut impl Stream, predict: &mut Predict) -> Result<(), Malformed> {
+    let (number, mut radii) = match *predict {
+        Predict::Own => (0, [0.0; 2]),
+        Predict::Everyone => (1, [0.0; 2]),
+        Predict::Near { within_m, until_m } => (2, [within_m, until_m]),
+    };
+    let number = stream_choice(stream, number, 3)?;
+    if number == 2 {
+        radii.iter_mut().try_for_each(|radius| stream_float(stream, radius))?;
+    }
+    *predict = match number {
+        0 => Predict::Own,
+        1 => Predict::Everyone,
+        _ => Predict::Near { within_m: radii[0], until_m: radii[1] },
+    };
+    Ok(())
+}
+
+fn stream_redundancy(stream: &mut impl Stream, redundancy: &mut Redundancy) -> Result<(), Malformed> {
+    let mut limit = match *redundancy {
+        Redundancy::None => None,
+        Redundancy::Unacknowledged { limit } => Some(limit),
+    };
+    stream.optional(&mut limit, |stream, limit| stream.u32(limit))?;
+    *redundancy = limit.map_or(Redundancy::None, |limit| Redundancy::Unacknowledged { limit });
+    Ok(())
+}
+
+fn stream_input_delay(stream: &mut impl Stream, delay: &mut InputDelay) -> Result<(), Malformed> {
+    let (mut ticks, mut above) = match *delay {
+        InputDelay::Ticks(ticks) => (ticks, None),
+        InputDelay::AboveRtt { rtt, ticks_max } => (ticks_max, Some(rtt)),
+    };
+    stream.u32(&mut ticks)?;
+    stream.optional(&mut above, stream_duration)?;
+    *delay = match above {
+        None => InputDelay::Ticks(ticks),
+        Some(rtt) => InputDelay::AboveRtt { rtt, ticks_max: ticks },
+    };
+    Ok(())
+}
+
+fn stream_tolerance(stream: &mut impl Stream, tolerance: &mut Tolerance) -> Result<(), Malformed> {
+    let Tolerance { position_sqr_m, rotation, velocity_sqr, angular_velocity_sqr, plain } = tolerance;
+    for float in [position_sqr_m, rotation, velocity_sqr, angular_velocity_sqr] {
+        stream_float(stream, float)?;
+    }
+    stream.bool(plain)
+}
+
+fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> Result<(), Malformed> {
+    let Correction { decay, snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees } = correction;
+    let mut constant = matches!(decay, Decay::Constant(_));
+    stream.bool(&mut constant)?;
+    let (mut by_size, mut rate) = match *decay {
+        Decay::BySize(by_size) => (by_size, 0.0),
+        Decay::Constant(rate) => (BySize::default(), rate),
+    };
+    if constant {
+        stream_float(stream, &mut rate)?;
+        *decay = Decay::Constant(rate);
+    } else {
+        let BySize { slow_per_s, near_m, fast_per_s, far_m, along_motion, moving_mps } = &mut by_size;
+        for float in [slow_per_s, near_m, fast_per_s, far_m, along_motion, moving_mps] {
+            stream_float(stream, float)?;
+        }
+        *decay = Decay::BySize(by_size);
+    }
+    for float in [snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees] {
+        stream_float(stream, float)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretell::wire::{BitReader, BitWriter};
+
+    /// What comes of it when it is written and read over something else.
+    fn round_trip<C: Config>(mut written: C, mut read: C) -> C {
+        let mut bytes = Vec::new();
+        written.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
+        let mut reader = BitReader::new(&bytes);
+        read.stream(&mut reader).expect("it was just written");
+        reader.finish().expect("nothing is left");
+        read
+    }
+
+    #[test]
+    fn every_setting_of_a_client_comes_back_as_it_went() {
+        let plain = ClientConfig::default();
+        let other = ClientConfig {
+            send_interval: 3,
+            redundancy: Redundancy::Unacknowledged { limit: 9 },
+            horizon: Duration::from_micros(1_234_567),
+            checkpoint_interval: 11,
+            tolerance: Tolerance { velocity_sqr: 0.5, ..Tolerance::article() },
+            correction: Some(Correction { snap_seconds: 0.1, smallest_degrees: 3.0, ..Correction::article() }),
+            resimulation_budget: 7,
+            show: Show::Ahead,
+            predict: Predict::Everyone,
+            curve: Curve::VelocityBlending,
+            input_delay: InputDelay::AboveRtt { rtt: Duration::from_millis(99), ticks_max: 5 },
+            late_inputs_max: 0.03,
+            lead_max_ms: Some(250),
+            late_snapshots_max: 0.04,
+            playout_wait_max_ms: 99,
+        };
+        let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
+        let correction = Some(Correction { decay: Decay::BySize(by_size), ..Correction::default() });
+        let third = ClientConfig {
+            redundancy: Redundancy::None,
+            predict: Predict::Near { within_m: 3.5, until_m: 4.25 },
+            show: Show::Newest,
+            correction,
+            ..plain
+        };
+        let fourth = ClientConfig { correction: None, ..plain };
+        for config in [plain, other, third, fourth] {
+            for over in [plain, other, third, fourth] {
+                assert_eq!(round_trip(config, over), config);
+            }
+        }
+    }
+
+    #[test]
+    fn every_setting_of_a_server_comes_back_as_it_went() {
+        let with = |gap| ServerConfig {
+            snapshot_interval: 5,
+            gap,
+            relay_inputs: true,
+            players_max: 65_535,
+            timeout: Duration::from_millis(1),
+            keep_lost: Duration::from_secs(1 << 33),
+            held_max: 3,
+            nearest: Some(300),
+        };
+        let policies = [GapPolicy::Hold, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
+        for config in policies.map(with) {
+            assert_eq!(round_trip(config, ServerConfig::default()), config);
+        }
+        let for_ever = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
+        assert!(round_trip(for_ever, ServerConfig::default()).timeout > Duration::from_secs(1 << 40));
+    }
+}

@@ -1,0 +1,324 @@
+//! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
+
+use super::{Field, PlayerId, Scalar};
+use core::ops::Range;
+use std::borrow::Cow;
+
+/// The most words that one row may have: 64, room for 64 f32 or 32 f64.
+pub const ROW_WORDS_MAX: usize = 64;
+
+/// What a column means to comparison, interpolation and correction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Meaning {
+    /// Nothing in particular: compared by its bits, held between snapshots.
+    #[default]
+    Plain,
+    /// A position in metres, 1 to 3 lanes of f32 or f64. Blended between snapshots; the visual offset is added to it.
+    Position,
+    /// A unit quaternion, 4 lanes in the order x, y, z, w.
+    Rotation,
+    /// The velocity of the position, in metres per second.
+    Velocity,
+    /// The angular velocity in radians per second.
+    AngularVelocity,
+    /// Any other quantity that goes from value to value without steps, such as fuel, a charge or a colour: lanes of f32 or
+    /// f64. Compared as a plain one, and shown on the straight line between two snapshots, so that it never leaves what
+    /// was told; beyond the newest it is held, and so it is where the curve holds the whole entity. An angle that wraps has
+    /// to be told as its sine and cosine.
+    Blended,
+}
+
+/// Who gets the rows of a component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Audience {
+    /// Every player.
+    #[default]
+    All,
+    /// Only the player to whom it belongs.
+    Owner,
+}
+
+impl Audience {
+    /// Whether `player` gets what belongs to `owner`.
+    pub fn includes(self, player: PlayerId, owner: PlayerId) -> bool {
+        match self {
+            Audience::All => true,
+            Audience::Owner => player == owner,
+        }
+    }
+}
+
+/// Who may write a field of an entity that a client has authority over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Writer {
+    /// The server alone.
+    #[default]
+    Server,
+    /// The client that has the authority.
+    Owner,
+}
+
+/// One field of a row: `lanes` values of one scalar type.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct Column {
+    /// Its name, for messages.
+    pub name: Cow<'static, str>,
+    /// The type of each lane.
+    pub scalar: Scalar,
+    /// How many lanes, 1 to 64.
+    pub lanes: u8,
+    /// What it means.
+    pub meaning: Meaning,
+    /// Who may write it.
+    pub writer: Writer,
+}
+
+impl Column {
+    /// The column of a field of type `T`, which the server alone writes.
+    pub fn of<T: Field>(name: &'static str, meaning: Meaning) -> Column {
+        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning, writer: Writer::Server }
+    }
+
+    /// The same, written by the client that has authority over the entity.
+    #[must_use]
+    pub fn by_owner(self) -> Column {
+        Column { writer: Writer::Owner, ..self }
+    }
+
+    /// How many words it takes in a row.
+    pub fn words(&self) -> usize {
+        self.scalar.words() * usize::from(self.lanes)
+    }
+
+    /// Reads lane `lane` as a number, from the words of this column: exact for all but 64-bit integers above 2^53.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    #[expect(clippy::cast_precision_loss, reason = "stated above")]
+    pub fn lane(&self, words: &[u32], lane: usize) -> f64 {
+        let words = &words[lane * self.scalar.words()..];
+        match self.scalar {
+            Scalar::F32 => f64::from(f32::get(words)),
+            Scalar::F64 => f64::get(words),
+            Scalar::Unsigned(64) => u64::get(words) as f64,
+            Scalar::Signed(64) => i64::get(words) as f64,
+            Scalar::Signed(8) => f64::from(i8::get(words)),
+            Scalar::Signed(16) => f64::from(i16::get(words)),
+            Scalar::Signed(_) => f64::from(i32::get(words)),
+            Scalar::Bool | Scalar::Unsigned(_) => f64::from(words[0]),
+        }
+    }
+
+    /// Writes a number into lane `lane` of a floating-point column; leaves any other column as it is.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    #[expect(clippy::cast_possible_truncation, reason = "an f32 column holds an f32")]
+    pub fn set_lane(&self, words: &mut [u32], lane: usize, value: f64) {
+        let words = &mut words[lane * self.scalar.words()..];
+        match self.scalar {
+            Scalar::F32 => (value as f32).put(words),
+            Scalar::F64 => value.put(words),
+            _ => {}
+        }
+    }
+
+    /// The first lanes as numbers, zero beyond the last one.
+    pub fn lanes<const N: usize>(&self, words: &[u32]) -> [f64; N] {
+        let count = usize::from(self.lanes);
+        if self.scalar == Scalar::F32 {
+            return core::array::from_fn(
+                |lane| if lane < count { f64::from(f32::from_bits(words[lane])) } else { 0.0 },
+            );
+        }
+        core::array::from_fn(|lane| if lane < count { self.lane(words, lane) } else { 0.0 })
+    }
+
+    fn check(&self) {
+        let fits = match self.meaning {
+            Meaning::Plain => true,
+            Meaning::Blended => self.scalar.is_float(),
+            Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
+            _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
+        };
+        assert!(
+            fits,
+            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64",
+            self.name, self.meaning
+        );
+    }
+}
+
+/// A column of a position or rotation, and that of its velocity: the first velocity is that of the first position, and so on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Moving {
+    /// Which columns.
+    pub column: usize,
+    pub velocity: Option<usize>,
+}
+
+/// One component: its name, its columns, and where each lies in a row.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct ComponentSchema {
+    name: Cow<'static, str>,
+    columns: Vec<(usize, Column)>,
+    words: usize,
+    audience: Audience,
+    pub(super) speed_max_mm_s: u32,
+    /// The words of its velocities.
+    velocities: Vec<Range<usize>>,
+    moving: Vec<Moving>,
+    has_pose: bool,
+}
+
+impl ComponentSchema {
+    /// A component with these columns, in this order.
+    ///
+    /// # Panics
+    /// When a row would have more than [`ROW_WORDS_MAX`] words, or a column's type does not fit its meaning.
+    pub fn new(name: &'static str, columns: Vec<Column>, audience: Audience) -> ComponentSchema {
+        let mut words = 0;
+        let columns: Vec<_> = columns
+            .into_iter()
+            .map(|column| {
+                column.check();
+                let at = words;
+                words += column.words();
+                (at, column)
+            })
+            .collect();
+        assert!(words <= ROW_WORDS_MAX, "{name}: a row of {words} words; at most {ROW_WORDS_MAX} are possible");
+        let is_velocity = |column: &Column| matches!(column.meaning, Meaning::Velocity | Meaning::AngularVelocity);
+        let velocities = columns.iter().filter(|(_, column)| is_velocity(column));
+        let velocities = velocities.map(|(at, column)| *at..at + column.words()).collect();
+        let moving = moving(&columns);
+        let has_pose = |column: &Column| matches!(column.meaning, Meaning::Position | Meaning::Rotation);
+        let has_pose = columns.iter().any(|(_, column)| has_pose(column));
+        ComponentSchema {
+            name: Cow::Borrowed(name),
+            columns,
+            words,
+            audience,
+            speed_max_mm_s: 0,
+            velocities,
+            moving,
+            has_pose,
+        }
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many words a row has.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Who gets its rows.
+    pub fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// The fastest that a client may move an entity with this component while it has authority over it, in m/s; `None` (the
+    /// default) where the game states no bound.
+    pub fn speed_max(&self) -> Option<f64> {
+        (self.speed_max_mm_s > 0).then(|| f64::from(self.speed_max_mm_s) / 1000.0)
+    }
+
+    /// Whether a client may have authority over it: it has a field that the owner writes.
+    pub fn is_shared(&self) -> bool {
+        self.columns().any(|column| column.writer == Writer::Owner)
+    }
+
+    /// Whether it says where or how its entity stands: it has a position or a rotation.
+    pub fn has_pose(&self) -> bool {
+        self.has_pose
+    }
+
+    /// The columns of positions and rotations, in order, each with that of its velocity.
+    pub(crate) fn moving(&self) -> &[Moving] {
+        &self.moving
+    }
+
+    /// A column with the place of its first word in a row.
+    pub(crate) fn column_at(&self, index: usize) -> (usize, &Column) {
+        let (place, column) = &self.columns[index];
+        (*place, column)
+    }
+
+    /// Whether a row says that nothing of it moves: the words of its velocities are all zero.
+    pub(crate) fn says_no_velocity(&self, row: &[u32]) -> bool {
+        self.velocities.iter().all(|words| row[words.start..words.end].iter().all(|word| *word == 0))
+    }
+
+    /// Copies what the owner writes from one row into another.
+    pub(crate) fn copy_owned(&self, from: &[u32], into: &mut [u32]) {
+        for (place, column) in self.places().filter(|(_, column)| column.writer == Writer::Owner) {
+            let range = place..place + column.words();
+            into[range.clone()].copy_from_slice(&from[range]);
+        }
+    }
+
+    /// The columns in order.
+    pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().map(|(_, column)| column)
+    }
+
+    /// Each column with its words in `row`, in order.
+    pub fn fields<'a>(&'a self, row: &'a [u32]) -> impl Iterator<Item = (&'a Column, &'a [u32])> {
+        self.columns.iter().map(move |(at, column)| (column, &row[*at..*at + column.words()]))
+    }
+
+    /// The first column of this meaning with its words in `row`.
+    pub fn field<'a>(&'a self, meaning: Meaning, row: &'a [u32]) -> Option<(&'a Column, &'a [u32])> {
+        self.fields(row).find(|(column, _)| column.meaning == meaning)
+    }
+
+    /// The column of this meaning that has `nth` of the same before it, with the place of its first word in a row: a
+    /// second velocity is that of the second position.
+    pub fn nth(&self, meaning: Meaning, nth: usize) -> Option<(usize, &Column)> {
+        self.places().filter(|(_, column)| column.meaning == meaning).nth(nth)
+    }
+
+    /// Each column with the place of its first word in a row.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().map(|(at, column)| (*at, column))
+    }
+
+    /// How many bits each word of a row takes on the wire, in order; `len == words()`.
+    pub fn word_bits(&self) -> Vec<u8> {
+        word_bits(self.columns())
+    }
+}
+
+fn moving(columns: &[(usize, Column)]) -> Vec<Moving> {
+    let nth_of = |meaning: Meaning, nth: usize| {
+        let found = columns.iter().enumerate().filter(|(_, (_, column))| column.meaning == meaning);
+        found.map(|(index, _)| index).nth(nth)
+    };
+    let (mut positions, mut rotations) = (0, 0);
+    let moving = columns.iter().enumerate().filter_map(|(index, (_, column))| {
+        let (count, of_velocity) = match column.meaning {
+            Meaning::Position => (&mut positions, Meaning::Velocity),
+            Meaning::Rotation => (&mut rotations, Meaning::AngularVelocity),
+            _ => return None,
+        };
+        let velocity = nth_of(of_velocity, *count);
+        *count += 1;
+        Some(Moving { column: index, velocity })
+    });
+    moving.collect()
+}
+
+/// How many bits each word of these columns takes on the wire, in order.
+pub fn word_bits<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<u8> {
+    columns
+        .flat_map(|column| {
+            let words = column.words();
+            let bits = column.scalar.bits().min(32);
+            core::iter::repeat_n(bits, words)
+        })
+        .collect()
+}

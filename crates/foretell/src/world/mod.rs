@@ -1,0 +1,34 @@
+//! What a game is to the netcode: entities, the components that they consist of, and the step that moves them.
+//!
+//! Knows no bytes, no network and no history. Invariant: `load(save(w))` then `step` equals never having saved.
+
+mod compare;
+mod component;
+mod component_rows;
+mod effect;
+mod entity;
+mod entry;
+mod field;
+mod predicted;
+mod row;
+mod rows;
+mod schema;
+mod states;
+mod step;
+mod table;
+mod world_part;
+
+pub use compare::{Difference, Tolerance, compare_row};
+pub use component::{Audience, Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Writer, word_bits};
+pub(crate) use effect::StepOutput;
+pub use effect::{Effect, EffectKind};
+pub use entity::{ComponentId, Entity, Owned, PlayerId, RowKey};
+pub use entry::{Mut, Ref};
+pub use field::{Field, Input, Part, Scalar, State, Text};
+pub use predicted::Predicted;
+pub use row::{RemovedRow, Row};
+pub use rows::Rows;
+pub use schema::Schema;
+pub use step::{InputStatus, PlayerInput, Role, Roles, Side, Simulate, Step, World};
+pub use table::Table;
+pub use world_part::{SavedTable, WorldPart};

@@ -1,0 +1,397 @@
+//! Rows: the replicated state of entities as tables of 32-bit words, one table per component.
+
+use super::component_rows::{ComponentRows, component_id};
+use super::{Audience, ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
+use core::any::TypeId;
+use core::ops::Range;
+
+/// The rows of a set of entities, sorted by component and then by entity, and the keys of those that were removed.
+///
+/// A world *publishes* into one (what it does not name is unchanged) and *adopts* from one (what is not named stays).
+/// Histories, comparison and replication work on rows and know nothing of the user's types.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    tables: Vec<ComponentRows>,
+    removed: Vec<RemovedRow>,
+    changed: Vec<RowKey>,
+}
+
+impl Clone for Rows {
+    fn clone(&self) -> Rows {
+        Rows { tables: self.tables.clone(), removed: self.removed.clone(), changed: self.changed.clone() }
+    }
+
+    // By hand, as the derived one would allocate anew.
+    fn clone_from(&mut self, from: &Rows) {
+        self.tables.clone_from(&from.tables);
+        self.removed.clone_from(&from.removed);
+        self.changed.clone_from(&from.changed);
+    }
+}
+
+impl Rows {
+    /// No rows yet, of the components in `schema`.
+    pub fn new(schema: &Schema) -> Rows {
+        let table = |(index, component): (usize, &super::ComponentSchema)| ComponentRows {
+            words: component.words(),
+            of: schema.type_of(component_id(index)),
+            entities: Vec::new(),
+            owners: Vec::new(),
+            data: Vec::new(),
+        };
+        Rows { tables: schema.components().iter().enumerate().map(table).collect(), ..Rows::default() }
+    }
+
+    /// Sets the state of an entity: creates or overwrites the rows of the components that it has, and removes those of its
+    /// type that it has not.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn set<S: State>(&mut self, of: Owned, state: &S) {
+        self.set_from(self.first_of::<S>(), of, state);
+    }
+
+    /// The same, where the first component of the type is known.
+    pub(super) fn set_from<S: State>(&mut self, first: usize, of: Owned, state: &S) {
+        for (nth, component) in (first..first + S::COMPONENTS).map(component_id).enumerate() {
+            let mut words = [0; super::ROW_WORDS_MAX];
+            let words = &mut words[..self.tables[usize::from(component.0)].words];
+            if state.write(nth, words) {
+                self.set_words(Row { component, entity: of.entity, owner: of.owner, words });
+            } else {
+                self.remove(RowKey { component, entity: of.entity });
+            }
+        }
+    }
+
+    /// Which component is the first of this type of state; the others follow it.
+    pub(super) fn first_of<S: State>(&self) -> usize {
+        let is_it = |table: &&ComponentRows| table.of.is_some_and(|known| known.of == TypeId::of::<S>());
+        let found = self.tables.iter().find(is_it).and_then(|table| table.of);
+        found.unwrap_or_else(|| panic!("{} is not in the session's schema", core::any::type_name::<S>())).first
+    }
+
+    /// How many entities have a state of this type, of which the first component is known.
+    pub(super) fn count_of<S: State>(&self, first: usize) -> usize {
+        let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
+        self.tables[first..last].iter().map(|table| table.entities.len()).sum()
+    }
+
+    /// Sets a row, creating it where there is none.
+    ///
+    /// # Panics
+    /// When it does not have as many words as its component, or the schema has no such component.
+    pub fn set_words(&mut self, row: Row<'_>) {
+        let mut anywhere = usize::MAX;
+        self.set_near(row, &mut anywhere);
+    }
+
+    /// The same of one row after another, ascending: `next` is where the row is, if it is there, and becomes where the next
+    /// one is.
+    pub(crate) fn set_near(&mut self, row: Row<'_>, next: &mut usize) {
+        let table = &mut self.tables[usize::from(row.component.0)];
+        let found = table.find_from(*next, row.entity);
+        let (Ok(index) | Err(index)) = found;
+        *next = index + 1;
+        match found {
+            Ok(index) if table.row(index) == row.words && table.owners[index] == row.owner => return,
+            Ok(_) => {}
+            Err(index) => table.insert(index, row.owned()),
+        }
+        table.row_mut(index).copy_from_slice(row.words);
+        table.owners[index] = row.owner;
+        self.changed.push(row.key());
+    }
+
+    /// Removes a row, and names it among the [`removed`](Rows::removed); does nothing where there is none.
+    pub fn remove(&mut self, key: RowKey) {
+        let table = &mut self.tables[usize::from(key.component.0)];
+        if let Ok(index) = table.find(key.entity) {
+            self.removed.push(RemovedRow { key, owner: table.owners[index] });
+            table.remove(index);
+        }
+    }
+
+    /// Removes all rows of an entity, and names them among the [`removed`](Rows::removed).
+    pub fn remove_entity(&mut self, entity: Entity) {
+        for component in (0..self.tables.len()).map(component_id) {
+            self.remove(RowKey { component, entity });
+        }
+    }
+
+    /// Removes all rows but those that `keep` names.
+    pub fn retain(&mut self, mut keep: impl FnMut(RowKey, Owned) -> bool) {
+        for (index, table) in self.tables.iter_mut().enumerate() {
+            let component = component_id(index);
+            let key = |of: Owned| RowKey { component, entity: of.entity };
+            let removed = &mut self.removed;
+            table.retain(|of| keep(key(of), of), |of| removed.push(RemovedRow { key: key(of), owner: of.owner }));
+        }
+    }
+
+    /// Names a row among the [`removed`](Rows::removed), whether it is there or not.
+    pub fn name_removed(&mut self, row: RemovedRow) {
+        self.remove(row.key);
+        if !self.removed.iter().any(|removed| removed.key == row.key) {
+            self.removed.push(row);
+        }
+    }
+
+    /// One row.
+    pub fn get(&self, key: RowKey) -> Option<Row<'_>> {
+        let index = usize::from(key.component.0);
+        let table = self.tables.get(index)?;
+        table.find(key.entity).ok().map(|at| table.at(index, at))
+    }
+
+    /// The words of one row after another, ascending: `next` is where the row is, if it is there, and becomes where the next
+    /// one is.
+    pub(crate) fn words_near(&self, key: RowKey, next: &mut usize) -> Option<&[u32]> {
+        let table = self.tables.get(usize::from(key.component.0))?;
+        let found = table.find_from(*next, key.entity);
+        let (Ok(index) | Err(index)) = found;
+        *next = index + usize::from(found.is_ok());
+        found.ok().map(|index| table.row(index))
+    }
+
+    /// The words of one row.
+    pub fn words(&self, key: RowKey) -> Option<&[u32]> {
+        let table = self.tables.get(usize::from(key.component.0))?;
+        table.find(key.entity).ok().map(|index| table.row(index))
+    }
+
+    /// The rows of an entity, ascending by component.
+    pub fn of(&self, entity: Entity) -> impl Iterator<Item = Row<'_>> {
+        let found = move |(component, table): (usize, &'_ ComponentRows)| Some((component, table.find(entity).ok()?));
+        let tables = &self.tables;
+        tables.iter().enumerate().filter_map(found).map(|(component, at)| tables[component].at(component, at))
+    }
+
+    /// Whether an entity has any row.
+    pub fn has(&self, entity: Entity) -> bool {
+        self.tables.iter().any(|table| table.find(entity).is_ok())
+    }
+
+    /// Whose an entity is; `None` where it has no row.
+    pub fn owner(&self, entity: Entity) -> Option<PlayerId> {
+        self.of(entity).next().map(|row| row.owner)
+    }
+
+    /// The state of an entity; `None` where it has none of this type, or not all that its type needs.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn state<S: State>(&self, entity: Entity) -> Option<S> {
+        let first = self.first_of::<S>();
+        let components = (first..first + S::COMPONENTS).map(component_id);
+        let mut rows = components.enumerate().filter_map(|(nth, component)| {
+            let words = self.words(RowKey { component, entity })?;
+            Some((nth, words))
+        });
+        let (nth, words) = rows.next()?;
+        let mut state = S::read(nth, words)?;
+        rows.for_each(|(nth, words)| state.adopt(nth, words));
+        Some(state)
+    }
+
+    /// Every entity that has a state of this type, with whose it is and its state. Ascending by entity, but those of an enum by
+    /// variant first.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn states<S: State>(&self) -> impl Iterator<Item = (Owned, S)> {
+        let first = self.first_of::<S>();
+        let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
+        let rows = (first..last).flat_map(|component| self.component(component_id(component)));
+        rows.filter_map(move |row| {
+            // Of an enum this row is all that there is.
+            let only = || S::read(usize::from(row.component.0) - first, row.words);
+            Some((row.owned(), if S::IS_CHOICE { only() } else { self.state(row.entity) }?))
+        })
+    }
+
+    /// Every row, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        let of_table = |(component, table): (usize, &'_ ComponentRows)| (component, table.entities.len());
+        let places = self.tables.iter().enumerate().map(of_table);
+        places.flat_map(move |(component, len)| (0..len).map(move |index| self.tables[component].at(component, index)))
+    }
+
+    /// The rows of one component, ascending by entity.
+    pub fn component(&self, component: ComponentId) -> impl ExactSizeIterator<Item = Row<'_>> {
+        let index = usize::from(component.0);
+        let table = &self.tables[index];
+        (0..table.entities.len()).map(move |at| table.at(index, at))
+    }
+
+    /// How many rows of a component there are.
+    pub(crate) fn count_rows(&self, component: ComponentId) -> usize {
+        self.tables[usize::from(component.0)].entities.len()
+    }
+
+    /// The `nth` row of a component.
+    pub(crate) fn nth_of(&self, component: ComponentId, nth: usize) -> Row<'_> {
+        let index = usize::from(component.0);
+        self.tables[index].at(index, nth)
+    }
+
+    /// Whether both have the same rows of the same owners, whatever stands in them.
+    pub(crate) fn has_same_keys(&self, other: &Rows) -> bool {
+        let is_same = |(one, other): (&ComponentRows, &ComponentRows)| {
+            one.entities == other.entities && one.owners == other.owners
+        };
+        self.tables.iter().zip(&other.tables).all(is_same)
+    }
+
+    /// Whether both have rows of the same entities in a component.
+    pub(crate) fn has_same_entities(&self, component: ComponentId, other: &Rows) -> bool {
+        let index = usize::from(component.0);
+        self.tables[index].entities == other.tables[index].entities
+    }
+
+    /// Whether the rows of a component in a range are, bit by bit, those of another from `other_start` on.
+    pub(crate) fn has_same_rows(
+        &self,
+        component: ComponentId,
+        range: Range<usize>,
+        other: &Rows,
+        other_start: usize,
+    ) -> bool {
+        let (one, other) = (&self.tables[usize::from(component.0)], &other.tables[usize::from(component.0)]);
+        let words = one.words;
+        let there = other_start..other_start + range.len();
+        other.entities.get(there.clone()) == one.entities.get(range.clone())
+            && other.owners[there.clone()] == one.owners[range.clone()]
+            && other.data[there.start * words..there.end * words] == one.data[range.start * words..range.end * words]
+    }
+
+    /// Every row that `player` may see, ascending.
+    pub fn seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = Row<'_>> {
+        self.places_seen_by(schema, player).map(|place| self.nth(place))
+    }
+
+    /// The places of the rows that `player` may see, ascending: each is the `nth` of all.
+    pub(crate) fn places_seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = usize> {
+        let mut first = 0;
+        self.tables.iter().zip(schema.components()).flat_map(move |(table, component)| {
+            let audience = component.audience();
+            let before = first;
+            first += table.entities.len();
+            let seen = move |index: &usize| audience.includes(player, table.owners[*index]);
+            (0..table.entities.len()).filter(seen).map(move |index| before + index)
+        })
+    }
+
+    /// The `nth` of all rows, ascending. Panics when there are fewer.
+    pub(crate) fn nth(&self, nth: usize) -> Row<'_> {
+        let mut index = nth;
+        for (component, table) in self.tables.iter().enumerate() {
+            if index < table.entities.len() {
+                return table.at(component, index);
+            }
+            index -= table.entities.len();
+        }
+        panic!("there is no row {nth}");
+    }
+
+    /// Becomes `before` without what is `gone` (ascending), and with the rows of `now` in the place of its own.
+    pub(crate) fn merge(&mut self, before: &Rows, gone: &[RowKey], now: &Rows) {
+        for (component, table) in self.tables.iter_mut().enumerate() {
+            table.merge(component, &before.tables[component], gone, &now.tables[component]);
+        }
+        self.settle();
+    }
+
+    /// Whether others may see any row of `player`.
+    pub(crate) fn shows_others(&self, schema: &Schema, player: PlayerId) -> bool {
+        let tables = self.tables.iter().zip(schema.components());
+        let mut shown = tables.filter(|(_, component)| component.audience() == Audience::All);
+        shown.any(|(table, _)| table.owners.contains(&player))
+    }
+
+    /// The rows that were removed since the last [`settle`](Rows::settle), in the order of removal.
+    pub fn removed(&self) -> &[RemovedRow] {
+        &self.removed
+    }
+
+    /// The rows whose words or owner changed since the last [`settle`](Rows::settle), in the order of change; one that
+    /// changed twice stands twice.
+    pub fn changed(&self) -> &[RowKey] {
+        &self.changed
+    }
+
+    /// Forgets what was changed and removed; the rows stay.
+    pub fn settle(&mut self) {
+        self.removed.clear();
+        self.changed.clear();
+    }
+
+    /// Forgets everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.tables.iter_mut().for_each(ComponentRows::clear);
+        self.settle();
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.tables.iter().map(|table| table.entities.len()).sum()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.tables.iter().all(|table| table.entities.is_empty())
+    }
+
+    /// Becomes a copy of the rows of `from` (not of what changed in it); allocates only to grow.
+    pub fn copy_rows(&mut self, from: &Rows) {
+        self.tables.clone_from(&from.tables);
+        self.settle();
+    }
+
+    /// Becomes a copy of the rows of predicted entities.
+    pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
+        if predicted.has_all() {
+            return self.copy_rows(from);
+        }
+        for (component, (table, from)) in self.tables.iter_mut().zip(&from.tables).enumerate() {
+            table.clear();
+            for (index, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
+                if predicted.contains(Owned { entity: *entity, owner: *owner }) {
+                    table.push(from.at(component, index));
+                }
+            }
+        }
+        self.settle();
+    }
+
+    /// How many rows of predicted entities there are.
+    pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
+        if predicted.has_all() {
+            return self.len() as u64;
+        }
+        self.iter().filter(|row| predicted.contains(row.owned())).count() as u64
+    }
+
+    /// Forgets the rows of predicted entities, and that any was removed.
+    pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
+        for table in &mut self.tables {
+            table.retain(|of| !predicted.contains(of), |_| {});
+        }
+        self.removed.retain(|row| !predicted.contains(row.owned()));
+    }
+
+    /// A hash of all rows (FNV-1a over entities, owners and words): equal rows have equal digests on every platform.
+    pub fn digest(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut mix = |word: u32| {
+            for byte in word.to_le_bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for row in self.iter() {
+            row.name_words().into_iter().for_each(&mut mix);
+            row.words.iter().copied().for_each(&mut mix);
+        }
+        hash
+    }
+}

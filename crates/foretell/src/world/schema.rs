@@ -1,0 +1,128 @@
+//! The schema: all components of a game, and the types of state that they are of.
+
+use super::component_rows::component_id;
+use super::{ComponentId, ComponentSchema, Entity, RowKey, State};
+use core::any::TypeId;
+use core::hash::{Hash, Hasher};
+
+/// All components of a game, by [`ComponentId`], with the types of state that they are of. Both ends must have the same
+/// one. A world that is derived has its own: `World::schema`.
+///
+/// ```
+/// # use foretell::{Schema, State};
+/// # #[derive(State, Clone, Copy)]
+/// # struct Cube { #[state(position)] at: [f32; 3] }
+/// # #[derive(State, Clone, Copy)]
+/// # struct Score { points: u32 }
+/// let schema = Schema::of::<Cube>().with::<Score>();
+/// assert_eq!(schema.components()[1].name(), "Score");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Schema {
+    components: Vec<ComponentSchema>,
+    /// Of each component.
+    types: Vec<TypeOfState>,
+}
+
+/// The type of state that a component is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TypeOfState {
+    pub of: TypeId,
+    /// The place of its first component.
+    pub first: usize,
+    pub is_choice: bool,
+}
+
+/// Types have other hashes on each platform, and are no part of what both ends have to agree on.
+impl Hash for Schema {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.components.hash(state);
+    }
+}
+
+impl Schema {
+    /// The components of one type of state.
+    pub fn of<S: State>() -> Schema {
+        Schema::default().with::<S>()
+    }
+
+    /// The same, and after them those of another type of state.
+    ///
+    /// # Panics
+    /// When the type is there already, or there would be more than 256 components.
+    #[must_use]
+    pub fn with<S: State>(mut self) -> Schema {
+        let (first, name) = (self.components.len(), core::any::type_name::<S>());
+        let of = TypeId::of::<S>();
+        assert!(
+            self.first_of::<S>().is_none(),
+            "{name} stands twice in the schema: give the second table a type of its own"
+        );
+        self.components.extend(S::components());
+        self.types.resize(self.components.len(), TypeOfState { of, first, is_choice: S::IS_CHOICE });
+        assert!(self.components.len() <= 256, "a schema has at most 256 components");
+        self
+    }
+
+    /// The same, with a bound for how fast a client may move entities with the components of `S` while it has authority over
+    /// them: `mps` m/s, in steps of 1 mm/s, above 0. What is faster the server holds back.
+    ///
+    /// # Panics
+    /// When the schema has no such type of state, or the bound is not above 0.
+    #[must_use]
+    pub fn with_speed_max<S: State>(mut self, mps: f64) -> Schema {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is checked")]
+        let speed_max_mm_s = (mps * 1000.0) as u32;
+        assert!(speed_max_mm_s > 0, "a bound is above 0");
+        let first = self.first_of::<S>().expect("a bound is of a type of state in the schema");
+        for component in &mut self.components[first..first + S::COMPONENTS] {
+            component.speed_max_mm_s = speed_max_mm_s;
+        }
+        self
+    }
+
+    /// The place of the first component of a type of state.
+    pub(crate) fn first_of<S: State>(&self) -> Option<usize> {
+        self.types.iter().find(|known| known.of == TypeId::of::<S>()).map(|known| known.first)
+    }
+
+    /// The components of a type of state; none where the schema does not have it.
+    pub(crate) fn components_of<S: State>(&self) -> impl Iterator<Item = ComponentId> + use<S> {
+        let first = self.first_of::<S>();
+        first.into_iter().flat_map(|first| (first..first + S::COMPONENTS).map(component_id))
+    }
+
+    /// The rows that an entity may have of a type of state.
+    pub(crate) fn keys_of<S: State>(&self, entity: Entity) -> impl Iterator<Item = RowKey> + use<S> {
+        self.components_of::<S>().map(move |component| RowKey { component, entity })
+    }
+
+    /// Whether a component makes an entity one of its type of state: the first of a struct, each of an enum.
+    pub(crate) fn is_first(&self, component: ComponentId) -> bool {
+        let known = self.type_of(component);
+        known.is_none_or(|known| known.is_choice || known.first == usize::from(component.0))
+    }
+
+    /// The names of its components, in order.
+    pub fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
+        (0..self.components.len()).map(component_id)
+    }
+
+    /// The components in order.
+    pub fn components(&self) -> &[ComponentSchema] {
+        &self.components
+    }
+
+    /// The description of one component.
+    ///
+    /// # Panics
+    /// When the schema has no such component.
+    pub fn component(&self, component: ComponentId) -> &ComponentSchema {
+        &self.components[usize::from(component.0)]
+    }
+
+    /// The type of state that a component is of.
+    pub(crate) fn type_of(&self, component: ComponentId) -> Option<TypeOfState> {
+        self.types.get(usize::from(component.0)).copied()
+    }
+}

@@ -1,0 +1,86 @@
+//! Rows by their type of state: what a world needs that publishes and adopts by hand.
+
+use super::component_rows::component_id;
+use super::{ComponentId, Entity, Owned, RowKey, Rows, State};
+
+impl Rows {
+    /// How many entities have a state of this type.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn count<S: State>(&self) -> usize {
+        self.count_of::<S>(self.first_of::<S>())
+    }
+
+    /// Removes the rows of an entity's state of this type, as [`remove`](Rows::remove) does; what it has of other types stays.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn unset<S: State>(&mut self, entity: Entity) {
+        let first = self.first_of::<S>();
+        (first..first + S::COMPONENTS).for_each(|at| self.remove(RowKey { component: component_id(at), entity }));
+    }
+
+    /// The entities that have lost their state of this type: a row of it is among the [`removed`](Rows::removed), and there is
+    /// none in its place, nor one of another variant.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn lost<S: State>(&self) -> impl Iterator<Item = Owned> {
+        // A struct is one by its first component, an enum by any.
+        let first = self.first_of::<S>();
+        let needed = first..first + if S::IS_CHOICE { S::COMPONENTS } else { 1 };
+        let is_needed = {
+            let needed = needed.clone();
+            move |component: ComponentId| needed.contains(&usize::from(component.0))
+        };
+        let is_there = move |entity| {
+            let mut keys = needed.clone().map(|at| RowKey { component: component_id(at), entity });
+            keys.any(|key| self.words(key).is_some())
+        };
+        let removed = self.removed().iter().filter(move |row| is_needed(row.key.component));
+        removed.filter(move |row| !is_there(row.key.entity)).map(|row| row.owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{PlayerId, Schema};
+    use crate::{State, Tick};
+
+    #[derive(State, Clone, Copy, PartialEq, Debug)]
+    enum Door {
+        Open { angle: f32 },
+        Shut,
+    }
+
+    #[derive(State, Clone, Copy, PartialEq, Debug)]
+    struct Lock {
+        is_locked: bool,
+        #[state(audience = owner)]
+        code: u32,
+    }
+
+    #[test]
+    fn an_entity_has_lost_a_state_when_no_row_makes_it_one_any_more() {
+        let mut rows = Rows::new(&Schema::of::<Door>().with::<Lock>());
+        let [one, other] = [0, 1].map(|nth| {
+            let owner = PlayerId::new(1);
+            Owned { entity: Entity::new(owner, Tick::ZERO, nth), owner }
+        });
+        for of in [one, other] {
+            rows.set(of, &Door::Open { angle: 1.0 });
+            rows.set(of, &Lock { is_locked: true, code: 7 });
+        }
+        rows.settle();
+        rows.set(one, &Door::Shut);
+        assert_eq!((rows.lost::<Door>().count(), rows.count::<Door>(), rows.removed().len()), (0, 2, 1));
+        assert!(rows.states::<Door>().eq([(other, Door::Open { angle: 1.0 }), (one, Door::Shut)]));
+        rows.unset::<Door>(one.entity);
+        assert!(rows.lost::<Door>().all(|lost| lost == one) && rows.lost::<Door>().count() > 0);
+        assert_eq!((rows.count::<Door>(), rows.count::<Lock>(), rows.lost::<Lock>().count()), (1, 2, 0));
+        rows.unset::<Lock>(other.entity);
+        assert!(rows.lost::<Lock>().eq([other]));
+    }
+}

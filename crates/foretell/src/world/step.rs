@@ -1,0 +1,331 @@
+//! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
+
+use super::{Effect, EffectKind, Entity, Input, Owned, PlayerId, Predicted, Rows, Schema, StepOutput};
+use crate::time::{Tick, TickRate, TickTime};
+
+/// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
+/// re-simulation (Q2, Q4, F3).
+pub trait Simulate {
+    /// One player's command for one tick.
+    type Input: Input;
+
+    /// Simulates exactly one tick: state n and the inputs of tick n make state n + 1. Players that are not in
+    /// [`Step::inputs`] are not to be moved (gap policy *hold*), nor are entities whose role is [`Role::Proxy`]:
+    /// [`Table::simulated`](super::Table::simulated) has the others.
+    ///
+    /// It reads nothing but the world and its argument, so that a state that was saved and loaded goes on bit by bit as if it
+    /// had not been.
+    fn step(&mut self, step: &mut Step<'_, Self::Input>);
+}
+
+/// Where a game keeps its state: what the netcode saves, loads, publishes and adopts.
+///
+/// Derive it on a struct of [tables](super::Table). Write it by hand where the state lies elsewhere: in a physics engine, in an
+/// entity component system. The contract: `load(save(w))` followed by `step` is bit-identical to never having saved.
+pub trait World: Simulate {
+    /// Everything that the next step reads.
+    type Saved: Default;
+
+    /// The components of its entities.
+    fn schema() -> Schema;
+
+    /// Saves what the next step reads. `into` is reused from tick to tick: overwrite all of it.
+    fn save(&self, into: &mut Self::Saved);
+
+    /// Goes back to what was saved.
+    fn load(&mut self, from: &Self::Saved);
+
+    /// The same for the last time: nobody reads `from` again before it is overwritten. Where a state takes long to copy,
+    /// swap it in; the default is [`load`](World::load).
+    fn take(&mut self, from: &mut Self::Saved) {
+        self.load(from);
+    }
+
+    /// Sets the rows that changed since the last call, and removes those that are gone; what is not named is unchanged.
+    /// After a `load`, "the last call" is the one that followed the step to the loaded state. All rows count as changed where
+    /// `rows` is empty, and those that an `adopt` has changed at the next call. Naming unchanged ones too is correct,
+    /// and costs a comparison.
+    fn publish(&mut self, rows: &mut Rows);
+
+    /// Takes over the rows: overwrites or creates what has a row, removes what is in [`Rows::removed`] and has none; all
+    /// else stays.
+    fn adopt(&mut self, rows: &Rows);
+}
+
+/// What a step knows about a player's input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum InputStatus {
+    /// The player's own command for this tick.
+    Received,
+    /// It is missing, or on a client not known yet; the last known one is used again.
+    Repeated,
+    /// It is missing; the neutral one is used.
+    Neutral,
+}
+
+/// One player's input of a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlayerInput<I> {
+    /// Whose.
+    pub player: PlayerId,
+    /// The command.
+    pub input: I,
+    /// How it came about.
+    pub status: InputStatus,
+    /// What the player was looking at when the command was sampled: the playout cursor of other entities, in ticks of
+    /// the server. `None` when the client showed no other entities, or the input was substituted.
+    pub presented: Option<TickTime>,
+}
+
+/// Who runs a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Side {
+    /// The authority.
+    Server,
+    /// The client of this player.
+    Client(PlayerId),
+}
+
+/// How an entity is simulated where a step runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Role {
+    /// `step` moves it, and the result is the truth.
+    Authority,
+    /// `step` moves it, and the result is compared with the authority's.
+    Predicted,
+    /// Its row is written before the step; `step` must not move it. On a client one that it does not predict, or moves
+    /// by frame; on the server one that a client has authority over.
+    Proxy,
+}
+
+/// How each entity is simulated in a step.
+#[derive(Clone, Copy)]
+pub struct Roles<'a> {
+    side: Side,
+    /// `None` for the player of a client alone.
+    predicted: Option<&'a Predicted>,
+    /// The entities that clients have authority over, ascending; on the server.
+    held: &'a [Entity],
+}
+
+impl Roles<'_> {
+    /// How an entity is simulated here.
+    pub fn of(&self, of: Owned) -> Role {
+        match self.side {
+            Side::Server if self.held.binary_search(&of.entity).is_ok() => Role::Proxy,
+            Side::Server => Role::Authority,
+            Side::Client(own) => match self.predicted {
+                Some(predicted) if predicted.contains(of) => Role::Predicted,
+                None if of.owner == own => Role::Predicted,
+                _ => Role::Proxy,
+            },
+        }
+    }
+}
+
+/// One tick, as the world sees it.
+pub struct Step<'a, I> {
+    tick: Tick,
+    rate: TickRate,
+    roles: Roles<'a>,
+    first_time: bool,
+    canonical: bool,
+    inputs: &'a [PlayerInput<I>],
+    joined: &'a [PlayerId],
+    left: &'a [PlayerId],
+    output: StepOutput,
+}
+
+impl<'a, I> Step<'a, I> {
+    /// The step of `tick` with these inputs, ascending by player. Client and server make their own; this is for a world
+    /// that runs without them: tests, and games offline.
+    pub fn new(tick: Tick, rate: TickRate, side: Side, inputs: &'a [PlayerInput<I>]) -> Step<'a, I> {
+        Step {
+            tick,
+            rate,
+            roles: Roles { side, predicted: None, held: &[] },
+            first_time: true,
+            canonical: false,
+            inputs,
+            joined: &[],
+            left: &[],
+            output: StepOutput::default(),
+        }
+    }
+
+    /// The same with players who join and who have left, each ascending.
+    #[must_use]
+    pub fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
+        self.joined = joined;
+        self.left = left;
+        self
+    }
+
+    /// The same on a client that simulates the entities that `predicted` names.
+    #[must_use]
+    pub fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
+        self.roles.predicted = Some(predicted);
+        self
+    }
+
+    pub(crate) fn holding(mut self, held: &'a [Entity]) -> Step<'a, I> {
+        self.roles.held = held;
+        self
+    }
+
+    /// The same, with memory for its output.
+    pub(crate) fn with_output(mut self, mut output: StepOutput) -> Step<'a, I> {
+        output.clear();
+        self.output = output;
+        self
+    }
+
+    /// What it has said, and its memory.
+    pub(crate) fn into_output(mut self) -> StepOutput {
+        self.output.contacts.sort_unstable();
+        self.output.contacts.dedup();
+        self.output
+    }
+
+    /// The same, [not for the first time](Step::first_time).
+    #[must_use]
+    pub fn again(mut self) -> Step<'a, I> {
+        self.first_time = false;
+        self
+    }
+
+    /// The same, [canonical](Step::canonical) or not.
+    #[must_use]
+    pub fn on_canonical(mut self, canonical: bool) -> Step<'a, I> {
+        self.canonical = canonical;
+        self
+    }
+
+    /// The tick that is simulated.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// The length of a tick in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.rate.seconds()
+    }
+
+    /// The players whose input this step applies, ascending: on the server every player but those *held* by the gap
+    /// policy, on a client the local one and the others whose entities it predicts, as far as they are known, or by a guess
+    /// ([`InputStatus::Repeated`]).
+    pub fn inputs(&self) -> &'a [PlayerInput<I>] {
+        self.inputs
+    }
+
+    /// The input of one player; `None` when it is not stepped in this tick.
+    pub fn input(&self, player: PlayerId) -> Option<&'a PlayerInput<I>> {
+        self.inputs.binary_search_by_key(&player, |input| input.player).ok().map(|index| &self.inputs[index])
+    }
+
+    /// Players that join with this tick, ascending. Empty on a client: what a join creates comes as rows. A player's
+    /// number may be among the [`left`](Step::left) too, when it was free and is given again: remove first, then add.
+    pub fn joined(&self) -> &'a [PlayerId] {
+        self.joined
+    }
+
+    /// Players that have left before this tick, ascending. Empty on a client.
+    pub fn left(&self) -> &'a [PlayerId] {
+        self.left
+    }
+
+    /// Whether this is the server. For what no client is to know or to do; what is to be predicted asks
+    /// [`simulates`](Step::simulates).
+    pub fn is_authority(&self) -> bool {
+        self.roles.side == Side::Server
+    }
+
+    /// Whether what `player` spawns in this step is simulated here: on the server, on the player's own client, and on one that
+    /// predicts all entities of the player, or everything, as in an [exact](crate::session::Rules::exact) session;
+    /// [`PlayerId::SERVER`] stands for what belongs to the server.
+    ///
+    /// What a step brings into the world depends on this, not on [`is_authority`](Step::is_authority): what the authority
+    /// alone does no client can predict, and in an exact session that is a difference of the two ends as long as it goes on.
+    pub fn simulates(&self, player: PlayerId) -> bool {
+        match self.roles.side {
+            Side::Server => true,
+            Side::Client(own) => {
+                self.roles.predicted.map_or(own == player, |predicted| predicted.contains_all_of(player))
+            }
+        }
+    }
+
+    /// How an entity is simulated here.
+    pub fn role(&self, of: Owned) -> Role {
+        self.roles.of(of)
+    }
+
+    /// How each entity is simulated here.
+    pub fn roles(&self) -> Roles<'a> {
+        self.roles
+    }
+
+    /// Whether this tick is simulated for the first time here; `false` whenever it is simulated again. For counters and
+    /// the like; what a player is to see or hear once is an [`effect`](Step::effect), which is taken back when it turns
+    /// out not to have happened.
+    pub fn first_time(&self) -> bool {
+        self.first_time
+    }
+
+    /// Whether both ends throw away, before this step, whatever follows from how the state came about and is not published,
+    /// and make it anew from what is: the contacts and the warm starts of a physics engine. Ends that agree on what is
+    /// published then agree on everything, bit by bit. Never but in [exact](crate::session::Rules::exact) sessions; a world
+    /// that publishes all that its step reads has nothing to do.
+    pub fn canonical(&self) -> bool {
+        self.canonical
+    }
+
+    /// Says that two entities have influenced each other in this tick: they collided, one pushed the other, one hurt the
+    /// other. It explains corrections ([`Causes::OTHERS`](crate::session::client::Causes::OTHERS)) where they belong to
+    /// different players, or one of them is a proxy on a client, and changes nothing else.
+    pub fn touch(&mut self, a: Owned, b: Owned) {
+        let is_client = matches!(self.roles.side, Side::Client(_));
+        if a.owner != b.owner || is_client && self.role(a) != self.role(b) {
+            self.output.contacts.extend([a.entity, b.entity]);
+        }
+    }
+
+    /// The name of a new entity for `player`, the same on both ends, which spawn for them in the same order.
+    ///
+    /// # Panics
+    /// When more than 65,536 entities are spawned for one player in one tick.
+    pub fn spawn(&mut self, player: PlayerId) -> Entity {
+        let spawned = &mut self.output.spawned;
+        let counter = match spawned.iter_mut().find(|(of, _)| *of == player) {
+            Some((_, counter)) => {
+                *counter = counter.checked_add(1).expect("at most 65,536 entities are spawned for a player in a tick");
+                *counter
+            }
+            None => {
+                spawned.push((player, 0));
+                0
+            }
+        };
+        Entity::new(player, self.tick, counter)
+    }
+
+    /// Something happens to `entity` that leaves nothing behind in the state: a shot, a hit. The client that predicts it
+    /// tells it at once, and what became of it later; the others tell it when they show its tick
+    /// ([`ClientEvent::Effect`](crate::session::client::ClientEvent::Effect)). One of each kind for each entity and tick:
+    /// said twice it happens once.
+    pub fn effect(&mut self, kind: EffectKind, entity: Entity) {
+        self.say(Effect { tick: self.tick, entity, kind, at: None });
+    }
+
+    /// The same, with a place in metres.
+    pub fn effect_at(&mut self, kind: EffectKind, entity: Entity, at: [f32; 3]) {
+        self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
+    }
+
+    fn say(&mut self, effect: Effect) {
+        let effects = &mut self.output.effects;
+        if !effects.iter().any(|known| known.name() == effect.name()) {
+            effects.push(effect);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Tables: the entities of a world that have one type of state, in the order of their names.
+
+use super::{Entity, Mut, Owned, PlayerId, Ref, Role, Step};
+
+/// Entities with their states: what a world keeps of one type. Ascending by entity, on both ends and whatever came when, so
+/// that a step that goes through it does everywhere the same.
+///
+/// Whatever is changed is marked: what is not written to costs nothing to publish.
+///
+/// ```
+/// use foretell::{PlayerId, State, Step, Table};
+///
+/// #[derive(State, Clone, Copy, Default)]
+/// struct Cube {
+///     #[state(position)]
+///     x: [f32; 1],
+/// }
+///
+/// fn step(cubes: &mut Table<Cube>, step: &mut Step<'_, ()>) {
+///     for player in step.joined() {
+///         cubes.spawn(step, *player, Cube::default());
+///     }
+///     for mut cube in cubes.simulated(step) {
+///         cube.x[0] += 1.0;
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Table<S> {
+    /// Ascending, each once; the other lists are as long.
+    pub(super) entities: Vec<Entity>,
+    pub(super) owners: Vec<PlayerId>,
+    pub(super) states: Vec<S>,
+    /// Whether it was written to, or came, since it was published last.
+    pub(super) marks: Vec<bool>,
+    /// What was removed since then.
+    pub(super) removed: Vec<Entity>,
+}
+
+impl<S> Default for Table<S> {
+    fn default() -> Table<S> {
+        Table { entities: Vec::new(), owners: Vec::new(), states: Vec::new(), marks: Vec::new(), removed: Vec::new() }
+    }
+}
+
+impl<S: Clone> Clone for Table<S> {
+    fn clone(&self) -> Table<S> {
+        let Table { entities, owners, states, marks, removed } = self;
+        Table {
+            entities: entities.clone(),
+            owners: owners.clone(),
+            states: states.clone(),
+            marks: marks.clone(),
+            removed: removed.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, from: &Table<S>) {
+        self.entities.clone_from(&from.entities);
+        self.owners.clone_from(&from.owners);
+        self.states.clone_from(&from.states);
+        self.marks.clone_from(&from.marks);
+        self.removed.clone_from(&from.removed);
+    }
+}
+
+/// By what is in them; what is marked does not count.
+impl<S: PartialEq> PartialEq for Table<S> {
+    fn eq(&self, other: &Table<S>) -> bool {
+        (&self.entities, &self.owners, &self.states) == (&other.entities, &other.owners, &other.states)
+    }
+}
+
+impl<S> Table<S> {
+    /// Without entities.
+    pub fn new() -> Table<S> {
+        Table::default()
+    }
+
+    /// Brings a new entity of `owner` into the world; its name, which is the same on both ends.
+    ///
+    /// # Panics
+    /// As [`Step::spawn`] does.
+    pub fn spawn<I>(&mut self, step: &mut Step<'_, I>, owner: PlayerId, state: S) -> Entity {
+        let entity = step.spawn(owner);
+        self.insert(Owned { entity, owner }, state);
+        entity
+    }
+
+    /// Gives an entity this state, and this owner: one that is in another table already, one that a level begins with.
+    /// Replaces the state that it has here.
+    pub fn insert(&mut self, of: Owned, state: S) {
+        match self.entities.binary_search(&of.entity) {
+            Ok(at) => {
+                (self.owners[at], self.states[at], self.marks[at]) = (of.owner, state, true);
+            }
+            Err(at) => {
+                self.entities.insert(at, of.entity);
+                self.owners.insert(at, of.owner);
+                self.states.insert(at, state);
+                self.marks.insert(at, true);
+            }
+        }
+    }
+
+    /// Takes an entity out of the table; its state, or `None` where it is not in it. An entity that is in no table any more is
+    /// gone.
+    pub fn remove(&mut self, entity: Entity) -> Option<S> {
+        let at = self.entities.binary_search(&entity).ok()?;
+        self.entities.remove(at);
+        self.owners.remove(at);
+        self.marks.remove(at);
+        self.removed.push(entity);
+        Some(self.states.remove(at))
+    }
+
+    /// Takes out all but those that `keep` names.
+    pub fn retain(&mut self, mut keep: impl FnMut(Ref<'_, S>) -> bool) {
+        let mut at = 0;
+        while at < self.entities.len() {
+            let (entity, owner) = (self.entities[at], self.owners[at]);
+            if keep(Ref { of: Owned { entity, owner }, state: &self.states[at] }) {
+                at += 1;
+            } else {
+                self.remove(entity);
+            }
+        }
+    }
+
+    /// Takes out what belongs to players who have left before this step.
+    pub fn remove_left<I>(&mut self, step: &Step<'_, I>) {
+        if !step.left().is_empty() {
+            self.retain(|one| !step.left().contains(&one.owner()));
+        }
+    }
+
+    /// Gives an entity to another player, whose inputs drive it from then on, and on whose client it is predicted. `false`
+    /// where it is not in the table.
+    pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) -> bool {
+        let Ok(at) = self.entities.binary_search(&entity) else { return false };
+        (self.owners[at], self.marks[at]) = (owner, true);
+        true
+    }
+
+    /// The state of an entity; `None` where it is not in the table.
+    pub fn get(&self, entity: Entity) -> Option<Ref<'_, S>> {
+        self.entities.binary_search(&entity).ok().map(|at| self.at(at))
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, entity: Entity) -> Option<Mut<'_, S>> {
+        let at = self.entities.binary_search(&entity).ok()?;
+        let of = Owned { entity, owner: self.owners[at] };
+        Some(Mut { of, state: &mut self.states[at], mark: &mut self.marks[at] })
+    }
+
+    pub(super) fn at(&self, at: usize) -> Ref<'_, S> {
+        Ref { of: Owned { entity: self.entities[at], owner: self.owners[at] }, state: &self.states[at] }
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Ref<'_, S>> + ExactSizeIterator {
+        (0..self.entities.len()).map(|at| self.at(at))
+    }
+
+    /// All of them, ascending, to be changed.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = Mut<'_, S>> + ExactSizeIterator {
+        let names = self.entities.iter().zip(&self.owners);
+        let states = self.states.iter_mut().zip(&mut self.marks);
+        names.zip(states).map(|((entity, owner), (state, mark))| {
+            let of = Owned { entity: *entity, owner: *owner };
+            Mut { of, state, mark }
+        })
+    }
+
+    /// Those that this step is to move, ascending: all on a server, what is predicted on a client; not what only is shown
+    /// there, or moved by its owner's client.
+    pub fn simulated<'t, 's, I>(
+        &'t mut self,
+        step: &Step<'s, I>,
+    ) -> impl DoubleEndedIterator<Item = Mut<'t, S>> + use<'t, 's, S, I> {
+        let roles = step.roles();
+        self.iter_mut().filter(move |one| roles.of(one.of) != Role::Proxy)
+    }
+
+    /// What belongs to a player, ascending.
+    pub fn owned_by(&self, player: PlayerId) -> impl DoubleEndedIterator<Item = Ref<'_, S>> {
+        self.iter().filter(move |one| one.owner() == player)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entities.is_empty()
+    }
+
+    /// Where an entity is, or would be: mostly at `next`, where it is looked for first.
+    pub(super) fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
+        match self.entities.get(next) {
+            Some(known) if *known == entity => Ok(next),
+            None if self.entities.last().is_none_or(|last| *last < entity) => Err(next),
+            _ => self.entities.binary_search(&entity),
+        }
+    }
+}
