@@ -171,9 +171,11 @@ mod tests {
     #[test]
     fn every_file_with_properties_is_found_and_every_property_in_it() {
         let found = properties(root()).expect("the sources can be read");
-        let of_core = &found["foretell"];
-        for known in ["a_session_plays_on_after_any_bytes", "whatever_is_sent_the_way_stays_within_speed_and_slack"] {
-            assert!(of_core.iter().any(|name| name == known), "{known}");
+        for (package, known) in [
+            ("foretell", "a_session_plays_on_after_any_bytes"),
+            ("foretell-articles", "whatever_is_sent_the_way_stays_within_speed_and_slack"),
+        ] {
+            assert!(found[package].iter().any(|name| name == known), "{known}");
         }
         for source in sources(root()).expect("the sources can be read") {
             let text = fs::read_to_string(&source).expect("UTF-8");

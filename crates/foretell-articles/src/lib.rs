@@ -7,6 +7,7 @@
 //! | [`csp`] | a server that is stepped by arriving inputs, and a client that rewinds and replays |
 //! | [`distance`] | positions that a client sends, held to how far it can have gone |
 //! | [`avatar`] | the scripts that move others from update to update |
+#![no_std]
 #![forbid(unsafe_code)]
 #![warn(
     clippy::cast_possible_truncation,
@@ -14,6 +15,9 @@
     clippy::cast_precision_loss,
     clippy::cast_sign_loss
 )]
+
+#[macro_use]
+extern crate alloc;
 
 pub mod avatar;
 pub mod csp;

@@ -23,7 +23,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
 
         #[automatically_derived]
         impl ::foretell::Input for #name {
-            fn columns() -> ::foretell::derive::Vec<::foretell::Column> {
+            fn columns() -> ::foretell::alloc::vec::Vec<::foretell::Column> {
                 #columns
             }
 

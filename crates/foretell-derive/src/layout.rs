@@ -101,7 +101,7 @@ impl Layout {
     /// An expression: the `Vec` of its columns.
     pub fn columns(&self) -> TokenStream {
         if self.fields.is_empty() {
-            return quote!(::foretell::derive::Vec::new());
+            return quote!(::foretell::alloc::vec::Vec::new());
         }
         let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, .. }| {
             if *flat {
@@ -110,9 +110,9 @@ impl Layout {
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
             let column = quote_spanned!(ty.span()=> ::foretell::Column::of::<#ty>);
-            quote!(::foretell::derive::vec![#column(#name, ::foretell::Meaning::#meaning) #by_owner])
+            quote!(::foretell::alloc::vec![#column(#name, ::foretell::Meaning::#meaning) #by_owner])
         });
-        quote!(::foretell::derive::vec![#(#columns),*].concat())
+        quote!(::foretell::alloc::vec![#(#columns),*].concat())
     }
 
     /// A constant expression: how many words it takes.

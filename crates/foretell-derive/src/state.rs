@@ -44,8 +44,8 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
             const COMPONENTS: usize = #count;
             const IS_CHOICE: bool = #is_choice;
 
-            fn components() -> ::foretell::derive::Vec<::foretell::ComponentSchema> {
-                ::foretell::derive::vec![#(#described),*]
+            fn components() -> ::foretell::alloc::vec::Vec<::foretell::ComponentSchema> {
+                ::foretell::alloc::vec![#(#described),*]
             }
 
             #methods
@@ -180,7 +180,7 @@ fn part(name: &Ident, layout: &Layout) -> TokenStream {
         impl ::foretell::Part for #name {
             const WORDS: usize = #words;
 
-            fn columns() -> ::foretell::derive::Vec<::foretell::Column> {
+            fn columns() -> ::foretell::alloc::vec::Vec<::foretell::Column> {
                 #columns
             }
 

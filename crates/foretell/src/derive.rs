@@ -1,8 +1,5 @@
 //! What the derives write calls of. Not for games.
 
-pub use alloc::vec;
-pub use alloc::vec::Vec;
-
 /// Saves a field of a world that is no table.
 pub fn save<T: Clone>(field: &T, saved: &mut Option<T>) {
     match saved {

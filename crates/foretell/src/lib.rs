@@ -1,5 +1,6 @@
 //! Netcode for multiplayer games: a server-authoritative, fixed-tick simulation whose clients predict, roll back,
 //! re-simulate and correct. Engine-agnostic and sans-I/O: time, randomness and datagrams are arguments.
+#![no_std]
 #![forbid(unsafe_code)]
 #![warn(
     clippy::cast_possible_truncation,
@@ -8,7 +9,10 @@
     clippy::cast_sign_loss
 )]
 
-extern crate alloc;
+/// What the derives name of it, in crates that have no standard library either.
+#[doc(hidden)]
+#[macro_use]
+pub extern crate alloc;
 #[cfg(test)]
 extern crate self as foretell;
 

@@ -4,7 +4,7 @@
 //! their last bits between systems; one such bit in a world's step is a misprediction on every tick that follows.
 //! These are `libm`'s, which are computed by additions and multiplications alone. A game that must be
 //! bit-equal across platforms uses them in its `step`; `+ - * /` and `sqrt` are exactly rounded everywhere and need no
-//! replacement. Angles are in radians.
+//! replacement (`sqrt` and `ceil` are here as the core has no standard library). Angles are in radians.
 //!
 //! ```
 //! use foretell::math;
@@ -19,14 +19,14 @@
 
 /// The functions of `f64`.
 pub mod f64 {
-    pub use libm::{acos, asin, atan2, cos, exp, log as ln, pow, sin, tan};
+    pub use libm::{acos, asin, atan2, ceil, cos, exp, log as ln, pow, sin, sqrt, tan};
 }
 
 /// The functions of `f32`.
 pub mod f32 {
     pub use libm::{
         acosf as acos, asinf as asin, atan2f as atan2, cosf as cos, expf as exp, logf as ln, powf as pow, sinf as sin,
-        tanf as tan,
+        sqrtf as sqrt, tanf as tan,
     };
 }
 

@@ -286,7 +286,7 @@ mod tests {
         for (name, value, sentence) in [
             ("latency_ms", json!(1001), "latency_ms must be a number from 0 to 1000 ms"),
             ("latency_ms", json!("fast"), "latency_ms must be a number from 0 to 1000 ms"),
-            ("gap_policy", json!("wait"), "gap_policy must be one of repeat_last, neutral, hold, skip"),
+            ("gap_policy", json!("wait"), "gap_policy must be one of repeat_last, neutral, hold"),
             ("tick_rate", json!(63), "tick_rate must be one of 20, 30, 60, 64, 128 Hz"),
             ("correction", json!(1), "correction must be true or false"),
         ] {

@@ -3,6 +3,8 @@
 use super::packet::{Code, Inputs};
 use super::{TICK_RATE_HZ, TICK_S, since_state};
 use crate::timestamped::Mover;
+use alloc::vec::Vec;
+use foretell::math::f64::sqrt;
 use foretell::motion::vector::squared_distance;
 use foretell::motion::{Correction, Pose, VisualOffset};
 use foretell::wire::{BitReader, BitWriter, Malformed};
@@ -197,7 +199,7 @@ impl<M: Mover> Client<M> {
         self.stats.snaps += u64::from(snapped);
         self.stats.resimulated += u64::from(resimulated);
         self.stats.rewind_ticks_max = self.stats.rewind_ticks_max.max(resimulated);
-        Some(Corrected { tick, misprediction_m: apart.sqrt(), resimulated, snapped })
+        Some(Corrected { tick, misprediction_m: sqrt(apart), resimulated, snapped })
     }
 
     /// Takes over the server's state of `tick`. Returns how many ticks were simulated again.

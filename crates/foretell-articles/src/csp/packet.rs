@@ -3,6 +3,7 @@
 //! Invariant: what is read allocates nothing beyond [`INPUTS_MAX`] inputs, whatever it claims.
 
 use crate::timestamped::Mover;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use foretell::Tick;
 use foretell::wire::{Malformed, Stream, stream_change};

@@ -3,6 +3,7 @@
 use super::packet::{Code, INPUTS_MAX, Inputs};
 use super::{ArrivalPlan, TICK_S};
 use crate::timestamped::Mover;
+use alloc::vec::Vec;
 use foretell::Tick;
 use foretell::wire::{BitReader, BitWriter, Malformed};
 

@@ -4,7 +4,7 @@
 //! time that was never sent.
 
 use super::Time;
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// How many times of sending wait for an answer; of more, the oldest are forgotten. 256 are 12 s at 20 Hz.
 pub const WAITING_MAX: usize = 256;

@@ -8,12 +8,13 @@ use super::acks::{AckQueue, Acknowledged};
 use super::packet::{Code, Inputs, Message};
 use super::schedule::{Retry, Schedule};
 use super::{ClientConfig, Detect, Mover, Stamped, Time};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::motion::vector::{scale, squared_distance, sub};
 use foretell::motion::{Pose, VisualOffset};
 use foretell::time::Instant;
 use foretell::wire::{BitReader, BitWriter, Malformed, Stream};
-use std::collections::VecDeque;
 
 /// What a client has done and got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

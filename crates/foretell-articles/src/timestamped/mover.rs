@@ -1,6 +1,7 @@
 //! How a game's characters move: the contract, and the article's own mover.
 
 use super::limit_direction;
+use foretell::math::f64::sqrt;
 use foretell::session::Offence;
 use foretell::world::{Input, State};
 
@@ -43,7 +44,7 @@ pub struct Direction {
 impl Direction {
     /// The direction of two axes in the plane, each from -1 to 1, made one long or none (Q16).
     pub fn of_axes(x: f64, z: f64) -> Direction {
-        let length = ((x * x + 0.0 * 0.0) + z * z).sqrt();
+        let length = sqrt((x * x + 0.0 * 0.0) + z * z);
         if length == 0.0 { Direction::default() } else { Direction { vector: [x / length, 0.0, z / length] } }
     }
 }

@@ -4,6 +4,7 @@
 //! that is not finite does not get in.
 
 use super::{Mover, Stamped, Time};
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use foretell::wire::{Malformed, Stream, stream_change};
 use foretell::world::{Column, ComponentSchema, Input, ROW_WORDS_MAX, State, word_bits};

@@ -1,5 +1,6 @@
 //! Requests per second.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::time::Instant;
 

@@ -11,6 +11,7 @@ use super::packet::{Code, Inputs, Message};
 use super::requests::RateLimit;
 use super::schedule::{Retry, Schedule};
 use super::{Detect, Mover, Path, Refused, ServerConfig, Since, Time, Trust};
+use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::motion::vector::squared_distance;
 use foretell::session::{Ledger, Offence};

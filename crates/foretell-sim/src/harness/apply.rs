@@ -2,10 +2,11 @@
 
 use super::{Fault, Leaving, PlayerHost, PlayerOptions, Schedule, Simulation, Way, What, Who};
 use crate::netsim::{Conditions, HostClock, Loss, Reordering};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::time::{Instant, Offset};
 use foretell::world::World;
-use std::collections::VecDeque;
 
 /// A schedule under way in a simulation, and its players as far as they are there: what a [`Scenario`](super::Scenario)
 /// does to a session, for whoever runs one by themselves.

@@ -2,6 +2,8 @@
 
 use super::run::{Found, Plan};
 use super::{OutOfSync, Schedule};
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 

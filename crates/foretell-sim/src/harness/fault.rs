@@ -1,5 +1,8 @@
 //! Faults as data: what goes wrong when, for how long and with whom; as values, and as text for a link or a test.
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 

@@ -1,13 +1,15 @@
 //! What the players of a run have seen, in figures.
 
 use super::check::{ClientSeen, ServerSeen};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::math::f64::sqrt;
 use foretell::motion::vector::{add, scale, squared_distance, sub};
 use foretell::session::client::{ClientState, Source};
 use foretell::session::server::PeerStats;
 use foretell::time::{Instant, Tick};
 use foretell::world::{Entity, Meaning, PlayerId, Row, Rows, Schema, World};
-use std::collections::BTreeMap;
 
 /// What the players of a run have seen. The first two seconds after a player has begun are measured by none of them.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -203,7 +205,7 @@ impl Gauge {
                     let known = simulated_at(seen, view.entity, at_before);
                     let simulated_before = known.unwrap_or_else(|| sub(simulated, step));
                     let excess = sub(sub(shown, shown_before), sub(simulated, simulated_before));
-                    self.step_excess_m.push(squared_distance(excess, [0.0; 3]).sqrt());
+                    self.step_excess_m.push(sqrt(squared_distance(excess, [0.0; 3])));
                 }
                 watched.own.insert(view.entity, (shown, at));
                 return;

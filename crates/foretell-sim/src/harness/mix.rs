@@ -2,6 +2,7 @@
 
 use super::{Fault, Schedule, Way, What, Who};
 use crate::netsim::SplitMix64;
+use alloc::vec::Vec;
 
 /// How a schedule of faults is drawn from a seed.
 ///
@@ -135,6 +136,7 @@ impl Draw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     #[test]
     fn a_seed_stands_for_one_schedule_whose_end_is_calm_and_whose_text_is_its_own() {

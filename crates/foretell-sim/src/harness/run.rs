@@ -6,11 +6,15 @@ use super::figures::{Figures, Gauge};
 use super::spied::{Shared, Spied, Truth};
 use super::{BotView, Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
 use crate::netsim::{Conditions, SplitMix64};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
 use foretell::session::client::{Client, Frame};
 use foretell::session::server::{Server, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{PlayerId, Rows, World};
-use std::collections::BTreeMap;
 
 /// Everything that a run is a function of, beside the scenario.
 #[derive(Clone, PartialEq, Debug)]

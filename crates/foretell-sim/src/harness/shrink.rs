@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::run::{Found, Plan, run};
 use super::{Fault, Scenario, Schedule, Who, sync_test};
+use alloc::vec::Vec;
 use foretell::world::World;
 
 /// How many ticks the world is looked at by itself.

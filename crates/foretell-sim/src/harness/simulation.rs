@@ -2,6 +2,7 @@
 
 use super::{Host, HostOptions};
 use crate::netsim::{Conditions, Fate, Link, SplitMix64};
+use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientConfig, Frame};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::session::{Outbox, PeerId, Rules};

@@ -1,9 +1,10 @@
 //! The user's world with an ear at the door: what its steps were told, and what followed from them.
 
+use alloc::rc::Rc;
+use alloc::vec::Vec;
 use core::cell::RefCell;
 use foretell::time::Tick;
 use foretell::world::{PlayerInput, Rows, Schema, Simulate, Step, World};
-use std::rc::Rc;
 
 /// For how many ticks the truth is remembered: four horizons at 64 Hz.
 const TICKS_KEPT: usize = 512;

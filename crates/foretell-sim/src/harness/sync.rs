@@ -1,6 +1,9 @@
 //! A world by itself: whether its steps are exact, so that a client can predict with it.
 
 use super::check::difference;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;
 use foretell::time::Tick;

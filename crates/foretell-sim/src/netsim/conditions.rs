@@ -213,6 +213,8 @@ impl core::error::Error for ConditionsError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
+    use alloc::string::ToString;
 
     /// What a change to perfect conditions makes of them, as text.
     fn complaint(change: impl FnOnce(&mut Conditions)) -> String {

@@ -3,8 +3,9 @@
 //! Invariants: `queued + free = buffers <= IN_FLIGHT_MAX`; datagrams leave in the order of (due, number, copy). Once as
 //! many datagrams have been in flight as ever will be, and as long ones, nothing is allocated.
 
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
 use core::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use foretell::time::Instant;
 

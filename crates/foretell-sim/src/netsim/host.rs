@@ -5,6 +5,7 @@
 //! computed from the virtual time of the last change in one step, in integers, so that it is exact to the microsecond
 //! after any time and in any steps.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use foretell::time::{Instant, Offset};

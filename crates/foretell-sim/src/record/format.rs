@@ -1,6 +1,7 @@
 //! The bytes of a recording: a head, and records of bits, each in a frame that says what it holds and how long it is.
 
 use super::RecordingError;
+use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::time::Instant;
 use foretell::wire::{BitReader, Malformed, Stream};

@@ -4,6 +4,8 @@ use super::digest::{client_digest, server_digest};
 use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long, stream_owner};
 use super::rows::RowWidths;
 use super::settings::{Made, Settings, Start};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use foretell::session::PeerId;

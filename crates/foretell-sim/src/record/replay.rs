@@ -7,6 +7,7 @@ use super::recorder::{NOT_PREDICTED, PEER_CALLS, PREDICTED};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::{Config, Made};
+use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent};
 use foretell::session::{Outbox, PeerId};

@@ -1,6 +1,7 @@
 //! Names and rows of entities in a recording, and what a game calls of a client about them.
 
 use super::format::{stream_key, stream_one_of};
+use alloc::vec::Vec;
 use foretell::session::Claim;
 use foretell::session::client::{ClientCall, Curve, EntityMode};
 use foretell::wire::{Malformed, Stream};

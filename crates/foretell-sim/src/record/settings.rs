@@ -246,6 +246,7 @@ fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use foretell::wire::{BitReader, BitWriter};
 
     /// What comes of it when it is written and read over something else.

@@ -56,7 +56,7 @@ macro_rules! real {
                 $number::abs(self)
             }
             fn sqrt(self) -> Self {
-                $number::sqrt(self)
+                crate::math::$number::sqrt(self)
             }
             fn sin(self) -> Self {
                 crate::math::$number::sin(self)

@@ -125,6 +125,7 @@ fn cheapest_rest(base: u32, apart: &[u32], costs: &[Costs]) -> Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn plan_after(every: u32, apart: &[u32]) -> Plan {
         let mut beginnings = Beginnings::new(every, 32);

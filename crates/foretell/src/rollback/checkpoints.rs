@@ -2,6 +2,7 @@
 
 use super::beginnings::AHEAD;
 use crate::time::Tick;
+use alloc::vec::Vec;
 
 /// A saved state, and of which tick it is.
 type Saved<S> = (Option<Tick>, S);

@@ -2,6 +2,7 @@
 
 use crate::time::Tick;
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput};
+use alloc::vec::Vec;
 
 /// Told inputs may be so many ticks ahead of the present.
 const AHEAD_TICKS: u32 = 64;

@@ -3,6 +3,7 @@
 use super::{Timeline, Told};
 use crate::time::Tick;
 use crate::world::{Entity, PlayerId, Predicted, RemovedRow, Row, Rows, World};
+use alloc::vec::Vec;
 
 impl<W: World> Timeline<W> {
     /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what

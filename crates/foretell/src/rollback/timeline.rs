@@ -8,6 +8,7 @@ use crate::world::{
     Effect, InputStatus, PlayerId, PlayerInput, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, StepOutput,
     World,
 };
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than

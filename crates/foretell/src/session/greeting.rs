@@ -2,6 +2,7 @@
 
 use crate::wire::{Malformed, Stream};
 use crate::world::PlayerId;
+use alloc::vec::Vec;
 
 /// How many parts of the rules a hello may hold: those that all games have, and eight fingerprints.
 pub(crate) const PARTS_OF_RULES_MAX: usize = 12;

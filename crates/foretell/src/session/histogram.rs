@@ -5,6 +5,7 @@
 
 use crate::math::f64::exp;
 use crate::time::Instant;
+use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
 /// The width of a bin, in microseconds.

@@ -6,6 +6,7 @@
 
 use super::histogram::{BIN_MICROS, Histogram};
 use crate::time::Instant;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Raises quickly.

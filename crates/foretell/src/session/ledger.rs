@@ -75,6 +75,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn each_offence_has_a_count_of_its_own_and_only_noted_ones_are_told() {

@@ -1,5 +1,7 @@
 //! Datagrams on their way out.
 
+use alloc::vec::Vec;
+
 /// A transport's name for who is at the other end of a connection. Chosen by the caller; the server never looks into it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PeerId(pub u64);

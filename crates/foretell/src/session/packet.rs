@@ -7,6 +7,7 @@ use super::news::NEWS_TICKS_BACK;
 use super::shared::{ANSWERS_MAX, Answer};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
+use alloc::vec::Vec;
 
 /// The largest datagram that is sent, in bytes: what passes every path that QUIC passes, and browsers too.
 pub const DATAGRAM_MAX: usize = 1150;

@@ -3,6 +3,7 @@
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
+use alloc::vec::Vec;
 
 /// Server events are named until acknowledged, but no longer than for so many ticks.
 pub(crate) const EVENT_TICKS_BACK: u32 = 1000;

@@ -3,6 +3,7 @@
 use super::greeting::PARTS_OF_RULES_MAX;
 use crate::time::TickRate;
 use crate::world::{Audience, Input, Schema};
+use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
 /// What the server does in a tick for which it has no input of a player (R19, D9).

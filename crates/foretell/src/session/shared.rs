@@ -7,6 +7,7 @@
 use super::rowcode::{RowCode, read_entity, write_entity};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, RowKey, Writer, word_bits};
+use alloc::vec::Vec;
 
 /// How many requests a client has open at a time; more wait for the answers.
 pub(crate) const REQUESTS_MAX: usize = 8;

@@ -114,6 +114,18 @@ impl TickClock {
         ahead.at
     }
 
+    /// When it will have come to `to` if the speed stays as it is: the first instant at which [`at_instant`](TickClock::at_instant)
+    /// is not before it. `None` where it stands still, or where that is more than an hour away; now, where it is there already.
+    pub fn instant_of(&self, to: TickTime) -> Option<Instant> {
+        let units = (to.0 - self.at.0).saturating_mul(NORMAL_SPEED_PPM) - self.remainder;
+        let per_micro = i64::from(self.rate.get()) * self.speed_ppm;
+        if units <= 0 || per_micro == 0 {
+            return (units <= 0).then_some(self.last);
+        }
+        let micros = units.unsigned_abs().div_ceil(per_micro.unsigned_abs());
+        (micros <= LONGEST_STEP_MICROS).then(|| Instant::from_micros(self.last.micros().saturating_add(micros)))
+    }
+
     /// Sets the speed, where 1 is the caller's own clock. Clamped to 0 to 2.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "clamped to at most two million")]
     pub fn set_speed(&mut self, speed: f64) {
@@ -175,5 +187,24 @@ mod tests {
         let before = clock.at();
         clock.advance(Instant::from_micros(1_500_000));
         assert_eq!(clock.at(), before);
+    }
+
+    #[test]
+    fn the_instant_of_a_point_is_the_first_at_which_the_clock_has_come_to_it() {
+        for (hz, speed) in [(64, 1.0), (60, 1.0), (30, 0.9), (128, 1.1), (7, 1.0)] {
+            let mut clock = TickClock::new(TickRate::hz(hz), TickTime::default(), Instant::from_micros(1_000));
+            clock.set_speed(speed);
+            clock.advance(Instant::from_micros(12_345));
+            for tick in 1..200 {
+                let point = TickTime::start_of(Tick::new(tick));
+                let at = clock.instant_of(point).expect("within the hour");
+                assert!(clock.at_instant(at) >= point, "{hz} Hz, tick {tick}");
+                let before = Instant::from_micros(at.micros() - 1);
+                assert!(at == clock.last() || clock.at_instant(before) < point, "{hz} Hz, tick {tick}");
+            }
+            clock.set_speed(0.0);
+            assert_eq!(clock.instant_of(clock.at()), Some(clock.last()));
+            assert_eq!(clock.instant_of(TickTime::start_of(Tick::new(300))), None);
+        }
     }
 }

@@ -31,6 +31,11 @@ impl Steady {
         now + self.back_at(now)
     }
 
+    /// What the caller's clock shows at an instant of the steady one, if it is not set back until then.
+    pub(crate) fn on_callers(&self, steady: Instant) -> Instant {
+        steady + Offset::from_micros(-self.back.micros())
+    }
+
     fn is_set_back(&self, now: Instant) -> bool {
         (self.last - now).micros() > OUT_OF_ORDER_MICROS
     }
@@ -44,6 +49,7 @@ impl Steady {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn it_never_goes_back_but_for_instants_that_came_out_of_order() {

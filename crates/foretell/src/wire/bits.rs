@@ -1,5 +1,6 @@
 //! Single bits in a row of bytes, least significant first.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 /// What is wrong with a datagram.

@@ -1,6 +1,7 @@
 //! Comparison of a predicted row with the authority's (Q10, R14, R15, D1, D14).
 
 use super::{Column, ComponentId, Meaning, Schema};
+use crate::math::f64::sqrt;
 use crate::motion::rotation::rotation_error;
 use crate::motion::vector::squared_distance;
 
@@ -103,7 +104,7 @@ pub fn compare_row(
         // Not "measured > tolerance": a NaN must differ.
         let within = measured <= tolerance.of(column.meaning);
         if !within {
-            let size = if has_squared_measure(column.meaning) { measured.sqrt() } else { measured };
+            let size = if has_squared_measure(column.meaning) { sqrt(measured) } else { measured };
             let (predicted, confirmed) = (column.lanes(ours), column.lanes(theirs));
             return Some(Difference { component, column: Some(index), size, predicted, confirmed });
         }
@@ -129,6 +130,7 @@ fn measure(column: &Column, ours: &[u32], theirs: &[u32]) -> f64 {
 mod tests {
     use super::*;
     use crate::world::Field;
+    use alloc::vec::Vec;
     use foretell::State;
 
     #[derive(State, Clone, Copy)]

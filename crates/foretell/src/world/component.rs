@@ -1,8 +1,9 @@
 //! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
 
 use super::{Field, PlayerId, Scalar};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 use core::ops::Range;
-use std::borrow::Cow;
 
 /// The most words that one row may have: 64, room for 64 f32 or 32 f64.
 pub const ROW_WORDS_MAX: usize = 64;

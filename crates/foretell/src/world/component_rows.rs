@@ -2,6 +2,7 @@
 
 use super::schema::TypeOfState;
 use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey};
+use alloc::vec::Vec;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
 #[derive(Debug, PartialEq, Eq)]

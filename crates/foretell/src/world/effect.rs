@@ -2,6 +2,7 @@
 
 use super::{Entity, PlayerId};
 use crate::time::Tick;
+use alloc::vec::Vec;
 
 /// Which effect: a number of the game's own choice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

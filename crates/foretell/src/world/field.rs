@@ -1,6 +1,7 @@
 //! What a row or an input is made of: fields of exact bits, laid out in 32-bit words.
 
 use super::{Column, ComponentSchema, Entity, PlayerId};
+use alloc::vec::Vec;
 
 /// The type of one lane of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

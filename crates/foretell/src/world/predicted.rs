@@ -1,6 +1,7 @@
 //! Whose entities a client simulates: one predicate for its own player and for the others that it predicts.
 
 use super::{Entity, Owned, PlayerId};
+use alloc::vec::Vec;
 
 /// The players whose entities a client simulates ahead of the authority, its own among them, and single entities of
 /// which it is otherwise.

@@ -2,6 +2,7 @@
 
 use super::component_rows::{ComponentRows, component_id};
 use super::{Audience, ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
+use alloc::vec::Vec;
 use core::any::TypeId;
 use core::ops::Range;
 

@@ -2,6 +2,7 @@
 
 use super::component_rows::component_id;
 use super::{ComponentId, ComponentSchema, Entity, RowKey, State};
+use alloc::vec::Vec;
 use core::any::TypeId;
 use core::hash::{Hash, Hasher};
 

@@ -1,6 +1,7 @@
 //! Tables: the entities of a world that have one type of state, in the order of their names.
 
 use super::{Entity, Mut, Owned, PlayerId, Ref, Role, Step};
+use alloc::vec::Vec;
 
 /// Entities with their states: what a world keeps of one type. Ascending by entity, on both ends and whatever came when, so
 /// that a step that goes through it does everywhere the same.

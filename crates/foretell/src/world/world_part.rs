@@ -2,6 +2,7 @@
 
 use super::component_rows::component_id;
 use super::{ComponentId, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, State, Table};
+use alloc::vec::Vec;
 
 /// What a world consists of, one of its fields: [tables](Table).
 #[diagnostic::on_unimplemented(

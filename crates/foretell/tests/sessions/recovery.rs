@@ -198,3 +198,22 @@ fn a_server_that_starts_anew_or_a_machine_that_sleeps_in_a_handshake_only_delays
     assert!(keys.most < 100, "{} ticks in one update", keys.most);
     assert_steady(&mut simulation, &mut keys);
 }
+
+#[test]
+fn a_loop_that_sleeps_until_the_next_update_steps_every_tick_once_also_after_its_clock_was_set_back() {
+    let config = ServerConfig::default();
+    let rules = Rules::new(Masses::schema());
+    let mut server = Server::<Masses>::new(rules, config, 0, Instant::from_micros(5_000_000));
+    let (mut world, mut outbox, mut now) = (Masses::default(), Outbox::new(), Instant::from_micros(5_000_000));
+    for tick in 0..500 {
+        if tick == 250 {
+            now = Instant::from_micros(1_000_000);
+        } else {
+            now = server.next_update();
+        }
+        let frame = server.update(now, &mut world, &mut outbox);
+        assert_eq!(frame.steps, u32::from(tick != 250), "tick {tick}");
+        assert!(server.next_update() > now);
+    }
+    assert_eq!(server.tick(), Tick::new(499));
+}

@@ -225,8 +225,8 @@ impl Simulate for Slow {
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         std::thread::sleep(STEP);
         self.0.step(step);
-        // What no client foresees is corrected, and simulated again.
-        if step.is_authority() && step.tick().get().is_multiple_of(8) {
+        // The client's alone is wrong now and then, so that it is corrected, and simulates again.
+        if step.tick().get().is_multiple_of(8) {
             self.0.cubes.iter_mut().for_each(|mut cube| cube.x[0] += 0.01);
         }
     }
@@ -277,7 +277,8 @@ async fn what_is_simulated_again_takes_so_long_in_an_update_and_no_longer() {
             tokio::time::sleep(Duration::from_millis(8)).await;
         }
         assert_eq!(most <= 4, limited, "{most} ticks in an update");
-        assert!(player.client().stats().outcomes.agreed > 0 && player.client().stats().resimulated > 100);
+        let stats = player.client().stats();
+        assert!(stats.outcomes.agreed > 0 && stats.resimulated > 100, "{stats:?}");
         // What the game sets while it plays is the game's.
         player.client_mut().config_mut().resimulation_budget = 77;
         player.update(&mut world, &mut |_tick| Buttons::default());

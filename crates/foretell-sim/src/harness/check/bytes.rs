@@ -1,6 +1,7 @@
 //! What a player costs.
 
 use super::{Check, ClientSeen, Each, ServerSeen};
+use alloc::string::String;
 use core::time::Duration;
 use foretell::session::Rules;
 use foretell::time::Instant;

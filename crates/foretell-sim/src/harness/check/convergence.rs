@@ -1,6 +1,8 @@
 //! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
 
 use super::{Check, ClientSeen, Each, describe, difference};
+use alloc::string::String;
+use alloc::string::ToString;
 use core::time::Duration;
 use foretell::session::client::ClientState;
 use foretell::time::Tick;

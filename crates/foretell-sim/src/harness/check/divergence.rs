@@ -1,8 +1,10 @@
 //! How far a playing client may be from the truth.
 
 use super::{Check, ClientSeen, Each};
+use alloc::string::String;
 use core::ops::Range;
 use core::time::Duration;
+use foretell::math::f64::sqrt;
 use foretell::motion::vector::squared_distance;
 use foretell::session::client::ClientState;
 use foretell::time::{Instant, Tick};
@@ -91,5 +93,5 @@ fn distance(kind: &ComponentSchema, key: RowKey, a: &Rows, b: &Rows) -> Option<f
         let (column, words) = kind.field(Meaning::Position, rows.words(key)?)?;
         Some(column.lanes::<3>(words))
     };
-    Some(squared_distance(position(a)?, position(b)?).sqrt())
+    Some(sqrt(squared_distance(position(a)?, position(b)?)))
 }

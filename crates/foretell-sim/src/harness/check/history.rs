@@ -1,10 +1,11 @@
 //! What is confirmed stays as it is.
 
 use super::{Check, ClientSeen, Each};
+use alloc::collections::VecDeque;
+use alloc::string::String;
 use foretell::session::client::ClientState;
 use foretell::time::Tick;
 use foretell::world::World;
-use std::collections::VecDeque;
 
 /// A client's state of a tick that was compared with the server's never changes again, as long as it is remembered.
 #[derive(Clone, Debug, Default)]

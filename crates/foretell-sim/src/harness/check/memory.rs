@@ -1,6 +1,7 @@
 //! What endpoints keep.
 
 use super::{Check, ClientSeen, ServerSeen};
+use alloc::string::String;
 use core::time::Duration;
 use foretell::world::World;
 

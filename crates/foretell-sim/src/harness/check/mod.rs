@@ -27,6 +27,9 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 pub use bytes::Bytes;
 pub use convergence::{Calm, Convergence};
 pub use divergence::Divergence;

@@ -1,11 +1,13 @@
 //! Every tick once, every input once, and as the player gave it.
 
 use super::{Check, ClientSeen, Each, ServerSeen};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
 use foretell::time::Tick;
 use foretell::world::{Input, InputStatus, PlayerId, World};
-use std::collections::BTreeMap;
 
 /// The server steps every tick at most once and in order, and each but those that it says it has skipped, with at most one input of each player; what it takes for a
 /// player's own is what the player gave for this tick. A client asks for the input of a tick at most once, in order, but

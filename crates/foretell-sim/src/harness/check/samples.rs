@@ -1,6 +1,8 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
 use super::{Check, ClientSeen, Each, SUSPECTS, describe, difference};
+use alloc::string::String;
+use alloc::string::ToString;
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};

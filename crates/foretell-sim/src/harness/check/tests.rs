@@ -4,6 +4,9 @@ use super::*;
 use crate::harness::spied::Shared;
 use crate::harness::{Driver, HostOptions, PlayerOptions, Simulation};
 use crate::netsim::Conditions;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 use foretell::session::server::ServerConfig;
 use foretell::world::{InputStatus, PlayerId, Simulate, Step, Table};
 

@@ -64,6 +64,7 @@ impl Anchor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     /// What an anchor at tick 100 says of snapshots that come so many ms later, each of a tick newer by one.
     fn widened(at_ms: &[u64]) -> Vec<bool> {

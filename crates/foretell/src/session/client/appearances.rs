@@ -10,6 +10,7 @@ use crate::motion::Pose;
 use crate::session::news::What;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, Predicted, Row, Rows, Schema};
+use alloc::vec::Vec;
 
 /// How many entities that prediction has removed wait for the authority's word; the newest.
 const GONE_MAX: usize = 1024;

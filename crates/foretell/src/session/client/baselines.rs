@@ -2,6 +2,7 @@
 
 use crate::time::Tick;
 use crate::world::{Rows, Schema};
+use alloc::vec::Vec;
 
 /// Rows of snapshots that are not kept for anything else. Its memory is used again.
 pub(super) struct Baselines {

@@ -1,6 +1,7 @@
 //! The datagrams of one session: their numbers, the round trip, and what the server has acknowledged.
 
 use crate::time::{Instant, Tick};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 const SENT_KEPT: usize = 256;

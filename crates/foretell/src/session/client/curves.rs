@@ -3,6 +3,7 @@
 use super::{Client, ClientCall};
 use crate::motion::curve::Following;
 use crate::world::{Entity, World};
+use alloc::vec::Vec;
 
 /// How an entity that is not predicted is shown between and beyond the states that have come.
 ///

@@ -201,6 +201,7 @@ mod tests {
     use super::*;
     use crate::motion::rotation;
     use crate::world::{Audience, Field, ROW_WORDS_MAX};
+    use alloc::vec::Vec;
 
     const ROW: RowBuffer = [0; ROW_WORDS_MAX];
 

@@ -8,6 +8,7 @@ use super::ClientEvent;
 use super::snapshots::Snapshot;
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, Entity};
+use alloc::vec::Vec;
 
 /// How many effects without an answer are remembered; the newest.
 const OPEN_MAX: usize = 1024;

@@ -2,6 +2,7 @@
 
 use super::Causes;
 use crate::time::Tick;
+use alloc::vec::Vec;
 
 /// So many states are remembered that no client can have foreseen: each snapshot tells one at most.
 const UNFORESEEN_MAX: usize = 256;

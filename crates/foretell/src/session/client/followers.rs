@@ -6,6 +6,7 @@ use crate::motion::curve::Follower;
 use crate::motion::{Correction, vector};
 use crate::time::Instant;
 use crate::world::{ComponentSchema, Entity, RowKey};
+use alloc::vec::Vec;
 
 /// Followers, each with its entity.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::rollback::INPUTS_KEPT;
 use crate::session::shared::{HeldRow, REST_TICKS, Request};
 use crate::time::Tick;
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, RowKey};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// How many captures of an entity wait for their ticks, at most: the newest.
 const CAPTURES_MAX: usize = 64;

@@ -14,7 +14,8 @@ use crate::session::shared::{
 use crate::time::Tick;
 use crate::wire::BitWriter;
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, RowKey};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// How many requests wait to be sent or answered, at most.
 const OPEN_MAX: usize = 256;

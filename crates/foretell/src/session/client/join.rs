@@ -11,6 +11,7 @@ use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
 use crate::world::{Predicted, World};
+use alloc::boxed::Box;
 use core::time::Duration;
 
 /// How often a hello is repeated.

@@ -2,8 +2,8 @@
 
 use crate::session::packet::{NAMED_TICKS_BACK, SubstitutedRange};
 use crate::time::Tick;
+use alloc::collections::VecDeque;
 use core::ops::Range;
-use std::collections::VecDeque;
 
 /// The shortest time, in ticks, for which inputs may be late because the own clock was set or stood still.
 const OFF_CLOCK_TICKS_MIN: u32 = 32;

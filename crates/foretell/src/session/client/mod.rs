@@ -39,6 +39,8 @@ mod tap;
 mod telling;
 mod view;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use allowance::Allowance;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
 pub use curves::Curve;

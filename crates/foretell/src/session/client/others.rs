@@ -8,6 +8,7 @@ use crate::session::relay::RelayLine;
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed, Stream};
 use crate::world::{Entity, Input, Owned, PlayerId, World};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.

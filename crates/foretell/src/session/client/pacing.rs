@@ -6,8 +6,10 @@
 //! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
 use super::rate::ServerRate;
+use crate::math::f64::ceil;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
+use alloc::vec::Vec;
 
 /// Beyond what the latenesses ask for, in ticks: as much as the dead zone leaves.
 const SPARE_TICKS: f64 = 0.25;
@@ -193,7 +195,7 @@ impl Pacing {
         self.goal = self.goal + (before - self.asked_before);
         let missing = (self.goal - self.shift()).as_ticks() - DEAD_ZONE_TICKS;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
-        let missing = missing.ceil().clamp(0.0, 1000.0) as u32;
+        let missing = ceil(missing).clamp(0.0, 1000.0) as u32;
         missing
     }
 

@@ -8,6 +8,7 @@ use crate::session::shared::SharedCode;
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick, TickTime};
 use crate::world::{Entity, InputStatus, PlayerId, PlayerInput, ROW_WORDS_MAX, Row, Schema, World};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it

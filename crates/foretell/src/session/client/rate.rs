@@ -9,8 +9,9 @@
 //! quarter of a second the fastest of either way counts; the drift is the slope of a line through these offsets, each with the
 //! weight of how wrong it may be.
 
-use crate::math::f64::exp;
+use crate::math::f64::{exp, sqrt};
 use crate::time::{Instant, TickRate, TickTime};
+use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 use core::time::Duration;
 
@@ -279,7 +280,7 @@ impl ServerRate {
         let known_s = self.known_at.since(self.began).as_secs_f64();
         let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
         let slope = (drift * squares + known * known_as) / (squares + known_as);
-        Some(Line { centre, slope, accuracy: (1.0 / (squares + known_as)).sqrt(), scatter, fastest })
+        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
     }
 
     /// When a window began, in seconds since the session's start.

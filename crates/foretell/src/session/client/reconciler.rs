@@ -5,12 +5,14 @@ use super::Causes;
 use super::exactness::Exactness;
 use super::missed::Missed;
 use super::snapshots::Snapshot;
+use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::session::news::What;
 use crate::time::Tick;
 use crate::world::{
     ComponentSchema, Difference, Entity, Meaning, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
 };
+use alloc::vec::Vec;
 
 /// A correction that is found, and shown when its re-simulation has reached the present.
 #[derive(Clone, Copy, Debug)]
@@ -334,7 +336,7 @@ pub(crate) struct Compared {
 fn distance_m(kind: &ComponentSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -> f64 {
     let position = |row| kind.field(Meaning::Position, row).map(|(column, words)| column.lanes::<3>(words));
     match (ours.and_then(position), theirs.and_then(position)) {
-        (Some(ours), Some(theirs)) => squared_distance(ours, theirs).sqrt(),
+        (Some(ours), Some(theirs)) => sqrt(squared_distance(ours, theirs)),
         _ => 0.0,
     }
 }

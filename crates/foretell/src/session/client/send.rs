@@ -10,6 +10,7 @@ use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
 use crate::world::{Input, ROW_WORDS_MAX, World};
+use alloc::vec::Vec;
 
 impl<W: World> Turn<'_, W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.

@@ -6,6 +6,7 @@ use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
 use crate::time::{Instant, TickTime};
 use crate::world::{ComponentSchema, Entity, Meaning, Predicted, ROW_WORDS_MAX, Row, Rows, World};
+use alloc::vec::Vec;
 
 /// The offset of an entity that is not predicted decays the same way in all directions.
 pub(crate) const STANDING: [f64; 3] = [0.0; 3];

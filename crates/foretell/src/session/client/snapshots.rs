@@ -12,6 +12,7 @@ use crate::session::shared::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, Predicted, RowKey, Rows, Schema};
+use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
 const KEPT_MIN: usize = 32;

@@ -7,6 +7,7 @@ use super::{Client, Curve, EntityMode};
 use crate::session::shared::Claim;
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey, World};
+use alloc::boxed::Box;
 
 /// Hears all that a client is given. It is told before the client takes it in, and can ask the client for whatever it
 /// wants to know; it changes nothing.

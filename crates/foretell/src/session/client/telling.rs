@@ -11,6 +11,7 @@ use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, Owned, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use alloc::vec::Vec;
 
 impl<W: World> Turn<'_, W> {
     /// Which entities the authority has had, by what has come since the last update.

@@ -12,8 +12,9 @@ use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{PlayerId, World};
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
 
 /// Longer than this between two updates the server has slept, and heard nobody.
 const AWAKE_MAX: Duration = Duration::from_secs(1);

@@ -4,8 +4,9 @@ use super::peer::Peer;
 use crate::session::shared::{ANSWERS_MAX, Answer, HoldRefusal, Request};
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
-use std::collections::VecDeque;
 
 /// How often a player may ask for authority in a second.
 const ASKED_PER_SECOND: usize = 10;

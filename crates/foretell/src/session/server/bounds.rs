@@ -4,6 +4,7 @@ use crate::motion::vector;
 use crate::session::Offence;
 use crate::time::{Tick, TickRate};
 use crate::world::{ComponentSchema, Entity, Meaning, Writer};
+use alloc::vec::Vec;
 
 /// What an entity may make up for of ticks in which no row came, in seconds of its greatest speed.
 const CATCH_UP_S: f64 = 0.25;

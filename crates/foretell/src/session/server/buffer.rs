@@ -6,7 +6,8 @@ use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
 use crate::session::relay::RELAYED_TICKS_MAX;
 use crate::time::{Tick, TickTime};
 use crate::world::{InputStatus, PlayerId, PlayerInput};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// Inputs may be this many ticks ahead of the next step.
 const TICKS_AHEAD_MAX: u32 = 64;

@@ -5,7 +5,8 @@
 use crate::session::baseline::row_hash;
 use crate::time::Tick;
 use crate::world::{Entity, PlayerId, RemovedRow, RowKey, Rows};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// How many removals are remembered, the newest: two seconds of 1000 a second.
 const REMOVED_MAX: usize = 2048;

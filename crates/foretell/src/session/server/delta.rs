@@ -4,7 +4,8 @@ use super::changes::Changes;
 use super::view::{Sight, View, is_placed};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey, Rows, Schema};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// The states of which one client was last sent snapshots. Lives as long as the peer.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use crate::session::packet::CANONICAL_MAX;
 use crate::session::rowcode::proof_of;
 use crate::time::{Tick, TickRate};
 use crate::world::{Rows, Schema, World};
+use alloc::collections::VecDeque;
 use core::time::Duration;
-use std::collections::VecDeque;
 
 /// Canonical ticks are so far apart at least: each costs both ends the time to make derived state anew.
 const APART: Duration = Duration::from_millis(500);

@@ -4,6 +4,7 @@ use crate::session::Ledger;
 use crate::session::{Claim, HoldRefusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId};
+use alloc::vec::Vec;
 
 /// Something that happened in an update of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,8 @@ use crate::time::{Instant, Tick, TickRate};
 use crate::world::{
     Audience, ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World,
 };
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
 const AHEAD_TICKS_MAX: u32 = 64;

@@ -19,6 +19,8 @@ mod step;
 mod tap;
 mod view;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use frame::{InputTotals, LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use tap::{PeerCall, ServerTap};
 
@@ -224,6 +226,13 @@ impl<W: World> Server<W> {
     /// What the last update did.
     pub fn frame(&self) -> ServerFrame<'_> {
         ServerFrame::of(self.next, &self.frame)
+    }
+
+    /// When the next tick begins, on the caller's clock: until then an update does nothing but answer hellos and notice who
+    /// has gone. A loop that sleeps calls [`update`](Server::update) then, or when something has come.
+    pub fn next_update(&self) -> Instant {
+        let next = self.clock.instant_of(TickTime::start_of(self.next));
+        self.steady.on_callers(next.unwrap_or(self.clock.last()))
     }
 
     /// The next tick to step.

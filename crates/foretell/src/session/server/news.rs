@@ -5,7 +5,7 @@ use super::view::{View, is_placed};
 use crate::session::news::{NEWS_MAX, NEWS_TICKS_BACK, News, What};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey, World};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// The news that a client has not acknowledged. Lives as long as the peer.
 #[derive(Clone, Debug)]
@@ -95,6 +95,7 @@ impl<W: World> Server<W> {
 mod tests {
     use super::*;
     use crate::world::Entity;
+    use alloc::vec::Vec;
 
     fn ended(tick: u32) -> News {
         let entity = Entity::new(PlayerId::new(1), Tick::new(tick), 0);

@@ -10,8 +10,9 @@ use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Instant, Tick, TickTime};
 use crate::world::PlayerId;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
-use std::collections::VecDeque;
 
 pub(crate) struct Peer<I> {
     pub address: PeerId,

@@ -125,7 +125,8 @@ mod tests {
     use crate::session::server::GapPolicy;
     use crate::wire::BitReader;
     use crate::world::{Column, Entity, Field, Meaning};
-    use std::collections::BTreeSet;
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
 
     #[derive(Clone, Copy, Default, PartialEq, Debug)]
     struct Aim([u32; 4]);

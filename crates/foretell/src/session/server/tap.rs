@@ -4,6 +4,7 @@ use super::Server;
 use crate::session::PeerId;
 use crate::time::Instant;
 use crate::world::World;
+use alloc::boxed::Box;
 
 /// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
 /// wants to know; it changes nothing.

@@ -11,7 +11,8 @@ use super::peer::Peer;
 use crate::motion::vector::squared_distance;
 use crate::time::Tick;
 use crate::world::{Audience, ComponentId, Meaning, PlayerId, RowKey, Rows, Schema};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// What is in view counts as nearer by a fifth; of squared distances.
 const STAYS: f64 = 0.64;
