@@ -2,7 +2,7 @@
 
 use super::{Timeline, Told};
 use crate::time::Tick;
-use crate::world::{Entity, PlayerId, Predicted, RemovedRow, Row, Rows, World};
+use crate::world::{Entity, Owned, PlayerId, Predicted, RemovedRow, Row, Rows, World};
 use alloc::vec::Vec;
 
 impl<W: World> Timeline<W> {
@@ -114,6 +114,14 @@ impl<W: World> Timeline<W> {
         self.checkpoints.forget_aside(Some(self.present));
         self.beginnings.note(tick);
         self.again_from = Some(tick);
+    }
+
+    /// Whether an entity belongs to another player in any state that is remembered, or in what is written before its step.
+    pub(crate) fn has_of_another(&self, of: Owned) -> bool {
+        self.oldest.until(self.present.next()).any(|tick| {
+            let slot = &self.slots[self.index(tick)];
+            [&slot.rows, &slot.proxies].iter().any(|rows| rows.owner(of.entity).is_some_and(|owner| owner != of.owner))
+        })
     }
 
     /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up

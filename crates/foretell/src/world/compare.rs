@@ -69,7 +69,7 @@ impl Tolerance {
 pub struct Difference {
     /// In which component.
     pub component: ComponentId,
-    /// The index of the column in it; `None` when the entity exists on one side only.
+    /// The index of the column in it; `None` when the entity exists on one side only, or belongs to another player.
     pub column: Option<u8>,
     /// How much: a distance in the unit of the column; for a rotation `1 - |dot|`, for a plain or blended column
     /// the largest difference of a lane.
@@ -78,6 +78,13 @@ pub struct Difference {
     pub predicted: [f64; 4],
     /// The first four lanes of the authority's value, zero beyond.
     pub confirmed: [f64; 4],
+}
+
+impl Difference {
+    /// The entity exists on one side only, or is not the same player's on both.
+    pub(crate) fn of_existence(component: ComponentId) -> Difference {
+        Difference { component, column: None, size: 0.0, predicted: [0.0; 4], confirmed: [0.0; 4] }
+    }
 }
 
 /// The first column of `component` in which two rows differ by more than the tolerance; rows of equal bits never differ.
@@ -92,7 +99,7 @@ pub fn compare_row(
         (Some(predicted), Some(confirmed)) if predicted == confirmed => return None,
         (Some(predicted), Some(confirmed)) => (predicted, confirmed),
         (None, None) => return None,
-        _ => return Some(Difference { component, column: None, size: 0.0, predicted: [0.0; 4], confirmed: [0.0; 4] }),
+        _ => return Some(Difference::of_existence(component)),
     };
     let columns = schema.component(component);
     let both = columns.fields(predicted).zip(columns.fields(confirmed));

@@ -3,6 +3,7 @@
 use super::{Field, PlayerId, Scalar};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
 /// The most words that one row may have: 64, room for 64 f32 or 32 f64.
@@ -151,7 +152,7 @@ impl Column {
 }
 
 /// A column of a position or rotation, and that of its velocity: the first velocity is that of the first position, and so on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Moving {
     /// Which columns.
     pub column: usize,
@@ -159,7 +160,7 @@ pub(crate) struct Moving {
 }
 
 /// One component: its name, its columns, and where each lies in a row.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ComponentSchema {
     name: Cow<'static, str>,
     columns: Vec<(usize, Column)>,
@@ -170,6 +171,13 @@ pub struct ComponentSchema {
     velocities: Vec<Range<usize>>,
     moving: Vec<Moving>,
     has_pose: bool,
+}
+
+/// What is found out from the columns, to be at hand, is no part of what both ends have to agree on.
+impl Hash for ComponentSchema {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, &self.columns, self.words, self.audience, self.speed_max_mm_s).hash(state);
+    }
 }
 
 impl ComponentSchema {

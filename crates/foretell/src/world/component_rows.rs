@@ -1,7 +1,7 @@
 //! The rows of one component.
 
 use super::schema::TypeOfState;
-use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey};
+use super::{Audience, ComponentId, Entity, Owned, PlayerId, Row, RowKey};
 use alloc::vec::Vec;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
@@ -11,6 +11,7 @@ pub(super) struct ComponentRows {
     pub words: usize,
     /// The type whose component it is.
     pub of: Option<TypeOfState>,
+    pub audience: Audience,
     pub entities: Vec<Entity>,
     pub owners: Vec<PlayerId>,
     pub data: Vec<u32>,
@@ -18,12 +19,13 @@ pub(super) struct ComponentRows {
 
 impl Clone for ComponentRows {
     fn clone(&self) -> ComponentRows {
-        let ComponentRows { words, of, entities, owners, data } = self;
-        ComponentRows { words: *words, of: *of, entities: entities.clone(), owners: owners.clone(), data: data.clone() }
+        let ComponentRows { words, of, audience, entities, owners, data } = self;
+        let (entities, owners, data) = (entities.clone(), owners.clone(), data.clone());
+        ComponentRows { words: *words, of: *of, audience: *audience, entities, owners, data }
     }
 
     fn clone_from(&mut self, from: &ComponentRows) {
-        (self.words, self.of) = (from.words, from.of);
+        (self.words, self.of, self.audience) = (from.words, from.of, from.audience);
         self.entities.clone_from(&from.entities);
         self.owners.clone_from(&from.owners);
         self.data.clone_from(&from.data);

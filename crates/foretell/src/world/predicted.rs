@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 ///
 /// Invariants: `players` is ascending, each once, and holds `own`; `stepped` likewise, and holds `players`; `singles` is
 /// ascending by entity, each once.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Predicted {
     own: PlayerId,
     players: Vec<PlayerId>,
@@ -17,6 +17,21 @@ pub struct Predicted {
     singles: Vec<(Entity, bool)>,
     /// Whether everything is predicted, whosever it is.
     all: bool,
+}
+
+impl Clone for Predicted {
+    fn clone(&self) -> Predicted {
+        let Predicted { own, players, stepped, singles, all } = self;
+        let (players, stepped, singles) = (players.clone(), stepped.clone(), singles.clone());
+        Predicted { own: *own, players, stepped, singles, all: *all }
+    }
+
+    fn clone_from(&mut self, from: &Predicted) {
+        (self.own, self.all) = (from.own, from.all);
+        self.players.clone_from(&from.players);
+        self.stepped.clone_from(&from.stepped);
+        self.singles.clone_from(&from.singles);
+    }
 }
 
 impl Predicted {

@@ -36,6 +36,7 @@ impl Rows {
         let table = |(index, component): (usize, &super::ComponentSchema)| ComponentRows {
             words: component.words(),
             of: schema.type_of(component_id(index)),
+            audience: component.audience(),
             entities: Vec::new(),
             owners: Vec::new(),
             data: Vec::new(),
@@ -349,7 +350,8 @@ impl Rows {
         self.settle();
     }
 
-    /// Becomes a copy of the rows of predicted entities.
+    /// Becomes a copy of the rows of predicted entities that the client which predicts them may see: what is another's alone its
+    /// world can't know.
     pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
         if predicted.has_all() {
             return self.copy_rows(from);
@@ -357,7 +359,8 @@ impl Rows {
         for (component, (table, from)) in self.tables.iter_mut().zip(&from.tables).enumerate() {
             table.clear();
             for (index, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
-                if predicted.contains(Owned { entity: *entity, owner: *owner }) {
+                let is_seen = from.audience.includes(predicted.player(), *owner);
+                if is_seen && predicted.contains(Owned { entity: *entity, owner: *owner }) {
                     table.push(from.at(component, index));
                 }
             }

@@ -20,6 +20,7 @@ mod input_delay;
 mod modes;
 mod onlooker;
 mod others;
+mod owners;
 mod pacing;
 mod recording;
 mod recovery;

@@ -204,13 +204,9 @@ fn a_loop_that_sleeps_until_the_next_update_steps_every_tick_once_also_after_its
     let config = ServerConfig::default();
     let rules = Rules::new(Masses::schema());
     let mut server = Server::<Masses>::new(rules, config, 0, Instant::from_micros(5_000_000));
-    let (mut world, mut outbox, mut now) = (Masses::default(), Outbox::new(), Instant::from_micros(5_000_000));
+    let (mut world, mut outbox) = (Masses::default(), Outbox::new());
     for tick in 0..500 {
-        if tick == 250 {
-            now = Instant::from_micros(1_000_000);
-        } else {
-            now = server.next_update();
-        }
+        let now = if tick == 250 { Instant::from_micros(1_000_000) } else { server.next_update() };
         let frame = server.update(now, &mut world, &mut outbox);
         assert_eq!(frame.steps, u32::from(tick != 250), "tick {tick}");
         assert!(server.next_update() > now);

@@ -185,8 +185,13 @@ impl Appearances {
             }
         }
         let (before, passed) = (&self.passed_rows, self.passed.unwrap_or_default());
-        self.lives.retain(|life| {
+        self.lives.retain_mut(|life| {
             let is_gone = life.held == Held::Shown && life.found < snapshot.tick;
+            if is_gone && snapshot.rows.has(life.entity) {
+                // It is predicted from now on.
+                life.held = Held::Gone;
+                return true;
+            }
             if is_gone {
                 let pose = last(life.entity, passed, before).unwrap_or(life.pose);
                 events.push(ClientEvent::Despawned { entity: life.entity, pose });

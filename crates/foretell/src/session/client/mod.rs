@@ -20,6 +20,7 @@ mod missed;
 mod near;
 mod news;
 mod others;
+mod owners;
 mod pacing;
 mod play;
 mod playout;
@@ -65,6 +66,7 @@ use followers::Followers;
 use holds::Holds;
 use join::Handshake;
 use others::Heard;
+use owners::Owners;
 use pacing::Pacing;
 use play::{Done, Turn};
 use playout::{Playout, Points};
@@ -136,6 +138,7 @@ struct Session<W: World> {
     playout: Playout,
     /// Whose entities are to be predicted, by the newest compared snapshot.
     wanted: Predicted,
+    owners: Owners,
     /// Where the own entities are, for [`Predict::Near`].
     near: Vec<[f64; 3]>,
     reconciler: Reconciler,
@@ -338,6 +341,7 @@ impl<W: World> Session<W> {
             pacing: Pacing::new(rules.tick_rate, at, now),
             playout: Playout::new(rules.tick_rate),
             wanted: Predicted::own(player),
+            owners: Owners::default(),
             near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: Offsets::new(now),

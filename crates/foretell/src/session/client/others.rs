@@ -121,6 +121,20 @@ impl<W: World> Session<W> {
         singles.iter().any(|(entity, yes)| *yes && owner(entity) == Some(player))
     }
 
+    /// Forgets what has changed hands so long ago that nothing says another owner.
+    fn forget_handed(&mut self, now: Instant) {
+        if self.owners.is_empty() {
+            return;
+        }
+        let mut owners = core::mem::take(&mut self.owners);
+        let stage = self.stage(now);
+        owners.forget(|of| {
+            let shown = stage.as_ref().and_then(|stage| stage.rows().owner(of.entity));
+            shown.is_some_and(|shown| shown != of.owner) || self.timeline.has_of_another(of)
+        });
+        self.owners = owners;
+    }
+
     /// Whether a player is worth the memory: one who has an entity.
     fn has_seen(&self, player: PlayerId) -> bool {
         let in_newest = || self.snapshots.newest()?.rows.iter().find(|row| row.owner == player);
@@ -176,7 +190,8 @@ impl<W: World> Turn<'_, W> {
             return;
         }
         session.wanted.clear();
-        let singly = !self.singles.is_empty() || !session.holds.is_empty();
+        session.forget_handed(self.now);
+        let singly = !self.singles.is_empty() || !session.holds.is_empty() || !session.owners.is_empty();
         if self.config.predict == Predict::Own && self.wishes.is_empty() && !singly {
             return;
         }
@@ -193,6 +208,10 @@ impl<W: World> Turn<'_, W> {
             session.choose_near(tick, (within_m, until_m), &self.rules.schema, self.wishes);
         }
         let Some(snapshot) = session.snapshots.get(tick) else { return };
+        for of in session.owners.handed() {
+            let yes = session.wanted.contains(*of);
+            session.wanted.insert_single(*of, yes);
+        }
         for (entity, yes) in self.singles {
             let Some(owner) = snapshot.rows.owner(*entity) else { continue };
             let is_told =

@@ -68,6 +68,7 @@ impl<W: World> Turn<'_, W> {
         let session = &mut *self.session;
         let snapshot = session.snapshots.get(tick).expect("the chosen snapshot is there");
         let predicted = session.timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
+        session.owners.note(&snapshot.rows);
         let reconciler = &mut session.reconciler;
         reconciler.authority.copy_predicted(&snapshot.rows, session.timeline.predicted());
         session.timeline.misguessed(reconciler.compared(), tick, &mut reconciler.misguessed);
@@ -76,7 +77,9 @@ impl<W: World> Turn<'_, W> {
         let compared = reconciler.compared();
         let is_canonical = session.timeline.is_canonical(tick);
         let tolerance = if is_canonical { Tolerance::default() } else { self.config.tolerance };
-        let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
+        // Where everything is predicted, whose it is does not matter for that.
+        let handed = if self.rules.exact { &[] } else { session.owners.new() };
+        let found = reconciler.compare(tick, predicted, handed, &self.rules.schema, &tolerance);
         session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
         reconciler.exactness().into_iter().for_each(|exactness| exactness.note_whole(tick, is_canonical));
         session.anchor.note(tick, snapshot.came);
@@ -84,6 +87,7 @@ impl<W: World> Turn<'_, W> {
         session.reconciler.advance_to(tick);
         let outcomes = &mut self.stats.outcomes;
         outcomes.agreed += found.agreed;
+        outcomes.received -= found.handed;
         self.stats.misprediction_m = found.misprediction_m;
         if found.different + found.surplus == 0 {
             return;

@@ -225,8 +225,16 @@ impl Reconciler {
         self.known.retain(|(_, at, _)| *at >= tick);
     }
 
-    /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending.
-    pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
+    /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending. Those that
+    /// were `handed` over (ascending) are predicted on one side only, as nobody could foresee.
+    pub(crate) fn compare(
+        &mut self,
+        tick: Tick,
+        predicted: &Rows,
+        handed: &[Entity],
+        schema: &Schema,
+        tolerance: &Tolerance,
+    ) -> Compared {
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
@@ -236,10 +244,18 @@ impl Reconciler {
         let named = self.authority.iter().map(|row| (row, Some(row.words)));
         let unnamed = predicted.iter().filter(|row| self.authority.words(row.key()).is_none()).map(|row| (row, None));
         for (row, theirs) in named.chain(unnamed) {
-            let (entity, ours) = (row.entity, predicted.words(row.key()));
+            let (entity, ours) = (row.entity, predicted.get(row.key()));
+            let is_handed = handed.binary_search(&entity).is_ok();
+            let is_owned_otherwise = !is_handed && theirs.is_some() && ours.is_some_and(|ours| ours.owner != row.owner);
+            let ours = ours.map(|ours| ours.words);
+            if is_handed && ours.is_some() != theirs.is_some() {
+                found.handed += u64::from(theirs.is_some());
+                continue;
+            }
             let misprediction_m = distance_m(schema.component(row.component), ours, theirs);
             found.misprediction_m = found.misprediction_m.max(misprediction_m);
             let difference = compare_row(schema, row.component, ours, theirs, tolerance);
+            let difference = difference.or(is_owned_otherwise.then(|| Difference::of_existence(row.component)));
             if difference.is_none() {
                 found.agreed += 1;
                 if ours != theirs {
@@ -252,6 +268,11 @@ impl Reconciler {
             let found =
                 Pending { entity, owner: row.owner, since: self.compared, tick, difference, causes, misprediction_m };
             match pending.iter_mut().find(|known| known.entity == entity) {
+                // Another component of it.
+                Some(known) if known.tick == tick => {
+                    known.causes = known.causes.with(causes);
+                    known.misprediction_m = known.misprediction_m.max(misprediction_m);
+                }
                 // It lands together with what was found before.
                 Some(known) => *known = Pending { since: known.since, causes: known.causes.with(causes), ..found },
                 None => pending.push(found),
@@ -329,6 +350,8 @@ pub(crate) struct Compared {
     pub different: u64,
     /// Entities that exist on this side only.
     pub surplus: u64,
+    /// The authority's samples of what was handed over, and so was not predicted.
+    pub handed: u64,
     pub misprediction_m: f64,
 }
 
@@ -364,7 +387,7 @@ mod tests {
             plain::set(&mut predicted, plain::key(SHIP, entity(tick)), 0);
             plain::set(&mut reconciler.authority, plain::key(SHIP, entity(tick)), 1);
         }
-        reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
+        reconciler.compare(Tick::new(20), &predicted, &[], &schema, &Tolerance::default());
         reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Stamp {
     pub hash: u32,
 }
 
-/// A row that was there from one state on, and not any more from another.
+/// A row that was there from one state on, and not any more, or another player's, from another.
 #[derive(Clone, Copy, Debug)]
 struct Removed {
     row: RemovedRow,
@@ -67,12 +67,19 @@ impl Changes {
                 at = found;
             }
             let stamp = &mut self.stamps[at];
+            if stamp.owner != row.owner {
+                // Who had it may not see it any more.
+                let before = RemovedRow { key: *key, owner: stamp.owner };
+                self.removed.push_back(Removed { row: before, created: stamp.created, at: state });
+            }
             (stamp.owner, stamp.changed, stamp.hash) = (row.owner, state, row_hash(row));
             at += 1;
         }
         if !is_same_set {
             self.follow(rows, state);
         }
+        let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
+        self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
     }
 
     /// Who was touched in the step that made `state` has to be told, though the row may be as it was.
@@ -113,11 +120,9 @@ impl Changes {
         }
         self.removed.extend(before.map(removed));
         core::mem::swap(&mut self.stamps, &mut self.following);
-        let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
-        self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
     }
 
-    /// What `state` has and has been removed since; `None` where not all of it is remembered.
+    /// What `state` has and has been removed since, or was another player's there; `None` where not all of it is remembered.
     pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = RemovedRow>> {
         let first = self.removed.partition_point(|removed| removed.at <= state);
         let had = move |removed: &&Removed| removed.created <= state;

@@ -119,7 +119,12 @@ impl Selection {
             Some(_) if row.owner != player && is_placed(schema, row.key.component) => false,
             _ => schema.component(row.key.component).audience().includes(player, row.owner),
         });
-        self.gone.extend(removed.map(|row| row.key).filter(|key| rows.words(*key).is_none()));
+        let is_seen = |key: RowKey| {
+            let row = rows.get(key)?;
+            let is_there = sight.is_none_or(|(_, sight)| row.owner == player || sight.may_show(schema, key));
+            Some(is_there && schema.component(key.component).audience().includes(player, row.owner))
+        };
+        self.gone.extend(removed.map(|row| row.key).filter(|key| is_seen(*key) != Some(true)));
         if let Some((view, sight)) = sight {
             self.gone.extend(sight.gone_since(view, state)?);
         }

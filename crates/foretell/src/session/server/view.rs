@@ -293,6 +293,11 @@ impl Sight {
         self.is_limited && places.find(key, 0).is_some_and(is_out)
     }
 
+    /// Whether a row of another's is in view, or is in view wherever it is.
+    pub(super) fn may_show(&self, schema: &Schema, key: RowKey) -> bool {
+        !is_placed(schema, key.component) || self.inside.binary_search_by_key(&key, |inside| inside.key).is_ok()
+    }
+
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
     pub(super) fn gone_since<'a>(&'a self, view: &'a View, base: Tick) -> Option<impl Iterator<Item = RowKey> + 'a> {
         let now = self.lost.iter().filter(move |(_, since)| *since <= base).map(|(key, _)| *key);
