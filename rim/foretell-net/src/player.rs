@@ -7,7 +7,7 @@ use crate::impairment::Impairment;
 use crate::join::{ConnectError, Joined, Target, Via};
 use crate::platform::{Clock, Tasks, sleep};
 use crate::transport::{Came, Closed, PathFacts};
-use foretell::session::client::Allowance;
+use foretell::session::client::ResimulationBudget;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
@@ -77,7 +77,7 @@ pub struct Player<W: World> {
     outbox: Outbox,
     clock: Clock,
     /// What an update may simulate again, by what it has cost.
-    allowance: Option<Allowance>,
+    allowance: Option<ResimulationBudget>,
     way: Way,
     brake: Brake,
     impairment: Impairment,
@@ -108,7 +108,7 @@ pub async fn connect<W: World>(
     let joined = target.join(&credential.into(), clock).await?;
     let now = clock.now();
     Ok(Player {
-        allowance: config.resimulation_time.map(Allowance::new),
+        allowance: config.resimulation_time.map(ResimulationBudget::new),
         client: Client::new(config.rules, config.client, joined.session),
         outbox: Outbox::new(),
         clock,

@@ -1,6 +1,6 @@
 //! The saved states of a timeline: a fixed interval of ticks apart, some where the next re-simulation may well begin, and two on the side.
 
-use super::beginnings::AHEAD;
+use super::rollback_predictor::AHEAD;
 use crate::time::Tick;
 use alloc::vec::Vec;
 

@@ -3,13 +3,13 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
-mod beginnings;
+mod checkpoint_policy;
 mod checkpoints;
-mod keep;
+mod mispredicted_inputs;
 mod relayed;
-mod revise;
+mod rollback_predictor;
 mod seek;
 mod timeline;
 
-pub use relayed::Told;
+pub use relayed::RelayedInput;
 pub use timeline::{INPUTS_KEPT, Timeline};

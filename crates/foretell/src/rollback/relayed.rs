@@ -4,14 +4,14 @@ use crate::time::Tick;
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput};
 use alloc::vec::Vec;
 
-/// Told inputs may be so many ticks ahead of the present.
+/// RelayedInput inputs may be so many ticks ahead of the present.
 const AHEAD_TICKS: u32 = 64;
 /// Of how many players inputs are remembered; more are not predicted.
 const PLAYERS_MAX: usize = 256;
 
 /// What the authority has told of one input.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Told<I> {
+pub struct RelayedInput<I> {
     /// What it applies in that tick; `None` when it leaves the player where they are.
     pub input: Option<I>,
     /// How that came about.
@@ -23,7 +23,7 @@ pub struct Told<I> {
 struct Line<I> {
     player: PlayerId,
     /// By tick.
-    told: Vec<Option<(Tick, Told<I>)>>,
+    told: Vec<Option<(Tick, RelayedInput<I>)>>,
     newest: Option<Tick>,
     /// Up to here the last known input is used as it is, and from here on it decays.
     fresh_until: Tick,
@@ -53,7 +53,7 @@ impl<I: Input> Relayed<I> {
         present: Tick,
         player: PlayerId,
         fresh_until: Tick,
-        told: impl Iterator<Item = (Tick, Told<I>)>,
+        told: impl Iterator<Item = (Tick, RelayedInput<I>)>,
     ) {
         let Some(at) = self.line_for(player) else { return };
         self.news = true;
@@ -96,7 +96,7 @@ impl<I: Input> Relayed<I> {
     }
 
     /// What the authority has told of one input.
-    pub(super) fn told(&self, player: PlayerId, tick: Tick) -> Option<Told<I>> {
+    pub(super) fn told(&self, player: PlayerId, tick: Tick) -> Option<RelayedInput<I>> {
         self.line(player)?.told(tick)
     }
 
@@ -115,7 +115,7 @@ impl<I: Input> Relayed<I> {
 }
 
 impl<I: Input> Line<I> {
-    fn told(&self, tick: Tick) -> Option<Told<I>> {
+    fn told(&self, tick: Tick) -> Option<RelayedInput<I>> {
         let (of, told) = self.told[tick.get() as usize % self.told.len()]?;
         (of == tick).then_some(told)
     }
@@ -155,11 +155,11 @@ mod tests {
 
     const THEM: PlayerId = PlayerId::new(2);
 
-    fn received(force: i32) -> Told<Push> {
-        Told { input: Some(Push(force)), status: InputStatus::Received }
+    fn received(force: i32) -> RelayedInput<Push> {
+        RelayedInput { input: Some(Push(force)), status: InputStatus::Received }
     }
 
-    fn relayed(told: &[(u32, Told<Push>)]) -> Relayed<Push> {
+    fn relayed(told: &[(u32, RelayedInput<Push>)]) -> Relayed<Push> {
         let mut relayed = Relayed::new(64, 10);
         let told = told.iter().map(|(tick, told)| (Tick::new(*tick), *told));
         relayed.tell(Tick::new(100), THEM, Tick::new(108), told);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_was_told_is_used_and_the_last_known_input_is_the_guess() {
-        let held = Told { input: None, status: InputStatus::Repeated };
+        let held = RelayedInput { input: None, status: InputStatus::Repeated };
         let relayed = relayed(&[(90, received(3)), (91, held), (95, received(5))]);
         assert_eq!(at(&relayed, 89), Some((0, InputStatus::Neutral)), "nothing is known before it");
         assert_eq!(at(&relayed, 90), Some((3, InputStatus::Received)));

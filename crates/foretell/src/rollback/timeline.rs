@@ -1,8 +1,8 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::beginnings::Beginnings;
 use super::checkpoints::Checkpoints;
 use super::relayed::Relayed;
+use super::rollback_predictor::RollbackPredictor;
 use crate::time::{Tick, TickRate};
 use crate::world::{
     Effect, InputStatus, PlayerId, PlayerInput, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, StepOutput,
@@ -48,7 +48,7 @@ pub struct Timeline<W: World> {
     pub(super) canonical: Vec<Tick>,
     /// How many ticks the next re-simulation is allowed.
     pub(super) budget: u32,
-    pub(super) beginnings: Beginnings,
+    pub(super) beginnings: RollbackPredictor,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     pub(super) switched: Tick,
     /// The own ones, by tick.
@@ -93,7 +93,7 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
-            beginnings: Beginnings::new(checkpoint_every, horizon / 4),
+            beginnings: RollbackPredictor::new(checkpoint_every, horizon / 4),
             switched: Tick::ZERO,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),

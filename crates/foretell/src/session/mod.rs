@@ -8,25 +8,25 @@ mod baseline;
 pub mod client;
 pub mod server;
 
+mod authority;
 mod greeting;
 mod histogram;
+mod inspect;
 mod lateness;
 mod ledger;
-mod news;
 mod outbox;
 mod packet;
-mod peek;
 #[cfg(test)]
 mod plain;
 mod relay;
-mod rowcode;
+mod row_codec;
 mod rules;
-mod shared;
+mod step_events;
 
+pub use authority::{Claim, HoldRefusal, Holder};
 pub use greeting::Refusal;
+pub use inspect::{Peek, peek};
 pub use ledger::{Ledger, Offence};
 pub use outbox::{Outbox, PeerId};
 pub use packet::DATAGRAM_MAX;
-pub use peek::{Peek, peek};
 pub use rules::{Fingerprint, GapPolicy, Rules};
-pub use shared::{Claim, HoldRefusal, Holder};

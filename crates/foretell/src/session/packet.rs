@@ -2,9 +2,9 @@
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
+use super::authority::{ANSWERS_MAX, Answer};
 use super::baseline::Baseline;
-use super::news::NEWS_TICKS_BACK;
-use super::shared::{ANSWERS_MAX, Answer};
+use super::step_events::STEP_EVENT_TICKS_BACK;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
 use alloc::vec::Vec;
@@ -222,7 +222,7 @@ impl SnapshotHead {
         self.stream_arrivals(stream)?;
         self.stream_substituted(stream)?;
         stream.optional(&mut self.news_ticks, |stream, ticks| stream.small(ticks))?;
-        if self.news_ticks > Some(NEWS_TICKS_BACK) {
+        if self.news_ticks > Some(STEP_EVENT_TICKS_BACK) {
             return Err(Malformed::OutOfRange("ticks of news"));
         }
         let mut count = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);

@@ -1,6 +1,6 @@
 //! Inputs of other players on the wire: what the server has applied and what waits in its buffers, change-coded.
 
-use crate::rollback::Told;
+use crate::rollback::RelayedInput;
 use crate::wire::{Malformed, Stream, stream_change};
 use crate::world::{Input, InputStatus, PlayerId, ROW_WORDS_MAX};
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ pub(crate) struct RelayLine<I> {
     /// How many of the inputs were applied before the state; the rest waits.
     pub back: u32,
     /// By tick, ascending; `None` where the input has not come.
-    pub told: Vec<Option<Told<I>>>,
+    pub told: Vec<Option<RelayedInput<I>>>,
 }
 
 impl<I: Input> RelayLine<I> {
@@ -54,7 +54,11 @@ impl<I: Input> RelayLine<I> {
 }
 
 /// What is told of an input besides itself: whether it is there, and of one that was applied how that came about.
-fn stream_how<I: Input>(stream: &mut impl Stream, told: &mut Option<Told<I>>, applied: bool) -> Result<(), Malformed> {
+fn stream_how<I: Input>(
+    stream: &mut impl Stream,
+    told: &mut Option<RelayedInput<I>>,
+    applied: bool,
+) -> Result<(), Malformed> {
     let mut received = told.is_some_and(|told| told.status == InputStatus::Received);
     stream.bool(&mut received)?;
     if !received && !applied {
@@ -62,8 +66,8 @@ fn stream_how<I: Input>(stream: &mut impl Stream, told: &mut Option<Told<I>>, ap
         return Ok(());
     }
     let mut how = match told {
-        Some(Told { input: None, .. }) => 0,
-        Some(Told { status: InputStatus::Repeated, .. }) => 1,
+        Some(RelayedInput { input: None, .. }) => 0,
+        Some(RelayedInput { status: InputStatus::Repeated, .. }) => 1,
         _ => 2,
     };
     if !received {
@@ -71,10 +75,10 @@ fn stream_how<I: Input>(stream: &mut impl Stream, told: &mut Option<Told<I>>, ap
     }
     let input = told.and_then(|told| told.input).unwrap_or_default();
     *told = Some(match how {
-        _ if received => Told { input: Some(input), status: InputStatus::Received },
-        0 => Told { input: None, status: InputStatus::Repeated },
-        1 => Told { input: Some(input), status: InputStatus::Repeated },
-        2 => Told { input: Some(I::default()), status: InputStatus::Neutral },
+        _ if received => RelayedInput { input: Some(input), status: InputStatus::Received },
+        0 => RelayedInput { input: None, status: InputStatus::Repeated },
+        1 => RelayedInput { input: Some(input), status: InputStatus::Repeated },
+        2 => RelayedInput { input: Some(I::default()), status: InputStatus::Neutral },
         _ => return Err(Malformed::OutOfRange("relayed input")),
     });
     Ok(())
@@ -102,13 +106,13 @@ mod tests {
         }
     }
 
-    fn told() -> impl Strategy<Value = Told<Turn>> {
-        let input = |status| move |turn| Told { input: Some(Turn(turn)), status };
+    fn told() -> impl Strategy<Value = RelayedInput<Turn>> {
+        let input = |status| move |turn| RelayedInput { input: Some(Turn(turn)), status };
         prop_oneof![
             (-2_i16..2).prop_map(input(InputStatus::Received)),
             (-2_i16..2).prop_map(input(InputStatus::Repeated)),
-            Just(Told { input: Some(Turn(0)), status: InputStatus::Neutral }),
-            Just(Told { input: None, status: InputStatus::Repeated }),
+            Just(RelayedInput { input: Some(Turn(0)), status: InputStatus::Neutral }),
+            Just(RelayedInput { input: None, status: InputStatus::Repeated }),
         ]
     }
 
@@ -120,7 +124,7 @@ mod tests {
             waiting in proptest::collection::vec(proptest::option::of(-2_i16..2), 0..=64),
         ) {
             let back = u32::try_from(applied.len()).expect("few");
-            let waits = |turn| Told { input: Some(Turn(turn)), status: InputStatus::Received };
+            let waits = |turn| RelayedInput { input: Some(Turn(turn)), status: InputStatus::Received };
             let told = applied.into_iter().map(Some).chain(waiting.into_iter().map(|turn| turn.map(waits)));
             let mut line = RelayLine { player: PlayerId::new(player), back, told: told.collect() };
             let expected = line.clone();

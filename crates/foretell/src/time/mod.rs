@@ -5,10 +5,10 @@
 
 mod clock;
 mod instant;
-mod steady;
+mod monotonic_clock;
 mod tick;
 
 pub use clock::{TickClock, TickTime};
 pub use instant::{Instant, Offset};
-pub(crate) use steady::Steady;
+pub(crate) use monotonic_clock::MonotonicClock;
 pub use tick::{Tick, TickRate};

@@ -13,5 +13,7 @@ mod lockstep;
 mod motion_laws;
 mod near;
 mod protocol_document;
+mod table_sessions;
+mod tables;
 mod timeline;
 mod vectors;

@@ -1,6 +1,6 @@
 //! The machine that rolls back: what it simulates again is what it simulated before, but for what the authority changed.
 
-use foretell::rollback::{Timeline, Told};
+use foretell::rollback::{RelayedInput, Timeline};
 use foretell::world::{InputStatus, PlayerInput, Predicted};
 use foretell::{Entity, Input, Owned, PlayerId, Rows, Simulate, State, Step, Table, Tick, TickRate, World};
 
@@ -157,7 +157,7 @@ fn a_spawn_that_the_authority_does_not_name_is_withdrawn_and_one_that_it_names_i
 
 /// What the authority tells of their inputs.
 pub(crate) fn tell<W: World<Input = Push>>(timeline: &mut Timeline<W>, told: impl IntoIterator<Item = (u32, i16)>) {
-    let received = |force| Told { input: Some(Push { force }), status: InputStatus::Received };
+    let received = |force| RelayedInput { input: Some(Push { force }), status: InputStatus::Received };
     let told = told.into_iter().map(|(tick, force)| (Tick::new(tick), received(force)));
     timeline.tell(THEM, Tick::new(1000), told);
 }

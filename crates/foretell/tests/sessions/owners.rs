@@ -37,10 +37,15 @@ struct Ball {
     speed: [f64; 1],
 }
 
+/// Lies there.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Stone(u32);
+
 #[derive(World, Default)]
 struct Field {
     tanks: Table<Tank>,
     balls: Table<Ball>,
+    stones: Table<Stone>,
     /// In every so many ticks the authority gives the ball to the other player.
     #[world(constant)]
     passes_every: Option<u32>,
@@ -62,6 +67,9 @@ impl Simulate for Field {
 
     fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.tanks.remove_left(step);
+        for nth in 0..20 * u32::from(step.is_authority() && step.tick() == Tick::ZERO) {
+            self.stones.spawn(step, PlayerId::SERVER, Stone(nth));
+        }
         for player in step.joined() {
             self.tanks.spawn(step, *player, Tank { shells: 1000, ..Tank::default() });
             if self.balls.is_empty() {

@@ -15,12 +15,12 @@ const OPEN_MAX: usize = 1024;
 
 /// How far an effect has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum EffectProgress {
     /// Not told yet.
     New,
-    /// Told, and not answered.
+    /// RelayedInput, and not answered.
     Fired,
-    /// Told, and taken back by a re-simulation.
+    /// RelayedInput, and taken back by a re-simulation.
     Cancelled,
 }
 
@@ -31,7 +31,7 @@ struct Open {
     predicted: bool,
     /// Whether the authority has it.
     confirmed: bool,
-    stage: Stage,
+    stage: EffectProgress,
 }
 
 /// Effects that are not settled between prediction and authority. Lives as long as the session.
@@ -78,7 +78,7 @@ impl Effects {
     /// The client starts again: what passed unseen, at the cursor or in ticks that are not simulated, is not told any
     /// more.
     pub(crate) fn skip(&mut self, now: &Now<impl Fn(Entity) -> bool>) {
-        self.open.retain(|open| open.stage != Stage::New || now.late(&open.effect, open.predicted).is_none());
+        self.open.retain(|open| open.stage != EffectProgress::New || now.late(&open.effect, open.predicted).is_none());
     }
 
     /// Takes in what a complete snapshot tells. Returns of how many ticks it can't tell all.
@@ -91,7 +91,9 @@ impl Effects {
         if known < snapshot.news_from {
             // What the authority says of these is not known, and never will be.
             let untold = known..snapshot.news_from;
-            self.open.retain(|open| open.confirmed || open.stage == Stage::New || !untold.contains(&open.effect.tick));
+            self.open.retain(|open| {
+                open.confirmed || open.stage == EffectProgress::New || !untold.contains(&open.effect.tick)
+            });
         }
         snapshot.news_from.since(known)
     }
@@ -110,7 +112,7 @@ impl Effects {
 
     fn entry(&mut self, effect: &Effect) -> &mut Open {
         let at = self.open.binary_search_by_key(&effect.name(), |open| open.effect.name()).unwrap_or_else(|at| {
-            let open = Open { effect: *effect, predicted: false, confirmed: false, stage: Stage::New };
+            let open = Open { effect: *effect, predicted: false, confirmed: false, stage: EffectProgress::New };
             self.open.insert(at, open);
             at
         });
@@ -126,23 +128,23 @@ impl Effects {
             let late = now.late(&effect, open.predicted);
             let known = effect.tick < known_until;
             match (open.stage, open.confirmed) {
-                (Stage::Fired, true) => events.push(ClientEvent::EffectConfirmed(effect)),
+                (EffectProgress::Fired, true) => events.push(ClientEvent::EffectConfirmed(effect)),
                 (_, true) => {
                     let Some(late) = late else { return true };
                     events.extend([ClientEvent::Effect { effect, late }, ClientEvent::EffectConfirmed(effect)]);
                 }
-                (Stage::Fired, false) if known || !open.predicted => {
+                (EffectProgress::Fired, false) if known || !open.predicted => {
                     cancelled += 1;
-                    open.stage = Stage::Cancelled;
+                    open.stage = EffectProgress::Cancelled;
                     events.push(ClientEvent::EffectCancelled(effect));
                     return !known;
                 }
-                (Stage::New, false) if open.predicted && !known => {
-                    open.stage = Stage::Fired;
+                (EffectProgress::New, false) if open.predicted && !known => {
+                    open.stage = EffectProgress::Fired;
                     events.push(ClientEvent::Effect { effect, late: late.unwrap_or(0) });
                     return true;
                 }
-                (Stage::New, false) => {}
+                (EffectProgress::New, false) => {}
                 (_, false) => return !known,
             }
             false

@@ -1,7 +1,7 @@
 //! The followers of those entities that are shown by one: fed in updates, asked in between.
 
 use super::Curve;
-use super::stage::{AHEAD, Stage};
+use super::remote_window::{AHEAD, RemoteWindow};
 use crate::motion::curve::Follower;
 use crate::motion::{Correction, vector};
 use crate::time::Instant;
@@ -47,7 +47,7 @@ impl Followers {
     pub(super) fn follow(
         &mut self,
         (kind, key, curve): (&ComponentSchema, RowKey, Curve),
-        stage: &Stage<'_>,
+        stage: &RemoteWindow<'_>,
         correction: Option<&Correction>,
     ) {
         let entity = key.entity;

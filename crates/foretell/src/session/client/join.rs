@@ -124,7 +124,7 @@ impl Handshake {
         now: Instant,
         head: &SnapshotHead,
         reader: BitReader<'_>,
-        code: &super::RowCode,
+        code: &super::RowCodec,
     ) -> Result<(), Malformed> {
         let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
         let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));

@@ -1,80 +1,81 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
-mod allowance;
-mod anchor;
-mod appearances;
+mod authority_calls;
+mod authority_grant;
+mod authority_handoff;
+mod authority_table;
 mod baselines;
+mod compared;
 mod config;
 mod connection;
 mod curves;
-mod drawn;
+mod digest_check;
 mod effects;
-mod exactness;
+mod error_offsets;
+mod events;
+mod exact_causes;
 mod followers;
 mod frame;
-mod hold;
-mod holding;
-mod holds;
 mod join;
-mod missed;
-mod near;
-mod news;
-mod others;
+mod lifecycles;
+mod missed_inputs;
 mod owners;
 mod pacing;
-mod play;
 mod playout;
-mod prove;
-mod rate;
-mod readings;
+mod predict_near;
+mod predict_others;
+mod queries;
 mod receive;
 mod reconcile;
 mod reconciler;
-mod scene;
+mod remote_smoothing;
+mod remote_window;
+mod resimulation_budget;
+mod sample_window;
 mod send;
-mod sharing;
-mod shown;
+mod server_rate;
 mod snapshots;
-mod stage;
 mod tap;
-mod telling;
+mod tick_unwrap;
+mod update;
 mod view;
+mod visual_state;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-pub use allowance::Allowance;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
 pub use curves::Curve;
 pub use frame::{AuthorityChange, Causes, ClientEvent, ClientState, ClientStats, Corrected, Frame, Outcomes};
-pub use others::EntityMode;
+pub use predict_others::EntityMode;
+pub use resimulation_budget::ResimulationBudget;
 pub use tap::{ClientCall, ClientOrigin, ClientTap};
 pub use view::{Source, View};
 
+use super::authority::AuthorityCodec;
 use super::packet::SnapshotHead;
-use super::rowcode::RowCode;
-use super::shared::SharedCode;
+use super::row_codec::RowCodec;
 use super::{Outbox, Rules};
 use crate::rollback::Timeline;
-use crate::time::{Instant, Steady, Tick, TickTime};
+use crate::time::{Instant, MonotonicClock, Tick, TickTime};
 use crate::world::{Entity, Input, PlayerId, Predicted, Rows, World, word_bits};
-use anchor::Anchor;
-use appearances::Appearances;
+use authority_table::AuthorityTable;
 use connection::Connection;
 use curves::Curves;
 use effects::Effects;
+use error_offsets::ErrorOffsets;
 use followers::Followers;
-use holds::Holds;
 use join::Handshake;
-use others::Heard;
+use lifecycles::Lifecycles;
 use owners::Owners;
 use pacing::Pacing;
-use play::{Done, Turn};
 use playout::{Playout, Points};
-use rate::ServerRate;
+use predict_others::RelayReader;
 use reconciler::Reconciler;
-use shown::Offsets;
+use remote_window::Seen;
+use server_rate::ServerRate;
 use snapshots::Snapshots;
-use stage::Seen;
+use tick_unwrap::TickUnwrap;
+use update::{TickCounts, Update};
 
 /// The client of a session.
 ///
@@ -84,14 +85,14 @@ use stage::Seen;
 pub struct Client<W: World> {
     config: ClientConfig,
     rules: Rules,
-    clock: Steady,
-    code: RowCode,
+    clock: MonotonicClock,
+    code: RowCodec,
     input_widths: Vec<u8>,
     /// For which players it was asked to predict their entities, or not to; each once.
     wishes: Vec<(PlayerId, bool)>,
     /// The same for single entities; each once.
     singles: Vec<(Entity, bool)>,
-    shared_code: SharedCode,
+    shared_code: AuthorityCodec,
     /// By which curves others are to be shown.
     curves: Curves,
     origin: ClientOrigin,
@@ -100,7 +101,7 @@ pub struct Client<W: World> {
     /// It asks for a place, or for the one that it had.
     handshake: Option<Box<Handshake>>,
     stats: ClientStats,
-    done: Done,
+    done: TickCounts,
     corrections: Vec<Corrected>,
     events: Vec<ClientEvent>,
     /// What `receive` has found; reported by the next update.
@@ -108,7 +109,7 @@ pub struct Client<W: World> {
     /// The head of the snapshot that is being read.
     head: SnapshotHead,
     /// The inputs of others in it.
-    heard: Heard<W::Input>,
+    heard: RelayReader<W::Input>,
     /// Whether anything has come or happened.
     used: bool,
     tap: Option<Box<dyn ClientTap<W>>>,
@@ -142,15 +143,15 @@ struct Session<W: World> {
     /// Where the own entities are, for [`Predict::Near`].
     near: Vec<[f64; 3]>,
     reconciler: Reconciler,
-    offsets: Offsets,
-    appearances: Appearances,
+    offsets: ErrorOffsets,
+    appearances: Lifecycles,
     effects: Effects,
-    holds: Holds,
+    holds: AuthorityTable,
     /// Where the cursor stood at the last update.
     told_at: Option<Points>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
-    anchor: Anchor,
+    anchor: TickUnwrap,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
     /// When the last update was.
@@ -203,16 +204,16 @@ impl<W: World> Client<W> {
         session.predict_everything(&rules, &Rows::new(&rules.schema));
         session.timeline.begin(world, Tick::ZERO);
         let mut client = Client::with(rules, config, origin, Phase::Playing(Box::new(session)));
-        client.clock = Steady::new(now);
+        client.clock = MonotonicClock::new(now);
         client
     }
 
     fn with(rules: Rules, config: ClientConfig, origin: ClientOrigin, phase: Phase<W>) -> Client<W> {
         rules.assert_possible();
-        let code = RowCode::new(&rules.schema);
+        let code = RowCodec::new(&rules.schema);
         Client {
-            clock: Steady::new(Instant::ZERO),
-            shared_code: SharedCode::new(rules.schema.components(), &code),
+            clock: MonotonicClock::new(Instant::ZERO),
+            shared_code: AuthorityCodec::new(rules.schema.components(), &code),
             code,
             singles: Vec::new(),
             input_widths: word_bits(W::Input::columns().iter()),
@@ -223,12 +224,12 @@ impl<W: World> Client<W> {
             differing: None,
             handshake: None,
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
-            done: Done::default(),
+            done: TickCounts::default(),
             corrections: Vec::with_capacity(FEW),
             events: Vec::with_capacity(FEW),
             events_to_come: Vec::with_capacity(FEW),
             head: SnapshotHead::default(),
-            heard: Heard::default(),
+            heard: RelayReader::default(),
             used: false,
             tap: None,
             config,
@@ -277,7 +278,7 @@ impl<W: World> Client<W> {
                 let (stats, corrections, events) = (&mut self.stats, &mut self.corrections, &mut self.events);
                 let (wishes, singles, curves) = (&self.wishes, &self.singles, &self.curves);
                 let shared_code = &self.shared_code;
-                Turn {
+                Update {
                     now,
                     session,
                     config,
@@ -293,7 +294,7 @@ impl<W: World> Client<W> {
                 }
                 .play(world, input, outbox)
             }
-            _ => Done::default(),
+            _ => TickCounts::default(),
         };
         for event in &self.events {
             if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
@@ -344,13 +345,13 @@ impl<W: World> Session<W> {
             owners: Owners::default(),
             near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
-            offsets: Offsets::new(now),
-            appearances: Appearances::new(&rules.schema, player),
+            offsets: ErrorOffsets::new(now),
+            appearances: Lifecycles::new(&rules.schema, player),
             effects: Effects::new(),
-            holds: Holds::new(),
+            holds: AuthorityTable::new(),
             told_at: None,
             proxies: Rows::new(&rules.schema),
-            anchor: Anchor::new(at.tick(), now),
+            anchor: TickUnwrap::new(at.tick(), now),
             resyncing: None,
             updated: now,
             beyond_horizon: 0,

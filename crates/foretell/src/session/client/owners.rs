@@ -41,7 +41,7 @@ impl Owners {
     }
 
     /// The entities that have changed hands with the state that was noted last, ascending.
-    pub(super) fn new(&self) -> &[Entity] {
+    pub(super) fn just_handed(&self) -> &[Entity] {
         &self.new
     }
 
@@ -80,12 +80,12 @@ mod tests {
         let [a, b] = [1, 2].map(PlayerId::new);
         let entity = Entity::new(a, Tick::ZERO, 0);
         let mut rows = Rows::new(&plain::schema());
-        let mut set = |rows: &mut Rows, owner| rows.set_words(Row { component: SHIP, entity, owner, words: &[0] });
+        let set = |rows: &mut Rows, owner| rows.set_words(Row { component: SHIP, entity, owner, words: &[0] });
         let mut owners = Owners::default();
         for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
             set(&mut rows, owner);
             owners.note(&rows);
-            assert_eq!(!owners.new().is_empty(), is_new);
+            assert_eq!(!owners.just_handed().is_empty(), is_new);
         }
         assert_eq!(owners.handed(), [Owned { entity, owner: b }]);
         owners.forget(|_| true);

@@ -5,7 +5,7 @@
 //! steered one has to be shifted for an input to come just in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
 //! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
-use super::rate::ServerRate;
+use super::server_rate::ServerRate;
 use crate::math::f64::ceil;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};

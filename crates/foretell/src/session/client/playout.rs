@@ -2,7 +2,7 @@
 //! the server is by now, for those that are shown ahead of the cursor.
 
 use super::pacing::Limits;
-use super::rate::ServerRate;
+use super::server_rate::ServerRate;
 use super::snapshots::Snapshot;
 use crate::session::lateness::Lateness;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};

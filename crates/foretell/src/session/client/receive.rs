@@ -1,6 +1,6 @@
 //! Datagrams from the server: checked, decoded and stored; nothing is simulated here.
 
-use super::rate::Exchange;
+use super::server_rate::Exchange;
 use super::snapshots::Stored;
 use super::{Client, ClientEvent, Phase};
 use crate::session::greeting::{Refusal, Refused, Welcome};

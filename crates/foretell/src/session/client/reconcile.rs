@@ -3,13 +3,13 @@
 //! At most one comparison per update, with the newest sample whose tick is simulated; each sample gets exactly one
 //! outcome.
 
-use super::play::Turn;
 use super::reconciler::Pending;
+use super::update::Update;
 use super::{Causes, ClientEvent, Corrected, Predict};
 use crate::time::Tick;
 use crate::world::{Tolerance, World};
 
-impl<W: World> Turn<'_, W> {
+impl<W: World> Update<'_, W> {
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way. Returns how many ticks were
     /// simulated again.
     pub(super) fn reconcile(&mut self, world: &mut W) -> u32 {
@@ -77,9 +77,12 @@ impl<W: World> Turn<'_, W> {
         let compared = reconciler.compared();
         let is_canonical = session.timeline.is_canonical(tick);
         let tolerance = if is_canonical { Tolerance::default() } else { self.config.tolerance };
+        reconciler.handed.clear();
         // Where everything is predicted, whose it is does not matter for that.
-        let handed = if self.rules.exact { &[] } else { session.owners.new() };
-        let found = reconciler.compare(tick, predicted, handed, &self.rules.schema, &tolerance);
+        if !self.rules.exact {
+            reconciler.handed.extend_from_slice(session.owners.just_handed());
+        }
+        let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
         session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
         reconciler.exactness().into_iter().for_each(|exactness| exactness.note_whole(tick, is_canonical));
         session.anchor.note(tick, snapshot.came);

@@ -2,16 +2,13 @@
 //! under way.
 
 use super::Causes;
-use super::exactness::Exactness;
-use super::missed::Missed;
+use super::compared::{Compared, distance_m};
+use super::exact_causes::ExactCauses;
+use super::missed_inputs::MissedInputs;
 use super::snapshots::Snapshot;
-use crate::math::f64::sqrt;
-use crate::motion::vector::squared_distance;
-use crate::session::news::What;
+use crate::session::step_events::StepEventKind;
 use crate::time::Tick;
-use crate::world::{
-    ComponentSchema, Difference, Entity, Meaning, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row,
-};
+use crate::world::{Difference, Entity, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row};
 use alloc::vec::Vec;
 
 /// A correction that is found, and shown when its re-simulation has reached the present.
@@ -34,7 +31,7 @@ pub(crate) struct Reconciler {
     /// What explains the differences that stayed at that comparison: within the tolerance.
     stayed: Causes,
     /// What became of the own inputs.
-    pub missed: Missed,
+    pub missed: MissedInputs,
     /// The ticks before this one were simulated at a start, without the inputs that the server may have for them.
     blind_until: Tick,
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
@@ -47,13 +44,15 @@ pub(crate) struct Reconciler {
     pub authority: Rows,
     /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
     pub misguessed: Vec<PlayerId>,
+    /// The entities that have changed hands with the state that is compared, ascending.
+    pub handed: Vec<Entity>,
     /// Corrections whose re-simulation has not reached the present.
     pub pending: Vec<Pending>,
     /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
     /// pending corrections.
     pub again: Option<(Tick, Causes)>,
     /// Where everything is predicted, and anything may follow from anything.
-    exactness: Option<Exactness>,
+    exactness: Option<ExactCauses>,
 }
 
 impl Reconciler {
@@ -62,13 +61,14 @@ impl Reconciler {
             own,
             compared: Tick::ZERO,
             stayed: Causes::default(),
-            missed: Missed::new(),
+            missed: MissedInputs::new(),
             blind_until: Tick::ZERO,
             contacts: Vec::with_capacity(super::FEW),
             met: Vec::with_capacity(super::FEW),
             known: Vec::with_capacity(super::FEW),
             authority: Rows::new(schema),
             misguessed: Vec::with_capacity(super::FEW),
+            handed: Vec::new(),
             pending: Vec::with_capacity(super::FEW),
             again: None,
             exactness: None,
@@ -77,7 +77,7 @@ impl Reconciler {
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        let exactness = self.exactness.as_ref().map_or(0, Exactness::kept);
+        let exactness = self.exactness.as_ref().map_or(0, ExactCauses::kept);
         self.missed.kept() + exactness + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
@@ -99,9 +99,9 @@ impl Reconciler {
         }
         for news in &snapshot.news {
             match news.what {
-                What::Touched => self.note_contact(news.entity, news.tick),
-                What::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
-                What::Effect { .. } | What::Ended => {}
+                StepEventKind::Touched => self.note_contact(news.entity, news.tick),
+                StepEventKind::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
+                StepEventKind::Effect { .. } | StepEventKind::Ended => {}
             }
         }
     }
@@ -162,7 +162,7 @@ impl Reconciler {
     }
 
     /// What is known of the ends of an exact session.
-    pub(crate) fn exactness(&mut self) -> Option<&mut Exactness> {
+    pub(crate) fn exactness(&mut self) -> Option<&mut ExactCauses> {
         self.exactness.as_mut()
     }
 
@@ -207,7 +207,7 @@ impl Reconciler {
 
     /// Everything is predicted, and anything may follow from anything.
     pub(crate) fn be_exact(&mut self) {
-        self.exactness = Some(Exactness::default());
+        self.exactness = Some(ExactCauses::default());
     }
 
     /// The state of `tick` is the predicted one, in every bit.
@@ -226,15 +226,8 @@ impl Reconciler {
     }
 
     /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending. Those that
-    /// were `handed` over (ascending) are predicted on one side only, as nobody could foresee.
-    pub(crate) fn compare(
-        &mut self,
-        tick: Tick,
-        predicted: &Rows,
-        handed: &[Entity],
-        schema: &Schema,
-        tolerance: &Tolerance,
-    ) -> Compared {
+    /// were handed over are predicted on one side only, as nobody could foresee.
+    pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
@@ -245,7 +238,7 @@ impl Reconciler {
         let unnamed = predicted.iter().filter(|row| self.authority.words(row.key()).is_none()).map(|row| (row, None));
         for (row, theirs) in named.chain(unnamed) {
             let (entity, ours) = (row.entity, predicted.get(row.key()));
-            let is_handed = handed.binary_search(&entity).is_ok();
+            let is_handed = self.handed.binary_search(&entity).is_ok();
             let is_owned_otherwise = !is_handed && theirs.is_some() && ours.is_some_and(|ours| ours.owner != row.owner);
             let ours = ours.map(|ours| ours.words);
             if is_handed && ours.is_some() != theirs.is_some() {
@@ -325,7 +318,7 @@ impl Reconciler {
     }
 
     /// The same where everything is predicted, so that anything may follow from anything, and meeting another explains nothing.
-    fn causes_exactly(&self, exactness: &Exactness, tick: Tick) -> Causes {
+    fn causes_exactly(&self, exactness: &ExactCauses, tick: Tick) -> Causes {
         let window = self.compared..tick;
         let known = self.known.iter().filter(|(_, at, _)| window.contains(at));
         let known =
@@ -340,27 +333,6 @@ impl Reconciler {
         .into_iter()
         .filter(|(holds, _)| *holds)
         .fold(known, |set, (_, cause)| set.with(cause))
-    }
-}
-
-/// What a comparison has found.
-#[derive(Default)]
-pub(crate) struct Compared {
-    pub agreed: u64,
-    pub different: u64,
-    /// Entities that exist on this side only.
-    pub surplus: u64,
-    /// The authority's samples of what was handed over, and so was not predicted.
-    pub handed: u64,
-    pub misprediction_m: f64,
-}
-
-/// The distance between the positions in two rows, in metres; 0 where there are not two.
-fn distance_m(kind: &ComponentSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -> f64 {
-    let position = |row| kind.field(Meaning::Position, row).map(|(column, words)| column.lanes::<3>(words));
-    match (ours.and_then(position), theirs.and_then(position)) {
-        (Some(ours), Some(theirs)) => sqrt(squared_distance(ours, theirs)),
-        _ => 0.0,
     }
 }
 
@@ -387,7 +359,7 @@ mod tests {
             plain::set(&mut predicted, plain::key(SHIP, entity(tick)), 0);
             plain::set(&mut reconciler.authority, plain::key(SHIP, entity(tick)), 1);
         }
-        reconciler.compare(Tick::new(20), &predicted, &[], &schema, &Tolerance::default());
+        reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
         reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()
     }
 

@@ -1,18 +1,18 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
-use super::holds::Carried;
-use super::play::Turn;
+use super::authority_table::Carried;
+use super::update::Update;
 use super::{Redundancy, Session};
 use crate::rollback::INPUTS_KEPT;
+use crate::session::authority::AuthorityCodec;
 use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
-use crate::session::shared::SharedCode;
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
 use crate::world::{Input, ROW_WORDS_MAX, World};
 use alloc::vec::Vec;
 
-impl<W: World> Turn<'_, W> {
+impl<W: World> Update<'_, W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     pub(super) fn send(&mut self, outbox: &mut Outbox) {
         let session = &mut *self.session;
@@ -72,7 +72,7 @@ impl<W: World> Session<W> {
         &self,
         sequence: u16,
         (newest, count): (Tick, u32),
-        (widths, shared): (&[u8], &SharedCode),
+        (widths, shared): (&[u8], &AuthorityCodec),
         bytes: &mut Vec<u8>,
     ) -> Carried {
         let start = bytes.len();

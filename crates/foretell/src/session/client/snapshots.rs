@@ -4,11 +4,11 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
+use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
-use crate::session::news::{NEWS_MAX, News};
 use crate::session::packet::SnapshotHead;
-use crate::session::rowcode::RowCode;
-use crate::session::shared::{ANSWERS_MAX, Answer, Holder, read_holder};
+use crate::session::row_codec::RowCodec;
+use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, Predicted, RowKey, Rows, Schema};
@@ -35,7 +35,7 @@ pub(crate) struct Snapshot {
     /// When an entity of another player last touched an entity.
     pub contacts: Vec<(Entity, Tick)>,
     /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
-    pub news: Vec<News>,
+    pub news: Vec<StepEvent>,
     pub news_from: Tick,
     /// Which clients have authority over entities.
     pub holders: Vec<(Entity, Holder)>,
@@ -79,7 +79,7 @@ pub(crate) struct Snapshots {
     gone: Vec<RowKey>,
     touched: Vec<(Entity, Tick)>,
     contacts: Vec<(Entity, Tick)>,
-    news: Vec<News>,
+    news: Vec<StepEvent>,
     holders: Vec<(Entity, Holder)>,
 }
 
@@ -148,7 +148,7 @@ impl Snapshots {
         (now, tick): (Instant, Tick),
         head: &SnapshotHead,
         reader: BitReader<'_>,
-        (code, predicted): (&RowCode, &Predicted),
+        (code, predicted): (&RowCodec, &Predicted),
     ) -> Result<Stored, Malformed> {
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
@@ -254,7 +254,7 @@ impl Snapshots {
         &mut self,
         (tick, is_against): (Tick, bool),
         mut reader: BitReader<'_>,
-        code: &RowCode,
+        code: &RowCodec,
     ) -> Result<(), Malformed> {
         self.gone.clear();
         while is_against && reader.take(1)? == 1 {
@@ -273,10 +273,10 @@ impl Snapshots {
             if reader.take(1)? == 0 {
                 break;
             }
-            if nth == NEWS_MAX {
+            if nth == STEP_EVENTS_MAX {
                 return Err(Malformed::OutOfRange("count of news"));
             }
-            self.news.extend(News::read(&mut reader, tick)?);
+            self.news.extend(StepEvent::read(&mut reader, tick)?);
         }
         self.holders.clear();
         while reader.take(1)? == 1 {

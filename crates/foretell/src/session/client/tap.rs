@@ -4,7 +4,7 @@
 //! comes to that gets the same.
 
 use super::{Client, Curve, EntityMode};
-use crate::session::shared::Claim;
+use crate::session::authority::Claim;
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey, World};
 use alloc::boxed::Box;

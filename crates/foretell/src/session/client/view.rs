@@ -1,6 +1,6 @@
 //! What a player sees: every entity at the shown instant, with where it comes from.
 
-use super::shown::{RowBuffer, STANDING, apply, pose_of, velocity_of};
+use super::error_offsets::{RowBuffer, STANDING, apply, pose_of, velocity_of};
 use super::{Client, ClientConfig, Phase, Session};
 use crate::motion::{Pose, VisualOffset};
 use crate::time::Instant;

@@ -1,7 +1,7 @@
 //! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
 
-use super::changes::Changes;
-use super::view::{Sight, View, is_placed};
+use super::interest::{InterestQuery, View, is_placed};
+use super::row_versions::RowVersions;
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey, Rows, Schema};
 use alloc::collections::VecDeque;
@@ -9,16 +9,16 @@ use alloc::vec::Vec;
 
 /// The states of which one client was last sent snapshots. Lives as long as the peer.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentHistory {
     /// Ascending; none before the one that the client names.
     kept: VecDeque<Tick>,
     /// Whether the client names the first.
     is_named: bool,
 }
 
-impl Sent {
-    pub(crate) fn new() -> Sent {
-        Sent { kept: VecDeque::with_capacity(128), is_named: false }
+impl SentHistory {
+    pub(crate) fn new() -> SentHistory {
+        SentHistory { kept: VecDeque::with_capacity(128), is_named: false }
     }
 
     /// Nothing that was sent so far is there.
@@ -58,13 +58,13 @@ pub(super) struct Of<'a> {
     pub rows: &'a Rows,
     pub schema: &'a Schema,
     pub player: PlayerId,
-    pub changes: &'a Changes,
+    pub changes: &'a RowVersions,
     /// What the client is told last and now, where it does not see everything.
-    pub sight: Option<(&'a View, &'a Sight)>,
+    pub sight: Option<(&'a View, &'a InterestQuery)>,
 }
 
 /// What one snapshot tells of the published rows. Its memory is used again.
-pub(super) struct Selection {
+pub(super) struct DeltaSet {
     pub baseline: Option<Tick>,
     /// The check of all rows that the client may see.
     pub check: u32,
@@ -74,9 +74,9 @@ pub(super) struct Selection {
     pub gone: Vec<RowKey>,
 }
 
-impl Selection {
-    pub(super) fn new() -> Selection {
-        Selection { baseline: None, check: 0, told: Vec::new(), gone: Vec::new() }
+impl DeltaSet {
+    pub(super) fn new() -> DeltaSet {
+        DeltaSet { baseline: None, check: 0, told: Vec::new(), gone: Vec::new() }
     }
 
     /// These, by themselves.
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_baseline_is_what_the_client_has_named_if_it_was_sent_and_not_long_ago() {
-        let mut sent = Sent::new();
+        let mut sent = SentHistory::new();
         (1..=5).for_each(|tick| sent.note(Tick::new(tick), 4));
         assert_eq!(sent.baseline(), None, "nothing is named");
         for (named, found) in [(3, Some(3)), (1, None), (4, Some(4)), (9, None), (4, Some(4))] {

@@ -1,46 +1,46 @@
 //! The authority: steps the world, fills gaps in the inputs, and sends snapshots.
 
 mod admission;
-mod asked;
-mod bounds;
-mod buffer;
-mod changes;
+mod authority_requests;
+mod authority_table;
 mod delta;
-mod exact;
+mod event_log;
+mod exact_session;
 mod frame;
-mod holds;
-mod news;
+mod input_buffer;
+mod interest;
 mod peer;
-mod places;
+mod player_slots;
 mod receive;
-mod relay;
-mod replicate;
+mod relay_inputs;
+mod row_versions;
+mod send_snapshot;
+mod speed_limit;
 mod step;
 mod tap;
-mod view;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 pub use frame::{InputTotals, LateInput, PeerStats, ServerEvent, ServerFrame};
 pub use tap::{PeerCall, ServerTap};
 
-use super::news::{News, What};
+use super::authority::{AuthorityCodec, Shared};
 use super::packet::SnapshotHead;
 use super::relay::RelayLine;
-use super::rowcode::{EVENT_TICKS_BACK, RowCode};
-use super::shared::{Shared, SharedCode};
+use super::row_codec::{EVENT_TICKS_BACK, RowCodec};
+use super::step_events::{StepEvent, StepEventKind};
 use super::{GapPolicy, Outbox, PeerId, Rules};
-use crate::time::{Instant, Steady, Tick, TickClock, TickTime};
+use crate::time::{Instant, MonotonicClock, Tick, TickClock, TickTime};
 use crate::world::{Column, Entity, Input, PlayerId, PlayerInput, RowKey, Rows, StepOutput, World, word_bits};
 use admission::Admission;
-use changes::Changes;
+use authority_table::AuthorityTable;
 use core::time::Duration;
-use delta::Selection;
-use exact::Exact;
+use delta::DeltaSet;
+use exact_session::Exact;
 use frame::Served;
-use holds::Holds;
+use interest::{InterestQuery, SpatialIndex};
 use peer::Peer;
-use view::{Places, Sight};
+use row_versions::RowVersions;
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -108,9 +108,9 @@ pub struct Server<W: World> {
     rules: Rules,
     /// The hashes of their parts.
     rule_parts: Vec<u64>,
-    code: RowCode,
+    code: RowCodec,
     input_widths: Vec<u8>,
-    steady: Steady,
+    steady: MonotonicClock,
     clock: TickClock,
     /// The next tick to step.
     next: Tick,
@@ -121,12 +121,12 @@ pub struct Server<W: World> {
     /// What the world has published.
     published: Rows,
     /// When each row of it has last changed.
-    changes: Changes,
+    changes: RowVersions,
     /// What of it the snapshot that is being written tells.
-    selection: Selection,
+    selection: DeltaSet,
     /// Where its entities are, and which of them are in view of the client that it is written for.
-    places: Places,
-    sight: Sight,
+    places: SpatialIndex,
+    sight: InterestQuery,
     /// What the last step has said.
     output: StepOutput,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
@@ -142,8 +142,8 @@ pub struct Server<W: World> {
     input_columns: Vec<Column>,
     /// What that datagram says besides.
     shared: Shared,
-    shared_code: SharedCode,
-    holds: Holds,
+    shared_code: AuthorityCodec,
+    holds: AuthorityTable,
     exact: Exact,
     /// The head of the snapshot that is being written.
     head: SnapshotHead,
@@ -166,26 +166,26 @@ impl<W: World> Server<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
         rules.assert_possible();
-        let code = RowCode::new(&rules.schema);
+        let code = RowCodec::new(&rules.schema);
         Server {
             rule_parts: rules.parts_with::<W::Input>().into_iter().map(|(_, hash)| hash).collect(),
             shared: Shared::with_room(),
-            shared_code: SharedCode::new(rules.schema.components(), &code),
-            holds: Holds::new(&rules.schema, rules.tick_rate),
+            shared_code: AuthorityCodec::new(rules.schema.components(), &code),
+            holds: AuthorityTable::new(&rules.schema, rules.tick_rate),
             exact: Exact::new(&rules.schema),
             code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
-            steady: Steady::new(now),
+            steady: MonotonicClock::new(now),
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
             next: Tick::ZERO,
             epoch,
             admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
-            changes: Changes::new(),
-            selection: Selection::new(),
-            places: Places::default(),
-            sight: Sight::default(),
+            changes: RowVersions::new(),
+            selection: DeltaSet::new(),
+            places: SpatialIndex::default(),
+            sight: InterestQuery::default(),
             output: StepOutput::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
@@ -324,7 +324,7 @@ impl<W: World> Server<W> {
                 self.touched.push((entity, tick));
             } else if let Ok(owner) = self.peers.binary_search_by_key(&owner, |peer| peer.player) {
                 // It has no row that could tell.
-                self.peers[owner].news.note(News { tick, entity, what: What::Removed });
+                self.peers[owner].news.note(StepEvent { tick, entity, what: StepEventKind::Removed });
             }
         }
         if self.rules.exact && !(self.published.changed().is_empty() && self.published.removed().is_empty()) {

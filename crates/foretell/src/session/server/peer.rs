@@ -1,11 +1,11 @@
 //! What the server knows of one client. Lives from admission to leaving.
 
-use super::asked::Asked;
-use super::buffer::InputBuffer;
-use super::delta::Sent;
+use super::authority_requests::AuthorityRequests;
+use super::delta::SentHistory;
+use super::event_log::StepEventLog;
 use super::frame::PeerStats;
-use super::news::NewsLog;
-use super::view::View;
+use super::input_buffer::InputBuffer;
+use super::interest::View;
 use crate::session::PeerId;
 use crate::session::packet::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Instant, Tick, TickTime};
@@ -39,13 +39,13 @@ pub(crate) struct Peer<I> {
     pub hello: Option<(PeerId, u64, u8)>,
     pub buffer: InputBuffer<I>,
     /// What it has to be told besides states.
-    pub news: NewsLog,
+    pub news: StepEventLog,
     /// The newest of the datagrams under its ticket, and when it came.
     pub heard: Option<(u16, Instant)>,
     /// The newest complete snapshot that it has named.
     pub acknowledged: Option<Tick>,
     /// What it was sent.
-    pub sent: Sent,
+    pub sent: SentHistory,
     /// The newest tick whose state was sent.
     newest_sent: Option<Tick>,
     /// How often a state was sent that was not newer; wraps.
@@ -65,7 +65,7 @@ pub(crate) struct Peer<I> {
     /// From which state on it last did not agree; none once it has agreed for so long that it waits no longer for that.
     pub disagreed: Option<Tick>,
     /// What it has asked for in shared mode.
-    pub asked: Asked,
+    pub asked: AuthorityRequests,
     pub stats: PeerStats,
     /// The newest input of the newest datagram.
     newest: Option<Tick>,
@@ -88,10 +88,10 @@ impl<I: Copy + Default> Peer<I> {
             has_played: false,
             hello: None,
             buffer: InputBuffer::new(start),
-            news: NewsLog::new(),
+            news: StepEventLog::new(),
             heard: None,
             acknowledged: None,
-            sent: Sent::new(),
+            sent: SentHistory::new(),
             newest_sent: None,
             repeats: 0,
             view: None,
@@ -101,7 +101,7 @@ impl<I: Copy + Default> Peer<I> {
             whole_sent: None,
             canonical_waits: 0,
             disagreed: None,
-            asked: Asked::new(),
+            asked: AuthorityRequests::new(),
             stats: PeerStats::default(),
             newest: None,
             arrivals: VecDeque::with_capacity(ARRIVALS_MAX),

@@ -1,7 +1,7 @@
 //! Datagrams from clients: checked, decoded and stored; nothing is simulated here.
 
-use super::buffer::Offered;
 use super::frame::LateInput;
+use super::input_buffer::Offered;
 use super::{CATCH_UP_TICKS_MAX, Server};
 use crate::session::PeerId;
 use crate::session::packet::{InputHead, Message, presented_time, stream_presented};

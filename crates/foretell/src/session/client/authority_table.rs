@@ -1,0 +1,318 @@
+//! What this client has authority over: the requests, the rows that the game has captured, and what goes up of them.
+//!
+//! A hold begins with the request, before the answer has come, and ends with it where that is a refusal. From its
+//! beginning the game says where the entity is; when it is over, the last row stays until the cursor at which others are
+//! shown has come to where the server moved it on.
+
+use super::authority_grant::{AuthorityGrant, Phase};
+use super::error_offsets::RowBuffer;
+use super::frame::{AuthorityChange, ClientEvent};
+use super::snapshots::Snapshot;
+use crate::session::authority::{
+    AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
+};
+use crate::time::Tick;
+use crate::wire::BitWriter;
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, RowKey};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// How many requests wait to be sent or answered, at most.
+const OPEN_MAX: usize = 256;
+
+/// All holds of a client. Lives as long as the session.
+#[derive(Clone, Debug)]
+pub(super) struct AuthorityTable {
+    /// Ascending by entity.
+    holds: Vec<AuthorityGrant>,
+    /// Requests without an answer, oldest first.
+    open: VecDeque<Request>,
+    /// The number of the next request.
+    next: u16,
+    /// The newest snapshot that was read.
+    read: Option<Tick>,
+    /// The newest datagram that the server has named.
+    heard: Option<u16>,
+    /// With which hold the next datagram begins, where not all fit.
+    turn: usize,
+}
+
+/// Which rows a datagram has carried: how many of those that were to be sent, from the turn on.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Carried(usize);
+
+impl AuthorityTable {
+    pub(super) fn new() -> AuthorityTable {
+        AuthorityTable { holds: Vec::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
+    }
+
+    fn find(&self, entity: Entity) -> Option<&AuthorityGrant> {
+        self.holds.binary_search_by_key(&entity, |hold| hold.entity).ok().map(|at| &self.holds[at])
+    }
+
+    fn find_mut(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
+        self.holds.binary_search_by_key(&entity, |hold| hold.entity).ok().map(|at| &mut self.holds[at])
+    }
+
+    /// One that the game moves.
+    fn moved(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
+        self.find_mut(entity).filter(|hold| hold.is_moved())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.holds.is_empty()
+    }
+
+    fn ask(&mut self, entity: Entity, claim: Option<Claim>) -> u16 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        self.open.push_back(Request { number, entity, claim });
+        number
+    }
+
+    pub(super) fn request(&mut self, entity: Entity, claim: Claim) {
+        // A game that asks in every frame until it is answered has asked once.
+        let last = self.open.iter().rev().find(|request| request.entity == entity);
+        if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
+            return;
+        }
+        let number = self.ask(entity, Some(claim));
+        match self.holds.binary_search_by_key(&entity, |hold| hold.entity) {
+            Ok(at) if self.holds[at].wants() => {}
+            Ok(at) => self.holds[at].ask_again(number),
+            Err(at) => self.holds.insert(at, AuthorityGrant::new(entity, number)),
+        }
+    }
+
+    pub(super) fn release(&mut self, entity: Entity) {
+        if let Some(hold) = self.find_mut(entity).filter(|hold| hold.wants()) {
+            hold.leave();
+            self.ask(entity, None);
+        }
+    }
+
+    pub(super) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
+        if let Some(hold) = self.moved(entity) {
+            hold.capture(tick, words);
+        }
+    }
+
+    pub(super) fn show(&mut self, entity: Entity, words: &[u32]) {
+        if let Some(hold) = self.moved(entity) {
+            hold.shows = true;
+            hold.shown[..words.len()].copy_from_slice(words);
+        }
+    }
+
+    /// The tick is about to be simulated: its captures are in it.
+    pub(super) fn run(&mut self, tick: Tick) {
+        self.holds.iter_mut().filter(|hold| hold.is_moved()).for_each(|hold| hold.run(tick));
+    }
+
+    /// Puts what the game says of an entity into its row: as it was captured.
+    pub(super) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
+        if let Some(hold) = self.find(key.entity).filter(|hold| hold.writes(key)) {
+            kind.copy_owned(&hold.row, row);
+        }
+    }
+
+    /// The same as it is shown. Whether the game says anything of it.
+    pub(super) fn put_shown(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) -> bool {
+        let hold = self.find(key.entity).filter(|hold| hold.writes(key));
+        if let Some(hold) = hold {
+            kind.copy_owned(&hold.shown, row);
+        }
+        hold.is_some()
+    }
+
+    /// Whether what is shown of an entity is what the game says.
+    pub(super) fn has_begun(&self, entity: Entity) -> bool {
+        self.find(entity).is_some_and(|hold| hold.begun)
+    }
+
+    /// Whether the game moves it.
+    pub(super) fn is_moved(&self, entity: Entity) -> bool {
+        self.find(entity).is_some_and(AuthorityGrant::is_moved)
+    }
+
+    /// What is not to be predicted by the state of `tick`.
+    pub(super) fn unpredicted(&self, tick: Tick) -> impl Iterator<Item = Entity> {
+        let over = move |hold: &&AuthorityGrant| !matches!(hold.phase, Phase::Ended(end) if end <= tick);
+        self.holds.iter().filter(over).map(|hold| hold.entity)
+    }
+
+    /// The holds that can begin, if the entity is not predicted.
+    pub(super) fn beginning(&self) -> impl Iterator<Item = Entity> {
+        let begins = |hold: &&AuthorityGrant| !hold.told && hold.wants();
+        self.holds.iter().filter(begins).map(|hold| hold.entity)
+    }
+
+    /// From now on the game moves it, from this row.
+    pub(super) fn begin(&mut self, entity: Entity, component: ComponentId, row: &RowBuffer) {
+        if let Some(hold) = self.find_mut(entity) {
+            hold.component = component;
+            hold.begin(row);
+        }
+    }
+
+    /// The holds that are over, and by which snapshot.
+    pub(super) fn ended(&self) -> impl Iterator<Item = (Entity, Tick)> {
+        self.holds.iter().filter_map(|hold| match hold.phase {
+            Phase::Ended(tick) => Some((hold.entity, tick)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn remove(&mut self, entity: Entity) {
+        self.holds.retain(|hold| hold.entity != entity);
+    }
+
+    /// Remembers which of the client's datagrams the server has.
+    pub(super) fn note_heard(&mut self, sequence: u16) {
+        if self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0) {
+            self.heard = Some(sequence);
+        }
+    }
+
+    /// Takes in what the newest snapshot says of requests and of holders.
+    pub(super) fn take_in(&mut self, snapshot: &Snapshot, own: PlayerId, events: &mut Vec<ClientEvent>) {
+        if self.read >= Some(snapshot.tick) {
+            return;
+        }
+        self.read = Some(snapshot.tick);
+        for answer in &snapshot.answers {
+            let Some(at) = self.open.iter().position(|request| request.number == answer.number) else { continue };
+            let Some(request) = self.open.remove(at) else { continue };
+            if let Some(what) = self.take_answer(snapshot.tick, &request, answer.refused) {
+                events.push(ClientEvent::Authority { entity: request.entity, what });
+            }
+        }
+        for hold in self.holds.iter_mut().filter(|hold| hold.phase == Phase::Held) {
+            let found = snapshot.holders.iter().find(|(entity, _)| *entity == hold.entity);
+            let what = match found.map(|(_, holder)| holder.player) {
+                Some(player) if player == own => continue,
+                Some(player) => AuthorityChange::Lost(player),
+                None => AuthorityChange::Returned,
+            };
+            events.push(ClientEvent::Authority { entity: hold.entity, what });
+            hold.told = false;
+            hold.give_up(snapshot.tick, &self.open);
+        }
+    }
+
+    /// What an answer means to the hold that was asked for.
+    fn take_answer(&mut self, tick: Tick, request: &Request, refused: Option<HoldRefusal>) -> Option<AuthorityChange> {
+        let Ok(at) = self.holds.binary_search_by_key(&request.entity, |hold| hold.entity) else {
+            if refused.is_none() && request.claim.is_some() {
+                // Nobody waits for it any more.
+                self.ask(request.entity, None);
+            }
+            return None;
+        };
+        let hold = &mut self.holds[at];
+        let is_asked = hold.phase == Phase::Asked;
+        match (refused, request.claim) {
+            (Some(why), _) => {
+                if is_asked {
+                    hold.give_up(tick, &self.open);
+                }
+                Some(AuthorityChange::Refused(why))
+            }
+            (None, Some(claim)) => {
+                (hold.request, hold.carried_since) = (request.number, None);
+                if is_asked {
+                    hold.phase = Phase::Held;
+                }
+                Some(AuthorityChange::Granted(claim))
+            }
+            (None, None) if hold.phase == Phase::Leaving => {
+                hold.phase = Phase::Ended(tick);
+                Some(AuthorityChange::Returned)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The holds whose rows are to be sent, from the turn on, each with its index.
+    fn to_send(&self) -> impl Iterator<Item = (usize, &AuthorityGrant)> {
+        let count = self.holds.len();
+        let first = self.turn % count.max(1);
+        let heard = self.heard;
+        let arrived = move |hold: &AuthorityGrant| {
+            let since = hold.carried_since.zip(heard);
+            since.is_some_and(|(since, heard)| heard.wrapping_sub(since).cast_signed() >= 0)
+        };
+        (first..count)
+            .chain(0..first)
+            .map(|at| (at, &self.holds[at]))
+            .filter(move |(_, hold)| hold.begun && !matches!(hold.phase, Phase::Ended(_)) && !arrived(hold))
+    }
+
+    /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.
+    pub(super) fn write(
+        &self,
+        newest: Tick,
+        writer: &mut BitWriter<'_>,
+        code: &AuthorityCodec,
+        bits_max: usize,
+    ) -> Carried {
+        let mut rows = self.to_send().peekable();
+        let any = !self.open.is_empty() || rows.peek().is_some();
+        writer.put(u64::from(any), 1);
+        if !any {
+            return Carried(0);
+        }
+        for request in self.open.iter().take(REQUESTS_MAX) {
+            writer.put(1, 1);
+            write_request(request, writer);
+        }
+        writer.put(0, 1);
+        let mut fits = |row: &HeldRow| {
+            let before = writer.bit_len();
+            writer.put(1, 1);
+            code.write_row(row, writer);
+            let fits = writer.bit_len() < bits_max;
+            if !fits {
+                writer.truncate(before);
+            }
+            fits
+        };
+        // The newest of each first.
+        let carried =
+            rows.take(HELD_ROWS_MAX).take_while(|(_, hold)| fits(&hold.row_at(hold.row_at, newest, &hold.row))).count();
+        let between = self.to_send().flat_map(|(_, hold)| hold.between.iter().rev().map(move |row| (hold, row)));
+        for (hold, (tick, words)) in between.take(HELD_ROWS_MAX - carried) {
+            if !fits(&hold.row_at(*tick, newest, words)) {
+                break;
+            }
+        }
+        writer.put(0, 1);
+        Carried(carried)
+    }
+
+    /// The datagram of this number was sent, with these rows.
+    pub(super) fn note_sent(&mut self, sequence: u16, Carried(carried): Carried) {
+        if self.holds.is_empty() {
+            return;
+        }
+        let count = self.holds.len();
+        let first = self.turn % count;
+        let (mut left, mut turn) = (carried, None);
+        for at in (first..count).chain(0..first) {
+            let is_sent = self.to_send().any(|(index, _)| index == at);
+            let hold = &mut self.holds[at];
+            hold.between.clear();
+            if !is_sent {
+                continue;
+            }
+            if left > 0 {
+                left -= 1;
+                hold.carried_since = hold.carried_since.or(Some(sequence));
+            } else {
+                hold.carried_since = None;
+                turn = turn.or(Some(at));
+            }
+        }
+        self.turn = turn.unwrap_or(first);
+    }
+}

@@ -1,0 +1,212 @@
+//! Where others are shown at one point: the states around the playout cursor, and the newest for whom is shown ahead of it.
+
+use super::error_offsets::{RowBuffer, set_position};
+use super::followers::Followers;
+use super::playout::Points;
+use super::sample_window::{Sample, SampleWindow};
+use super::snapshots::{Snapshot, Snapshots};
+use super::view::Source;
+use super::{Curve, Session};
+use crate::motion::curve::Extrapolation;
+use crate::time::{Instant, Tick, TickRate, TickTime};
+use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema, World};
+use core::ops::Range;
+
+/// How far those go on that are shown ahead of the cursor: their states are older by the way down and an interval, so
+/// longer than others (D18).
+pub(super) const AHEAD: Extrapolation = Extrapolation::FAR;
+
+/// By which snapshots others are shown: the two up to the cursor and the two after it, and the newest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Seen {
+    pub around: [Option<Tick>; 4],
+    pub newest: Tick,
+}
+
+/// All that is known where others are shown.
+#[derive(Clone, Copy)]
+pub(super) struct RemoteWindow<'a> {
+    /// Two up to the cursor, of which the second is there, and two after it.
+    around: [Option<&'a Snapshot>; 4],
+    newest: Tick,
+    snapshots: &'a Snapshots,
+    points: Points,
+    rate: TickRate,
+}
+
+impl<'a> RemoteWindow<'a> {
+    /// The snapshots around these points; `None` where there is none up to the cursor.
+    pub(super) fn new(snapshots: &'a Snapshots, points: Points, rate: TickRate) -> Option<RemoteWindow<'a>> {
+        let mut around = [None; 4];
+        for snapshot in snapshots.complete() {
+            if TickTime::start_of(snapshot.tick) <= points.cursor {
+                (around[0], around[1]) = (around[1], Some(snapshot));
+            } else if around[2].is_none() {
+                around[2] = Some(snapshot);
+            } else {
+                around[3] = Some(snapshot);
+                break;
+            }
+        }
+        around[1]?;
+        let newest = snapshots.newest()?.tick;
+        Some(RemoteWindow { around, newest, snapshots, points, rate })
+    }
+
+    /// The same as it was seen before, at other points; `None` where it is not remembered.
+    pub(super) fn as_seen(&self, seen: Seen, points: Points) -> Option<RemoteWindow<'a>> {
+        let around = seen.around.map(|tick| tick.and_then(|tick| self.snapshots.get(tick)));
+        around[1]?;
+        Some(RemoteWindow { around, newest: seen.newest, points, ..*self })
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        Seen { around: self.around.map(|snapshot| snapshot.map(|snapshot| snapshot.tick)), newest: self.newest }
+    }
+
+    /// The state up to the cursor.
+    pub(super) fn rows(&self) -> &'a Rows {
+        &self.around[1].expect("there is one up to the cursor").rows
+    }
+
+    pub(super) fn points(&self) -> Points {
+        self.points
+    }
+
+    /// The rows up to the cursor of all entities that are not predicted, ascending.
+    pub(super) fn others(&self, predicted: &Predicted) -> impl Iterator<Item = Row<'a>> {
+        let rows = self.around[1].into_iter().flat_map(|before| before.rows.iter());
+        rows.filter(|row| !predicted.contains(row.owned()))
+    }
+
+    /// The same, each with its states around the cursor.
+    pub(super) fn windows(&self, predicted: &Predicted) -> impl Iterator<Item = (Row<'a>, SampleWindow<'a>)> {
+        let (stage, mut of, mut nexts) = (*self, ComponentId::default(), [0; 4]);
+        self.others(predicted).map(move |row| {
+            if row.component != of {
+                (of, nexts) = (row.component, [0; 4]);
+            }
+            (row, stage.window(row, &mut nexts))
+        })
+    }
+
+    /// The states of a row around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the next
+    /// one is.
+    pub(super) fn window(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> SampleWindow<'a> {
+        let knot = |nth: usize| match self.around[nth] {
+            Some(before) if nth == 1 => Some((before.tick, row.words)),
+            Some(snapshot) => Some((snapshot.tick, snapshot.rows.words_near(row.key(), &mut nexts[nth])?)),
+            None => None,
+        };
+        SampleWindow { of: [0, 1, 2, 3].map(knot), at: self.points.cursor, rate: self.rate }
+    }
+
+    /// Whether all snapshots around the cursor have the same entities of a component.
+    pub(super) fn is_aligned(&self, component: ComponentId) -> bool {
+        let rows = self.rows();
+        self.around.iter().flatten().all(|snapshot| snapshot.rows.has_same_entities(component, rows))
+    }
+
+    /// Whether these rows of a component rest, of which the snapshots are [aligned](RemoteWindow::is_aligned), and `shown` has them from
+    /// `shown_start` on as they are.
+    pub(super) fn rest(
+        &self,
+        (component, schema): (ComponentId, &ComponentSchema),
+        range: Range<usize>,
+        (shown, shown_start): (&Rows, usize),
+    ) -> bool {
+        let rows = self.rows();
+        let others = [0, 2, 3].map(|nth| self.around[nth]);
+        rows.has_same_rows(component, range.clone(), shown, shown_start)
+            && others
+                .into_iter()
+                .flatten()
+                .all(|snapshot| rows.has_same_rows(component, range.clone(), &snapshot.rows, range.start))
+            && range.into_iter().all(|nth| schema.says_no_velocity(rows.nth_of(component, nth).words))
+    }
+
+    /// A row as its curve shows it, of which the states are known.
+    pub(super) fn draw(
+        &self,
+        component: &ComponentSchema,
+        (row, knots): (Row<'_>, &SampleWindow<'_>),
+        (curve, followers): (Curve, &Followers),
+        into: &mut RowBuffer,
+    ) -> Option<Source> {
+        if curve.leads() {
+            return self.row(component, row.key(), (curve, followers), into);
+        }
+        if knots.rests(component) {
+            into[..row.words.len()].copy_from_slice(row.words);
+            return Some(knots.source());
+        }
+        Some(knots.draw(component, curve, into))
+    }
+
+    pub(super) fn has(&self, key: RowKey) -> bool {
+        self.around[1].is_some_and(|before| before.rows.words(key).is_some())
+    }
+
+    /// The row of an entity by which it is placed, up to the cursor; any, where it has no place.
+    pub(super) fn placed(&self, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
+        placed(&self.around[1]?.rows, entity, schema)
+    }
+
+    /// A row as its curve shows it; `None` where it is not there.
+    pub(super) fn row(
+        &self,
+        kind: &ComponentSchema,
+        key: RowKey,
+        (curve, followers): (Curve, &Followers),
+        into: &mut RowBuffer,
+    ) -> Option<Source> {
+        if curve.leads() {
+            self.has(key).then_some(())?;
+            let knots = self.told(key)?;
+            let source = knots.reckon(kind, Some(AHEAD), self.age_s(&knots), into);
+            if let Some(position) = followers.position(key.entity, self.points.now) {
+                set_position(kind, position, into);
+            }
+            return Some(source);
+        }
+        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| knot(snapshot, key)));
+        of[1]?;
+        let knots = SampleWindow { of, at: self.points.cursor, rate: self.rate };
+        if let (true, Some((_, words))) = (knots.rests(kind), of[1]) {
+            into[..words.len()].copy_from_slice(words);
+            return Some(knots.source());
+        }
+        Some(knots.draw(kind, curve, into))
+    }
+
+    /// The newest state in which a row was told, and the one before it.
+    pub(super) fn told(&self, key: RowKey) -> Option<SampleWindow<'a>> {
+        let until = |snapshot: &&Snapshot| snapshot.tick <= self.newest;
+        let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| knot(snapshot, key));
+        let (newest, earlier) = (told.next()?, told.next());
+        Some(SampleWindow { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
+    }
+
+    /// How old the second of these states is on the server by now, in seconds.
+    pub(super) fn age_s(&self, knots: &SampleWindow<'_>) -> f64 {
+        let told = knots.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
+        (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
+    }
+}
+
+fn knot(snapshot: &Snapshot, key: RowKey) -> Option<Sample<'_>> {
+    Some((snapshot.tick, snapshot.rows.words(key)?))
+}
+
+/// The row of an entity by which it is placed; any, where it has no place.
+pub(super) fn placed<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
+    let has_place = |row: &Row<'_>| schema.component(row.component).has_pose();
+    rows.of(entity).find(has_place).or_else(|| rows.of(entity).next())
+}
+
+impl<W: World> Session<W> {
+    /// Where others are shown at `now`; `None` where nothing of them is known.
+    pub(super) fn stage(&self, now: Instant) -> Option<RemoteWindow<'_>> {
+        RemoteWindow::new(&self.snapshots, self.playout.points_at(now)?, self.pacing.rate())
+    }
+}

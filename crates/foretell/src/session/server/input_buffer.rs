@@ -1,0 +1,295 @@
+//! One player's inputs on the server: a fixed ring by tick, and what to do where one is missing (R16-R19, D9-D11).
+
+use crate::rollback::RelayedInput;
+use crate::session::GapPolicy;
+use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
+use crate::session::relay::RELAYED_TICKS_MAX;
+use crate::time::{Tick, TickTime};
+use crate::world::{InputStatus, PlayerId, PlayerInput};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Inputs may be this many ticks ahead of the next step.
+const TICKS_AHEAD_MAX: u32 = 64;
+
+/// A received input.
+#[derive(Clone, Copy, Debug)]
+struct Stored<I> {
+    tick: Tick,
+    input: I,
+    presented: Option<TickTime>,
+}
+
+/// What became of an offered input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offered {
+    /// It waits for its tick.
+    New,
+    /// It was there already.
+    Known,
+    /// Its tick has been simulated.
+    Late,
+    /// It is too far ahead.
+    Refused,
+}
+
+/// What stands in for an input, by its number on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    Held = 0,
+    Repeated = 1,
+    Neutral = 2,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct InputBuffer<I> {
+    ring: Vec<Option<Stored<I>>>,
+    /// What was applied in the last ticks, by tick.
+    applied: Vec<Option<(Tick, RelayedInput<I>)>>,
+    /// The next tick to take.
+    next: Tick,
+    newest: Option<Tick>,
+    /// The first tick that is the player's: that of the first input that has come.
+    first: Option<Tick>,
+    last: I,
+    /// How many inputs in a row were repeated.
+    repeated: u32,
+    /// Newest last; not older than what a snapshot names.
+    substituted: VecDeque<Substituted>,
+}
+
+/// A tick whose input was missing.
+#[derive(Clone, Copy, Debug)]
+struct Substituted {
+    tick: Tick,
+    how: How,
+    /// Whether the input has come since.
+    came: bool,
+}
+
+impl<I: Copy + Default> InputBuffer<I> {
+    /// An empty buffer that waits for tick `next`.
+    pub(crate) fn new(next: Tick) -> InputBuffer<I> {
+        InputBuffer {
+            ring: (0..=TICKS_AHEAD_MAX).map(|_| None).collect(),
+            applied: vec![None; RELAYED_TICKS_MAX as usize],
+            next,
+            newest: None,
+            first: None,
+            last: I::default(),
+            repeated: 0,
+            substituted: VecDeque::with_capacity(64),
+        }
+    }
+
+    pub(crate) fn next(&self) -> Tick {
+        self.next
+    }
+
+    pub(crate) fn newest(&self) -> Option<Tick> {
+        self.newest
+    }
+
+    pub(crate) fn offer(&mut self, tick: Tick, input: I, presented: Option<TickTime>) -> Offered {
+        if tick < self.next {
+            let Ok(at) = self.substituted.binary_search_by_key(&tick, |missed| missed.tick) else {
+                // What is acknowledged is forgotten; but one that is newer than all that came has not come before.
+                let is_known = self.newest.is_some_and(|newest| tick <= newest);
+                self.newest = self.newest.max(Some(tick));
+                return if is_known { Offered::Known } else { Offered::Late };
+            };
+            let again = core::mem::replace(&mut self.substituted[at].came, true);
+            return if again { Offered::Known } else { Offered::Late };
+        }
+        if tick.since(self.next) as usize >= self.ring.len() - 1 {
+            return Offered::Refused;
+        }
+        let slot = tick.get() as usize % self.ring.len();
+        if self.ring[slot].is_some_and(|stored| stored.tick == tick) {
+            return Offered::Known;
+        }
+        self.ring[slot] = Some(Stored { tick, input, presented });
+        self.newest = self.newest.max(Some(tick));
+        self.first = self.first.or(Some(tick));
+        Offered::New
+    }
+
+    /// Forgets the inputs whose tick is to come.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.ring.fill_with(|| None);
+        self.newest = None;
+    }
+
+    /// Waits for `tick` next; what lies before it is not simulated, and named as substituted. Returns how many inputs of the
+    /// player are missed by that.
+    pub(crate) fn skip_to(&mut self, tick: Tick) -> u32 {
+        let skipped = tick.since(self.next);
+        let missed = self.first.map_or(0, |first| tick.since(first.max(self.next)));
+        for skipped in tick.back(skipped.min(NAMED_TICKS_BACK)).unwrap_or(Tick::ZERO).until(tick) {
+            self.name_substituted(skipped, How::Held);
+        }
+        self.next = self.next.max(tick);
+        missed
+    }
+
+    /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
+    pub(crate) fn expects(&self, tick: Tick) -> bool {
+        self.first.is_some_and(|first| first <= tick)
+    }
+
+    /// The input of the next tick, or what stands in for it; `None` when the player is left where they are.
+    pub(crate) fn take(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
+        let tick = self.next;
+        let taken = self.take_next(player, policy);
+        let status = taken.map_or(InputStatus::Repeated, |taken| taken.status);
+        let slot = tick.get() as usize % self.applied.len();
+        self.applied[slot] = Some((tick, RelayedInput { input: taken.map(|taken| taken.input), status }));
+        taken
+    }
+
+    /// The input of `tick`, as it was applied or as it waits; `None` where it has not come or is forgotten.
+    pub(crate) fn told(&self, tick: Tick) -> Option<RelayedInput<I>> {
+        if tick < self.next {
+            let (of, told) = self.applied[tick.get() as usize % self.applied.len()]?;
+            return (of == tick).then_some(told);
+        }
+        let stored = self.ring[tick.get() as usize % self.ring.len()].filter(|stored| stored.tick == tick)?;
+        Some(RelayedInput { input: Some(stored.input), status: InputStatus::Received })
+    }
+
+    fn take_next(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
+        let tick = self.next;
+        self.next = tick.next();
+        let slot = tick.get() as usize % self.ring.len();
+        if let Some(stored) = self.ring[slot].take_if(|stored| stored.tick == tick) {
+            (self.last, self.repeated) = (stored.input, 0);
+            let Stored { input, presented, .. } = stored;
+            return Some(PlayerInput { player, input, status: InputStatus::Received, presented });
+        }
+        let how = match policy {
+            _ if !self.expects(tick) => How::Neutral,
+            GapPolicy::Hold => How::Held,
+            GapPolicy::RepeatLast { ticks } if self.repeated < ticks => How::Repeated,
+            GapPolicy::RepeatLast { .. } | GapPolicy::Neutral => How::Neutral,
+        };
+        self.repeated += u32::from(how == How::Repeated);
+        self.name_substituted(tick, how);
+        let (input, status) = match how {
+            How::Held => return None,
+            How::Repeated => (self.last, InputStatus::Repeated),
+            How::Neutral => (I::default(), InputStatus::Neutral),
+        };
+        Some(PlayerInput { player, input, status, presented: None })
+    }
+
+    fn name_substituted(&mut self, tick: Tick, how: How) {
+        self.substituted.push_back(Substituted { tick, how, came: false });
+        while self.substituted.front().is_some_and(|oldest| tick.since(oldest.tick) >= NAMED_TICKS_BACK) {
+            self.substituted.pop_front();
+        }
+    }
+
+    /// The client knows of everything before `tick`.
+    pub(crate) fn acknowledge(&mut self, tick: Tick) {
+        while self.substituted.front().is_some_and(|oldest| oldest.tick < tick) {
+            self.substituted.pop_front();
+        }
+    }
+
+    /// How many substituted ticks it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.substituted.len()
+    }
+
+    /// What was substituted and is not acknowledged, as ranges before the state `tick`, newest first.
+    pub(crate) fn ranges(&self, tick: Tick, into: &mut Vec<SubstitutedRange>) {
+        into.clear();
+        for missed in self.substituted.iter().rev() {
+            let (back, how) = (tick.since(missed.tick), missed.how as u64);
+            if back == 0 || back > NAMED_TICKS_BACK {
+                continue;
+            }
+            let last = into.last_mut().filter(|range| range.back + range.ticks == back && range.how == how);
+            if let Some(range) = last {
+                range.ticks += 1;
+            } else if into.len() < RANGES_MAX {
+                into.push(SubstitutedRange { back, ticks: 1, how });
+            } else if let Some(last) = into.last_mut() {
+                // Too many to be told apart: the last range covers the rest, rather than to leave any out.
+                last.ticks = back - last.back + 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: PlayerId = PlayerId::new(1);
+
+    fn taken(buffer: &mut InputBuffer<u8>, policy: GapPolicy) -> Option<(u8, InputStatus)> {
+        buffer.take(ME, policy).map(|taken| (taken.input, taken.status))
+    }
+
+    fn filled(ticks: impl IntoIterator<Item = u32>) -> InputBuffer<u8> {
+        let mut buffer = InputBuffer::new(Tick::ZERO);
+        for tick in ticks {
+            assert_eq!(buffer.offer(Tick::new(tick), u8::try_from(tick).expect("small") + 1, None), Offered::New);
+        }
+        buffer
+    }
+
+    #[test]
+    fn the_last_input_is_repeated_for_the_stated_ticks_and_then_neutral() {
+        let mut buffer = filled([0]);
+        let policy = GapPolicy::RepeatLast { ticks: 2 };
+        let seen: Vec<_> = (0..4).map(|_| taken(&mut buffer, policy)).collect();
+        let repeated = Some((1, InputStatus::Repeated));
+        assert_eq!(seen, [Some((1, InputStatus::Received)), repeated, repeated, Some((0, InputStatus::Neutral))]);
+    }
+
+    #[test]
+    fn a_held_player_is_not_stepped() {
+        let mut buffer = filled([0, 2]);
+        let seen: Vec<_> = (0..3).map(|_| taken(&mut buffer, GapPolicy::Hold)).collect();
+        assert_eq!(seen, [Some((1, InputStatus::Received)), None, Some((3, InputStatus::Received))]);
+    }
+
+    #[test]
+    fn a_late_input_is_told_from_a_known_one_and_one_too_far_ahead_is_refused() {
+        let mut buffer = filled([0]);
+        taken(&mut buffer, GapPolicy::Neutral);
+        taken(&mut buffer, GapPolicy::Neutral);
+        assert_eq!(buffer.offer(Tick::new(0), 9, None), Offered::Known);
+        assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Late);
+        assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Known, "late once, however often it is repeated");
+        assert_eq!(buffer.offer(Tick::new(2 + TICKS_AHEAD_MAX), 9, None), Offered::Refused);
+        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::New);
+        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::Known);
+    }
+
+    #[test]
+    fn an_input_is_late_also_when_the_client_knows_that_it_was_substituted() {
+        let mut buffer = filled([0]);
+        (0..9).for_each(|_| assert!(taken(&mut buffer, GapPolicy::Neutral).is_some()));
+        buffer.acknowledge(Tick::new(9));
+        assert_eq!([0, 4, 4, 3, 5].map(|tick| buffer.offer(Tick::new(tick), 9, None)), {
+            use Offered::{Known, Late};
+            [Known, Late, Known, Known, Late]
+        });
+    }
+
+    #[test]
+    fn substituted_ticks_are_named_newest_first_until_acknowledged() {
+        let mut buffer = filled([0, 3]);
+        (0..6).for_each(|_| assert!(taken(&mut buffer, GapPolicy::Neutral).is_some()));
+        let mut ranges = Vec::new();
+        buffer.ranges(Tick::new(6), &mut ranges);
+        let range = |back, ticks| SubstitutedRange { back, ticks, how: 2 };
+        assert_eq!(ranges, [range(1, 2), range(4, 2)]);
+        buffer.acknowledge(Tick::new(5));
+        buffer.ranges(Tick::new(6), &mut ranges);
+        assert_eq!(ranges, [range(1, 1)]);
+    }
+}
