@@ -211,11 +211,13 @@ impl Layout {
             let (least, most) = field.meaning.lanes()?;
             let (ty, meaning) = (&field.ty, field.meaning.variant());
             let lanes = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            let message = format!("`{}` of `{name}`: a {meaning} has {lanes} lanes of f32 or f64", field.name);
+            let message =
+                format!("`{}` of `{name}`: a {meaning} has {lanes} lanes of f32 or f64, and is no Option", field.name);
             // Spanned, so that the compiler points at the field.
             Some(quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
                     <#ty as ::foretell::Field>::SCALAR.is_float()
+                        && !<#ty as ::foretell::Field>::IS_OPTION
                         && #least <= <#ty as ::foretell::Field>::LANES
                         && <#ty as ::foretell::Field>::LANES <= #most,
                     #message

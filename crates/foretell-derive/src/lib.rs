@@ -130,12 +130,19 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 ///     new: [f32; 3],
 /// }
 /// ```
-/// A field whose type does not fit its meaning:
+/// A field whose type does not fit its meaning, or that may be absent and has one:
 /// ```compile_fail
-/// #[derive(foretell::State)]
+/// #[derive(foretell::State, Clone, Copy)]
 /// struct Cube {
 ///     #[state(rotation)]
 ///     heading: f32,
+/// }
+/// ```
+/// ```compile_fail
+/// #[derive(foretell::State, Clone, Copy)]
+/// struct Cube {
+///     #[state(position)]
+///     goal: Option<[f32; 2]>,
 /// }
 /// ```
 #[proc_macro_derive(State, attributes(state))]

@@ -50,6 +50,8 @@ pub trait Field: Copy {
     const SCALAR: Scalar;
     /// How many lanes: 1 for a scalar, N for an array.
     const LANES: u8;
+    /// Whether there may be none. Such a field is held between snapshots, whatever it is made of: there is nothing between some and none.
+    const IS_OPTION: bool = false;
     /// How many words it takes.
     const WORDS: usize = Self::SCALAR.words() * Self::LANES as usize;
 
@@ -129,6 +131,7 @@ impl<T: Field, const N: usize> Field for [T; N] {
         assert!(N >= 1 && N * T::LANES as usize <= 64, "an array has 1 to 64 lanes");
         T::LANES * N as u8
     };
+    const IS_OPTION: bool = T::IS_OPTION;
 
     fn put(self, words: &mut [u32]) {
         for (lane, words) in self.into_iter().zip(words.chunks_exact_mut(T::WORDS)) {
@@ -174,6 +177,7 @@ impl<T: Field> Field for Option<T> {
         assert!(T::LANES < 64, "an optional field has at most 63 lanes");
         T::LANES + 1
     };
+    const IS_OPTION: bool = true;
 
     fn put(self, words: &mut [u32]) {
         words[..Self::WORDS].fill(0);

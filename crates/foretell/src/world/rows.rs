@@ -350,8 +350,7 @@ impl Rows {
         self.settle();
     }
 
-    /// Becomes a copy of the rows of predicted entities that the client which predicts them may see: what is another's alone its
-    /// world can't know.
+    /// Becomes a copy of the rows of predicted entities, but for what another player alone may see.
     pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
         if predicted.has_all() {
             return self.copy_rows(from);
