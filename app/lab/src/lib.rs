@@ -4,12 +4,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`server`], [`page`] | HTTP, the WebSocket, and the page's files: the only part that does I/O |
-//! | [`connection`] | one page's connection: messages in, answers out |
-//! | [`run`] | the engine: settings, keys and events in, frames out |
-//! | [`scenes`] | methods side by side, in engines of their own beside the session |
-//! | [`recording`] | what was done in a run, as a link |
-//! | [`controls`], [`frame`], [`clock`] | what can be chosen; what the page is told; the time axis |
+//! | `server`, `page` | HTTP, the WebSocket, and the page's files: the only part that does I/O |
+//! | `connection` | one page's connection: messages in, answers out |
+//! | `run` | the engine: settings, keys and events in, frames out |
+//! | `scenes` | methods side by side, in engines of their own beside the session |
+//! | `recording` | what was done in a run, as a link |
+//! | `controls`, `frame`, `clock` | what can be chosen; what the page is told; the time axis |
 #![forbid(unsafe_code)]
 
 mod clock;

@@ -114,7 +114,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// A union, an enum without variants, a type with parameters, more than 64 words, and an attribute that is not in the
 /// table:
 /// ```compile_fail
-/// #[derive(foretell::State)]
+/// #[derive(foretell::State, Clone, Copy)]
 /// struct Cube {
 ///     #[state(place)]
 ///     position: [f32; 3],
@@ -122,7 +122,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// ```
 /// Two fields of one meaning:
 /// ```compile_fail
-/// #[derive(foretell::State)]
+/// #[derive(foretell::State, Clone, Copy)]
 /// struct Cube {
 ///     #[state(position)]
 ///     old: [f32; 3],

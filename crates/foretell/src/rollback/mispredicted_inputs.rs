@@ -17,7 +17,7 @@ impl<W: World> Timeline<W> {
         self.relayed.tell(self.present, player, fresh_until, told);
     }
 
-    /// The authority's step of `tick` is [canonical](super::Step::canonical): so is every simulation of it from now on.
+    /// The authority's step of `tick` is [canonical](crate::world::Step::canonical): so is every simulation of it from now on.
     pub fn announce(&mut self, tick: Tick) {
         // Who starts again does it from before the oldest state that is remembered.
         let oldest = self.present.back(2 * self.horizon()).unwrap_or(Tick::ZERO);

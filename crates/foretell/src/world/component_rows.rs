@@ -1,7 +1,7 @@
 //! The rows of one component.
 
 use super::schema::TypeOfState;
-use super::{Audience, ComponentId, Entity, Owned, PlayerId, Row, RowKey};
+use super::{Audience, ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
@@ -33,6 +33,13 @@ impl Clone for ComponentRows {
 }
 
 impl ComponentRows {
+    /// None yet, of this component of the schema.
+    pub fn new(id: ComponentId, schema: &Schema) -> ComponentRows {
+        let component = &schema.components()[usize::from(id.0)];
+        let (words, of, audience) = (component.words(), schema.type_of(id), component.audience());
+        ComponentRows { words, of, audience, entities: Vec::new(), owners: Vec::new(), data: Vec::new() }
+    }
+
     pub fn row(&self, index: usize) -> &[u32] {
         &self.data[index * self.words..(index + 1) * self.words]
     }
@@ -56,7 +63,7 @@ impl ComponentRows {
 
     /// The row at `index`, of the component that this table is of.
     pub fn at(&self, component: usize, index: usize) -> Row<'_> {
-        let component = component_id(component);
+        let component = ComponentId::nth(component);
         Row { component, entity: self.entities[index], owner: self.owners[index], words: self.row(index) }
     }
 
@@ -123,9 +130,4 @@ impl ComponentRows {
         }
         (new..now.entities.len()).for_each(|index| self.push(now.at(component, index)));
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a schema has at most 256 components")]
-pub(super) fn component_id(index: usize) -> ComponentId {
-    ComponentId(index as u8)
 }

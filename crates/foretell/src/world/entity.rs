@@ -96,6 +96,14 @@ pub struct Owned {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ComponentId(pub u8);
 
+impl ComponentId {
+    /// The one with this index.
+    #[expect(clippy::cast_possible_truncation, reason = "a schema has at most 256 components")]
+    pub(super) fn nth(index: usize) -> ComponentId {
+        ComponentId(index as u8)
+    }
+}
+
 /// Which row: a component of an entity. Ordered by component, then by entity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RowKey {

@@ -1,6 +1,6 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per component.
 
-use super::component_rows::{ComponentRows, component_id};
+use super::component_rows::ComponentRows;
 use super::{Audience, ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -33,15 +33,8 @@ impl Clone for Rows {
 impl Rows {
     /// No rows yet, of the components in `schema`.
     pub fn new(schema: &Schema) -> Rows {
-        let table = |(index, component): (usize, &super::ComponentSchema)| ComponentRows {
-            words: component.words(),
-            of: schema.type_of(component_id(index)),
-            audience: component.audience(),
-            entities: Vec::new(),
-            owners: Vec::new(),
-            data: Vec::new(),
-        };
-        Rows { tables: schema.components().iter().enumerate().map(table).collect(), ..Rows::default() }
+        let tables = schema.ids().map(|id| ComponentRows::new(id, schema)).collect();
+        Rows { tables, ..Rows::default() }
     }
 
     /// Sets the state of an entity: creates or overwrites the rows of the components that it has, and removes those of its
@@ -55,7 +48,7 @@ impl Rows {
 
     /// The same, where the first component of the type is known.
     pub(super) fn set_from<S: State>(&mut self, first: usize, of: Owned, state: &S) {
-        for (nth, component) in (first..first + S::COMPONENTS).map(component_id).enumerate() {
+        for (nth, component) in (first..first + S::COMPONENTS).map(ComponentId::nth).enumerate() {
             let mut words = [0; super::ROW_WORDS_MAX];
             let words = &mut words[..self.tables[usize::from(component.0)].words];
             if state.write(nth, words) {
@@ -116,7 +109,7 @@ impl Rows {
 
     /// Removes all rows of an entity, and names them among the [`removed`](Rows::removed).
     pub fn remove_entity(&mut self, entity: Entity) {
-        for component in (0..self.tables.len()).map(component_id) {
+        for component in (0..self.tables.len()).map(ComponentId::nth) {
             self.remove(RowKey { component, entity });
         }
     }
@@ -124,7 +117,7 @@ impl Rows {
     /// Removes all rows but those that `keep` names.
     pub fn retain(&mut self, mut keep: impl FnMut(RowKey, Owned) -> bool) {
         for (index, table) in self.tables.iter_mut().enumerate() {
-            let component = component_id(index);
+            let component = ComponentId::nth(index);
             let key = |of: Owned| RowKey { component, entity: of.entity };
             let removed = &mut self.removed;
             table.retain(|of| keep(key(of), of), |of| removed.push(RemovedRow { key: key(of), owner: of.owner }));
@@ -185,7 +178,7 @@ impl Rows {
     /// When the schema does not have this type of state.
     pub fn state<S: State>(&self, entity: Entity) -> Option<S> {
         let first = self.first_of::<S>();
-        let components = (first..first + S::COMPONENTS).map(component_id);
+        let components = (first..first + S::COMPONENTS).map(ComponentId::nth);
         let mut rows = components.enumerate().filter_map(|(nth, component)| {
             let words = self.words(RowKey { component, entity })?;
             Some((nth, words))
@@ -204,7 +197,7 @@ impl Rows {
     pub fn states<S: State>(&self) -> impl Iterator<Item = (Owned, S)> {
         let first = self.first_of::<S>();
         let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
-        let rows = (first..last).flat_map(|component| self.component(component_id(component)));
+        let rows = (first..last).flat_map(|component| self.component(ComponentId::nth(component)));
         rows.filter_map(move |row| {
             // Of an enum this row is all that there is.
             let only = || S::read(usize::from(row.component.0) - first, row.words);

@@ -1,6 +1,5 @@
 //! The schema: all components of a game, and the types of state that they are of.
 
-use super::component_rows::component_id;
 use super::{ComponentId, ComponentSchema, Entity, RowKey, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -90,7 +89,7 @@ impl Schema {
     /// The components of a type of state; none where the schema does not have it.
     pub(crate) fn components_of<S: State>(&self) -> impl Iterator<Item = ComponentId> + use<S> {
         let first = self.first_of::<S>();
-        first.into_iter().flat_map(|first| (first..first + S::COMPONENTS).map(component_id))
+        first.into_iter().flat_map(|first| (first..first + S::COMPONENTS).map(ComponentId::nth))
     }
 
     /// The rows that an entity may have of a type of state.
@@ -106,7 +105,7 @@ impl Schema {
 
     /// The names of its components, in order.
     pub fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
-        (0..self.components.len()).map(component_id)
+        (0..self.components.len()).map(ComponentId::nth)
     }
 
     /// The components in order.

@@ -1,6 +1,5 @@
 //! Rows by their type of state: what a world needs that publishes and adopts by hand.
 
-use super::component_rows::component_id;
 use super::{ComponentId, Entity, Owned, RowKey, Rows, State};
 
 impl Rows {
@@ -18,7 +17,7 @@ impl Rows {
     /// When the schema does not have this type of state.
     pub fn unset<S: State>(&mut self, entity: Entity) {
         let first = self.first_of::<S>();
-        (first..first + S::COMPONENTS).for_each(|at| self.remove(RowKey { component: component_id(at), entity }));
+        (first..first + S::COMPONENTS).for_each(|at| self.remove(RowKey { component: ComponentId::nth(at), entity }));
     }
 
     /// The entities that have lost their state of this type: a row of it is among the [`removed`](Rows::removed), and there is
@@ -35,7 +34,7 @@ impl Rows {
             move |component: ComponentId| needed.contains(&usize::from(component.0))
         };
         let is_there = move |entity| {
-            let mut keys = needed.clone().map(|at| RowKey { component: component_id(at), entity });
+            let mut keys = needed.clone().map(|at| RowKey { component: ComponentId::nth(at), entity });
             keys.any(|key| self.words(key).is_some())
         };
         let removed = self.removed().iter().filter(move |row| is_needed(row.key.component));

@@ -1,6 +1,5 @@
 //! What a derived world does with each of its tables: save, load, publish and adopt.
 
-use super::component_rows::component_id;
 use super::{ComponentId, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, State, Table};
 use alloc::vec::Vec;
 
@@ -100,7 +99,7 @@ impl<S: State + Clone> WorldPart for Table<S> {
 
 /// The components of a type of state, of which the first is known.
 fn components<S: State>(first: usize) -> impl Iterator<Item = ComponentId> {
-    (first..first + S::COMPONENTS).map(component_id)
+    (first..first + S::COMPONENTS).map(ComponentId::nth)
 }
 
 impl<S: State> Table<S> {
