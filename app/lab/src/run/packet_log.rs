@@ -4,7 +4,7 @@
 
 use crate::clock::seconds;
 use crate::frame::correction::{InputPacket, InvolvedPackets, SnapshotPacket};
-use foretell::session::{Peek, peek};
+use foretell::session::{Inspected, inspect};
 use foretell::{Instant, Tick};
 use foretell_sim::harness::Sent;
 use foretell_sim::netsim::Fate;
@@ -58,11 +58,11 @@ struct Snapshot {
 impl PacketLog {
     /// Takes in a datagram of the person's link, near a tick of theirs.
     pub fn note(&mut self, sent: &Sent<'_>, near: Tick) {
-        match (sent.to_server, peek(sent.datagram, near)) {
-            (true, Ok(Peek::Inputs { first, newest })) => {
+        match (sent.to_server, inspect(sent.datagram, near)) {
+            (true, Ok(Inspected::Inputs { first, newest })) => {
                 keep(&mut self.inputs, Inputs { first, newest, sent: sent.now, fate: sent.fate });
             }
-            (false, Ok(Peek::Snapshot { tick })) => {
+            (false, Ok(Inspected::Snapshot { tick })) => {
                 keep(&mut self.snapshots, Snapshot { tick, sent: sent.now, fate: sent.fate });
             }
             _ => {}

@@ -31,7 +31,7 @@ pub struct Correction {
     /// The angle from which a correction snaps, in degrees; above 180 for never. Default 90: beyond it the sense of the
     /// rotation is a guess.
     pub snap_degrees: f64,
-    /// ErrorOffsets below this distance are zero, in metres, >= 0. Default 0.001: nobody sees a millimetre, and an offset
+    /// Offsets below this distance are zero, in metres, >= 0. Default 0.001: nobody sees a millimetre, and an offset
     /// that ends costs nothing more.
     pub smallest_m: f64,
     /// Rotations below this angle are none, in degrees, >= 0. Default 0.1: 1 mm at 57 cm from the axis.

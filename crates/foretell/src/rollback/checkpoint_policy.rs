@@ -32,7 +32,7 @@ impl<W: World> Timeline<W> {
     pub(super) fn save_first(&mut self, world: &W, tick: Tick) {
         let (since, bound) = (self.oldest.max(self.switched), self.bound());
         let is_missing = self.oldest <= tick && self.checkpoints.newest_until(tick, tick).is_none();
-        if is_missing && (self.beginnings.wants_first() || self.checkpoints.is_due(tick, since, bound)) {
+        if is_missing && (self.predictor.wants_first() || self.checkpoints.is_due(tick, since, bound)) {
             world.save(self.checkpoints.place(tick));
         }
         self.forget_old();
@@ -43,7 +43,7 @@ impl<W: World> Timeline<W> {
     /// yet again, but with the end of the horizon all goes that lies before the next saved state.
     pub(super) fn save_next(&mut self, world: &W, tick: Tick, again: bool) {
         let at_least = if again { self.bound() } else { 0 };
-        if !self.checkpoints.has_all() && self.beginnings.expects(tick) {
+        if !self.checkpoints.has_all() && self.predictor.expects(tick) {
             world.save(self.checkpoints.place_expected(tick));
         } else if self.checkpoints.is_due(tick, self.oldest, at_least) {
             world.save(self.checkpoints.place(tick));

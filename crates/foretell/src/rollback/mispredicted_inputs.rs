@@ -117,7 +117,7 @@ impl<W: World> Timeline<W> {
             return;
         }
         self.checkpoints.forget_aside(Some(self.present));
-        self.beginnings.note(tick);
+        self.predictor.note(tick);
         self.again_from = Some(tick);
     }
 

@@ -4,7 +4,7 @@ use crate::time::Tick;
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput};
 use alloc::vec::Vec;
 
-/// RelayedInput inputs may be so many ticks ahead of the present.
+/// How many ticks ahead of the present a relayed input may be.
 const AHEAD_TICKS: u32 = 64;
 /// Of how many players inputs are remembered; more are not predicted.
 const PLAYERS_MAX: usize = 256;

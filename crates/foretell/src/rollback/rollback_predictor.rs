@@ -128,14 +128,14 @@ mod tests {
     use alloc::vec::Vec;
 
     fn plan_after(every: u32, apart: &[u32]) -> Plan {
-        let mut beginnings = RollbackPredictor::new(every, 32);
+        let mut predictor = RollbackPredictor::new(every, 32);
         let mut tick = Tick::new(100);
-        beginnings.restart(tick);
+        predictor.restart(tick);
         for apart in apart.iter().cycle().take(2 * KNOWN) {
             tick = tick + *apart;
-            beginnings.note(tick);
+            predictor.note(tick);
         }
-        beginnings.plan
+        predictor.plan
     }
 
     #[test]
@@ -159,33 +159,33 @@ mod tests {
     }
 
     /// What the next beginnings at these distances cost by a plan, in parts of a step, as the plan's own sum has it.
-    fn cost(beginnings: &RollbackPredictor, first: bool, ahead: &[u32], apart: &[u32]) -> u64 {
+    fn cost(predictor: &RollbackPredictor, first: bool, ahead: &[u32], apart: &[u32]) -> u64 {
         let count = apart.len() as u64;
         let sum: u64 = apart.iter().map(|apart| u64::from(*apart)).sum();
         let of_each = apart.iter().map(|apart| match ahead.iter().rev().find(|ahead| *ahead <= apart) {
             Some(base) => PARTS * u64::from(apart - base),
             None if first => PARTS * u64::from(*apart),
-            None => beginnings.save + PARTS * beginnings.bound / 2,
+            None => predictor.save + PARTS * predictor.bound / 2,
         });
-        let of_first = if first { beginnings.save * count } else { beginnings.save * sum / beginnings.bound };
-        of_each.sum::<u64>() + of_first + beginnings.save * count * ahead.len() as u64
+        let of_first = if first { predictor.save * count } else { predictor.save * sum / predictor.bound };
+        of_each.sum::<u64>() + of_first + predictor.save * count * ahead.len() as u64
     }
 
     #[test]
     fn no_choice_of_as_many_states_would_have_cost_less() {
         for every in [2, 4, 8, 16, 24] {
             for apart in [[1, 3, 8], [4, 8, 12], [2, 5, 30], [16, 17, 40], [4, 4, 4]] {
-                let beginnings = RollbackPredictor::new(every, 32);
-                let plan = beginnings.cheapest(&apart);
+                let predictor = RollbackPredictor::new(every, 32);
+                let plan = predictor.cheapest(&apart);
                 let ahead: Vec<u32> = plan.ahead.into_iter().filter(|ahead| *ahead > 0).collect();
-                let chosen = cost(&beginnings, plan.first, &ahead, &apart);
+                let chosen = cost(&predictor, plan.first, &ahead, &apart);
                 for choice in 0..16_u32 {
                     let taken = (0..AHEAD).filter(|nth| choice >> nth & 1 == 1);
                     let mut other: Vec<u32> = taken.map(|nth| apart[nth]).collect();
                     other.dedup();
                     let first = choice >> AHEAD == 1;
                     if first || !other.is_empty() {
-                        assert!(chosen <= cost(&beginnings, first, &other, &apart), "{every}: {apart:?}, {other:?}");
+                        assert!(chosen <= cost(&predictor, first, &other, &apart), "{every}: {apart:?}, {other:?}");
                     }
                 }
             }

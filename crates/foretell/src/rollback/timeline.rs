@@ -48,7 +48,7 @@ pub struct Timeline<W: World> {
     pub(super) canonical: Vec<Tick>,
     /// How many ticks the next re-simulation is allowed.
     pub(super) budget: u32,
-    pub(super) beginnings: RollbackPredictor,
+    pub(super) predictor: RollbackPredictor,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     pub(super) switched: Tick,
     /// The own ones, by tick.
@@ -93,7 +93,7 @@ impl<W: World> Timeline<W> {
             checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
             canonical: Vec::new(),
             budget: u32::MAX,
-            beginnings: RollbackPredictor::new(checkpoint_every, horizon / 4),
+            predictor: RollbackPredictor::new(checkpoint_every, horizon / 4),
             switched: Tick::ZERO,
             inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
@@ -116,7 +116,7 @@ impl<W: World> Timeline<W> {
         self.published.clear();
         self.switched = tick;
         self.checkpoints.forget_aside(None);
-        self.beginnings.restart(tick);
+        self.predictor.restart(tick);
         self.keep(world, tick);
         self.save_first(world, tick);
     }
@@ -225,7 +225,7 @@ impl<W: World> Timeline<W> {
         world.adopt(&self.adopting);
         self.published.copy_rows(authority);
         self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
-        self.beginnings.note(tick);
+        self.predictor.note(tick);
         self.keep(world, tick);
         self.save_first(world, tick);
         self.slots[slot].rewritten = true;

@@ -9,7 +9,7 @@ use crate::wire::{BitReader, Malformed};
 
 /// What a datagram is about: mostly ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Peek {
+pub enum Inspected {
     /// Inputs of the ticks from `first` to `newest`.
     Inputs {
         /// The oldest.
@@ -40,7 +40,7 @@ pub enum Peek {
 ///
 /// # Errors
 /// [`Malformed`] when its head is not one of this protocol. What follows the head is not read.
-pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
+pub fn inspect(datagram: &[u8], anchor: Tick) -> Result<Inspected, Malformed> {
     let mut reader = BitReader::new(datagram);
     let widen = |low: u16| Tick::widen(u32::from(low), 16, anchor);
     Ok(match Message::read(&mut reader)? {
@@ -48,23 +48,23 @@ pub fn peek(datagram: &[u8], anchor: Tick) -> Result<Peek, Malformed> {
             let mut head = InputHead::default();
             head.stream(&mut reader)?;
             let newest = widen(head.newest);
-            Peek::Inputs { first: newest.next().back(head.count).unwrap_or_default(), newest }
+            Inspected::Inputs { first: newest.next().back(head.count).unwrap_or_default(), newest }
         }
         Message::Snapshot => {
             let mut head = SnapshotHead::default();
             head.stream(&mut reader)?;
-            Peek::Snapshot { tick: widen(head.tick) }
+            Inspected::Snapshot { tick: widen(head.tick) }
         }
         Message::Hello => {
             let mut hello = Hello::default();
             hello.stream_start(&mut reader)?;
-            Peek::Hello { nonce: hello.nonce }
+            Inspected::Hello { nonce: hello.nonce }
         }
         Message::Refused => {
             let mut refused = Refused::default();
             refused.stream(&mut reader)?;
-            Peek::Refused { why: refused.why }
+            Inspected::Refused { why: refused.why }
         }
-        _ => Peek::Other,
+        _ => Inspected::Other,
     })
 }

@@ -25,7 +25,7 @@ mod step_events;
 
 pub use authority::{Claim, HoldRefusal, Holder};
 pub use greeting::Refusal;
-pub use inspect::{Peek, peek};
+pub use inspect::{Inspected, inspect};
 pub use ledger::{Ledger, Offence};
 pub use outbox::{Outbox, PeerId};
 pub use packet::DATAGRAM_MAX;

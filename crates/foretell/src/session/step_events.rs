@@ -1,14 +1,14 @@
-//! StepEvent: what happens in steps and is not to be seen in states. The server tells it until it is acknowledged.
+//! Step events: what happens in steps and is not visible in states. The server repeats them until they are acknowledged.
 
 use super::row_codec::{read_entity, write_entity};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{Effect, EffectKind, Entity};
 
-/// How many news one snapshot tells; the newest. About two datagrams of them, in the worst case.
+/// The most step events in one snapshot; the newest are kept. About two datagrams of them, in the worst case.
 pub(crate) const STEP_EVENTS_MAX: usize = 256;
 
-/// StepEvent are told for so many ticks back.
+/// For how many ticks back step events are sent.
 pub(crate) const STEP_EVENT_TICKS_BACK: u32 = 1000;
 
 /// Something that happened to an entity in the step of a tick.

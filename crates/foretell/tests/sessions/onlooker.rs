@@ -3,7 +3,7 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::{Peek, peek};
+use foretell::session::{Inspected, inspect};
 use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell_sim::netsim::{Conditions, Fate, Loss, Reordering};
@@ -29,18 +29,18 @@ impl Driver<Masses> for Onlooker {
     }
 
     fn after_send(&mut self, sent: &Sent<'_>) {
-        match peek(sent.datagram, self.client).expect("both ends are well-behaved") {
-            Peek::Inputs { first, newest } => {
+        match inspect(sent.datagram, self.client).expect("both ends are well-behaved") {
+            Inspected::Inputs { first, newest } => {
                 assert_eq!((sent.to_server, newest), (true, self.client.back(1).expect("a tick has run")));
                 self.inputs += u64::from(newest.next().since(first));
                 self.lost += u64::from(sent.fate == Fate::Lost);
             }
-            Peek::Snapshot { tick } => {
+            Inspected::Snapshot { tick } => {
                 assert!(!sent.to_server);
                 assert!(self.snapshots.last().is_none_or(|before| *before < tick));
                 self.snapshots.push(tick);
             }
-            Peek::Hello { .. } | Peek::Refused { .. } | Peek::Other => {}
+            Inspected::Hello { .. } | Inspected::Refused { .. } | Inspected::Other => {}
         }
     }
 }
@@ -101,18 +101,18 @@ impl Driver<Masses> for Acknowledged {
             Fate::Arrives(at) => Some(at),
             Fate::Lost | Fate::Dropped => None,
         };
-        match peek(sent.datagram, self.client).expect("both ends are well-behaved") {
-            Peek::Inputs { first, newest: last } => {
+        match inspect(sent.datagram, self.client).expect("both ends are well-behaved") {
+            Inspected::Inputs { first, newest: last } => {
                 let known = newest(&self.client_knows, sent.now);
                 assert!(known.is_none_or(|known| first > known), "{first:?} is repeated, and {known:?} acknowledged");
                 self.counts.push(last.next().since(first));
                 self.server_has.extend(arrives.map(|at| (at, last)));
             }
-            Peek::Snapshot { .. } => {
+            Inspected::Snapshot { .. } => {
                 let has = newest(&self.server_has, sent.now);
                 self.client_knows.extend(arrives.zip(has));
             }
-            Peek::Hello { .. } | Peek::Refused { .. } | Peek::Other => {}
+            Inspected::Hello { .. } | Inspected::Refused { .. } | Inspected::Other => {}
         }
     }
 }

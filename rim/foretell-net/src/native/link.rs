@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::native::account::Account;
 use crate::native::door::Newcomer;
 use crate::transport::Transport;
-use foretell::session::{Peek, Refusal, peek};
+use foretell::session::{Inspected, Refusal, inspect};
 use foretell::{Instant, PlayerId, Tick};
 use std::time::Duration;
 
@@ -60,14 +60,14 @@ impl Link {
 
 /// The nonce of a datagram that is a hello.
 pub(crate) fn hello(datagram: &[u8]) -> Option<u64> {
-    match peek(datagram, Tick::ZERO) {
-        Ok(Peek::Hello { nonce }) => Some(nonce),
+    match inspect(datagram, Tick::ZERO) {
+        Ok(Inspected::Hello { nonce }) => Some(nonce),
         _ => None,
     }
 }
 
 /// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.
 pub(crate) fn is_incompatible(datagram: &[u8]) -> bool {
-    let about = peek(datagram, Tick::ZERO);
-    matches!(about, Ok(Peek::Refused { why: Refusal::Version | Refusal::Rules }))
+    let about = inspect(datagram, Tick::ZERO);
+    matches!(about, Ok(Inspected::Refused { why: Refusal::Version | Refusal::Rules }))
 }

@@ -3,7 +3,7 @@
 
 use super::screen::{PileScreen, rows_of};
 use crate::frame::bodies::BodyRow;
-use foretell::session::{Peek, peek};
+use foretell::session::{Inspected, inspect};
 use foretell::{Client, Frame, Instant, Server, ServerFrame, Tick};
 use foretell_arena::Buttons;
 use foretell_pile::Pile;
@@ -118,8 +118,8 @@ impl Driver<Pile> for PileDriver {
 
     fn after_send(&mut self, sent: &Sent<'_>) {
         let near = self.truth.back().map_or(Tick::ZERO, |(tick, _)| *tick);
-        if let (false, Fate::Arrives(at), Ok(Peek::Snapshot { tick })) =
-            (sent.to_server, sent.fate, peek(sent.datagram, near))
+        if let (false, Fate::Arrives(at), Ok(Inspected::Snapshot { tick })) =
+            (sent.to_server, sent.fate, inspect(sent.datagram, near))
         {
             self.screens[sent.player].note_coming(at, tick);
         }

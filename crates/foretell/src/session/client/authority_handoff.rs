@@ -15,7 +15,7 @@ impl<W: World> super::Client<W> {
     /// # Panics
     /// When `S` is not the type of the session's schema.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
-        let session = self.session().filter(|session| session.holds.is_moved(entity))?;
+        let session = self.session().filter(|session| session.authority.is_moved(entity))?;
         let (component, row) = session.proxy_shown(self.clock.at(now), entity, (&self.rules.schema, &self.config))?;
         S::read(usize::from(component.0) - self.rules.schema.first_of::<S>()?, &row)
     }
@@ -27,9 +27,9 @@ impl<W: World> Update<'_, W> {
     pub(super) fn settle_holds(&mut self) {
         let session = &mut *self.session;
         if let Some(newest) = session.snapshots.newest() {
-            session.holds.take_in(newest, session.player, self.events);
+            session.authority.take_in(newest, session.player, self.events);
         }
-        if session.holds.is_empty() {
+        if session.authority.is_empty() {
             return;
         }
         let about = (&self.rules.schema, self.config);
@@ -37,7 +37,7 @@ impl<W: World> Update<'_, W> {
             session.end_hold(self.now, entity, about);
         }
         while let Some((entity, component, row)) = session.next_beginning(self.now, about) {
-            session.holds.begin(entity, component, &row);
+            session.authority.begin(entity, component, &row);
             // It stands where it was shown: what hid a correction is in it now.
             session.offsets.set(entity, VisualOffset::NONE);
             self.events.push(ClientEvent::Authority { entity, what: AuthorityChange::Began });
@@ -52,27 +52,27 @@ impl<W: World> Session<W> {
         let newest = self.snapshots.newest()?;
         let passed = |end: Tick| TickTime::start_of(end) <= at;
         let is_gone = |entity: Entity| !newest.rows.has(entity);
-        let mut ended = self.holds.ended();
+        let mut ended = self.authority.ended();
         let over = |(entity, end): &(Entity, Tick)| {
-            passed(*end) || self.predicts(*entity) || is_gone(*entity) || !self.holds.has_begun(*entity)
+            passed(*end) || self.predicts(*entity) || is_gone(*entity) || !self.authority.has_begun(*entity)
         };
         ended.find(over).map(|(entity, _)| entity)
     }
 
     fn end_hold(&mut self, now: Instant, entity: Entity, about: (&Schema, &ClientConfig)) {
-        if self.predicts(entity) || !self.holds.has_begun(entity) {
-            self.holds.remove(entity);
+        if self.predicts(entity) || !self.authority.has_begun(entity) {
+            self.authority.remove(entity);
             return;
         }
         let shown = {
-            let (scene, offsets) = self.scene(now, about);
-            scene
+            let (visual, offsets) = self.visual_state(now, about);
+            visual
                 .pose(entity)
                 .map(|(pose, velocity)| (offsets.at(entity, now, STANDING, about.1).shown(pose), velocity))
         };
-        self.holds.remove(entity);
-        let (scene, offsets) = self.scene(now, about);
-        let (Some((shown, before)), Some((pose, after))) = (shown, scene.pose(entity)) else { return };
+        self.authority.remove(entity);
+        let (visual, offsets) = self.visual_state(now, about);
+        let (Some((shown, before)), Some((pose, after))) = (shown, visual.pose(entity)) else { return };
         let Some(correction) = &about.1.correction else { return };
         let speed = vector::length(before).max(vector::length(after));
         offsets.set(entity, VisualOffset::capture(shown, pose, speed, correction).0);
@@ -84,7 +84,7 @@ impl<W: World> Session<W> {
         now: Instant,
         about: (&Schema, &ClientConfig),
     ) -> Option<(Entity, ComponentId, RowBuffer)> {
-        let mut beginning = self.holds.beginning().filter(|entity| !self.predicts(*entity));
+        let mut beginning = self.authority.beginning().filter(|entity| !self.predicts(*entity));
         beginning.find_map(|entity| {
             let (component, row) = self.proxy_shown(now, entity, about)?;
             Some((entity, component, row))
@@ -104,12 +104,12 @@ impl<W: World> Session<W> {
         entity: Entity,
         (schema, config): (&Schema, &ClientConfig),
     ) -> Option<(ComponentId, RowBuffer)> {
-        let stage = self.stage(now)?;
-        let key = stage.rows().of(entity).find(|row| schema.component(row.component).is_shared())?.key();
+        let remote = self.remote_window(now)?;
+        let key = remote.rows().of(entity).find(|row| schema.component(row.component).is_shared())?.key();
         let kind = schema.component(key.component);
         let mut row = [0; ROW_WORDS_MAX];
-        stage.row(kind, key, (self.curves.of(entity), &self.followers), &mut row)?;
-        self.holds.put_shown(kind, key, &mut row);
+        remote.row(kind, key, (self.curves.of(entity), &self.followers), &mut row)?;
+        self.authority.put_shown(kind, key, &mut row);
         apply(self.offsets.at(entity, now, STANDING, config), kind, &mut row);
         Some((key.component, row))
     }

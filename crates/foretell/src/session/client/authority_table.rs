@@ -24,7 +24,7 @@ const OPEN_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct AuthorityTable {
     /// Ascending by entity.
-    holds: Vec<AuthorityGrant>,
+    grants: Vec<AuthorityGrant>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
     /// The number of the next request.
@@ -43,24 +43,24 @@ pub(super) struct Carried(usize);
 
 impl AuthorityTable {
     pub(super) fn new() -> AuthorityTable {
-        AuthorityTable { holds: Vec::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
+        AuthorityTable { grants: Vec::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
     }
 
     fn find(&self, entity: Entity) -> Option<&AuthorityGrant> {
-        self.holds.binary_search_by_key(&entity, |hold| hold.entity).ok().map(|at| &self.holds[at])
+        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &self.grants[at])
     }
 
     fn find_mut(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
-        self.holds.binary_search_by_key(&entity, |hold| hold.entity).ok().map(|at| &mut self.holds[at])
+        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &mut self.grants[at])
     }
 
     /// One that the game moves.
     fn moved(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
-        self.find_mut(entity).filter(|hold| hold.is_moved())
+        self.find_mut(entity).filter(|grant| grant.is_moved())
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.holds.is_empty()
+        self.grants.is_empty()
     }
 
     fn ask(&mut self, entity: Entity, claim: Option<Claim>) -> u16 {
@@ -77,57 +77,57 @@ impl AuthorityTable {
             return;
         }
         let number = self.ask(entity, Some(claim));
-        match self.holds.binary_search_by_key(&entity, |hold| hold.entity) {
-            Ok(at) if self.holds[at].wants() => {}
-            Ok(at) => self.holds[at].ask_again(number),
-            Err(at) => self.holds.insert(at, AuthorityGrant::new(entity, number)),
+        match self.grants.binary_search_by_key(&entity, |grant| grant.entity) {
+            Ok(at) if self.grants[at].wants() => {}
+            Ok(at) => self.grants[at].ask_again(number),
+            Err(at) => self.grants.insert(at, AuthorityGrant::new(entity, number)),
         }
     }
 
     pub(super) fn release(&mut self, entity: Entity) {
-        if let Some(hold) = self.find_mut(entity).filter(|hold| hold.wants()) {
-            hold.leave();
+        if let Some(grant) = self.find_mut(entity).filter(|grant| grant.wants()) {
+            grant.leave();
             self.ask(entity, None);
         }
     }
 
     pub(super) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
-        if let Some(hold) = self.moved(entity) {
-            hold.capture(tick, words);
+        if let Some(grant) = self.moved(entity) {
+            grant.capture(tick, words);
         }
     }
 
     pub(super) fn show(&mut self, entity: Entity, words: &[u32]) {
-        if let Some(hold) = self.moved(entity) {
-            hold.shows = true;
-            hold.shown[..words.len()].copy_from_slice(words);
+        if let Some(grant) = self.moved(entity) {
+            grant.shows = true;
+            grant.shown[..words.len()].copy_from_slice(words);
         }
     }
 
     /// The tick is about to be simulated: its captures are in it.
     pub(super) fn run(&mut self, tick: Tick) {
-        self.holds.iter_mut().filter(|hold| hold.is_moved()).for_each(|hold| hold.run(tick));
+        self.grants.iter_mut().filter(|grant| grant.is_moved()).for_each(|grant| grant.run(tick));
     }
 
     /// Puts what the game says of an entity into its row: as it was captured.
     pub(super) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
-        if let Some(hold) = self.find(key.entity).filter(|hold| hold.writes(key)) {
-            kind.copy_owned(&hold.row, row);
+        if let Some(grant) = self.find(key.entity).filter(|grant| grant.writes(key)) {
+            kind.copy_owned(&grant.row, row);
         }
     }
 
     /// The same as it is shown. Whether the game says anything of it.
     pub(super) fn put_shown(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) -> bool {
-        let hold = self.find(key.entity).filter(|hold| hold.writes(key));
-        if let Some(hold) = hold {
-            kind.copy_owned(&hold.shown, row);
+        let grant = self.find(key.entity).filter(|grant| grant.writes(key));
+        if let Some(grant) = grant {
+            kind.copy_owned(&grant.shown, row);
         }
-        hold.is_some()
+        grant.is_some()
     }
 
     /// Whether what is shown of an entity is what the game says.
     pub(super) fn has_begun(&self, entity: Entity) -> bool {
-        self.find(entity).is_some_and(|hold| hold.begun)
+        self.find(entity).is_some_and(|grant| grant.begun)
     }
 
     /// Whether the game moves it.
@@ -137,34 +137,34 @@ impl AuthorityTable {
 
     /// What is not to be predicted by the state of `tick`.
     pub(super) fn unpredicted(&self, tick: Tick) -> impl Iterator<Item = Entity> {
-        let over = move |hold: &&AuthorityGrant| !matches!(hold.phase, Phase::Ended(end) if end <= tick);
-        self.holds.iter().filter(over).map(|hold| hold.entity)
+        let over = move |grant: &&AuthorityGrant| !matches!(grant.phase, Phase::Ended(end) if end <= tick);
+        self.grants.iter().filter(over).map(|grant| grant.entity)
     }
 
     /// The holds that can begin, if the entity is not predicted.
     pub(super) fn beginning(&self) -> impl Iterator<Item = Entity> {
-        let begins = |hold: &&AuthorityGrant| !hold.told && hold.wants();
-        self.holds.iter().filter(begins).map(|hold| hold.entity)
+        let begins = |grant: &&AuthorityGrant| !grant.told && grant.wants();
+        self.grants.iter().filter(begins).map(|grant| grant.entity)
     }
 
     /// From now on the game moves it, from this row.
     pub(super) fn begin(&mut self, entity: Entity, component: ComponentId, row: &RowBuffer) {
-        if let Some(hold) = self.find_mut(entity) {
-            hold.component = component;
-            hold.begin(row);
+        if let Some(grant) = self.find_mut(entity) {
+            grant.component = component;
+            grant.begin(row);
         }
     }
 
     /// The holds that are over, and by which snapshot.
     pub(super) fn ended(&self) -> impl Iterator<Item = (Entity, Tick)> {
-        self.holds.iter().filter_map(|hold| match hold.phase {
-            Phase::Ended(tick) => Some((hold.entity, tick)),
+        self.grants.iter().filter_map(|grant| match grant.phase {
+            Phase::Ended(tick) => Some((grant.entity, tick)),
             _ => None,
         })
     }
 
     pub(super) fn remove(&mut self, entity: Entity) {
-        self.holds.retain(|hold| hold.entity != entity);
+        self.grants.retain(|grant| grant.entity != entity);
     }
 
     /// Remembers which of the client's datagrams the server has.
@@ -187,46 +187,46 @@ impl AuthorityTable {
                 events.push(ClientEvent::Authority { entity: request.entity, what });
             }
         }
-        for hold in self.holds.iter_mut().filter(|hold| hold.phase == Phase::Held) {
-            let found = snapshot.holders.iter().find(|(entity, _)| *entity == hold.entity);
+        for grant in self.grants.iter_mut().filter(|grant| grant.phase == Phase::Held) {
+            let found = snapshot.holders.iter().find(|(entity, _)| *entity == grant.entity);
             let what = match found.map(|(_, holder)| holder.player) {
                 Some(player) if player == own => continue,
                 Some(player) => AuthorityChange::Lost(player),
                 None => AuthorityChange::Returned,
             };
-            events.push(ClientEvent::Authority { entity: hold.entity, what });
-            hold.told = false;
-            hold.give_up(snapshot.tick, &self.open);
+            events.push(ClientEvent::Authority { entity: grant.entity, what });
+            grant.told = false;
+            grant.give_up(snapshot.tick, &self.open);
         }
     }
 
     /// What an answer means to the hold that was asked for.
     fn take_answer(&mut self, tick: Tick, request: &Request, refused: Option<HoldRefusal>) -> Option<AuthorityChange> {
-        let Ok(at) = self.holds.binary_search_by_key(&request.entity, |hold| hold.entity) else {
+        let Ok(at) = self.grants.binary_search_by_key(&request.entity, |grant| grant.entity) else {
             if refused.is_none() && request.claim.is_some() {
                 // Nobody waits for it any more.
                 self.ask(request.entity, None);
             }
             return None;
         };
-        let hold = &mut self.holds[at];
-        let is_asked = hold.phase == Phase::Asked;
+        let grant = &mut self.grants[at];
+        let is_asked = grant.phase == Phase::Asked;
         match (refused, request.claim) {
             (Some(why), _) => {
                 if is_asked {
-                    hold.give_up(tick, &self.open);
+                    grant.give_up(tick, &self.open);
                 }
                 Some(AuthorityChange::Refused(why))
             }
             (None, Some(claim)) => {
-                (hold.request, hold.carried_since) = (request.number, None);
+                (grant.request, grant.carried_since) = (request.number, None);
                 if is_asked {
-                    hold.phase = Phase::Held;
+                    grant.phase = Phase::Held;
                 }
                 Some(AuthorityChange::Granted(claim))
             }
-            (None, None) if hold.phase == Phase::Leaving => {
-                hold.phase = Phase::Ended(tick);
+            (None, None) if grant.phase == Phase::Leaving => {
+                grant.phase = Phase::Ended(tick);
                 Some(AuthorityChange::Returned)
             }
             (None, None) => None,
@@ -235,17 +235,17 @@ impl AuthorityTable {
 
     /// The holds whose rows are to be sent, from the turn on, each with its index.
     fn to_send(&self) -> impl Iterator<Item = (usize, &AuthorityGrant)> {
-        let count = self.holds.len();
+        let count = self.grants.len();
         let first = self.turn % count.max(1);
         let heard = self.heard;
-        let arrived = move |hold: &AuthorityGrant| {
-            let since = hold.carried_since.zip(heard);
+        let arrived = move |grant: &AuthorityGrant| {
+            let since = grant.carried_since.zip(heard);
             since.is_some_and(|(since, heard)| heard.wrapping_sub(since).cast_signed() >= 0)
         };
         (first..count)
             .chain(0..first)
-            .map(|at| (at, &self.holds[at]))
-            .filter(move |(_, hold)| hold.begun && !matches!(hold.phase, Phase::Ended(_)) && !arrived(hold))
+            .map(|at| (at, &self.grants[at]))
+            .filter(move |(_, grant)| grant.begun && !matches!(grant.phase, Phase::Ended(_)) && !arrived(grant))
     }
 
     /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.
@@ -278,11 +278,13 @@ impl AuthorityTable {
             fits
         };
         // The newest of each first.
-        let carried =
-            rows.take(HELD_ROWS_MAX).take_while(|(_, hold)| fits(&hold.row_at(hold.row_at, newest, &hold.row))).count();
-        let between = self.to_send().flat_map(|(_, hold)| hold.between.iter().rev().map(move |row| (hold, row)));
-        for (hold, (tick, words)) in between.take(HELD_ROWS_MAX - carried) {
-            if !fits(&hold.row_at(*tick, newest, words)) {
+        let carried = rows
+            .take(HELD_ROWS_MAX)
+            .take_while(|(_, grant)| fits(&grant.row_at(grant.row_at, newest, &grant.row)))
+            .count();
+        let between = self.to_send().flat_map(|(_, grant)| grant.between.iter().rev().map(move |row| (grant, row)));
+        for (grant, (tick, words)) in between.take(HELD_ROWS_MAX - carried) {
+            if !fits(&grant.row_at(*tick, newest, words)) {
                 break;
             }
         }
@@ -292,24 +294,24 @@ impl AuthorityTable {
 
     /// The datagram of this number was sent, with these rows.
     pub(super) fn note_sent(&mut self, sequence: u16, Carried(carried): Carried) {
-        if self.holds.is_empty() {
+        if self.grants.is_empty() {
             return;
         }
-        let count = self.holds.len();
+        let count = self.grants.len();
         let first = self.turn % count;
         let (mut left, mut turn) = (carried, None);
         for at in (first..count).chain(0..first) {
             let is_sent = self.to_send().any(|(index, _)| index == at);
-            let hold = &mut self.holds[at];
-            hold.between.clear();
+            let grant = &mut self.grants[at];
+            grant.between.clear();
             if !is_sent {
                 continue;
             }
             if left > 0 {
                 left -= 1;
-                hold.carried_since = hold.carried_since.or(Some(sequence));
+                grant.carried_since = grant.carried_since.or(Some(sequence));
             } else {
-                hold.carried_since = None;
+                grant.carried_since = None;
                 turn = turn.or(Some(at));
             }
         }

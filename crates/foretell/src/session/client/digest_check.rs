@@ -17,8 +17,8 @@ impl<W: World> Update<'_, W> {
         self.resimulate(world)
     }
 
-    /// AuthorityTable the newest digest of a state against what was simulated with all that was told; of one that is older than
-    /// everything that is remembered the state is asked for.
+    /// Compares the newest digest of a state with what was simulated from all relayed inputs; where that is no longer
+    /// remembered, asks for the state.
     pub(super) fn prove(&mut self, world: &mut W) {
         let session = &mut *self.session;
         let (settled, compared) = (session.timeline.settled(), session.reconciler.compared());
@@ -40,7 +40,7 @@ impl<W: World> Update<'_, W> {
             snapshot.proof = None;
             snapshot.rows.copy_rows(predicted);
             self.stats.outcomes.agreed += snapshot.samples;
-            session.anchor.note(tick, snapshot.came);
+            session.tick_unwrap.note(tick, snapshot.came);
             session.reconciler.agree(tick, session.timeline.canonical());
             session.asks = None;
         } else {
@@ -64,7 +64,7 @@ impl<W: World> Update<'_, W> {
 
     /// The ends have agreed in the state of `since`, and for this cause do not in that of `tick`.
     pub(super) fn note_apart(&mut self, cause: Causes, (since, tick): (Tick, Tick)) {
-        self.session.reconciler.exactness().into_iter().for_each(|exactness| exactness.part(cause));
+        self.session.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.part(cause));
         if cause == Causes::ENDS_DIFFER {
             self.events.push(ClientEvent::EndsDiffer { since, tick });
         }
@@ -81,7 +81,7 @@ impl<W: World> Session<W> {
     /// What is not published is not known to be the authority's at the state of `tick`, but where that is canonical.
     pub(super) fn note_derived(&mut self, tick: Tick) {
         let is_canonical = self.timeline.is_canonical(tick);
-        self.reconciler.exactness().into_iter().for_each(|exactness| exactness.note_whole(tick, is_canonical));
+        self.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.note_whole(tick, is_canonical));
     }
 
     /// In an exact session everything is predicted from the start.

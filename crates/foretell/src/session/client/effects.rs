@@ -16,11 +16,11 @@ const OPEN_MAX: usize = 1024;
 /// How far an effect has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum EffectProgress {
-    /// Not told yet.
+    /// Not reported yet.
     New,
-    /// RelayedInput, and not answered.
+    /// Reported, and not answered by the authority yet.
     Fired,
-    /// RelayedInput, and taken back by a re-simulation.
+    /// Reported, and taken back by a re-simulation.
     Cancelled,
 }
 
@@ -31,7 +31,7 @@ struct Open {
     predicted: bool,
     /// Whether the authority has it.
     confirmed: bool,
-    stage: EffectProgress,
+    progress: EffectProgress,
 }
 
 /// Effects that are not settled between prediction and authority. Lives as long as the session.
@@ -78,7 +78,8 @@ impl Effects {
     /// The client starts again: what passed unseen, at the cursor or in ticks that are not simulated, is not told any
     /// more.
     pub(crate) fn skip(&mut self, now: &Now<impl Fn(Entity) -> bool>) {
-        self.open.retain(|open| open.stage != EffectProgress::New || now.late(&open.effect, open.predicted).is_none());
+        self.open
+            .retain(|open| open.progress != EffectProgress::New || now.late(&open.effect, open.predicted).is_none());
     }
 
     /// Takes in what a complete snapshot tells. Returns of how many ticks it can't tell all.
@@ -92,7 +93,7 @@ impl Effects {
             // What the authority says of these is not known, and never will be.
             let untold = known..snapshot.news_from;
             self.open.retain(|open| {
-                open.confirmed || open.stage == EffectProgress::New || !untold.contains(&open.effect.tick)
+                open.confirmed || open.progress == EffectProgress::New || !untold.contains(&open.effect.tick)
             });
         }
         snapshot.news_from.since(known)
@@ -112,7 +113,7 @@ impl Effects {
 
     fn entry(&mut self, effect: &Effect) -> &mut Open {
         let at = self.open.binary_search_by_key(&effect.name(), |open| open.effect.name()).unwrap_or_else(|at| {
-            let open = Open { effect: *effect, predicted: false, confirmed: false, stage: EffectProgress::New };
+            let open = Open { effect: *effect, predicted: false, confirmed: false, progress: EffectProgress::New };
             self.open.insert(at, open);
             at
         });
@@ -127,7 +128,7 @@ impl Effects {
             let effect = open.effect;
             let late = now.late(&effect, open.predicted);
             let known = effect.tick < known_until;
-            match (open.stage, open.confirmed) {
+            match (open.progress, open.confirmed) {
                 (EffectProgress::Fired, true) => events.push(ClientEvent::EffectConfirmed(effect)),
                 (_, true) => {
                     let Some(late) = late else { return true };
@@ -135,12 +136,12 @@ impl Effects {
                 }
                 (EffectProgress::Fired, false) if known || !open.predicted => {
                     cancelled += 1;
-                    open.stage = EffectProgress::Cancelled;
+                    open.progress = EffectProgress::Cancelled;
                     events.push(ClientEvent::EffectCancelled(effect));
                     return !known;
                 }
                 (EffectProgress::New, false) if open.predicted && !known => {
-                    open.stage = EffectProgress::Fired;
+                    open.progress = EffectProgress::Fired;
                     events.push(ClientEvent::Effect { effect, late: late.unwrap_or(0) });
                     return true;
                 }

@@ -69,36 +69,36 @@ impl ErrorOffsets {
     }
 
     /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
-    pub(super) fn capture<W: World>(&mut self, scene: &VisualState<'_, W>) {
+    pub(super) fn capture<W: World>(&mut self, visual: &VisualState<'_, W>) {
         self.captured.clear();
-        let Some(newest) = scene.timeline.rows(scene.timeline.present()) else { return };
+        let Some(newest) = visual.timeline.rows(visual.timeline.present()) else { return };
         for index in 0..self.offsets.len() {
             let (entity, _) = self.offsets[index];
             if !newest.has(entity) {
-                self.offsets[index].1 = self.at(entity, scene.now, STANDING, scene.config);
+                self.offsets[index].1 = self.at(entity, visual.now, STANDING, visual.config);
             }
         }
-        for row in newest.iter().filter(|row| scene.schema.component(row.component).has_pose()) {
-            self.capture_one(row.entity, scene);
+        for row in newest.iter().filter(|row| visual.schema.component(row.component).has_pose()) {
+            self.capture_one(row.entity, visual);
         }
-        let is_there = |entity: Entity| newest.has(entity) || scene.other(entity).is_some();
+        let is_there = |entity: Entity| newest.has(entity) || visual.other(entity).is_some();
         self.offsets.retain(|(entity, offset)| !offset.is_none() && is_there(*entity));
-        self.at = scene.now;
+        self.at = visual.now;
     }
 
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](ErrorOffsets::capture).
-    pub(super) fn capture_others<W: World>(&mut self, scene: &VisualState<'_, W>, players: &Predicted) {
-        let has_pose = |row: &Row<'_>| scene.schema.component(row.component).has_pose();
-        for row in scene.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
-            self.capture_one(row.entity, scene);
+    pub(super) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &Predicted) {
+        let has_pose = |row: &Row<'_>| visual.schema.component(row.component).has_pose();
+        for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
+            self.capture_one(row.entity, visual);
         }
     }
 
-    fn capture_one<W: World>(&mut self, entity: Entity, scene: &VisualState<'_, W>) {
-        let Some((simulated, velocity)) = scene.pose(entity) else { return };
-        let predicted = scene.predicted(entity).is_some();
-        let offset = self.at(entity, scene.now, if predicted { velocity } else { STANDING }, scene.config);
+    fn capture_one<W: World>(&mut self, entity: Entity, visual: &VisualState<'_, W>) {
+        let Some((simulated, velocity)) = visual.pose(entity) else { return };
+        let predicted = visual.predicted(entity).is_some();
+        let offset = self.at(entity, visual.now, if predicted { velocity } else { STANDING }, visual.config);
         let shown = offset.shown(simulated);
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
         self.captured.push(Captured { entity, simulated, shown, predicted, simulated_m, moved_m, teleport });
@@ -111,19 +111,19 @@ impl ErrorOffsets {
     }
 
     /// Gives every entity whose pose a correction has moved the offset that hides it.
-    pub(super) fn land<W: World>(&mut self, scene: &VisualState<'_, W>) {
-        self.at = scene.now;
+    pub(super) fn land<W: World>(&mut self, visual: &VisualState<'_, W>) {
+        self.at = visual.now;
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
-            let Some((simulated, velocity)) = scene.pose(before.entity) else { continue };
+            let Some((simulated, velocity)) = visual.pose(before.entity) else { continue };
             before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
-            if before.predicted && scene.predicted(before.entity).is_some() {
+            if before.predicted && visual.predicted(before.entity).is_some() {
                 before.simulated_m = vector::length(vector::sub(before.simulated.position, simulated.position));
             }
             if simulated == before.simulated {
                 continue;
             }
-            let Some(config) = &scene.config.correction else { continue };
+            let Some(config) = &visual.config.correction else { continue };
             let (offset, snapped) = VisualOffset::capture(before.shown, simulated, vector::length(velocity), config);
             before.teleport = snapped;
             self.set(before.entity, offset);

@@ -17,7 +17,7 @@ impl<W: World> Update<'_, W> {
     /// Which entities the authority has had, by what has come since the last update.
     pub(super) fn confirm(&mut self) {
         for snapshot in self.session.snapshots.open() {
-            self.session.appearances.confirm(snapshot, self.events);
+            self.session.lifecycles.confirm(snapshot, self.events);
         }
     }
 
@@ -27,7 +27,7 @@ impl<W: World> Update<'_, W> {
         let compared = self.session.reconciler.compared();
         let (session, schema) = (&mut *self.session, &self.rules.schema);
         if let Some(snapshot) = session.snapshots.get(compared) {
-            session.appearances.confirm(snapshot, self.events);
+            session.lifecycles.confirm(snapshot, self.events);
         }
         if let Some(cursor) = cursor {
             session.pass(cursor, schema, self.events);
@@ -37,7 +37,7 @@ impl<W: World> Update<'_, W> {
             self.stats.effects_cancelled += session.effects.settle(&now, self.events);
         }
         if let Some(snapshot) = session.snapshots.get(compared) {
-            self.stats.withdrawn += session.appearances.end(compared, &snapshot.rows, self.events);
+            self.stats.withdrawn += session.lifecycles.end(compared, &snapshot.rows, self.events);
         }
         self.note_shown();
         self.session.told_at = self.session.playout.points_at(self.now);
@@ -45,11 +45,11 @@ impl<W: World> Update<'_, W> {
 
     /// Remembers where predicted entities are shown now.
     fn note_shown(&mut self) {
-        let Session { appearances, timeline, offsets, pacing, .. } = &mut *self.session;
+        let Session { lifecycles, timeline, offsets, pacing, .. } = &mut *self.session;
         let when = (self.now, pacing.at());
         let Some(newest) = timeline.rows(timeline.present()) else { return };
         let mut row = [0; ROW_WORDS_MAX];
-        for life in appearances.predicted() {
+        for life in lifecycles.predicted() {
             let Some(shown) = placed(newest, life.entity, &self.rules.schema) else { continue };
             let component = self.rules.schema.component(shown.component);
             offsets.show(timeline, (component, shown), (when, self.config), &mut row);
@@ -69,7 +69,7 @@ impl<W: World> Session<W> {
     /// Takes in the newest predicted state.
     pub(super) fn note_predicted(&mut self, schema: &Schema, events: &mut Vec<ClientEvent>) {
         let Some(newest) = self.timeline.rows(self.timeline.present()) else { return };
-        self.appearances.note_predicted(newest, |row| pose_in(row, schema), events);
+        self.lifecycles.note_predicted(newest, |row| pose_in(row, schema), events);
     }
 
     /// The client starts again from a full state: what it has not seen of what was before, it will not be told.
@@ -94,7 +94,7 @@ impl<W: World> Session<W> {
     /// Others that the cursor has come to, or left behind.
     fn pass(&mut self, cursor: TickTime, schema: &Schema, events: &mut Vec<ClientEvent>) {
         let (told_at, rate) = (self.told_at, self.pacing.rate());
-        let Session { appearances, snapshots, timeline, curves, .. } = self;
+        let Session { lifecycles, snapshots, timeline, curves, .. } = self;
         let predicted = timeline.predicted();
         // What an entity's next state lacks is extrapolated up to there.
         let last = |entity: Entity, tick: Tick, rows: &Rows| -> Option<Pose> {
@@ -103,16 +103,16 @@ impl<W: World> Session<W> {
             let mut row = [0; ROW_WORDS_MAX];
             let (told_at, curve) = (told_at?, curves.of(entity));
             let at = if curve.leads() { told_at.front } else { told_at.cursor };
-            let knots = SampleWindow { of: [None, Some((tick, words)), None, None], at, rate };
+            let samples = SampleWindow { of: [None, Some((tick, words)), None, None], at, rate };
             if curve.leads() {
                 let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * rate.seconds();
-                knots.reckon(kind, Some(AHEAD), seconds, &mut row);
+                samples.reckon(kind, Some(AHEAD), seconds, &mut row);
             } else {
-                knots.draw(kind, curve, &mut row);
+                samples.draw(kind, curve, &mut row);
             }
             Some(pose_of(kind, &row))
         };
-        appearances.pass((snapshots, cursor), predicted, last, events);
+        lifecycles.pass((snapshots, cursor), predicted, last, events);
     }
 }
 

@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn of_whatever_many_states_a_server_calls_unforeseen_the_last_are_remembered() {
-        let mut exactness = ExactCauses::default();
+        let mut exact_causes = ExactCauses::default();
         for at in 1..10_000 {
-            exactness.note_unforeseen(Tick::new(at), Tick::ZERO);
+            exact_causes.note_unforeseen(Tick::new(at), Tick::ZERO);
         }
-        assert_eq!(exactness.kept(), UNFORESEEN_MAX);
-        assert_eq!(exactness.causes(Tick::new(9_998), Tick::new(9_999)), Causes::SERVER_EVENT);
+        assert_eq!(exact_causes.kept(), UNFORESEEN_MAX);
+        assert_eq!(exact_causes.causes(Tick::new(9_998), Tick::new(9_999)), Causes::SERVER_EVENT);
     }
 }

@@ -47,12 +47,12 @@ impl Followers {
     pub(super) fn follow(
         &mut self,
         (kind, key, curve): (&ComponentSchema, RowKey, Curve),
-        stage: &RemoteWindow<'_>,
+        remote: &RemoteWindow<'_>,
         correction: Option<&Correction>,
     ) {
         let entity = key.entity;
         let Some(following) = curve.following() else { return self.of.retain(|(of, _)| *of != entity) };
-        let Some(told) = stage.told(key) else { return };
+        let Some(told) = remote.told(key) else { return };
         let (position, velocity) = told.motion(kind);
         let new = || {
             let mut follower = Follower::new(following, position);
@@ -73,6 +73,6 @@ impl Followers {
         let sent = told.of[1].map_or(0, |(tick, _)| tick.get());
         let follower = &mut self.of[index].1;
         follower.thresholds.far = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
-        follower.receive(sent, (position, velocity), stage.age_s(&told));
+        follower.receive(sent, (position, velocity), remote.age_s(&told));
     }
 }

@@ -163,14 +163,14 @@ pub enum ClientEvent {
         ticks: u32,
     },
     /// The network is so bad that more inputs come late than [`ClientConfig::late_inputs_max`](super::ClientConfig) says,
-    /// and a lead that would prevent it is longer than `lead_max_ms` allows. RelayedInput when it begins.
+    /// and a lead that would prevent it is longer than `lead_max_ms` allows. Reported when it begins.
     SlackLimited {
         /// The lead beyond the fastest way that would prevent it, in ticks.
         asked_ticks: f64,
     },
     /// The state of an [exact](crate::session::Rules::exact) session is not the server's, and no input of anybody, no event of the
     /// server's and nobody who came or went explains it: see [`Causes::ENDS_DIFFER`], the cause of the corrections that
-    /// follow. RelayedInput once, as soon as it is known, and again when the ends have agreed in between.
+    /// follow. Reported once, as soon as it is known, and again when the ends have agreed in between.
     EndsDiffer {
         /// The last state in which they agreed.
         since: Tick,

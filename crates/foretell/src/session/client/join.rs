@@ -227,7 +227,7 @@ impl<W: World> Client<W> {
         session.snapshots.open().for_each(|snapshot| snapshot.settled = true);
         if let Phase::Playing(former) = &mut self.phase {
             self.stats.outcomes.resync += former.waiting();
-            self.stats.withdrawn += former.appearances.end_all(&mut self.events);
+            self.stats.withdrawn += former.lifecycles.end_all(&mut self.events);
             session.timeline.follow(&former.timeline);
         }
         let full = session.snapshots.newest().expect("it was there a moment ago").rows.clone();

@@ -144,14 +144,14 @@ struct Session<W: World> {
     near: Vec<[f64; 3]>,
     reconciler: Reconciler,
     offsets: ErrorOffsets,
-    appearances: Lifecycles,
+    lifecycles: Lifecycles,
     effects: Effects,
-    holds: AuthorityTable,
+    authority: AuthorityTable,
     /// Where the cursor stood at the last update.
     told_at: Option<Points>,
     /// The rows of other entities at the cursor, written before each step.
     proxies: Rows,
-    anchor: TickUnwrap,
+    tick_unwrap: TickUnwrap,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
     /// When the last update was.
@@ -346,12 +346,12 @@ impl<W: World> Session<W> {
             near: Vec::new(),
             reconciler: Reconciler::new(&rules.schema, player),
             offsets: ErrorOffsets::new(now),
-            appearances: Lifecycles::new(&rules.schema, player),
+            lifecycles: Lifecycles::new(&rules.schema, player),
             effects: Effects::new(),
-            holds: AuthorityTable::new(),
+            authority: AuthorityTable::new(),
             told_at: None,
             proxies: Rows::new(&rules.schema),
-            anchor: TickUnwrap::new(at.tick(), now),
+            tick_unwrap: TickUnwrap::new(at.tick(), now),
             resyncing: None,
             updated: now,
             beyond_horizon: 0,

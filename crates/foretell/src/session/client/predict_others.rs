@@ -127,9 +127,9 @@ impl<W: World> Session<W> {
             return;
         }
         let mut owners = core::mem::take(&mut self.owners);
-        let stage = self.stage(now);
+        let remote = self.remote_window(now);
         owners.forget(|of| {
-            let shown = stage.as_ref().and_then(|stage| stage.rows().owner(of.entity));
+            let shown = remote.as_ref().and_then(|remote| remote.rows().owner(of.entity));
             shown.is_some_and(|shown| shown != of.owner) || self.timeline.has_of_another(of)
         });
         self.owners = owners;
@@ -162,8 +162,8 @@ impl<W: World> Update<'_, W> {
             return 0;
         }
         let wanted = session.wanted.clone();
-        let (scene, offsets) = session.scene(self.now, (&self.rules.schema, self.config));
-        offsets.capture_others(&scene, &wanted);
+        let (visual, offsets) = session.visual_state(self.now, (&self.rules.schema, self.config));
+        offsets.capture_others(&visual, &wanted);
         // From now on they are proxies, which are gone when the cursor does not see them.
         let newest = session.timeline.rows(session.timeline.present()).expect("the present is remembered");
         newest.iter().filter(|row| !wanted.contains(row.owned())).for_each(|row| session.proxies.set_words(row));
@@ -191,7 +191,7 @@ impl<W: World> Update<'_, W> {
         }
         session.wanted.clear();
         session.forget_handed(self.now);
-        let singly = !self.singles.is_empty() || !session.holds.is_empty() || !session.owners.is_empty();
+        let singly = !self.singles.is_empty() || !session.authority.is_empty() || !session.owners.is_empty();
         if self.config.predict == Predict::Own && self.wishes.is_empty() && !singly {
             return;
         }
@@ -220,7 +220,7 @@ impl<W: World> Update<'_, W> {
                 session.wanted.insert_single(Owned { entity: *entity, owner }, *yes);
             }
         }
-        for entity in session.holds.unpredicted(tick) {
+        for entity in session.authority.unpredicted(tick) {
             let owner = snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
             session.wanted.insert_single(Owned { entity, owner }, false);
         }

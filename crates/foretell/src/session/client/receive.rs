@@ -106,7 +106,7 @@ impl<W: World> Client<W> {
 
     fn take_snapshot(&mut self, now: Instant, head: &SnapshotHead, reader: BitReader<'_>) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
-        let Some(tick) = session.anchor.widen(now, head.tick, self.rules.tick_rate) else {
+        let Some(tick) = session.tick_unwrap.widen(now, head.tick, self.rules.tick_rate) else {
             self.stats.refused += 1;
             return Ok(());
         };
@@ -144,7 +144,7 @@ impl<W: World> Client<W> {
     fn note_head(&mut self, now: Instant, head: &SnapshotHead, tick: Tick) {
         let Phase::Playing(session) = &mut self.phase else { return };
         if let Some((sequence, ago)) = head.heard {
-            session.holds.note_heard(sequence);
+            session.authority.note_heard(sequence);
             let is_news = session.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
             // What the server has held for long was held by a clock that runs otherwise.
             let server = head.held(tick, self.rules.tick_rate).filter(|_| is_news);
@@ -154,12 +154,12 @@ impl<W: World> Client<W> {
         }
         let unforeseen = head.unforeseen.and_then(|back| tick.back(back));
         let compared = session.reconciler.compared();
-        if let (Some(at), Some(exactness)) = (unforeseen, session.reconciler.exactness()) {
-            exactness.note_unforeseen(at, compared);
+        if let (Some(at), Some(exact_causes)) = (unforeseen, session.reconciler.exact_causes()) {
+            exact_causes.note_unforeseen(at, compared);
         }
         let acknowledged = head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick));
         session.connection.acknowledged_input = session.connection.acknowledged_input.max(acknowledged);
-        if let Some(told) = session.reconciler.missed.note_substituted(tick, &head.substituted) {
+        if let Some(told) = session.reconciler.missed_inputs.note_substituted(tick, &head.substituted) {
             self.stats.substituted += u64::from(told.1);
             self.events_to_come.push(ClientEvent::Substituted { newest: told.0, ticks: told.1 });
         }
@@ -183,7 +183,7 @@ impl<W: World> Client<W> {
             let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
             smallest = smallest.min(margin.as_ticks());
             if margin >= TickTime::default() {
-                session.reconciler.missed.note_in_time(newest);
+                session.reconciler.missed_inputs.note_in_time(newest);
             }
             is_new_route |= session.pacing.note(now, (newest, arrival.count), margin, limits);
         }

@@ -60,8 +60,8 @@ impl<W: World> Update<'_, W> {
 
     /// Remembers what is shown, before anything is corrected.
     pub(super) fn capture(&mut self) {
-        let (scene, offsets) = self.session.scene(self.now, (&self.rules.schema, self.config));
-        offsets.capture(&scene);
+        let (visual, offsets) = self.session.visual_state(self.now, (&self.rules.schema, self.config));
+        offsets.capture(&visual);
     }
 
     fn compare(&mut self, world: &mut W, tick: Tick) {
@@ -84,8 +84,8 @@ impl<W: World> Update<'_, W> {
         }
         let found = reconciler.compare(tick, predicted, &self.rules.schema, &tolerance);
         session.asks = session.asks.filter(|asked| !is_canonical || *asked > tick);
-        reconciler.exactness().into_iter().for_each(|exactness| exactness.note_whole(tick, is_canonical));
-        session.anchor.note(tick, snapshot.came);
+        reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.note_whole(tick, is_canonical));
+        session.tick_unwrap.note(tick, snapshot.came);
         session.snapshots.open().filter(|snapshot| snapshot.tick == tick).for_each(|snapshot| snapshot.settled = true);
         session.reconciler.advance_to(tick);
         let outcomes = &mut self.stats.outcomes;
@@ -163,7 +163,7 @@ impl<W: World> Update<'_, W> {
                 misprediction_m: 0.0,
             });
         }
-        session.anchor.note(tick, snapshot.came);
+        session.tick_unwrap.note(tick, snapshot.came);
         let replayed = session.timeline.restart(world, tick, &snapshot.rows, until);
         for snapshot in session.snapshots.open().filter(|snapshot| snapshot.tick <= tick) {
             snapshot.settled = true;
@@ -193,8 +193,8 @@ impl<W: World> Update<'_, W> {
             return;
         }
         let until = session.timeline.present();
-        let (scene, offsets) = session.scene(self.now, (&self.rules.schema, self.config));
-        offsets.land(&scene);
+        let (visual, offsets) = session.visual_state(self.now, (&self.rules.schema, self.config));
+        offsets.land(&visual);
         let tolerated = |moved_m: f64| moved_m * moved_m <= self.config.tolerance.position_sqr_m;
         session.reconciler.follow(session.offsets.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
         session.reconciler.pending.sort_unstable_by_key(|pending| pending.entity);

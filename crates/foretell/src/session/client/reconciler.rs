@@ -31,7 +31,7 @@ pub(crate) struct Reconciler {
     /// What explains the differences that stayed at that comparison: within the tolerance.
     stayed: Causes,
     /// What became of the own inputs.
-    pub missed: MissedInputs,
+    pub missed_inputs: MissedInputs,
     /// The ticks before this one were simulated at a start, without the inputs that the server may have for them.
     blind_until: Tick,
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
@@ -52,7 +52,7 @@ pub(crate) struct Reconciler {
     /// pending corrections.
     pub again: Option<(Tick, Causes)>,
     /// Where everything is predicted, and anything may follow from anything.
-    exactness: Option<ExactCauses>,
+    exact_causes: Option<ExactCauses>,
 }
 
 impl Reconciler {
@@ -61,7 +61,7 @@ impl Reconciler {
             own,
             compared: Tick::ZERO,
             stayed: Causes::default(),
-            missed: MissedInputs::new(),
+            missed_inputs: MissedInputs::new(),
             blind_until: Tick::ZERO,
             contacts: Vec::with_capacity(super::FEW),
             met: Vec::with_capacity(super::FEW),
@@ -71,14 +71,14 @@ impl Reconciler {
             handed: Vec::new(),
             pending: Vec::with_capacity(super::FEW),
             again: None,
-            exactness: None,
+            exact_causes: None,
         }
     }
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        let exactness = self.exactness.as_ref().map_or(0, ExactCauses::kept);
-        self.missed.kept() + exactness + self.known.len() + self.contacts.len() + self.pending.len()
+        let exact_causes = self.exact_causes.as_ref().map_or(0, ExactCauses::kept);
+        self.missed_inputs.kept() + exact_causes + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`; of the ticks before `blind_until` not all own inputs are known.
@@ -129,7 +129,7 @@ impl Reconciler {
 
     /// Why the client starts again from a full state, and simulates up to `until`.
     pub(crate) fn causes_of_resync(&self, until: Tick) -> Causes {
-        if self.missed.was_off_clock(self.compared..until) {
+        if self.missed_inputs.was_off_clock(self.compared..until) {
             Causes::RESYNC.with(Causes::CLOCK)
         } else {
             Causes::RESYNC
@@ -153,17 +153,17 @@ impl Reconciler {
     /// Whether these causes explain nothing. Where both ends simulate everything, that an entity is on one side only is what is
     /// to be explained.
     fn lacks_cause(&self, causes: Causes) -> bool {
-        causes.is_unexplained() || self.exactness.is_some() && causes == Causes::EXISTENCE
+        causes.is_unexplained() || self.exact_causes.is_some() && causes == Causes::EXISTENCE
     }
 
     /// In an exact session: whether anything is known that may explain that the state of `tick` is not the predicted one.
     pub(crate) fn is_explained(&self, tick: Tick) -> bool {
-        self.exactness.as_ref().is_none_or(|exactness| !self.causes_exactly(exactness, tick).is_unexplained())
+        self.exact_causes.as_ref().is_none_or(|exact_causes| !self.causes_exactly(exact_causes, tick).is_unexplained())
     }
 
     /// What is known of the ends of an exact session.
-    pub(crate) fn exactness(&mut self) -> Option<&mut ExactCauses> {
-        self.exactness.as_mut()
+    pub(crate) fn exact_causes(&mut self) -> Option<&mut ExactCauses> {
+        self.exact_causes.as_mut()
     }
 
     /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody.
@@ -207,21 +207,21 @@ impl Reconciler {
 
     /// Everything is predicted, and anything may follow from anything.
     pub(crate) fn be_exact(&mut self) {
-        self.exactness = Some(ExactCauses::default());
+        self.exact_causes = Some(ExactCauses::default());
     }
 
     /// The state of `tick` is the predicted one, in every bit.
     pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.advance_to(tick);
         self.stayed = Causes::default();
-        self.exactness.iter_mut().for_each(|exactness| exactness.agree(tick, canonical));
+        self.exact_causes.iter_mut().for_each(|exact_causes| exact_causes.agree(tick, canonical));
     }
 
     pub(crate) fn advance_to(&mut self, tick: Tick) {
         self.compared = tick;
-        self.missed.forget_before(tick);
+        self.missed_inputs.forget_before(tick);
         self.contacts.retain(|(_, at)| *at >= tick);
-        self.exactness.iter_mut().for_each(|exactness| exactness.forget_until(tick));
+        self.exact_causes.iter_mut().for_each(|exact_causes| exact_causes.forget_until(tick));
         self.known.retain(|(_, at, _)| *at >= tick);
     }
 
@@ -232,7 +232,7 @@ impl Reconciler {
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
         let alike = self.authority.iter().map(|row| row.key()).eq(predicted.iter().map(|row| row.key()));
-        let coupled = self.exactness.is_some() && !alike;
+        let coupled = self.exact_causes.is_some() && !alike;
         let mut pending = core::mem::take(&mut self.pending);
         let named = self.authority.iter().map(|row| (row, Some(row.words)));
         let unnamed = predicted.iter().filter(|row| self.authority.words(row.key()).is_none()).map(|row| (row, None));
@@ -280,9 +280,9 @@ impl Reconciler {
     /// others of its player explains it too where nothing is known of itself, and where it was spawned since: a shot comes
     /// from where the walker stands.
     fn causes(&self, of: Owned, tick: Tick, on_both_sides: bool) -> Causes {
-        if let Some(exactness) = &self.exactness {
+        if let Some(exact_causes) = &self.exact_causes {
             let existence = if on_both_sides { Causes::default() } else { Causes::EXISTENCE };
-            return self.causes_exactly(exactness, tick).with(existence);
+            return self.causes_exactly(exact_causes, tick).with(existence);
         }
         let window = self.compared..tick;
         let known_of = |which: &dyn Fn(Entity) -> bool| {
@@ -298,7 +298,7 @@ impl Reconciler {
         let met_there = self.contacts.iter().any(|(met, at)| self.owner_of(*met) == player && window.contains(at));
         let met = met_there || self.met.iter().any(|met| self.owner_of(*met) == player);
         let own = player == self.own;
-        let (substituted, off_clock) = self.missed.in_window(&window);
+        let (substituted, off_clock) = self.missed_inputs.in_window(&window);
         [
             (own && substituted, Causes::OWN_INPUT),
             (own && off_clock, Causes::CLOCK),
@@ -318,15 +318,15 @@ impl Reconciler {
     }
 
     /// The same where everything is predicted, so that anything may follow from anything, and meeting another explains nothing.
-    fn causes_exactly(&self, exactness: &ExactCauses, tick: Tick) -> Causes {
+    fn causes_exactly(&self, exact_causes: &ExactCauses, tick: Tick) -> Causes {
         let window = self.compared..tick;
         let known = self.known.iter().filter(|(_, at, _)| window.contains(at));
-        let known =
-            known.fold(self.stayed.with(exactness.causes(self.compared, tick)), |set, (_, _, cause)| set.with(*cause));
-        let (substituted, off_clock) = self.missed.in_window(&window);
+        let known = known
+            .fold(self.stayed.with(exact_causes.causes(self.compared, tick)), |set, (_, _, cause)| set.with(*cause));
+        let (substituted, off_clock) = self.missed_inputs.in_window(&window);
         [
             (substituted, Causes::OWN_INPUT),
-            (off_clock || self.missed.was_off_clock(window.clone()), Causes::CLOCK),
+            (off_clock || self.missed_inputs.was_off_clock(window.clone()), Causes::CLOCK),
             (window.start < self.blind_until, Causes::RESYNC),
             (!self.misguessed.is_empty(), Causes::RELAYED_INPUT),
         ]

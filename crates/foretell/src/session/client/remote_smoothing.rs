@@ -18,7 +18,7 @@ use crate::world::{Entity, ROW_WORDS_MAX, Row, RowKey, Schema, World};
 struct Change<'a> {
     /// As others were shown by what was known then.
     before: RemoteWindow<'a>,
-    stage: RemoteWindow<'a>,
+    remote: RemoteWindow<'a>,
     /// Whether those at the cursor are shown by other states, and not just by the next ones.
     at_cursor: bool,
     /// Whether those ahead of it are.
@@ -27,15 +27,15 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     /// `last` is what was seen in the update before, `leaps` whether cursor or front have jumped.
-    fn new(stage: RemoteWindow<'a>, last: Seen, leapt_from: Option<super::playout::Points>) -> Option<Change<'a>> {
-        let (points, seen) = (stage.points(), stage.seen());
+    fn new(remote: RemoteWindow<'a>, last: Seen, leapt_from: Option<super::playout::Points>) -> Option<Change<'a>> {
+        let (points, seen) = (remote.points(), remote.seen());
         let has_passed = last.around[2].is_some_and(|next| TickTime::start_of(next) <= points.cursor);
         let at_cursor = leapt_from.is_some() || !has_passed && last.around != seen.around;
         let ahead = leapt_from.is_some() || last.newest != seen.newest;
         // The next states begin where the last ones end: as if they had been seen before.
         let around = if at_cursor { last.around } else { seen.around };
-        let before = stage.as_seen(Seen { around, ..last }, leapt_from.unwrap_or(points))?;
-        Some(Change { before, stage, at_cursor, ahead })
+        let before = remote.as_seen(Seen { around, ..last }, leapt_from.unwrap_or(points))?;
+        Some(Change { before, remote, at_cursor, ahead })
     }
 
     /// Whether an entity that is shown by these two curves is shown elsewhere.
@@ -55,19 +55,19 @@ impl<W: World> Session<W> {
     /// Keeps what is shown of others where it was, where something has changed about them. After the offsets were captured
     /// for `now`.
     pub(super) fn hide_news(&mut self, now: Instant, (schema, config): (&Schema, &ClientConfig), wanted: &Curves) {
-        let Session { playout, snapshots, timeline, offsets, followers, holds, curves, seen, pacing, .. } = self;
+        let Session { playout, snapshots, timeline, offsets, followers, authority, curves, seen, pacing, .. } = self;
         let Some(points) = playout.points_at(now) else { return };
-        let Some(stage) = RemoteWindow::new(snapshots, points, pacing.rate()) else { return };
-        let last = seen.replace(stage.seen()).unwrap_or(stage.seen());
-        let change = Change::new(stage, last, playout.leapt_from());
+        let Some(remote) = RemoteWindow::new(snapshots, points, pacing.rate()) else { return };
+        let last = seen.replace(remote.seen()).unwrap_or(remote.seen());
+        let change = Change::new(remote, last, playout.leapt_from());
         let curves_change = curves != wanted;
         let is_new = |change: &Change<'_>| change.at_cursor || curves_change || change.ahead && wanted.any_leads();
         let predicted = timeline.predicted();
         followers.advance(now);
         let mut hiding = Hiding { now, schema, config, offsets, followers };
         if let Some(change) = change.filter(is_new) {
-            let others = stage.others(predicted);
-            let by_curve = |entity: Entity| !holds.has_begun(entity) && change.concerns(entity, curves, wanted);
+            let others = remote.others(predicted);
+            let by_curve = |entity: Entity| !authority.has_begun(entity) && change.concerns(entity, curves, wanted);
             let has_pose = |row: &Row<'_>| schema.component(row.component).has_pose();
             for row in others.filter(has_pose).filter(|row| by_curve(row.entity)) {
                 hiding.hide(row.key(), &change, (curves, wanted));
@@ -75,7 +75,7 @@ impl<W: World> Session<W> {
         }
         hiding.followers.retain(|entity| {
             let is_other = |row: Row<'_>| !predicted.contains(row.owned());
-            wanted.of(entity).following().is_some() && stage.placed(entity, schema).is_some_and(is_other)
+            wanted.of(entity).following().is_some() && remote.placed(entity, schema).is_some_and(is_other)
         });
         if curves_change {
             curves.clone_from(wanted);
@@ -98,9 +98,9 @@ impl Hiding<'_> {
         let shown = self.pose(key, &change.before, before);
         let (kind, entity) = (self.schema.component(key.component), key.entity);
         let correction = self.config.correction.as_ref();
-        self.followers.follow((kind, key, after.of(entity)), &change.stage, correction);
+        self.followers.follow((kind, key, after.of(entity)), &change.remote, correction);
         let (Some((from, speed_before)), Some(correction)) = (shown, correction) else { return };
-        let Some((to, speed)) = self.pose(key, &change.stage, after) else { return };
+        let Some((to, speed)) = self.pose(key, &change.remote, after) else { return };
         if from == to {
             return;
         }
@@ -109,10 +109,10 @@ impl Hiding<'_> {
     }
 
     /// Where an entity is and how fast, without its offset.
-    fn pose(&self, key: RowKey, stage: &RemoteWindow<'_>, curves: &Curves) -> Option<(Pose, f64)> {
+    fn pose(&self, key: RowKey, remote: &RemoteWindow<'_>, curves: &Curves) -> Option<(Pose, f64)> {
         let kind = self.schema.component(key.component);
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        stage.row(kind, key, (curves.of(key.entity), self.followers), &mut row)?;
+        remote.row(kind, key, (curves.of(key.entity), self.followers), &mut row)?;
         Some((pose_of(kind, &row), vector::length(velocity_of(kind, &row))))
     }
 }

@@ -81,24 +81,24 @@ impl<'a> RemoteWindow<'a> {
 
     /// The same, each with its states around the cursor.
     pub(super) fn windows(&self, predicted: &Predicted) -> impl Iterator<Item = (Row<'a>, SampleWindow<'a>)> {
-        let (stage, mut of, mut nexts) = (*self, ComponentId::default(), [0; 4]);
+        let (remote, mut of, mut nexts) = (*self, ComponentId::default(), [0; 4]);
         self.others(predicted).map(move |row| {
             if row.component != of {
                 (of, nexts) = (row.component, [0; 4]);
             }
-            (row, stage.window(row, &mut nexts))
+            (row, remote.window(row, &mut nexts))
         })
     }
 
     /// The states of a row around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the next
     /// one is.
     pub(super) fn window(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> SampleWindow<'a> {
-        let knot = |nth: usize| match self.around[nth] {
+        let sample = |nth: usize| match self.around[nth] {
             Some(before) if nth == 1 => Some((before.tick, row.words)),
             Some(snapshot) => Some((snapshot.tick, snapshot.rows.words_near(row.key(), &mut nexts[nth])?)),
             None => None,
         };
-        SampleWindow { of: [0, 1, 2, 3].map(knot), at: self.points.cursor, rate: self.rate }
+        SampleWindow { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate }
     }
 
     /// Whether all snapshots around the cursor have the same entities of a component.
@@ -129,18 +129,18 @@ impl<'a> RemoteWindow<'a> {
     pub(super) fn draw(
         &self,
         component: &ComponentSchema,
-        (row, knots): (Row<'_>, &SampleWindow<'_>),
+        (row, samples): (Row<'_>, &SampleWindow<'_>),
         (curve, followers): (Curve, &Followers),
         into: &mut RowBuffer,
     ) -> Option<Source> {
         if curve.leads() {
             return self.row(component, row.key(), (curve, followers), into);
         }
-        if knots.rests(component) {
+        if samples.rests(component) {
             into[..row.words.len()].copy_from_slice(row.words);
-            return Some(knots.source());
+            return Some(samples.source());
         }
-        Some(knots.draw(component, curve, into))
+        Some(samples.draw(component, curve, into))
     }
 
     pub(super) fn has(&self, key: RowKey) -> bool {
@@ -162,39 +162,39 @@ impl<'a> RemoteWindow<'a> {
     ) -> Option<Source> {
         if curve.leads() {
             self.has(key).then_some(())?;
-            let knots = self.told(key)?;
-            let source = knots.reckon(kind, Some(AHEAD), self.age_s(&knots), into);
+            let samples = self.told(key)?;
+            let source = samples.reckon(kind, Some(AHEAD), self.age_s(&samples), into);
             if let Some(position) = followers.position(key.entity, self.points.now) {
                 set_position(kind, position, into);
             }
             return Some(source);
         }
-        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| knot(snapshot, key)));
+        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| sample(snapshot, key)));
         of[1]?;
-        let knots = SampleWindow { of, at: self.points.cursor, rate: self.rate };
-        if let (true, Some((_, words))) = (knots.rests(kind), of[1]) {
+        let samples = SampleWindow { of, at: self.points.cursor, rate: self.rate };
+        if let (true, Some((_, words))) = (samples.rests(kind), of[1]) {
             into[..words.len()].copy_from_slice(words);
-            return Some(knots.source());
+            return Some(samples.source());
         }
-        Some(knots.draw(kind, curve, into))
+        Some(samples.draw(kind, curve, into))
     }
 
     /// The newest state in which a row was told, and the one before it.
     pub(super) fn told(&self, key: RowKey) -> Option<SampleWindow<'a>> {
         let until = |snapshot: &&Snapshot| snapshot.tick <= self.newest;
-        let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| knot(snapshot, key));
+        let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| sample(snapshot, key));
         let (newest, earlier) = (told.next()?, told.next());
         Some(SampleWindow { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
     }
 
     /// How old the second of these states is on the server by now, in seconds.
-    pub(super) fn age_s(&self, knots: &SampleWindow<'_>) -> f64 {
-        let told = knots.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
+    pub(super) fn age_s(&self, samples: &SampleWindow<'_>) -> f64 {
+        let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
         (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
     }
 }
 
-fn knot(snapshot: &Snapshot, key: RowKey) -> Option<Sample<'_>> {
+fn sample(snapshot: &Snapshot, key: RowKey) -> Option<Sample<'_>> {
     Some((snapshot.tick, snapshot.rows.words(key)?))
 }
 
@@ -206,7 +206,7 @@ pub(super) fn placed<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Opt
 
 impl<W: World> Session<W> {
     /// Where others are shown at `now`; `None` where nothing of them is known.
-    pub(super) fn stage(&self, now: Instant) -> Option<RemoteWindow<'_>> {
+    pub(super) fn remote_window(&self, now: Instant) -> Option<RemoteWindow<'_>> {
         RemoteWindow::new(&self.snapshots, self.playout.points_at(now)?, self.pacing.rate())
     }
 }

@@ -11,13 +11,13 @@ const NEWEST: f64 = 0.125;
 /// ```
 /// # use core::time::Duration;
 /// # use foretell::session::client::ResimulationBudget;
-/// let mut allowance = ResimulationBudget::new(Duration::from_millis(4));
-/// assert_eq!(allowance.ticks(), 128, "nothing is known yet");
+/// let mut budget = ResimulationBudget::new(Duration::from_millis(4));
+/// assert_eq!(budget.ticks(), 128, "nothing is known yet");
 /// for _ in 0..100 {
 ///     // An update with 1 new tick and 7 simulated again took 4 ms.
-///     allowance.note(8, Duration::from_millis(4));
+///     budget.note(8, Duration::from_millis(4));
 /// }
-/// assert_eq!(allowance.ticks(), 8);
+/// assert_eq!(budget.ticks(), 8);
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ResimulationBudget {

@@ -219,14 +219,14 @@ mod tests {
     }
 
     /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
-    fn knots<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> SampleWindow<'a> {
+    fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> SampleWindow<'a> {
         let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
         SampleWindow { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
     }
 
     fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
         let mut into = ROW;
-        knots(rows, at).draw(kind, curve, &mut into);
+        samples(rows, at).draw(kind, curve, &mut into);
         into[..kind.words()].iter().map(|word| f32::from_bits(*word)).collect()
     }
 

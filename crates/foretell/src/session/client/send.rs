@@ -39,7 +39,7 @@ impl<W: World> Update<'_, W> {
                 count /= 2;
             }
         });
-        session.holds.note_sent(sequence, carried);
+        session.authority.note_sent(sequence, carried);
         session.connection.sent_input = Some(newest);
         self.stats.datagrams_sent += 1;
         self.stats.inputs_sent += u64::from(count);
@@ -101,6 +101,6 @@ impl<W: World> Session<W> {
             write_change(&mut writer, widths, before_words, &current[..widths.len()]);
             words.swap(0, 1);
         }
-        self.holds.write(newest, &mut writer, shared, (start + DATAGRAM_MAX) * 8)
+        self.authority.write(newest, &mut writer, shared, (start + DATAGRAM_MAX) * 8)
     }
 }

@@ -113,10 +113,10 @@ impl<W: World> Client<W> {
     fn call_of_holds(&mut self, call: &ClientCall) {
         let Some(session) = self.session_mut() else { return };
         match call {
-            ClientCall::Request(entity, claim) => session.holds.request(*entity, *claim),
-            ClientCall::Release(entity) => session.holds.release(*entity),
-            ClientCall::Capture(key, tick, row) => session.holds.capture(key.entity, *tick, row),
-            ClientCall::Show(key, row) => session.holds.show(key.entity, row),
+            ClientCall::Request(entity, claim) => session.authority.request(*entity, *claim),
+            ClientCall::Release(entity) => session.authority.release(*entity),
+            ClientCall::Capture(key, tick, row) => session.authority.capture(key.entity, *tick, row),
+            ClientCall::Show(key, row) => session.authority.show(key.entity, row),
             ClientCall::Predict(..) | ClientCall::SetMode(..) | ClientCall::ShowWith(..) => {}
         }
     }

@@ -68,9 +68,9 @@ mod tests {
 
     /// What an anchor at tick 100 says of snapshots that come so many ms later, each of a tick newer by one.
     fn widened(at_ms: &[u64]) -> Vec<bool> {
-        let mut anchor = TickUnwrap::new(Tick::new(100), Instant::ZERO);
+        let mut tick_unwrap = TickUnwrap::new(Tick::new(100), Instant::ZERO);
         let coming = at_ms.iter().map(|ms| Instant::from_micros(ms * 1000)).zip(20_000..);
-        coming.map(|(at, tick)| anchor.widen(at, tick, TickRate::default()).is_some()).collect()
+        coming.map(|(at, tick)| tick_unwrap.widen(at, tick, TickRate::default()).is_some()).collect()
     }
 
     #[test]
@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn what_goes_back_begins_a_new_row() {
-        let mut anchor = TickUnwrap::new(Tick::new(100), Instant::ZERO);
+        let mut tick_unwrap = TickUnwrap::new(Tick::new(100), Instant::ZERO);
         let at = |ms: u64| Instant::from_micros(ms * 1000);
         for (tick, ms) in [(20_000, 0), (20_001, 50), (20_002, 100), (19_000, 150), (19_001, 200)] {
-            assert_eq!(anchor.widen(at(ms), tick, TickRate::default()), None);
+            assert_eq!(tick_unwrap.widen(at(ms), tick, TickRate::default()), None);
         }
-        assert_eq!(anchor.widen(at(250), 300, TickRate::default()), Some(Tick::new(300)));
+        assert_eq!(tick_unwrap.widen(at(250), 300, TickRate::default()), Some(Tick::new(300)));
     }
 }

@@ -114,15 +114,15 @@ impl<W: World> Update<'_, W> {
         let last = core::mem::replace(&mut session.updated, self.now);
         if self.now < last || self.now.since(last) > STOOD_STILL || catches_up {
             let compared = session.reconciler.compared();
-            session.reconciler.missed.note_off_clock(session.timeline.present(), compared);
+            session.reconciler.missed_inputs.note_off_clock(session.timeline.present(), compared);
         }
     }
 
     /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a
     /// correction is.
     fn hide_leap(&mut self) {
-        let (scene, offsets) = self.session.scene(self.now, (&self.rules.schema, self.config));
-        offsets.land(&scene);
+        let (visual, offsets) = self.session.visual_state(self.now, (&self.rules.schema, self.config));
+        offsets.land(&visual);
         offsets.keep();
     }
 
@@ -168,7 +168,7 @@ impl<W: World> Session<W> {
 
     fn run_tick(&mut self, now: Instant, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input, schema: &Schema) {
         let tick = self.timeline.present();
-        self.holds.run(tick);
+        self.authority.run(tick);
         let presented = self.write_proxies(now, schema);
         let until = (tick + self.input_delay).next();
         for asked in self.unasked.max(tick).until(until) {
@@ -186,26 +186,26 @@ impl<W: World> Session<W> {
     /// stands, when there are any.
     fn write_proxies(&mut self, now: Instant, schema: &Schema) -> Option<TickTime> {
         let points = self.playout.points_at(now)?;
-        let stage = RemoteWindow::new(&self.snapshots, points, self.timeline.rate())?;
+        let remote = RemoteWindow::new(&self.snapshots, points, self.timeline.rate())?;
         self.proxies.settle();
-        let may_rest = self.holds.is_empty() && !self.curves.any_leads();
+        let may_rest = self.authority.is_empty() && !self.curves.any_leads();
         let mut count = 0;
         for component in schema.ids() {
             let about = (component, schema.component(component));
-            let may_rest = may_rest && stage.is_aligned(component);
+            let may_rest = may_rest && remote.is_aligned(component);
             let (mut next, mut nexts, mut start) = (0, [0; 4], 0);
-            while start < stage.rows().count_rows(component) {
-                let end = (start + RESTING_ROWS).min(stage.rows().count_rows(component));
-                if may_rest && stage.rest(about, start..end, (&self.proxies, next)) {
+            while start < remote.rows().count_rows(component) {
+                let end = (start + RESTING_ROWS).min(remote.rows().count_rows(component));
+                if may_rest && remote.rest(about, start..end, (&self.proxies, next)) {
                     (next, count) = (next + end - start, count + end - start);
                     nexts = [end; 4];
                 } else {
-                    let rows = (start..end).map(|nth| stage.rows().nth_of(component, nth));
+                    let rows = (start..end).map(|nth| remote.rows().nth_of(component, nth));
                     for row in rows.filter(|row| !self.timeline.predicted().contains(row.owned())) {
                         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
                         let how = (self.curves.of(row.entity), &self.followers);
-                        stage.draw(about.1, (row, &stage.window(row, &mut nexts)), how, &mut into);
-                        self.holds.put_captured(about.1, row.key(), &mut into);
+                        remote.draw(about.1, (row, &remote.window(row, &mut nexts)), how, &mut into);
+                        self.authority.put_captured(about.1, row.key(), &mut into);
                         self.proxies.set_near(Row { words: &into[..row.words.len()], ..row }, &mut next);
                         count += 1;
                     }
@@ -214,7 +214,7 @@ impl<W: World> Session<W> {
             }
         }
         if self.proxies.len() > count {
-            self.proxies.retain(|key, _| stage.has(key));
+            self.proxies.retain(|key, _| remote.has(key));
         }
         (!self.proxies.is_empty()).then_some(points.cursor)
     }

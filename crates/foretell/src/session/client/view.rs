@@ -116,20 +116,20 @@ impl<W: World> Session<W> {
         row: &mut RowBuffer,
         draw: &mut impl FnMut(&View<'_>),
     ) {
-        let Some(stage) = self.stage(now) else { return };
+        let Some(remote) = self.remote_window(now) else { return };
         let mut next = 0;
-        let others = stage.windows(self.timeline.predicted()).filter(|(row, _)| schema.is_first(row.component));
-        for (shown, knots) in others.filter(|(row, _)| self.appearances.is_shown(row.entity, &mut next)) {
+        let others = remote.windows(self.timeline.predicted()).filter(|(row, _)| schema.is_first(row.component));
+        for (shown, samples) in others.filter(|(row, _)| self.lifecycles.is_shown(row.entity, &mut next)) {
             let (entity, component) = (shown.entity, schema.component(shown.component));
             let how = (self.curves.of(entity), &self.followers);
-            let Some(mut source) = stage.draw(component, (shown, &knots), how, row) else { continue };
-            if self.holds.put_shown(component, shown.key(), row) {
+            let Some(mut source) = remote.draw(component, (shown, &samples), how, row) else { continue };
+            if self.authority.put_shown(component, shown.key(), row) {
                 source = Source::Held;
             }
             let offset = self.offsets.at(entity, now, STANDING, config);
             apply(offset, component, row);
             let row = &row[..shown.words.len()];
-            draw(&View::of(shown, (source, offset), schema, row, stage.rows()));
+            draw(&View::of(shown, (source, offset), schema, row, remote.rows()));
         }
     }
 }

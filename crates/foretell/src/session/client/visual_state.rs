@@ -19,17 +19,17 @@ pub(super) struct VisualState<'a, W: World> {
     /// Where the client's clock stands.
     pub(super) at: TickTime,
     pub(super) config: &'a ClientConfig,
-    stage: Option<RemoteWindow<'a>>,
+    remote: Option<RemoteWindow<'a>>,
     curves: &'a Curves,
     followers: &'a Followers,
-    holds: &'a AuthorityTable,
+    authority: &'a AuthorityTable,
 }
 
 impl<'a, W: World> VisualState<'a, W> {
     /// The rows of other entities that are shown, and not predicted.
     pub(super) fn others(&self) -> impl Iterator<Item = Row<'a>> {
         let predicted = self.timeline.predicted();
-        self.stage.iter().flat_map(|stage| stage.others(predicted))
+        self.remote.iter().flat_map(|remote| remote.others(predicted))
     }
 
     /// The pose of an entity and its velocity; `None` where it is not shown.
@@ -42,8 +42,8 @@ impl<'a, W: World> VisualState<'a, W> {
         }
         let row = self.other(entity)?;
         let component = self.schema.component(row.component);
-        self.stage.as_ref()?.row(component, row.key(), (self.curves.of(entity), self.followers), &mut into)?;
-        self.holds.put_shown(component, row.key(), &mut into);
+        self.remote.as_ref()?.row(component, row.key(), (self.curves.of(entity), self.followers), &mut into)?;
+        self.authority.put_shown(component, row.key(), &mut into);
         Some((pose_of(component, &into), velocity_of(component, &into)))
     }
 
@@ -54,21 +54,21 @@ impl<'a, W: World> VisualState<'a, W> {
 
     /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
     pub(super) fn other(&self, entity: Entity) -> Option<Row<'a>> {
-        let row = self.stage.as_ref()?.placed(entity, self.schema)?;
+        let row = self.remote.as_ref()?.placed(entity, self.schema)?;
         Some(row).filter(|row| !self.timeline.predicted().contains(row.owned()))
     }
 }
 
 impl<W: World> Session<W> {
     /// What is shown now, and the offsets that hide how it came there.
-    pub(super) fn scene<'a>(
+    pub(super) fn visual_state<'a>(
         &'a mut self,
         now: Instant,
         (schema, config): (&'a Schema, &'a ClientConfig),
     ) -> (VisualState<'a, W>, &'a mut super::error_offsets::ErrorOffsets) {
-        let Session { timeline, playout, snapshots, pacing, offsets, curves, followers, holds, .. } = self;
+        let Session { timeline, playout, snapshots, pacing, offsets, curves, followers, authority, .. } = self;
         let points = playout.points_at(now);
-        let stage = points.and_then(|points| RemoteWindow::new(snapshots, points, timeline.rate()));
-        (VisualState { timeline, schema, now, at: pacing.at(), config, stage, curves, followers, holds }, offsets)
+        let remote = points.and_then(|points| RemoteWindow::new(snapshots, points, timeline.rate()));
+        (VisualState { timeline, schema, now, at: pacing.at(), config, remote, curves, followers, authority }, offsets)
     }
 }

@@ -309,7 +309,7 @@ impl<W: World> Server<W> {
         let returned = peer.lost.take().is_some() || moved;
         peer.take_over(address, self.admission.awake);
         (peer.owed, peer.whole_sent) = (Some(self.next), None);
-        self.holds.end_all_of(player);
+        self.authority.end_all_of(player);
         self.admission.addresses.insert(address, player);
         if returned {
             self.frame.note(ServerEvent::Rejoined(player));

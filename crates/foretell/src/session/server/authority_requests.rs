@@ -92,7 +92,7 @@ impl AuthorityRequests {
     /// What `player` held is theirs no more.
     pub(super) fn end_of<I>(peers: &mut [Peer<I>], player: PlayerId, entity: Entity, at: Tick) {
         let Ok(index) = peers.binary_search_by_key(&player, |peer| peer.player) else { return };
-        for done in peers[index].asked.done.iter_mut().filter(|done| done.entity == entity) {
+        for done in peers[index].requests.done.iter_mut().filter(|done| done.entity == entity) {
             done.ended = done.ended.or(Some(at));
         }
     }

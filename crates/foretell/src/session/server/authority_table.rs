@@ -37,7 +37,7 @@ struct Held {
     /// When the newest row that was taken over was captured.
     adopted: Option<Tick>,
     /// How far it may go now.
-    reaches: TravelBudget,
+    travel: TravelBudget,
     /// What it was held back from, and goes on towards.
     ahead: Option<HeldRow>,
     /// It goes back to the server with the next step, and its newest row with it.
@@ -120,11 +120,11 @@ impl AuthorityTable {
         let (RowKey { component, entity }, owner) = row;
         let at = self.find(entity).unwrap_or_else(|at| {
             let empty = || (VecDeque::with_capacity(ROWS_WAITING_MAX), TravelBudget::default());
-            let (rows, mut reaches) = self.spare.pop().unwrap_or_else(empty);
-            reaches.begin(kind, self.slacks.of(entity, tick));
+            let (rows, mut travel) = self.spare.pop().unwrap_or_else(empty);
+            travel.begin(kind, self.slacks.of(entity, tick));
             let holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
             let (latest, adopted, ahead, ends) = (request, None, None, false);
-            let held = Held { entity, component, owner, holder, request, latest, rows, adopted, reaches, ahead, ends };
+            let held = Held { entity, component, owner, holder, request, latest, rows, adopted, travel, ahead, ends };
             self.held.insert(at, held);
             self.entities.insert(at, entity);
             at
@@ -137,7 +137,7 @@ impl AuthorityTable {
             held.holder.authority = self.authority;
             held.rows.clear();
             (held.adopted, held.ahead, held.request) = (None, None, request);
-            held.reaches.begin(kind, held.reaches.slack_m());
+            held.travel.begin(kind, held.travel.slack_m());
         }
         if claim == Claim::Ownership && (is_new || held.holder.claim < claim) {
             self.ownership = self.ownership.wrapping_add(1);
@@ -155,8 +155,8 @@ impl AuthorityTable {
     fn remove(&mut self, at: usize, tick: Tick) -> Held {
         self.entities.remove(at);
         let mut held = self.held.remove(at);
-        self.slacks.keep(held.entity, tick, held.reaches.slack_m());
-        let mut memory = (core::mem::take(&mut held.rows), core::mem::take(&mut held.reaches));
+        self.slacks.keep(held.entity, tick, held.travel.slack_m());
+        let mut memory = (core::mem::take(&mut held.rows), core::mem::take(&mut held.travel));
         memory.0.clear();
         self.spare.push(memory);
         held
@@ -166,7 +166,7 @@ impl AuthorityTable {
 impl<W: World> Server<W> {
     /// Who has authority over an entity; `None` is the server itself.
     pub fn holder(&self, entity: Entity) -> Option<Holder> {
-        self.holds.holder(entity)
+        self.authority.holder(entity)
     }
 
     /// Answers a client's requests and stores its rows: what one datagram of theirs says besides its inputs.
@@ -185,7 +185,7 @@ impl<W: World> Server<W> {
 
     fn answer(&mut self, now: Instant, index: usize, request: &Request) {
         let player = self.peers[index].player;
-        if !self.peers[index].asked.is_new(request.number) {
+        if !self.peers[index].requests.is_new(request.number) {
             return;
         }
         let refused = match request.claim {
@@ -196,7 +196,7 @@ impl<W: World> Server<W> {
             Some(claim) => self.decide(now, index, (request.entity, claim)).err(),
         };
         let tick = self.next;
-        self.peers[index].asked.note(request, refused, tick);
+        self.peers[index].requests.note(request, refused, tick);
         let (entity, number) = (request.entity, request.number);
         match (request.claim, refused) {
             (_, Some(why)) => self.frame.note(ServerEvent::HoldRefused { entity, player, why }),
@@ -204,7 +204,7 @@ impl<W: World> Server<W> {
                 let row = self.shared_row(entity).expect("it was decided that there is one");
                 let row = (row.key(), row.owner);
                 let kind = self.rules.schema.component(row.0.component);
-                let loser = self.holds.grant((row, kind), (player, number, claim), tick);
+                let loser = self.authority.grant((row, kind), (player, number, claim), tick);
                 if let Some(loser) = loser {
                     AuthorityRequests::end_of(&mut self.peers, loser, entity, tick);
                 }
@@ -217,9 +217,9 @@ impl<W: World> Server<W> {
     /// Whether a player may have an entity.
     fn decide(&mut self, now: Instant, index: usize, (entity, claim): (Entity, Claim)) -> Result<(), HoldRefusal> {
         let held_max = usize::from(self.held_max());
-        let Peer { player, asked, stats, .. } = &mut self.peers[index];
+        let Peer { player, requests, stats, .. } = &mut self.peers[index];
         let player = *player;
-        if !asked.may_ask(now) {
+        if !requests.may_ask(now) {
             stats.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooOften);
         }
@@ -232,9 +232,9 @@ impl<W: World> Server<W> {
             stats.ledger.note(Offence::Ownership);
             return Err(HoldRefusal::NotShared);
         }
-        let holder = self.holds.holder(entity);
+        let holder = self.authority.holder(entity);
         let has_it = holder.is_some_and(|holder| holder.player == player);
-        if !has_it && self.holds.count(player) >= held_max {
+        if !has_it && self.authority.count(player) >= held_max {
             stats.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooMany);
         }
@@ -251,23 +251,23 @@ impl<W: World> Server<W> {
 
     /// A player gives an entity back, if it is theirs.
     fn let_go(&mut self, player: PlayerId, entity: Entity) {
-        if let Ok(at) = self.holds.find(entity)
-            && self.holds.held[at].holder.player == player
+        if let Ok(at) = self.authority.find(entity)
+            && self.authority.held[at].holder.player == player
         {
-            self.holds.held[at].ends = true;
+            self.authority.held[at].ends = true;
         }
     }
 
     /// Stores a row for its tick, if its sender may write it.
     fn take_row(&mut self, index: usize, newest: Tick, row: &HeldRow) {
-        let Peer { player, asked, stats, .. } = &mut self.peers[index];
-        let found = self.holds.find(row.key.entity).ok().map(|at| &mut self.holds.held[at]);
+        let Peer { player, requests, stats, .. } = &mut self.peers[index];
+        let found = self.authority.find(row.key.entity).ok().map(|at| &mut self.authority.held[at]);
         let is_theirs = |held: &&mut Held| {
             held.holder.player == *player && held.component == row.key.component && held.comes_under(row.request)
         };
         let Some(held) = found.filter(is_theirs) else {
             // One that was on its way when the authority was refused, or changed, is no offence.
-            if !asked.may_be_late(row.key.entity, row.request, self.next) {
+            if !requests.may_be_late(row.key.entity, row.request, self.next) {
                 stats.ledger.note(Offence::Ownership);
             }
             return;
@@ -297,22 +297,22 @@ impl<W: World> Server<W> {
     /// Before the step of `tick`: takes what clients have captured of what they hold into the world, and back what they
     /// hold no more.
     pub(super) fn adopt_held(&mut self, world: &mut W, tick: Tick) {
-        if self.holds.held.is_empty() {
+        if self.authority.held.is_empty() {
             return;
         }
-        self.holds.adopting.clear();
-        for at in (0..self.holds.held.len()).rev() {
+        self.authority.adopting.clear();
+        for at in (0..self.authority.held.len()).rev() {
             self.adopt_one(at, tick);
         }
-        if !self.holds.adopting.is_empty() {
-            world.adopt(&self.holds.adopting);
+        if !self.authority.adopting.is_empty() {
+            world.adopt(&self.authority.adopting);
             world.publish(&mut self.published);
             self.settle();
         }
     }
 
     fn adopt_one(&mut self, at: usize, tick: Tick) {
-        let held = &mut self.holds.held[at];
+        let held = &mut self.authority.held[at];
         let (component, entity, player) = (held.component, held.entity, held.holder.player);
         let found = self.peers.binary_search_by_key(&player, |peer| peer.player).ok();
         let peer = found.map(|index| &mut self.peers[index]).filter(|peer| peer.lost.is_none());
@@ -322,7 +322,7 @@ impl<W: World> Server<W> {
         };
         let (kind, words) = (self.rules.schema.component(component), before.words);
         held.owner = before.owner;
-        held.reaches.earn(kind, self.rules.tick_rate.seconds());
+        held.travel.earn(kind, self.rules.tick_rate.seconds());
         let mut newest = None;
         while held.rows.front().is_some_and(|(captured, _)| *captured <= tick || held.ends) {
             newest = held.rows.pop_front();
@@ -335,14 +335,14 @@ impl<W: World> Server<W> {
             let into = &mut into[..words.len()];
             into.copy_from_slice(words);
             kind.copy_owned(&row.words[..words.len()], into);
-            if let Some(offence) = held.reaches.hold_back(kind, words, into) {
+            if let Some(offence) = held.travel.hold_back(kind, words, into) {
                 if newest.is_some() {
                     peer.stats.ledger.note(offence);
                 }
                 // It rests where its holder says, and is not there yet.
                 (ends, held.ahead) = (held.ends, Some(row));
             }
-            self.holds.adopting.set_words(Row { words: into, ..before });
+            self.authority.adopting.set_words(Row { words: into, ..before });
         }
         if ends {
             self.end_hold(at, tick);
@@ -351,7 +351,7 @@ impl<W: World> Server<W> {
 
     /// The entity is the server's again.
     fn end_hold(&mut self, at: usize, tick: Tick) {
-        let held = self.holds.remove(at, tick);
+        let held = self.authority.remove(at, tick);
         AuthorityRequests::end_of(&mut self.peers, held.holder.player, held.entity, tick);
         self.frame.note(ServerEvent::Returned { entity: held.entity, player: held.holder.player });
     }

@@ -58,9 +58,9 @@ pub(super) struct Of<'a> {
     pub rows: &'a Rows,
     pub schema: &'a Schema,
     pub player: PlayerId,
-    pub changes: &'a RowVersions,
+    pub row_versions: &'a RowVersions,
     /// What the client is told last and now, where it does not see everything.
-    pub sight: Option<(&'a View, &'a InterestQuery)>,
+    pub interest: Option<(&'a View, &'a InterestQuery)>,
 }
 
 /// What one snapshot tells of the published rows. Its memory is used again.
@@ -96,12 +96,12 @@ impl DeltaSet {
         // In words, about: what it takes to name an entity is one.
         let (mut check, mut left_out) = (0_u32, 0);
         for (at, entered) in of.seen() {
-            let stamp = &of.changes.stamps()[at];
-            check = check.wrapping_add(stamp.hash);
-            if stamp.changed > base || entered.is_some_and(|since| since.is_none_or(|since| since > base)) {
+            let version = &of.row_versions.versions()[at];
+            check = check.wrapping_add(version.hash);
+            if version.changed > base || entered.is_some_and(|since| since.is_none_or(|since| since > base)) {
                 self.told.push(at);
             } else {
-                left_out += 1 + of.schema.component(stamp.key.component).words();
+                left_out += 1 + of.schema.component(version.key.component).words();
             }
         }
         if left_out == 0 || left_out < self.gone.len() {
@@ -112,21 +112,21 @@ impl DeltaSet {
 
     /// `None` where it is not known any more.
     fn note_gone(&mut self, state: Tick, of: Of<'_>) -> Option<()> {
-        let Of { rows, schema, player, changes, sight } = of;
+        let Of { rows, schema, player, row_versions, interest } = of;
         self.gone.clear();
-        let removed = changes.removed_since(state)?.filter(|row| match sight {
+        let removed = row_versions.removed_since(state)?.filter(|row| match interest {
             // Those come from there.
             Some(_) if row.owner != player && is_placed(schema, row.key.component) => false,
             _ => schema.component(row.key.component).audience().includes(player, row.owner),
         });
         let is_seen = |key: RowKey| {
             let row = rows.get(key)?;
-            let is_there = sight.is_none_or(|(_, sight)| row.owner == player || sight.may_show(schema, key));
+            let is_there = interest.is_none_or(|(_, interest)| row.owner == player || interest.may_show(schema, key));
             Some(is_there && schema.component(key.component).audience().includes(player, row.owner))
         };
         self.gone.extend(removed.map(|row| row.key).filter(|key| is_seen(*key) != Some(true)));
-        if let Some((view, sight)) = sight {
-            self.gone.extend(sight.gone_since(view, state)?);
+        if let Some((view, interest)) = interest {
+            self.gone.extend(interest.gone_since(view, state)?);
         }
         self.gone.sort_unstable();
         self.gone.dedup();
@@ -139,8 +139,8 @@ impl Of<'_> {
     /// before.
     fn seen(self) -> impl Iterator<Item = (usize, Option<Option<Tick>>)> {
         let all = || self.rows.places_seen_by(self.schema, self.player).map(|at| (at, None));
-        let all = self.sight.is_none().then(all);
-        self.sight.into_iter().flat_map(|(_, sight)| sight.rows()).chain(all.into_iter().flatten())
+        let all = self.interest.is_none().then(all);
+        self.interest.into_iter().flat_map(|(_, interest)| interest.rows()).chain(all.into_iter().flatten())
     }
 }
 

@@ -60,7 +60,7 @@ impl<W: World> Server<W> {
             let (player, view) = (peer.player, peer.view.as_ref());
             let sees = |key: RowKey, owner: PlayerId| {
                 let is_hidden =
-                    |view: &View| is_placed(schema, key.component) && view.hides(key, self.changes.created(key));
+                    |view: &View| is_placed(schema, key.component) && view.hides(key, self.row_versions.created(key));
                 let is_for_them = schema.component(key.component).audience().includes(player, owner);
                 owner == player || is_for_them && !view.is_some_and(is_hidden)
             };

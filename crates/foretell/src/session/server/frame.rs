@@ -20,8 +20,8 @@ pub enum ServerEvent {
     /// The server stood still, and was too far behind: it skipped so many ticks, which are never simulated.
     SkippedTicks(u32),
     /// What has changed for a player needs more datagrams than a snapshot may have: the farthest entities of others are left
-    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent. RelayedInput
-    /// once when it begins.
+    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent. Reported
+    /// once, when it begins.
     SnapshotTooLarge(PlayerId),
     /// A client of an [exact](crate::session::Rules::exact) session was turned away, as the state of all entities does not fit
     /// into the eight datagrams of a snapshot: nobody can join before there are fewer.

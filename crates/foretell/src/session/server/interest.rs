@@ -105,10 +105,10 @@ pub(crate) struct View {
 
 impl View {
     /// Of a client that has seen everything.
-    pub(super) fn of_all(changes: &RowVersions, schema: &Schema, player: PlayerId) -> View {
-        let placed = |stamp: &&RowVersion| stamp.owner != player && is_placed(schema, stamp.key.component);
-        let seen = |stamp: &RowVersion| Seen { key: stamp.key, nth: 0, since: stamp.created };
-        let seen = changes.stamps().iter().filter(placed).map(seen).collect();
+    pub(super) fn of_all(row_versions: &RowVersions, schema: &Schema, player: PlayerId) -> View {
+        let placed = |version: &&RowVersion| version.owner != player && is_placed(schema, version.key.component);
+        let seen = |version: &RowVersion| Seen { key: version.key, nth: 0, since: version.created };
+        let seen = row_versions.versions().iter().filter(placed).map(seen).collect();
         View { seen, left: VecDeque::new(), remembered: Tick::ZERO, told: Tick::ZERO }
     }
 
@@ -124,14 +124,14 @@ impl<I> Peer<I> {
     /// The client is told the state `now`, of which it sees so much.
     pub(super) fn note_seen(
         &mut self,
-        (sight, places): (&InterestQuery, &SpatialIndex),
+        (interest, spatial): (&InterestQuery, &SpatialIndex),
         now: Tick,
         nearest: Option<u16>,
     ) {
         let base = self.sent.baseline();
         let Some(view) = &mut self.view else { return };
-        sight.note_told(view, now, base);
-        if nearest.is_none() && sight.is_everything(places, view, base) {
+        interest.note_told(view, now, base);
+        if nearest.is_none() && interest.is_everything(spatial, view, base) {
             self.view = None;
         }
     }
@@ -186,18 +186,18 @@ impl InterestQuery {
     pub(super) fn look(
         &mut self,
         view: &View,
-        places: &SpatialIndex,
-        (player, holds): (PlayerId, &AuthorityTable),
+        spatial: &SpatialIndex,
+        (player, authority): (PlayerId, &AuthorityTable),
         most: usize,
     ) {
         self.is_limited = true;
-        self.note_own(places, player, holds);
-        self.note_known(view, places);
+        self.note_own(spatial, player, authority);
+        self.note_known(view, spatial);
         let InterestQuery { near, own, known, .. } = self;
         near.clear();
         match &own[..] {
-            [] => near.extend((0..places.all.len()).map(|nth| rank(1.0, nth))),
-            [(_, own), others @ ..] => near.extend(places.all.iter().enumerate().map(|(nth, place)| {
+            [] => near.extend((0..spatial.all.len()).map(|nth| rank(1.0, nth))),
+            [(_, own), others @ ..] => near.extend(spatial.all.iter().enumerate().map(|(nth, place)| {
                 let nearest = others.iter().map(|(_, own)| squared_distance(*own, place.at));
                 rank(nearest.fold(squared_distance(*own, place.at), f64::min), nth)
             })),
@@ -213,15 +213,15 @@ impl InterestQuery {
             near.select_nth_unstable(most);
             near.truncate(most);
         }
-        self.settle(places, player);
+        self.settle(spatial, player);
     }
 
-    fn note_own(&mut self, places: &SpatialIndex, player: PlayerId, holds: &AuthorityTable) {
-        let some = !holds.is_empty();
-        let has = |key: RowKey| some && holds.holder(key.entity).is_some_and(|holder| holder.player == player);
+    fn note_own(&mut self, spatial: &SpatialIndex, player: PlayerId, authority: &AuthorityTable) {
+        let some = !authority.is_empty();
+        let has = |key: RowKey| some && authority.holder(key.entity).is_some_and(|holder| holder.player == player);
         self.own.clear();
         self.held.clear();
-        for (nth, place) in places.all.iter().enumerate() {
+        for (nth, place) in spatial.all.iter().enumerate() {
             let is_own = place.owner == player;
             if is_own || has(place.key) {
                 self.own.push((nth, place.at));
@@ -230,11 +230,11 @@ impl InterestQuery {
         }
     }
 
-    fn note_known(&mut self, view: &View, places: &SpatialIndex) {
+    fn note_known(&mut self, view: &View, spatial: &SpatialIndex) {
         self.known.clear();
         self.vanished.clear();
         for Seen { key, nth, since } in &view.seen {
-            match places.find(*key, *nth) {
+            match spatial.find(*key, *nth) {
                 Some(nth) => self.known.push((nth, *since)),
                 None => self.vanished.push((*key, *since)),
             }
@@ -242,11 +242,11 @@ impl InterestQuery {
     }
 
     /// Makes of what is near, held and known what comes, stays and goes.
-    fn settle(&mut self, places: &SpatialIndex, player: PlayerId) {
+    fn settle(&mut self, spatial: &SpatialIndex, player: PlayerId) {
         let InterestQuery { own, held, near, known, vanished, inside, lost, rows, .. } = self;
         inside.clear();
         inside.extend(near.iter().map(|rank| nth_of(*rank)).chain(held.iter().copied()).map(|nth| {
-            let PlacedRow { row, key, .. } = places.all[nth];
+            let PlacedRow { row, key, .. } = spatial.all[nth];
             Inside { nth, row, key, since: None }
         }));
         inside.sort_unstable_by_key(|inside| inside.nth);
@@ -257,22 +257,22 @@ impl InterestQuery {
             rest = &mut rest[before..];
             match rest.first_mut().filter(|inside| inside.nth == *nth) {
                 Some(inside) => inside.since = Some(*since),
-                None => lost.push((places.all[*nth].key, *since)),
+                None => lost.push((spatial.all[*nth].key, *since)),
             }
         }
         rows.clear();
         rows.extend(inside.iter().map(|inside| (inside.row, Some(inside.since))));
-        let own = own.iter().map(|(nth, _)| &places.all[*nth]).filter(|place| place.owner == player);
+        let own = own.iter().map(|(nth, _)| &spatial.all[*nth]).filter(|place| place.owner == player);
         rows.extend(own.map(|place| (place.row, None)));
         let seen = |alone: &Option<PlayerId>| alone.is_none_or(|alone| alone == player);
-        rows.extend(places.rest.iter().filter(|(_, alone)| seen(alone)).map(|(row, _)| (*row, None)));
+        rows.extend(spatial.rest.iter().filter(|(_, alone)| seen(alone)).map(|(row, _)| (*row, None)));
         rows.sort_unstable_by_key(|(row, _)| *row);
     }
 
     /// Leaves out the farthest of those that have to be told, so that the others take `most` bits.
     pub(super) fn shed(
         &mut self,
-        (places, player): (&SpatialIndex, PlayerId),
+        (spatial, player): (&SpatialIndex, PlayerId),
         most: u64,
         bits_to_tell: impl Fn(RowKey, usize, Option<Tick>) -> u64,
     ) {
@@ -287,7 +287,7 @@ impl InterestQuery {
             bits == 0 || spent <= most
         });
         self.has_shed |= near.len() < before;
-        self.settle(places, player);
+        self.settle(spatial, player);
     }
 
     /// The rows that are seen, ascending; of those that might not be, since when they are, if they were before.
@@ -296,12 +296,12 @@ impl InterestQuery {
     }
 
     /// Whether an entity is somewhere and not in view.
-    pub(super) fn hides(&self, places: &SpatialIndex, key: RowKey) -> bool {
+    pub(super) fn hides(&self, spatial: &SpatialIndex, key: RowKey) -> bool {
         let is_out = |nth| {
             let is_inside = self.inside.binary_search_by_key(&nth, |inside| inside.nth).is_ok();
             !is_inside && self.own.iter().all(|(own, _)| *own != nth)
         };
-        self.is_limited && places.find(key, 0).is_some_and(is_out)
+        self.is_limited && spatial.find(key, 0).is_some_and(is_out)
     }
 
     /// Whether a row of another's is in view, or is in view wherever it is.
@@ -335,8 +335,8 @@ impl InterestQuery {
     }
 
     /// Whether everything is in view, and has been since `base`.
-    pub(super) fn is_everything(&self, places: &SpatialIndex, view: &View, base: Option<Tick>) -> bool {
-        let is_all = self.inside.len() + self.own.len() == places.all.len() + self.held.len();
+    pub(super) fn is_everything(&self, spatial: &SpatialIndex, view: &View, base: Option<Tick>) -> bool {
+        let is_all = self.inside.len() + self.own.len() == spatial.all.len() + self.held.len();
         is_all
             && view.left.is_empty()
             && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)

@@ -110,7 +110,7 @@ pub struct Server<W: World> {
     rule_parts: Vec<u64>,
     code: RowCodec,
     input_widths: Vec<u8>,
-    steady: MonotonicClock,
+    monotonic: MonotonicClock,
     clock: TickClock,
     /// The next tick to step.
     next: Tick,
@@ -121,12 +121,12 @@ pub struct Server<W: World> {
     /// What the world has published.
     published: Rows,
     /// When each row of it has last changed.
-    changes: RowVersions,
+    row_versions: RowVersions,
     /// What of it the snapshot that is being written tells.
-    selection: DeltaSet,
+    delta_set: DeltaSet,
     /// Where its entities are, and which of them are in view of the client that it is written for.
-    places: SpatialIndex,
-    sight: InterestQuery,
+    spatial: SpatialIndex,
+    interest: InterestQuery,
     /// What the last step has said.
     output: StepOutput,
     /// When an entity was last changed outside of a step; not older than what snapshots can name.
@@ -143,7 +143,7 @@ pub struct Server<W: World> {
     /// What that datagram says besides.
     shared: Shared,
     shared_code: AuthorityCodec,
-    holds: AuthorityTable,
+    authority: AuthorityTable,
     exact: Exact,
     /// The head of the snapshot that is being written.
     head: SnapshotHead,
@@ -171,21 +171,21 @@ impl<W: World> Server<W> {
             rule_parts: rules.parts_with::<W::Input>().into_iter().map(|(_, hash)| hash).collect(),
             shared: Shared::with_room(),
             shared_code: AuthorityCodec::new(rules.schema.components(), &code),
-            holds: AuthorityTable::new(&rules.schema, rules.tick_rate),
+            authority: AuthorityTable::new(&rules.schema, rules.tick_rate),
             exact: Exact::new(&rules.schema),
             code,
             input_widths: word_bits(<W::Input as Input>::columns().iter()),
-            steady: MonotonicClock::new(now),
+            monotonic: MonotonicClock::new(now),
             clock: TickClock::new(rules.tick_rate, TickTime::default(), now),
             next: Tick::ZERO,
             epoch,
             admission: Admission::new(epoch),
             peers: Vec::new(),
             published: Rows::new(&rules.schema),
-            changes: RowVersions::new(),
-            selection: DeltaSet::new(),
-            places: SpatialIndex::default(),
-            sight: InterestQuery::default(),
+            row_versions: RowVersions::new(),
+            delta_set: DeltaSet::new(),
+            spatial: SpatialIndex::default(),
+            interest: InterestQuery::default(),
             output: StepOutput::with_room(),
             touched: Vec::new(),
             contacts: Vec::new(),
@@ -212,7 +212,7 @@ impl<W: World> Server<W> {
         self.used = true;
         self.tell_tap(|tap, server| tap.begin_update(server));
         let read = now;
-        let now = self.steady.note(read);
+        let now = self.monotonic.note(read);
         self.frame.begin();
         self.clock.advance(now);
         self.notice_silence(now);
@@ -232,7 +232,7 @@ impl<W: World> Server<W> {
     /// has gone. A loop that sleeps calls [`update`](Server::update) then, or when something has come.
     pub fn next_update(&self) -> Instant {
         let next = self.clock.instant_of(TickTime::start_of(self.next));
-        self.steady.on_callers(next.unwrap_or(self.clock.last()))
+        self.monotonic.on_callers(next.unwrap_or(self.clock.last()))
     }
 
     /// The next tick to step.
@@ -300,7 +300,7 @@ impl<W: World> Server<W> {
 
     /// Remembers of what has changed in the published rows in which state it has.
     fn settle(&mut self) {
-        self.changes.note(&self.published, self.next.next());
+        self.row_versions.note(&self.published, self.next.next());
         self.published.settle();
     }
 

@@ -65,7 +65,7 @@ pub(crate) struct Peer<I> {
     /// From which state on it last did not agree; none once it has agreed for so long that it waits no longer for that.
     pub disagreed: Option<Tick>,
     /// What it has asked for in shared mode.
-    pub asked: AuthorityRequests,
+    pub requests: AuthorityRequests,
     pub stats: PeerStats,
     /// The newest input of the newest datagram.
     newest: Option<Tick>,
@@ -101,7 +101,7 @@ impl<I: Copy + Default> Peer<I> {
             whole_sent: None,
             canonical_waits: 0,
             disagreed: None,
-            asked: AuthorityRequests::new(),
+            requests: AuthorityRequests::new(),
             stats: PeerStats::default(),
             newest: None,
             arrivals: VecDeque::with_capacity(ARRIVALS_MAX),
@@ -118,7 +118,7 @@ impl<I: Copy + Default> Peer<I> {
         self.acknowledged = None;
         self.sent.forget();
         self.buffer.forget_waiting();
-        self.asked.forget();
+        self.requests.forget();
         self.forget_arrivals();
     }
 

@@ -24,7 +24,7 @@ impl<W: World> Server<W> {
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
         self.used = true;
         self.tell_tap(|tap, server| tap.receive(server, now, peer, datagram));
-        let now = self.steady.note(now);
+        let now = self.monotonic.note(now);
         let result = self.read(now, peer, datagram);
         self.malformed += u64::from(result.is_err());
         result

@@ -33,7 +33,7 @@ struct Removed {
 
 /// Of all published rows.
 pub(super) struct RowVersions {
-    stamps: Vec<RowVersion>,
+    versions: Vec<RowVersion>,
     /// Becomes `stamps`.
     following: Vec<RowVersion>,
     /// Ascending by when they were removed.
@@ -45,34 +45,34 @@ pub(super) struct RowVersions {
 impl RowVersions {
     pub(super) fn new() -> RowVersions {
         let removed = VecDeque::with_capacity(REMOVED_MAX);
-        RowVersions { stamps: Vec::new(), following: Vec::new(), removed, remembered: Tick::ZERO }
+        RowVersions { versions: Vec::new(), following: Vec::new(), removed, remembered: Tick::ZERO }
     }
 
     /// In the order of the rows.
-    pub(super) fn stamps(&self) -> &[RowVersion] {
-        &self.stamps
+    pub(super) fn versions(&self) -> &[RowVersion] {
+        &self.versions
     }
 
     /// Takes in what has changed in `rows` since the last time: they are `state` now.
     pub(super) fn note(&mut self, rows: &Rows, state: Tick) {
-        let (mut is_same_set, mut at) = (self.stamps.len() == rows.len(), 0);
+        let (mut is_same_set, mut at) = (self.versions.len() == rows.len(), 0);
         for key in rows.changed() {
             let Some(row) = rows.get(*key) else { continue };
             // Mostly they were changed in their order.
-            if self.stamps.get(at).is_none_or(|stamp| stamp.key != *key) {
+            if self.versions.get(at).is_none_or(|version| version.key != *key) {
                 let Ok(found) = self.find(*key) else {
                     is_same_set = false;
                     continue;
                 };
                 at = found;
             }
-            let stamp = &mut self.stamps[at];
-            if stamp.owner != row.owner {
+            let version = &mut self.versions[at];
+            if version.owner != row.owner {
                 // Who had it may not see it any more.
-                let before = RemovedRow { key: *key, owner: stamp.owner };
-                self.removed.push_back(Removed { row: before, created: stamp.created, at: state });
+                let before = RemovedRow { key: *key, owner: version.owner };
+                self.removed.push_back(Removed { row: before, created: version.created, at: state });
             }
-            (stamp.owner, stamp.changed, stamp.hash) = (row.owner, state, row_hash(row));
+            (version.owner, version.changed, version.hash) = (row.owner, state, row_hash(row));
             at += 1;
         }
         if !is_same_set {
@@ -87,18 +87,18 @@ impl RowVersions {
         if touched.is_empty() {
             return;
         }
-        for stamp in self.stamps.iter_mut().filter(|stamp| touched.binary_search(&stamp.key.entity).is_ok()) {
-            stamp.changed = state;
+        for version in self.versions.iter_mut().filter(|version| touched.binary_search(&version.key.entity).is_ok()) {
+            version.changed = state;
         }
     }
 
     /// The first state that has it; `None` where it is new.
     pub(super) fn created(&self, key: RowKey) -> Option<Tick> {
-        self.find(key).ok().map(|at| self.stamps[at].created)
+        self.find(key).ok().map(|at| self.versions[at].created)
     }
 
     fn find(&self, key: RowKey) -> Result<usize, usize> {
-        self.stamps.binary_search_by_key(&key, |stamp| stamp.key)
+        self.versions.binary_search_by_key(&key, |version| version.key)
     }
 
     /// Rows have come or gone.
@@ -108,18 +108,18 @@ impl RowVersions {
             let row = RemovedRow { key: gone.key, owner: gone.owner };
             Removed { row, created: gone.created, at: state }
         };
-        let mut before = self.stamps.iter().peekable();
+        let mut before = self.versions.iter().peekable();
         for row in rows.iter() {
             let key = row.key();
-            while let Some(gone) = before.next_if(|stamp| stamp.key < key) {
+            while let Some(gone) = before.next_if(|version| version.key < key) {
                 self.removed.push_back(removed(gone));
             }
-            let known = before.next_if(|stamp| stamp.key == key).copied();
+            let known = before.next_if(|version| version.key == key).copied();
             let new = || RowVersion { key, owner: row.owner, created: state, changed: state, hash: row_hash(row) };
             self.following.push(known.unwrap_or_else(new));
         }
         self.removed.extend(before.map(removed));
-        core::mem::swap(&mut self.stamps, &mut self.following);
+        core::mem::swap(&mut self.versions, &mut self.following);
     }
 
     /// What `state` has and has been removed since, or was another player's there; `None` where not all of it is remembered.
@@ -151,54 +151,54 @@ mod tests {
         Rows::new(&plain::schema())
     }
 
-    fn stamps(changes: &RowVersions) -> Vec<(u32, u32, u32)> {
-        let of = |stamp: &RowVersion| (stamp.key.entity.tick().get(), stamp.created.get(), stamp.changed.get());
-        changes.stamps().iter().map(of).collect()
+    fn versions(row_versions: &RowVersions) -> Vec<(u32, u32, u32)> {
+        let of = |version: &RowVersion| (version.key.entity.tick().get(), version.created.get(), version.changed.get());
+        row_versions.versions().iter().map(of).collect()
     }
 
-    fn removed(changes: &RowVersions, since: u32) -> Option<Vec<u32>> {
-        let removed = changes.removed_since(Tick::new(since))?;
+    fn removed(row_versions: &RowVersions, since: u32) -> Option<Vec<u32>> {
+        let removed = row_versions.removed_since(Tick::new(since))?;
         Some(removed.map(|row| row.key.entity.tick().get()).collect())
     }
 
     #[test]
     fn each_row_has_the_state_of_its_last_change_however_the_world_publishes() {
-        let (mut rows, mut changes) = (rows(), RowVersions::new());
+        let (mut rows, mut row_versions) = (rows(), RowVersions::new());
         [5, 1, 3].into_iter().for_each(|nth| set(&mut rows, nth, 7));
-        changes.note(&rows, Tick::new(10));
+        row_versions.note(&rows, Tick::new(10));
         rows.settle();
         set(&mut rows, 3, 8);
         set(&mut rows, 1, 7);
-        changes.note(&rows, Tick::new(11));
-        assert_eq!(stamps(&changes), [(1, 10, 10), (3, 10, 11), (5, 10, 10)]);
+        row_versions.note(&rows, Tick::new(11));
+        assert_eq!(versions(&row_versions), [(1, 10, 10), (3, 10, 11), (5, 10, 10)]);
         // One goes and another comes.
         rows.settle();
         rows.remove(key(1));
         set(&mut rows, 4, 7);
-        changes.note(&rows, Tick::new(12));
-        changes.note_touched(&[entity(2), entity(5)], Tick::new(12));
-        assert_eq!(stamps(&changes), [(3, 10, 11), (4, 12, 12), (5, 10, 12)]);
-        assert_eq!((removed(&changes, 11), removed(&changes, 12)), (Some(vec![1]), Some(vec![])));
+        row_versions.note(&rows, Tick::new(12));
+        row_versions.note_touched(&[entity(2), entity(5)], Tick::new(12));
+        assert_eq!(versions(&row_versions), [(3, 10, 11), (4, 12, 12), (5, 10, 12)]);
+        assert_eq!((removed(&row_versions, 11), removed(&row_versions, 12)), (Some(vec![1]), Some(vec![])));
         // A world that writes everything anew.
         rows.clear();
         [3, 5].into_iter().for_each(|nth| set(&mut rows, nth, 8));
-        changes.note(&rows, Tick::new(13));
-        assert_eq!(stamps(&changes), [(3, 10, 13), (5, 10, 13)]);
-        assert_eq!(removed(&changes, 11), Some(vec![1]), "the other is newer");
-        assert_eq!(removed(&changes, 12), Some(vec![4]));
+        row_versions.note(&rows, Tick::new(13));
+        assert_eq!(versions(&row_versions), [(3, 10, 13), (5, 10, 13)]);
+        assert_eq!(removed(&row_versions, 11), Some(vec![1]), "the other is newer");
+        assert_eq!(removed(&row_versions, 12), Some(vec![4]));
     }
 
     #[test]
     fn of_very_many_removals_the_newest_are_remembered_and_it_is_known_from_when_on() {
-        let (mut rows, mut changes) = (rows(), RowVersions::new());
+        let (mut rows, mut row_versions) = (rows(), RowVersions::new());
         for state in 1..=3000 {
             rows.remove(key(state - 1));
             set(&mut rows, state, 1);
-            changes.note(&rows, Tick::new(state));
+            row_versions.note(&rows, Tick::new(state));
             rows.settle();
         }
         let oldest = 3000 - u32::try_from(REMOVED_MAX).expect("small");
-        assert_eq!(removed(&changes, oldest - 1), None);
-        assert_eq!(removed(&changes, oldest), Some(vec![oldest]), "there was one at a time");
+        assert_eq!(removed(&row_versions, oldest - 1), None);
+        assert_eq!(removed(&row_versions, oldest), Some(vec![oldest]), "there was one at a time");
     }
 }

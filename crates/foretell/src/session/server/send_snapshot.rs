@@ -75,7 +75,7 @@ impl<W: World> Server<W> {
             self.send_what_fits(index, tick, outbox)
         };
         let peer = &mut self.peers[index];
-        let is_crowded = !told || !self.rules.exact && self.sight.has_shed();
+        let is_crowded = !told || !self.rules.exact && self.interest.has_shed();
         if is_crowded && !peer.is_crowded {
             self.frame.events.push(ServerEvent::SnapshotTooLarge(peer.player));
         }
@@ -86,10 +86,10 @@ impl<W: World> Server<W> {
     /// the client has not.
     fn select_exactly(&mut self, index: usize, tick: Tick) {
         if self.head.proof.is_some() {
-            self.selection.choose_all_of(core::iter::empty());
+            self.delta_set.choose_all_of(core::iter::empty());
         } else if self.is_image(tick) {
             let seen = self.published.places_seen_by(&self.rules.schema, self.peers[index].player);
-            self.selection.choose_all_of(seen);
+            self.delta_set.choose_all_of(seen);
         } else {
             self.select(index);
         }
@@ -97,15 +97,15 @@ impl<W: World> Server<W> {
 
     /// Finds out what a client sees of the state, if that is limited, or was.
     fn look(&mut self, index: usize, is_limited: bool) {
-        let Server { peers, published, rules, config, places, sight, holds, changes, .. } = self;
+        let Server { peers, published, rules, config, spatial, interest, authority, row_versions, .. } = self;
         let Peer { view, player, .. } = &mut peers[index];
-        sight.clear();
+        interest.clear();
         if is_limited {
-            view.get_or_insert_with(|| View::of_all(changes, &rules.schema, *player));
+            view.get_or_insert_with(|| View::of_all(row_versions, &rules.schema, *player));
         }
         if let Some(view) = view {
-            places.update(published, &rules.schema, self.next);
-            sight.look(view, places, (*player, holds), config.nearest.map_or(usize::MAX, usize::from));
+            spatial.update(published, &rules.schema, self.next);
+            interest.look(view, spatial, (*player, authority), config.nearest.map_or(usize::MAX, usize::from));
         }
     }
 
@@ -130,41 +130,41 @@ impl<W: World> Server<W> {
             self.look(index, true);
         }
         let base = self.peers[index].sent.baseline();
-        let (code, stamps, player) = (&self.code, self.changes.stamps(), self.peers[index].player);
-        self.sight.shed((&self.places, player), most, |key, row, since| {
-            let is_known = since.is_some_and(|since| Some(since.max(stamps[row].changed)) <= base);
+        let (code, versions, player) = (&self.code, self.row_versions.versions(), self.peers[index].player);
+        self.interest.shed((&self.spatial, player), most, |key, row, since| {
+            let is_known = since.is_some_and(|since| Some(since.max(versions[row].changed)) <= base);
             if is_known { 0 } else { code.bits_max(key.component) }
         });
     }
 
     /// Chooses what of the published rows is told.
     fn select(&mut self, index: usize) {
-        let Server { peers, selection, published: rows, rules, changes, sight, .. } = self;
+        let Server { peers, delta_set, published: rows, rules, row_versions, interest, .. } = self;
         let Peer { player, view, sent, .. } = &peers[index];
-        let sight = view.as_ref().map(|view| (view, &*sight));
-        let of = Of { rows, schema: &rules.schema, player: *player, changes, sight };
-        selection.choose(sent.baseline(), of);
+        let interest = view.as_ref().map(|view| (view, &*interest));
+        let of = Of { rows, schema: &rules.schema, player: *player, row_versions, interest };
+        delta_set.choose(sent.baseline(), of);
     }
 
     /// Says whether it was not too large.
     fn write_snapshot(&mut self, index: usize, (tick, with_news): (Tick, bool), outbox: &mut Outbox) -> bool {
-        let Server { peers, head, code, published, rules, config, line, input_widths, holds, selection, .. } = self;
-        let (sight, places) = (&self.sight, &self.places);
+        let Server { peers, head, code, published, rules, config, line, input_widths, authority, delta_set, .. } = self;
+        let (interest, spatial) = (&self.interest, &self.spatial);
         let of_others = config.relay_inputs;
         let relays = of_others || rules.exact;
         let known = peers[index].acknowledged.unwrap_or(Tick::ZERO);
         let ages = |entity: Entity| Ages::of(entity, tick, (&self.touched, &self.contacts), known);
         let Peer { address, player, mut relay_from, .. } = peers[index];
         let (first, mut bytes, mut is_whole) = (outbox.len(), 0, false);
-        let DeltaSet { baseline, check, told, gone } = &*selection;
+        let DeltaSet { baseline, check, told, gone } = &*delta_set;
         let named = baseline.map(|base| Baseline { back: tick.since(base), check: *check });
         head.baseline = named;
         let mut rows = told.iter().map(|at| published.nth(*at)).peekable();
         let mut gone = gone.iter().peekable();
         let (news_ticks, news) = peers[index].news.told(tick);
         let mut news = news.peekable();
-        let holders = holds.seen_by(&rules.schema, player);
-        let mut holders = holders.filter(|held| !sight.hides(places, held.key)).peekable();
+        let holders = authority.seen_by(&rules.schema, player);
+        let mut holders = holders.filter(|held| !interest.hides(spatial, held.key)).peekable();
         head.news_ticks = news_ticks;
         if !with_news && news.peek().is_some() {
             head.news_ticks = Some(0);
@@ -211,7 +211,7 @@ impl<W: World> Server<W> {
         let peer = &mut peers[index];
         peer.relay_from = relay_from;
         if !is_exact {
-            peer.note_seen((sight, places), self.next, config.nearest);
+            peer.note_seen((interest, spatial), self.next, config.nearest);
         }
         if !is_image {
             peer.sent.note(tick, baselines_max(rules.tick_rate));
@@ -237,7 +237,7 @@ impl<W: World> Server<W> {
         head.arrived = peer.tell_arrivals(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
-        peer.asked.told(peer.acknowledged, &mut head.answers);
+        peer.requests.told(peer.acknowledged, &mut head.answers);
         let known = peer.acknowledged;
         head.canonical.clear();
         let untold = self.exact.canonical.iter().filter(|canonical| Some(**canonical) > known);

@@ -69,7 +69,7 @@ impl TravelBudget {
     /// be (D27).
     pub(super) fn hold_back(&mut self, kind: &ComponentSchema, before: &[u32], row: &mut [u32]) -> Option<Offence> {
         let speed_max = kind.speed_max()?;
-        let (mut offence, mut reaches) = (None, self.0.iter_mut());
+        let (mut offence, mut travel) = (None, self.0.iter_mut());
         for (place, column) in kind.places().filter(|(_, column)| column.writer == Writer::Owner) {
             let words = place..place + column.words();
             let set = |to: [f64; 3], row: &mut [u32]| {
@@ -81,7 +81,7 @@ impl TravelBudget {
             match column.meaning {
                 Meaning::Position => {
                     let from: [f64; 3] = column.lanes(&before[words.clone()]);
-                    let reach = reaches.next().expect("there is one for each");
+                    let reach = travel.next().expect("there is one for each");
                     if let Some((nearer, why)) = reach.take(from, to, speed_max) {
                         // A speed of one position says less than a teleport of another.
                         offence = offence.filter(|known| *known == Offence::Teleport).or(Some(why));

@@ -68,7 +68,7 @@ impl<W: World> Server<W> {
         self.adopt_held(world, tick);
         let output = core::mem::take(&mut self.output);
         let step = Step::new(tick, self.rules.tick_rate, Side::Server, &self.inputs).with_output(output);
-        let step = step.with_players(&self.joined, &self.left).holding(self.holds.entities());
+        let step = step.with_players(&self.joined, &self.left).holding(self.authority.entities());
         let mut step = step.on_canonical(self.exact.is_canonical(tick));
         world.step(&mut step);
         self.output = step.into_output();
@@ -76,7 +76,7 @@ impl<W: World> Server<W> {
         world.publish(&mut self.published);
         self.spread_news(tick);
         self.settle();
-        self.changes.note_touched(&self.output.contacts, self.next.next());
+        self.row_versions.note_touched(&self.output.contacts, self.next.next());
         if self.rules.exact && !(self.joined.is_empty() && self.left.is_empty()) {
             self.note_unforeseen(tick.next());
         }
