@@ -1,6 +1,6 @@
 //! The inputs of other players: what the authority has told of them, and the guess where it has told nothing.
 
-use crate::time::Tick;
+use crate::time::{Tick, TickRing};
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput};
 use alloc::vec::Vec;
 
@@ -22,8 +22,7 @@ pub struct RelayedInput<I> {
 #[derive(Clone, Debug)]
 struct Line<I> {
     player: PlayerId,
-    /// By tick.
-    told: Vec<Option<(Tick, RelayedInput<I>)>>,
+    told: TickRing<RelayedInput<I>>,
     newest: Option<Tick>,
     /// Up to here the last known input is used as it is, and from here on it decays.
     fresh_until: Tick,
@@ -61,8 +60,7 @@ impl<I: Input> Relayed<I> {
         line.fresh_until = line.fresh_until.max(fresh_until);
         for (tick, told) in told {
             if present.since(tick) <= self.horizon && tick.since(present) < AHEAD_TICKS {
-                let slot = tick.get() as usize % line.told.len();
-                line.told[slot] = Some((tick, told));
+                line.told.set(tick, told);
                 line.newest = line.newest.max(Some(tick));
             }
         }
@@ -73,7 +71,7 @@ impl<I: Input> Relayed<I> {
             Ok(at) => Some(at),
             Err(_) if self.lines.len() == PLAYERS_MAX => None,
             Err(at) => {
-                let told = vec![None; self.horizon as usize + 1 + AHEAD_TICKS as usize];
+                let told = TickRing::new(self.horizon as usize + 1 + AHEAD_TICKS as usize);
                 self.lines.insert(at, Line { player, told, newest: None, fresh_until: Tick::ZERO });
                 Some(at)
             }
@@ -97,7 +95,7 @@ impl<I: Input> Relayed<I> {
 
     /// What the authority has told of one input.
     pub(super) fn told(&self, player: PlayerId, tick: Tick) -> Option<RelayedInput<I>> {
-        self.line(player)?.told(tick)
+        self.line(player)?.told.get(tick).copied()
     }
 
     /// The input to simulate a tick with: the one that was told, or a guess; `None` when the player is left where they
@@ -105,7 +103,7 @@ impl<I: Input> Relayed<I> {
     pub(super) fn input(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<I>> {
         let (input, status) = match self.line(player) {
             None => (I::default(), InputStatus::Neutral),
-            Some(line) => match line.told(tick) {
+            Some(line) => match line.told.get(tick) {
                 Some(told) => (told.input?, told.status),
                 None => line.guess(tick, (self.horizon, self.decay_ticks)),
             },
@@ -115,11 +113,6 @@ impl<I: Input> Relayed<I> {
 }
 
 impl<I: Input> Line<I> {
-    fn told(&self, tick: Tick) -> Option<RelayedInput<I>> {
-        let (of, told) = self.told[tick.get() as usize % self.told.len()]?;
-        (of == tick).then_some(told)
-    }
-
     /// The last known input before `tick`, decayed by how long nothing was told. Not by how far the tick is ahead of what is
     /// known: from a round trip of 150 ms on that would correct everybody who walks straight on, with each snapshot.
     fn guess(&self, tick: Tick, (horizon, decay_ticks): (u32, u32)) -> (I, InputStatus) {
@@ -128,7 +121,7 @@ impl<I: Input> Line<I> {
         let Some(newest) = self.newest.filter(|_| overdue < decay_ticks) else { return neutral };
         let from = newest.min(tick);
         let remembered = from.back(horizon).unwrap_or(Tick::ZERO);
-        let last = remembered.until(from.next()).rev().find_map(|tick| self.told(tick)?.input);
+        let last = remembered.until(from.next()).rev().find_map(|tick| self.told.get(tick)?.input);
         let Some(last) = last else { return neutral };
         let decayed = if overdue == 0 { last } else { last.decayed(f64::from(overdue) / f64::from(decay_ticks)) };
         (decayed, InputStatus::Repeated)

@@ -3,7 +3,7 @@
 use super::checkpoints::Checkpoints;
 use super::relayed::Relayed;
 use super::rollback_predictor::RollbackPredictor;
-use crate::time::{Tick, TickRate};
+use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{
     Effect, InputStatus, PlayerId, PlayerInput, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, StepOutput,
     World,
@@ -52,7 +52,7 @@ pub struct Timeline<W: World> {
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     pub(super) switched: Tick,
     /// The own ones, by tick.
-    inputs: Vec<Option<(Tick, PlayerInput<W::Input>)>>,
+    inputs: TickRing<PlayerInput<W::Input>>,
     /// Those of the others.
     pub(super) relayed: Relayed<W::Input>,
     pub(super) oldest: Tick,
@@ -95,7 +95,7 @@ impl<W: World> Timeline<W> {
             budget: u32::MAX,
             predictor: RollbackPredictor::new(checkpoint_every, horizon / 4),
             switched: Tick::ZERO,
-            inputs: (0..INPUTS_KEPT.max(horizon + 1)).map(|_| None).collect(),
+            inputs: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
             relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
             oldest: Tick::ZERO,
             present: Tick::ZERO,
@@ -175,8 +175,7 @@ impl<W: World> Timeline<W> {
 
     /// The own stored input of `tick`; `None` where none was given.
     pub fn input(&self, tick: Tick) -> Option<&PlayerInput<W::Input>> {
-        let entry = self.inputs[tick.get() as usize % self.inputs.len()].as_ref()?;
-        (entry.0 == tick).then_some(&entry.1)
+        self.inputs.get(tick)
     }
 
     /// The newest state that is consistent with everything before it: the present, or how far the re-simulation is.
@@ -186,8 +185,7 @@ impl<W: World> Timeline<W> {
 
     /// Remembers the own input of a tick that has not run.
     pub fn give(&mut self, tick: Tick, input: PlayerInput<W::Input>) {
-        let place = tick.get() as usize % self.inputs.len();
-        self.inputs[place] = Some((tick, input));
+        self.inputs.set(tick, input);
     }
 
     /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the

@@ -7,6 +7,7 @@ mod component;
 mod component_rows;
 mod effect;
 mod entity;
+mod entity_map;
 mod entry;
 mod field;
 mod predicted;
@@ -23,6 +24,7 @@ pub use component::{Audience, Column, ComponentSchema, Meaning, ROW_WORDS_MAX, W
 pub(crate) use effect::StepOutput;
 pub use effect::{Effect, EffectKind};
 pub use entity::{ComponentId, Entity, Owned, PlayerId, RowKey};
+pub(crate) use entity_map::EntityMap;
 pub use entry::{Mut, Ref};
 pub use field::{Field, Input, Part, Scalar, State, Text};
 pub use predicted::Predicted;

@@ -1,20 +1,20 @@
 //! Whose entities a client simulates: one predicate for its own player and for the others that it predicts.
 
-use super::{Entity, Owned, PlayerId};
+use super::{EntityMap, Owned, PlayerId};
 use alloc::vec::Vec;
 
 /// The players whose entities a client simulates ahead of the authority, its own among them, and single entities of
 /// which it is otherwise.
 ///
-/// Invariants: `players` is ascending, each once, and holds `own`; `stepped` likewise, and holds `players`; `singles` is
-/// ascending by entity, each once.
+/// Invariants: `players` is ascending, each once, and holds `own`; `stepped` likewise, and holds `players`.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Predicted {
     own: PlayerId,
     players: Vec<PlayerId>,
     /// `players`, and those of whom a single entity is predicted.
     stepped: Vec<PlayerId>,
-    singles: Vec<(Entity, bool)>,
+    /// Whether each of these is predicted, whosever it is.
+    singles: EntityMap<bool>,
     /// Whether everything is predicted, whosever it is.
     all: bool,
 }
@@ -37,7 +37,7 @@ impl Clone for Predicted {
 impl Predicted {
     /// The client's own player alone.
     pub fn own(player: PlayerId) -> Predicted {
-        Predicted { own: player, players: vec![player], stepped: vec![player], singles: Vec::new(), all: false }
+        Predicted { own: player, players: vec![player], stepped: vec![player], singles: EntityMap::new(), all: false }
     }
 
     /// The client's own player.
@@ -47,12 +47,8 @@ impl Predicted {
 
     /// Whether this entity is predicted.
     pub fn contains(&self, of: Owned) -> bool {
-        if !self.singles.is_empty()
-            && let Ok(at) = self.singles.binary_search_by_key(&of.entity, |(single, _)| *single)
-        {
-            return self.singles[at].1;
-        }
-        self.all || self.contains_player(of.owner)
+        let single = self.singles.get(of.entity).copied();
+        single.unwrap_or_else(|| self.all || self.contains_player(of.owner))
     }
 
     /// Whether the entities of `player` are predicted, those to come too.
@@ -98,10 +94,7 @@ impl Predicted {
 
     /// Predicts this entity, or does not, whatever holds for its player's others.
     pub fn insert_single(&mut self, of: Owned, yes: bool) {
-        match self.singles.binary_search_by_key(&of.entity, |(single, _)| *single) {
-            Ok(at) => self.singles[at].1 = yes,
-            Err(at) => self.singles.insert(at, (of.entity, yes)),
-        }
+        self.singles.insert(of.entity, yes);
         if let (true, Err(at)) = (yes, self.stepped.binary_search(&of.owner)) {
             self.stepped.insert(at, of.owner);
         }
@@ -121,6 +114,7 @@ impl Predicted {
 mod tests {
     use super::*;
     use crate::time::Tick;
+    use crate::world::Entity;
 
     #[test]
     fn the_own_player_is_always_predicted_and_others_as_long_as_they_are_named() {
