@@ -1,6 +1,6 @@
 //! One entity that a client has authority over: from the request to the end.
 
-use super::error_offsets::RowBuffer;
+use super::row_motion::RowBuffer;
 use crate::rollback::INPUTS_KEPT;
 use crate::session::authority::{HeldRow, REST_TICKS, Request};
 use crate::time::Tick;

@@ -5,8 +5,8 @@
 //! shown has come to where the server moved it on.
 
 use super::authority_grant::{AuthorityGrant, Phase};
-use super::error_offsets::RowBuffer;
 use super::frame::{AuthorityChange, ClientEvent};
+use super::row_motion::RowBuffer;
 use super::snapshots::Snapshot;
 use crate::session::authority::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
@@ -188,7 +188,7 @@ impl AuthorityTable {
             }
         }
         for grant in self.grants.iter_mut().filter(|grant| grant.phase == Phase::Held) {
-            let found = snapshot.holders.iter().find(|(entity, _)| *entity == grant.entity);
+            let found = snapshot.lists.holders.iter().find(|(entity, _)| *entity == grant.entity);
             let what = match found.map(|(_, holder)| holder.player) {
                 Some(player) if player == own => continue,
                 Some(player) => AuthorityChange::Lost(player),

@@ -6,7 +6,7 @@ use crate::world::{ComponentSchema, Meaning};
 
 /// What a comparison has found.
 #[derive(Default)]
-pub(crate) struct Compared {
+pub(super) struct Compared {
     pub agreed: u64,
     pub different: u64,
     /// Entities that exist on this side only.

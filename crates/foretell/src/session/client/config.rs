@@ -1,7 +1,6 @@
 //! What a client decides by itself.
 
-use super::Curve;
-use super::pacing::Limits;
+use super::curves::Curve;
 use crate::motion::Correction;
 use crate::time::TickRate;
 use crate::world::Tolerance;
@@ -82,14 +81,14 @@ impl Default for ClientConfig {
 
 impl ClientConfig {
     /// What the clock keeps to at this tick rate.
-    pub(crate) fn limits(&self, rate: TickRate) -> Limits {
+    pub(super) fn limits(&self, rate: TickRate) -> Limits {
         let apart_ms = 1_000_u32.saturating_mul(self.send_interval.max(1)) / u32::from(rate.get());
         let most_ms = self.lead_max_ms.unwrap_or(LEAD_MAX_MS.max(2 * apart_ms.min(LEAD_MAX_APART_MS)));
         Limits { late: share(self.late_inputs_max), most: micros(most_ms) }
     }
 
     /// What the playout cursor keeps to.
-    pub(crate) fn playout_limits(&self) -> Limits {
+    pub(super) fn playout_limits(&self) -> Limits {
         Limits { late: share(self.late_snapshots_max), most: micros(self.playout_wait_max_ms) }
     }
 }
@@ -199,4 +198,13 @@ pub enum Show {
     Newest,
     /// Ahead of the newest state by the fraction of a tick that has passed, along its velocity.
     Ahead,
+}
+
+/// What the clock, or the playout cursor, is to keep to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The share of inputs that may come late.
+    pub late: f64,
+    /// The largest slack, in microseconds.
+    pub most: i64,
 }

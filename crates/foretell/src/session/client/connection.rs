@@ -1,6 +1,6 @@
-//! The datagrams of one session: their numbers, the round trip, and what the server has acknowledged.
+//! The datagrams of one session: their numbers, and the round trip.
 
-use crate::time::{Instant, Tick};
+use crate::time::Instant;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
-pub(crate) struct Connection {
+pub(super) struct Connection {
     /// The server's: another one has started anew.
     pub epoch: u8,
     /// Stands in every datagram of the place.
@@ -38,14 +38,10 @@ pub(crate) struct Connection {
     /// The last round trips, by the low bits of the datagram's number.
     samples: [Duration; SAMPLES_KEPT],
     last_snapshot: Instant,
-    /// The newest input that the server has.
-    pub acknowledged_input: Option<Tick>,
-    /// The newest input that was sent.
-    pub sent_input: Option<Tick>,
 }
 
 impl Connection {
-    pub(crate) fn new((epoch, ticket): (u8, u8), now: Instant) -> Connection {
+    pub(super) fn new(epoch: u8, ticket: u8, now: Instant) -> Connection {
         Connection {
             epoch,
             ticket,
@@ -59,21 +55,19 @@ impl Connection {
             quarter: 0,
             samples: [Duration::MAX; SAMPLES_KEPT],
             last_snapshot: now,
-            acknowledged_input: None,
-            sent_input: None,
         }
     }
 
     /// The server may use this ticket from now on. An offer stays though the present ticket is told again: the hello that
     /// takes it may be under way.
-    pub(crate) fn note_offer(&mut self, ticket: u8) {
+    pub(super) fn note_offer(&mut self, ticket: u8) {
         if self.ticket != ticket {
             self.offered = Some(ticket);
         }
     }
 
     /// Whether a datagram with this ticket is of this place.
-    pub(crate) fn accepts(&mut self, ticket: u8) -> bool {
+    pub(super) fn accepts(&mut self, ticket: u8) -> bool {
         if self.offered == Some(ticket) {
             (self.ticket, self.offered) = (ticket, None);
         }
@@ -81,7 +75,7 @@ impl Connection {
     }
 
     /// The number of a datagram that is sent now.
-    pub(crate) fn next_sequence(&mut self, now: Instant) -> u16 {
+    pub(super) fn next_sequence(&mut self, now: Instant) -> u16 {
         let sequence = self.sequence;
         self.sent[usize::from(sequence) % SENT_KEPT] = now;
         self.sequence = sequence.wrapping_add(1);
@@ -89,13 +83,12 @@ impl Connection {
     }
 
     /// The clock was set back: inputs are sent for ticks that others were sent for.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         self.anew = Some(self.sequence);
-        self.sent_input = None;
     }
 
     /// Whether a server that has heard our datagram `sequence` speaks of ticks as they are now.
-    pub(crate) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
+    pub(super) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
         let Some(anew) = self.anew else { return true };
         let Some(sequence) = sequence else { return false };
         let since = sequence.wrapping_sub(anew).cast_signed();
@@ -106,13 +99,13 @@ impl Connection {
     }
 
     /// When one of the last datagrams was sent.
-    pub(crate) fn sent_at(&self, sequence: u16) -> Option<Instant> {
+    pub(super) fn sent_at(&self, sequence: u16) -> Option<Instant> {
         let age = usize::from(self.sequence.wrapping_sub(sequence));
         (1..=SENT_KEPT).contains(&age).then(|| self.sent[usize::from(sequence) % SENT_KEPT])
     }
 
     /// The server has named one of our datagrams, and how long it held the answer. Whether it has named none as new before.
-    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) -> bool {
+    pub(super) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) -> bool {
         let age = self.sequence.wrapping_sub(sequence);
         let newer = self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0);
         if !newer || age == 0 || usize::from(age) > SENT_KEPT {
@@ -139,33 +132,33 @@ impl Connection {
     }
 
     /// The smoothed round trip; zero until it is measured.
-    pub(crate) fn rtt(&self) -> Duration {
+    pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }
 
     /// The shortest of the last round trips: for some that were measured by a clock that has been set it stays as it is.
-    pub(crate) fn rtt_of_late(&self) -> Duration {
+    pub(super) fn rtt_of_late(&self) -> Duration {
         self.samples.iter().min().copied().filter(|sample| *sample < Duration::MAX).unwrap_or(self.rtt)
     }
 
     /// The shortest round trip of the last second in which there were any; zero until it is measured.
-    pub(crate) fn rtt_min(&self) -> Duration {
+    pub(super) fn rtt_min(&self) -> Duration {
         let of_late = |(quarter, _): &&(u64, Duration)| self.quarter - quarter < QUARTERS_KEPT as u64;
         let shortest = self.shortest.iter().filter(of_late).map(|(_, shortest)| *shortest).min();
         shortest.filter(|shortest| *shortest < Duration::MAX).unwrap_or(self.rtt)
     }
 
-    pub(crate) fn start_with_rtt(&mut self, now: Instant, rtt: Duration) {
+    pub(super) fn start_with_rtt(&mut self, now: Instant, rtt: Duration) {
         self.rtt = rtt;
         self.note_shortest(now, rtt);
     }
 
-    pub(crate) fn note_snapshot(&mut self, now: Instant) {
+    pub(super) fn note_snapshot(&mut self, now: Instant) {
         self.last_snapshot = self.last_snapshot.max(now);
     }
 
     /// When the last snapshot came; the start of the session before the first.
-    pub(crate) fn last_snapshot(&self) -> Instant {
+    pub(super) fn last_snapshot(&self) -> Instant {
         self.last_snapshot
     }
 }

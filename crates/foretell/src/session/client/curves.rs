@@ -1,9 +1,8 @@
 //! By which curve each of the others is shown: one for all, and others for single entities.
 
-use super::{Client, ClientCall};
 use crate::motion::curve::Following;
-use crate::world::{Entity, World};
-use alloc::vec::Vec;
+use crate::world::Entity;
+use crate::world::EntityMap;
 
 /// How an entity that is not predicted is shown between and beyond the states that have come.
 ///
@@ -77,13 +76,12 @@ impl Curve {
 pub(super) struct Curves {
     /// Of those that are not named.
     pub(super) usual: Curve,
-    /// Ascending by entity.
-    named: Vec<(Entity, Curve)>,
+    named: EntityMap<Curve>,
 }
 
 impl Curves {
     pub(super) fn new(usual: Curve) -> Curves {
-        Curves { usual, named: Vec::new() }
+        Curves { usual, named: EntityMap::new() }
     }
 
     /// The curve of an entity.
@@ -91,38 +89,21 @@ impl Curves {
         self.named(entity).unwrap_or(self.usual)
     }
 
-    fn named(&self, entity: Entity) -> Option<Curve> {
-        let at = self.named.binary_search_by_key(&entity, |(entity, _)| *entity).ok()?;
-        Some(self.named[at].1)
+    /// The curve of an entity, where it has one of its own.
+    pub(super) fn named(&self, entity: Entity) -> Option<Curve> {
+        self.named.get(entity).copied()
     }
 
     /// Whether any may be shown ahead of the cursor.
     pub(super) fn any_leads(&self) -> bool {
-        self.usual.leads() || self.named.iter().any(|(_, curve)| curve.leads())
+        self.usual.leads() || self.named.values().iter().any(|curve| curve.leads())
     }
 
     pub(super) fn forget(&mut self, gone: Entity) {
-        self.named.retain(|(entity, _)| *entity != gone);
+        self.named.remove(gone);
     }
 
     pub(super) fn set(&mut self, entity: Entity, curve: Curve) {
-        match self.named.binary_search_by_key(&entity, |(entity, _)| *entity) {
-            Ok(at) => self.named[at].1 = curve,
-            Err(at) => self.named.insert(at, (entity, curve)),
-        }
-    }
-}
-
-impl<W: World> Client<W> {
-    /// Shows an entity by `curve`, whatever [`ClientConfig::curve`](super::ClientConfig::curve) says, from the next update
-    /// on and until it has ended; what is shown goes over smoothly. It counts whenever the entity is not predicted, and may
-    /// be asked for before there is one.
-    pub fn show_with(&mut self, entity: Entity, curve: Curve) {
-        self.call(&ClientCall::ShowWith(entity, curve));
-    }
-
-    /// By which curve an entity is shown when it is not predicted.
-    pub fn shown_with(&self, entity: Entity) -> Curve {
-        self.curves.named(entity).unwrap_or(self.config.curve)
+        self.named.insert(entity, curve);
     }
 }

@@ -4,10 +4,10 @@
 //! Of each effect the events are `Effect (EffectCancelled Effect)? EffectConfirmed` or `Effect EffectCancelled`. It is
 //! told a second time only if the authority has it although a re-simulation did not.
 
-use super::ClientEvent;
-use super::snapshots::Snapshot;
+use super::frame::ClientEvent;
+use super::snapshots::{Snapshot, Snapshots};
 use crate::time::{Tick, TickTime};
-use crate::world::{Effect, Entity};
+use crate::world::{Effect, Entity, Predicted};
 use alloc::vec::Vec;
 
 /// How many effects without an answer are remembered; the newest.
@@ -36,7 +36,7 @@ struct Open {
 
 /// Effects that are not settled between prediction and authority. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct Effects {
+pub(super) struct Effects {
     /// Ascending by name, `len <= OPEN_MAX` after a settlement.
     open: Vec<Open>,
     /// The authority has told all effects of the ticks before.
@@ -44,48 +44,53 @@ pub(crate) struct Effects {
 }
 
 /// By what it is decided what is told now.
-pub(crate) struct Now<P> {
+pub(super) struct Now<'a> {
     /// The next tick to be simulated.
     pub present: Tick,
     /// Where the others are shown.
     pub cursor: Option<TickTime>,
-    /// Whether an entity is predicted.
-    pub predicts: P,
+    pub predicted: &'a Predicted,
+    pub snapshots: &'a Snapshots,
 }
 
-impl<P: Fn(Entity) -> bool> Now<P> {
+impl Now<'_> {
     /// For how many ticks an effect could have been told; `None` when it is still to come.
-    fn late(&self, effect: &Effect, predicted: bool) -> Option<u32> {
+    fn late(&self, effect: &Effect, is_predicted: bool) -> Option<u32> {
         let after = effect.tick.next();
-        if predicted || (self.predicts)(effect.entity) {
+        if is_predicted || self.predicts(effect.entity) {
             (after <= self.present).then(|| self.present.since(after))
         } else {
             self.cursor.filter(|at| TickTime::start_of(after) <= *at).map(|at| at.tick().since(after))
         }
     }
+
+    fn predicts(&self, entity: Entity) -> bool {
+        self.predicted.contains(self.snapshots.owned(entity))
+    }
 }
 
 impl Effects {
-    pub(crate) fn new() -> Effects {
+    pub(super) fn new() -> Effects {
         Effects { open: Vec::with_capacity(4 * super::FEW), known_until: Tick::ZERO }
     }
 
     /// The session begins with the authority's state of `tick`: what happened before is nobody's concern.
-    pub(crate) fn begin(&mut self, tick: Tick) {
+    pub(super) fn begin(&mut self, tick: Tick) {
         self.known_until = tick;
     }
 
     /// The client starts again: what passed unseen, at the cursor or in ticks that are not simulated, is not told any
     /// more.
-    pub(crate) fn skip(&mut self, now: &Now<impl Fn(Entity) -> bool>) {
+    pub(super) fn skip(&mut self, now: &Now<'_>) {
         self.open
             .retain(|open| open.progress != EffectProgress::New || now.late(&open.effect, open.predicted).is_none());
     }
 
     /// Takes in what a complete snapshot tells. Returns of how many ticks it can't tell all.
-    pub(crate) fn note_told(&mut self, snapshot: &Snapshot) -> u32 {
+    pub(super) fn note_told(&mut self, snapshot: &Snapshot) -> u32 {
         let known = self.known_until;
-        for effect in snapshot.news.iter().filter_map(|news| news.effect()).filter(|effect| effect.tick >= known) {
+        for effect in snapshot.lists.news.iter().filter_map(|news| news.effect()).filter(|effect| effect.tick >= known)
+        {
             self.entry(&effect).confirmed = true;
         }
         self.known_until = known.max(snapshot.tick);
@@ -100,7 +105,7 @@ impl Effects {
     }
 
     /// Takes in what the newest simulation of a tick has said.
-    pub(crate) fn note_run(&mut self, tick: Tick, effects: &[Effect]) {
+    pub(super) fn note_run(&mut self, tick: Tick, effects: &[Effect]) {
         let first = self.open.partition_point(|open| open.effect.tick < tick);
         self.open[first..]
             .iter_mut()
@@ -121,7 +126,7 @@ impl Effects {
     }
 
     /// Tells what is to be told, and forgets what is settled. Returns how many were taken back.
-    pub(crate) fn settle(&mut self, now: &Now<impl Fn(Entity) -> bool>, events: &mut Vec<ClientEvent>) -> u64 {
+    pub(super) fn settle(&mut self, now: &Now<'_>, events: &mut Vec<ClientEvent>) -> u64 {
         let known_until = self.known_until;
         let mut cancelled = 0;
         self.open.retain_mut(|open| {

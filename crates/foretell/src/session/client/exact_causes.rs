@@ -1,6 +1,6 @@
 //! What a client of an exact session knows of how its states and the server's come to differ, besides inputs.
 
-use super::Causes;
+use super::causes::Causes;
 use crate::time::Tick;
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ const UNFORESEEN_MAX: usize = 256;
 
 /// What may explain that a state is not the predicted one, where everything is predicted.
 #[derive(Default)]
-pub(crate) struct ExactCauses {
+pub(super) struct ExactCauses {
     /// The last whole state that was compared and was not a canonical one, until there is a canonical one.
     derived: Option<Tick>,
     /// The states that no client can have foreseen; none that is older than the last comparison, and of too many the last told.
@@ -20,7 +20,7 @@ pub(crate) struct ExactCauses {
 
 impl ExactCauses {
     /// The state of `tick` is the predicted one, in every bit.
-    pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
+    pub(super) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.derived = self.derived.filter(|from| !canonical.iter().any(|at| (*from..=tick).contains(at)));
         if self.derived.is_none() {
             self.apart = Causes::default();
@@ -28,12 +28,12 @@ impl ExactCauses {
     }
 
     /// A whole state has been compared, and taken over where it differed.
-    pub(crate) fn note_whole(&mut self, tick: Tick, is_canonical: bool) {
+    pub(super) fn note_whole(&mut self, tick: Tick, is_canonical: bool) {
         self.derived = Some(tick).filter(|_| !is_canonical);
     }
 
     /// State `at` is one that no client can have foreseen; that of `compared` has been compared.
-    pub(crate) fn note_unforeseen(&mut self, at: Tick, compared: Tick) {
+    pub(super) fn note_unforeseen(&mut self, at: Tick, compared: Tick) {
         if at > compared && !self.unforeseen.contains(&at) {
             let surplus = (self.unforeseen.len() + 1).saturating_sub(UNFORESEEN_MAX);
             self.unforeseen.drain(..surplus);
@@ -42,21 +42,21 @@ impl ExactCauses {
     }
 
     /// How much it remembers.
-    pub(crate) fn kept(&self) -> usize {
+    pub(super) fn kept(&self) -> usize {
         self.unforeseen.len()
     }
 
-    pub(crate) fn forget_until(&mut self, tick: Tick) {
+    pub(super) fn forget_until(&mut self, tick: Tick) {
         self.unforeseen.retain(|at| *at > tick);
     }
 
     /// What differs from here on has this cause, until the ends agree again.
-    pub(crate) fn part(&mut self, cause: Causes) {
+    pub(super) fn part(&mut self, cause: Causes) {
         self.apart = cause;
     }
 
     /// Why the state of `tick` may differ, where the one of `since` did not.
-    pub(crate) fn causes(&self, since: Tick, tick: Tick) -> Causes {
+    pub(super) fn causes(&self, since: Tick, tick: Tick) -> Causes {
         let mut causes = self.apart;
         if self.derived.is_some() {
             causes = causes.with(Causes::DERIVED);

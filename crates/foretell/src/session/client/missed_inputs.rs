@@ -11,7 +11,7 @@ const OFF_CLOCK_TICKS_MIN: u32 = 32;
 const NAMED_MAX: usize = NAMED_TICKS_BACK as usize;
 
 /// Own inputs that the server did not have in time, as far as what they explain has not been compared.
-pub(crate) struct MissedInputs {
+pub(super) struct MissedInputs {
     /// Own ticks that the server substituted, ascending; none older than the last comparison, and of too many the newest.
     substituted: VecDeque<Tick>,
     newest_substituted: Option<Tick>,
@@ -21,17 +21,17 @@ pub(crate) struct MissedInputs {
 }
 
 impl MissedInputs {
-    pub(crate) fn new() -> MissedInputs {
+    pub(super) fn new() -> MissedInputs {
         MissedInputs { substituted: VecDeque::with_capacity(64), newest_substituted: None, off_clock: None }
     }
 
-    pub(crate) fn kept(&self) -> usize {
+    pub(super) fn kept(&self) -> usize {
         self.substituted.len()
     }
 
     /// Remembers what the head of the snapshot of `tick` says was substituted. Returns what was not known yet: the
     /// newest tick and how many.
-    pub(crate) fn note_substituted(&mut self, tick: Tick, ranges: &[SubstitutedRange]) -> Option<(Tick, u32)> {
+    pub(super) fn note_substituted(&mut self, tick: Tick, ranges: &[SubstitutedRange]) -> Option<(Tick, u32)> {
         let mut news = 0;
         // From the oldest to the newest.
         for range in ranges.iter().rev() {
@@ -51,14 +51,14 @@ impl MissedInputs {
     }
 
     /// The own clock was set or stood still: inputs from `tick` on may be late. The state of `compared` has been compared.
-    pub(crate) fn note_off_clock(&mut self, tick: Tick, compared: Tick) {
+    pub(super) fn note_off_clock(&mut self, tick: Tick, compared: Tick) {
         // What is not compared yet may follow from the time before.
         let before = self.off_clock.filter(|(_, until)| until.is_none_or(|until| until > compared));
         self.off_clock = Some((before.map_or(tick, |(from, _)| from.min(tick)), None));
     }
 
     /// The input of `tick` came in time. Right after the clock was set this says little: those after it may still be late.
-    pub(crate) fn note_in_time(&mut self, tick: Tick) {
+    pub(super) fn note_in_time(&mut self, tick: Tick) {
         if let Some((from, until @ None)) = &mut self.off_clock
             && tick.since(*from) >= OFF_CLOCK_TICKS_MIN
         {
@@ -72,17 +72,17 @@ impl MissedInputs {
     }
 
     /// Whether it was off at any time of these ticks.
-    pub(crate) fn was_off_clock(&self, window: Range<Tick>) -> bool {
+    pub(super) fn was_off_clock(&self, window: Range<Tick>) -> bool {
         self.off_clock.is_some_and(|(from, until)| from <= window.end && until.is_none_or(|until| until > window.start))
     }
 
     /// Whether any of these ticks were substituted, and any of those while the clock was off.
-    pub(crate) fn in_window(&self, window: &Range<Tick>) -> (bool, bool) {
+    pub(super) fn in_window(&self, window: &Range<Tick>) -> (bool, bool) {
         let mut substituted = self.substituted.iter().filter(|missed| window.contains(missed)).peekable();
         (substituted.peek().is_some(), substituted.any(|missed| self.is_off_clock(*missed)))
     }
 
-    pub(crate) fn forget_before(&mut self, tick: Tick) {
+    pub(super) fn forget_before(&mut self, tick: Tick) {
         while self.substituted.front().is_some_and(|missed| *missed < tick) {
             self.substituted.pop_front();
         }

@@ -5,11 +5,12 @@
 //! steered one has to be shifted for an input to come just in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
 //! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
+use super::config::Limits;
 use super::server_rate::ServerRate;
 use crate::math::f64::ceil;
 use crate::session::lateness::Lateness;
+use crate::time::TickRing;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
-use alloc::vec::Vec;
 
 /// Beyond what the latenesses ask for, in ticks: as much as the dead zone leaves.
 const SPARE_TICKS: f64 = 0.25;
@@ -23,17 +24,19 @@ const NEW_ROUTE_JUMP_TICKS: f64 = 2.0;
 const GAIN: f64 = 0.1;
 const TICKS_KEPT: usize = 1024;
 
-/// What the clock is to keep to.
+/// A datagram of inputs that the server has told of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// The share of inputs that may come late.
-    pub late: f64,
-    /// The largest slack, in microseconds.
-    pub most: i64,
+pub(super) struct Arrived {
+    /// The tick of its newest input.
+    pub newest: Tick,
+    /// How many ticks that had not come before.
+    pub count: u32,
+    /// How long before its deadline it came.
+    pub margin: TickTime,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Pacing {
+pub(super) struct Pacing {
     clock: TickClock,
     /// Where the axis of the server's rate stood at the last update: it is never steered.
     unsteered: TickTime,
@@ -41,7 +44,7 @@ pub(crate) struct Pacing {
     before: TickTime,
     /// By tick: where it stood when the tick might have begun, had the clock been shifted otherwise: at a point
     /// between two updates, spread evenly from tick to tick. It then waits for the second.
-    began: Vec<Option<(Tick, TickTime)>>,
+    began: TickRing<TickTime>,
     /// How far it is to be shifted.
     goal: TickTime,
     /// So much before its tick begins an input is asked for.
@@ -55,12 +58,12 @@ pub(crate) struct Pacing {
 }
 
 impl Pacing {
-    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> Pacing {
+    pub(super) fn new(rate: TickRate, at: TickTime, now: Instant) -> Pacing {
         Pacing {
             clock: TickClock::new(rate, at, now),
             unsteered: at,
             before: at,
-            began: vec![None; TICKS_KEPT],
+            began: TickRing::new(TICKS_KEPT),
             goal: TickTime::default(),
             asked_before: TickTime::default(),
             lateness: Lateness::new(),
@@ -70,7 +73,7 @@ impl Pacing {
     }
 
     /// Follows the caller's clock to `now`, at the speed of the server's and as much faster or slower as it is to be shifted.
-    pub(crate) fn advance(&mut self, now: Instant, server: &ServerRate) {
+    pub(super) fn advance(&mut self, now: Instant, server: &ServerRate) {
         self.before = core::mem::replace(&mut self.unsteered, server.at(now));
         self.clock.advance(now);
         let ahead_by = (self.goal - self.shift()).as_ticks();
@@ -82,60 +85,58 @@ impl Pacing {
         });
     }
 
-    pub(crate) fn at(&self) -> TickTime {
+    pub(super) fn at(&self) -> TickTime {
         self.clock.at()
     }
 
-    pub(crate) fn at_instant(&self, now: Instant) -> TickTime {
+    pub(super) fn at_instant(&self, now: Instant) -> TickTime {
         self.clock.at_instant(now)
     }
 
-    pub(crate) fn speed(&self) -> f64 {
+    pub(super) fn speed(&self) -> f64 {
         self.clock.speed()
     }
 
     /// Whether it is too far ahead and waits for the server.
-    pub(crate) fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         self.clock.speed() <= 0.0
     }
 
-    pub(crate) fn rate(&self) -> TickRate {
+    pub(super) fn rate(&self) -> TickRate {
         self.clock.rate()
     }
 
     /// Remembers that `tick` runs in this update.
-    pub(crate) fn note_tick(&mut self, tick: Tick) {
+    pub(super) fn note_tick(&mut self, tick: Tick) {
         // The golden ratio's multiples fill an interval evenly.
         let part = i64::from(tick.get().wrapping_mul(0x9e37_79b1) >> 16);
         let waited = (self.unsteered - self.before).millionths();
         let began = self.before + TickTime::from_millionths(waited / 65_536 * part);
-        self.began[tick.get() as usize % TICKS_KEPT] = Some((tick, began));
+        self.began.set(tick, began);
     }
 
     /// The clock is to stand at `at` from now on. The ticks up to there are due at once: the next update runs them, or
     /// resyncs when they are too many.
-    pub(crate) fn jump(&mut self, at: TickTime) {
+    pub(super) fn jump(&mut self, at: TickTime) {
         self.clock.jump(at);
         self.goal = self.shift();
     }
 
     /// The same where the two clocks have not gone on alike: what is known of ticks and latenesses is forgotten.
-    pub(crate) fn restart(&mut self, at: TickTime) {
+    pub(super) fn restart(&mut self, at: TickTime) {
         self.jump(at);
         self.lateness.clear();
-        self.began.fill(None);
+        self.began.clear();
     }
 
     /// Whether it has jumped forward since the last call, so that many ticks are due at once.
-    pub(crate) fn take_leap(&mut self) -> bool {
+    pub(super) fn take_leap(&mut self) -> bool {
         core::mem::take(&mut self.leapt)
     }
 
-    /// Takes in that a datagram whose newest input is that of `tick` came so long before its deadline, with `count` ticks
-    /// that had not come before. Returns whether it tells of a new route.
-    pub(crate) fn note(&mut self, now: Instant, (tick, count): (Tick, u32), margin: TickTime, limits: Limits) -> bool {
-        let came = TickTime::start_of(tick) - margin;
-        let is_new_route = self.note_arrival(now, (tick, count), came, limits.most);
+    /// Takes in that a datagram of inputs has come. Returns whether it tells of a new route.
+    pub(super) fn note(&mut self, now: Instant, arrived: Arrived, limits: Limits) -> bool {
+        let is_new_route = self.note_lateness(now, arrived, limits.most);
         if let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) {
             self.asked = (self.ticks(wanted - fastest).as_ticks() + SPARE_TICKS, wanted - fastest <= limits.most);
         }
@@ -143,7 +144,7 @@ impl Pacing {
     }
 
     /// Steers by what has come of late.
-    pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool) {
+    pub(super) fn steer(&mut self, limits: Limits, is_new_route: bool) {
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
             return;
         };
@@ -160,12 +161,13 @@ impl Pacing {
         }
     }
 
-    /// Remembers how late the inputs were that came with a datagram, at the point `came` of the server's clock. Whether
-    /// the route has changed.
-    fn note_arrival(&mut self, now: Instant, (tick, count): (Tick, u32), came: TickTime, most: i64) -> bool {
+    /// Remembers how late the inputs of a datagram were. Whether the route has changed.
+    fn note_lateness(&mut self, now: Instant, arrived: Arrived, most: i64) -> bool {
         let rate = i64::from(self.rate().get());
+        let Arrived { newest, count, margin } = arrived;
+        let came = TickTime::start_of(newest) - margin;
         let Pacing { began, lateness, .. } = self;
-        let value = |back: u32| Some((came - began_in(began, tick.back(back)?)?).millionths() / rate);
+        let value = |back: u32| Some((came - *began.get(newest.back(back)?)?).millionths() / rate);
         let known = (0..count).take_while(|back| value(*back).is_some()).count();
         match u32::try_from(known) {
             Ok(0) | Err(_) => false,
@@ -179,18 +181,18 @@ impl Pacing {
 
     /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks. Not by the newest
     /// snapshot and half a round trip: a queue on the way down would look like a lead.
-    pub(crate) fn slack_ticks(&self) -> Option<f64> {
+    pub(super) fn slack_ticks(&self) -> Option<f64> {
         Some((self.shift() + self.asked_before - self.ticks(self.lateness.fastest()?)).as_ticks())
     }
 
     /// How much slack the latenesses ask for, in ticks, and whether that is within what is allowed.
-    pub(crate) fn asked(&self) -> (f64, bool) {
+    pub(super) fn asked(&self) -> (f64, bool) {
         self.asked
     }
 
     /// Inputs are to be asked for so many ticks before their tick: the clock needs to lead by so much less. Returns how many
     /// ticks the clock has still to gain for that, rounded up.
-    pub(crate) fn delay_inputs(&mut self, ticks: u32) -> u32 {
+    pub(super) fn delay_inputs(&mut self, ticks: u32) -> u32 {
         let before = core::mem::replace(&mut self.asked_before, TickTime::start_of(Tick::new(ticks)));
         self.goal = self.goal + (before - self.asked_before);
         let missing = (self.goal - self.shift()).as_ticks() - DEAD_ZONE_TICKS;
@@ -200,16 +202,11 @@ impl Pacing {
     }
 
     /// Without reports there is nothing to steer by.
-    pub(crate) fn coast(&mut self) {
+    pub(super) fn coast(&mut self) {
         self.goal = self.shift();
     }
 
     fn shift(&self) -> TickTime {
         self.clock.at() - self.unsteered
     }
-}
-
-/// When a tick might have begun; `None` when that is not known any more, or it never ran.
-fn began_in(began: &[Option<(Tick, TickTime)>], tick: Tick) -> Option<TickTime> {
-    began[tick.get() as usize % TICKS_KEPT].filter(|(of, _)| *of == tick).map(|(_, began)| began)
 }

@@ -1,7 +1,7 @@
 //! When other entities are shown: one cursor per connection, behind the newest information by a measured delay; and where
 //! the server is by now, for those that are shown ahead of the cursor.
 
-use super::pacing::Limits;
+use super::config::Limits;
 use super::server_rate::ServerRate;
 use super::snapshots::Snapshot;
 use crate::session::lateness::Lateness;
@@ -17,7 +17,7 @@ const SPARE_TICKS: f64 = 0.25;
 
 /// An instant, and two points of the tick axis at it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Points {
+pub(super) struct Points {
     /// The instant.
     pub now: Instant,
     /// Where the playout cursor stands.
@@ -29,7 +29,7 @@ pub(crate) struct Points {
 
 /// The playout cursor and what it is steered by.
 #[derive(Clone, Debug)]
-pub(crate) struct Playout {
+pub(super) struct Playout {
     rate: TickRate,
     cursor: Option<TickClock>,
     front: Option<TickClock>,
@@ -51,7 +51,7 @@ pub(crate) struct Playout {
 }
 
 impl Playout {
-    pub(crate) fn new(rate: TickRate) -> Playout {
+    pub(super) fn new(rate: TickRate) -> Playout {
         Playout {
             rate,
             cursor: None,
@@ -70,7 +70,7 @@ impl Playout {
     /// Takes in that a snapshot has come, and that those between it and the newest before have not. The delay that
     /// follows is an interval, so that there is mostly one state on each side of the cursor, and what the latenesses ask
     /// for. Returns whether it tells of a new route.
-    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, server: &ServerRate, limits: Limits) -> bool {
+    pub(super) fn note_arrival(&mut self, snapshot: &Snapshot, server: &ServerRate, limits: Limits) -> bool {
         let gap = self.newest.map_or(0, |newest| snapshot.tick.since(newest));
         if self.newest.is_some() && gap == 0 {
             return false;
@@ -98,7 +98,7 @@ impl Playout {
 
     /// Moves cursor and front to `now`, slewing them towards where they should be. `one_way` is how long the fastest
     /// datagram takes from the server.
-    pub(crate) fn advance(&mut self, now: Instant, server: &ServerRate, one_way: Duration) {
+    pub(super) fn advance(&mut self, now: Instant, server: &ServerRate, one_way: Duration) {
         if self.newest.is_none() {
             return;
         }
@@ -112,32 +112,32 @@ impl Playout {
     }
 
     /// Where the cursor stands; `None` before the first snapshot.
-    pub(crate) fn at_instant(&self, now: Instant) -> Option<TickTime> {
+    pub(super) fn at_instant(&self, now: Instant) -> Option<TickTime> {
         self.cursor.as_ref().map(|cursor| cursor.at_instant(now))
     }
 
     /// Where cursor and front stand; `None` before the first snapshot.
-    pub(crate) fn points_at(&self, now: Instant) -> Option<Points> {
+    pub(super) fn points_at(&self, now: Instant) -> Option<Points> {
         Some(Points { now, cursor: self.at_instant(now)?, front: self.front.as_ref()?.at_instant(now) })
     }
 
     /// Where both would stand, if one has jumped in this update.
-    pub(crate) fn leapt_from(&self) -> Option<Points> {
+    pub(super) fn leapt_from(&self) -> Option<Points> {
         self.leapt_from
     }
 
     /// The speed of the cursor; 1 before the first snapshot.
-    pub(crate) fn speed(&self) -> f64 {
+    pub(super) fn speed(&self) -> f64 {
         self.cursor.as_ref().map_or(1.0, TickClock::speed)
     }
 
     /// How far behind the newest possible information the cursor is to be.
-    pub(crate) fn delay_ticks(&self) -> f64 {
+    pub(super) fn delay_ticks(&self) -> f64 {
         self.delay_ticks
     }
 
     /// Ticks between snapshots: the shortest of the last distances, as a lost snapshot makes one longer.
-    pub(crate) fn interval_ticks(&self) -> u32 {
+    pub(super) fn interval_ticks(&self) -> u32 {
         self.gaps.iter().copied().filter(|gap| *gap > 0).min().unwrap_or(1)
     }
 }

@@ -1,19 +1,21 @@
 //! What reconciliation knows: which states were compared, what may explain a difference, and which corrections are
 //! under way.
 
-use super::Causes;
+use super::causes::Causes;
 use super::compared::{Compared, distance_m};
 use super::exact_causes::ExactCauses;
+use super::frame::{Corrected, Landed};
 use super::missed_inputs::MissedInputs;
 use super::snapshots::Snapshot;
+use crate::rollback::Timeline;
 use crate::session::step_events::StepEventKind;
 use crate::time::Tick;
-use crate::world::{Difference, Entity, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, compare_row};
+use crate::world::{Difference, Entity, Owned, PlayerId, Predicted, Rows, Schema, Tolerance, World, compare_row};
 use alloc::vec::Vec;
 
 /// A correction that is found, and shown when its re-simulation has reached the present.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pending {
+pub(super) struct Pending {
     pub entity: Entity,
     pub owner: PlayerId,
     pub since: Tick,
@@ -23,8 +25,32 @@ pub(crate) struct Pending {
     pub misprediction_m: f64,
 }
 
+impl Pending {
+    /// The record of it, when it has been simulated again up to `until`.
+    pub(super) fn landed(self, until: Tick, landed: Landed) -> Corrected {
+        let Pending { entity, owner, since, tick, difference, causes, misprediction_m } = self;
+        let Landed { moved_m: shown_m, teleport } = landed;
+        Corrected { entity, owner, since, tick, until, difference, causes, misprediction_m, shown_m, teleport }
+    }
+}
+
+/// From one state that was compared to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub since: Tick,
+    pub tick: Tick,
+}
+
+/// What the authority's state of a tick is compared with.
+pub(super) struct Comparison<'a> {
+    pub tick: Tick,
+    pub predicted: &'a Rows,
+    pub schema: &'a Schema,
+    pub tolerance: Tolerance,
+}
+
 /// What reconciliation remembers from one comparison to the next.
-pub(crate) struct Reconciler {
+pub(super) struct Reconciler {
     own: PlayerId,
     /// The tick of the last sample that was compared or adopted.
     compared: Tick,
@@ -37,7 +63,7 @@ pub(crate) struct Reconciler {
     /// In which tick an entity of another player touched an entity on the server; none older than the last comparison.
     contacts: Vec<(Entity, Tick)>,
     /// The entities that those of other players touched here before the state that is compared.
-    pub met: Vec<Entity>,
+    met: Vec<Entity>,
     /// In which tick something changed an entity that its prediction does not know; none older than the last comparison.
     known: Vec<(Entity, Tick, Causes)>,
     /// The authority's rows of predicted entities, at the last comparison.
@@ -45,18 +71,18 @@ pub(crate) struct Reconciler {
     /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
     pub misguessed: Vec<PlayerId>,
     /// The entities that have changed hands with the state that is compared, ascending.
-    pub handed: Vec<Entity>,
+    handed: Vec<Entity>,
     /// Corrections whose re-simulation has not reached the present.
-    pub pending: Vec<Pending>,
+    pending: Vec<Pending>,
     /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
     /// pending corrections.
-    pub again: Option<(Tick, Causes)>,
+    again: Option<(Tick, Causes)>,
     /// Where everything is predicted, and anything may follow from anything.
     exact_causes: Option<ExactCauses>,
 }
 
 impl Reconciler {
-    pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
+    pub(super) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
         Reconciler {
             own,
             compared: Tick::ZERO,
@@ -76,28 +102,28 @@ impl Reconciler {
     }
 
     /// How much it remembers.
-    pub(crate) fn kept(&self) -> usize {
+    pub(super) fn kept(&self) -> usize {
         let exact_causes = self.exact_causes.as_ref().map_or(0, ExactCauses::kept);
         self.missed_inputs.kept() + exact_causes + self.known.len() + self.contacts.len() + self.pending.len()
     }
 
     /// Starts at the authority's state of `tick`; of the ticks before `blind_until` not all own inputs are known.
-    pub(crate) fn begin(&mut self, tick: Tick, blind_until: Tick) {
+    pub(super) fn begin(&mut self, tick: Tick, blind_until: Tick) {
         self.blind_until = blind_until;
         self.advance_to(tick);
         self.stayed = Causes::default();
     }
 
-    pub(crate) fn compared(&self) -> Tick {
+    pub(super) fn compared(&self) -> Tick {
         self.compared
     }
 
     /// Remembers what a snapshot tells of its entities: which the server changed outside of steps.
-    pub(crate) fn note_told(&mut self, snapshot: &Snapshot) {
-        for (entity, at) in &snapshot.touched {
+    pub(super) fn note_told(&mut self, snapshot: &Snapshot) {
+        for (entity, at) in &snapshot.lists.touched {
             self.note_cause(*entity, *at, Causes::SERVER_EVENT);
         }
-        for news in &snapshot.news {
+        for news in &snapshot.lists.news {
             match news.what {
                 StepEventKind::Touched => self.note_contact(news.entity, news.tick),
                 StepEventKind::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
@@ -107,10 +133,10 @@ impl Reconciler {
     }
 
     /// Remembers what a snapshot says that was touched by others.
-    pub(crate) fn note_contacts(&mut self, snapshot: &Snapshot, predicted: &Predicted) {
+    pub(super) fn note_contacts(&mut self, snapshot: &Snapshot, predicted: &Predicted) {
         let owner = |entity: Entity| snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
         let is_predicted = |entity: Entity| predicted.contains(Owned { entity, owner: owner(entity) });
-        let of_predicted = snapshot.contacts.iter().filter(|(entity, _)| is_predicted(*entity));
+        let of_predicted = snapshot.lists.contacts.iter().filter(|(entity, _)| is_predicted(*entity));
         of_predicted.for_each(|(entity, at)| self.note_contact(*entity, *at));
     }
 
@@ -121,28 +147,61 @@ impl Reconciler {
     }
 
     /// Remembers why an entity may differ after tick `at`.
-    pub(crate) fn note_cause(&mut self, entity: Entity, at: Tick, cause: Causes) {
+    pub(super) fn note_cause(&mut self, entity: Entity, at: Tick, cause: Causes) {
         if at >= self.compared && !self.known.contains(&(entity, at, cause)) {
             self.known.push((entity, at, cause));
         }
     }
 
-    /// Why the client starts again from a full state, and simulates up to `until`.
-    pub(crate) fn causes_of_resync(&self, until: Tick) -> Causes {
-        if self.missed_inputs.was_off_clock(self.compared..until) {
-            Causes::RESYNC.with(Causes::CLOCK)
-        } else {
-            Causes::RESYNC
+    /// Takes in the authority's state that is to be compared, and what the timeline knows of the ticks since the last one.
+    pub(super) fn take_in<W: World>(&mut self, rows: &Rows, timeline: &Timeline<W>, Span { since, tick }: Span) {
+        self.authority.copy_predicted(rows, timeline.predicted());
+        timeline.misguessed(since, tick, &mut self.misguessed);
+        self.met.clear();
+        timeline.touched(since, tick, &mut self.met);
+    }
+
+    /// These have changed hands with that state; ascending.
+    pub(super) fn note_handed(&mut self, handed: &[Entity]) {
+        self.handed.clear();
+        self.handed.extend_from_slice(handed);
+    }
+
+    /// The authority's state of `tick` is taken over as it is, and simulated on up to `until`: every predicted entity in it
+    /// is corrected.
+    pub(super) fn adopt(&mut self, rows: &Rows, predicted: &Predicted, tick: Tick, until: Tick) {
+        self.authority.copy_predicted(rows, predicted);
+        self.pending.clear();
+        let since = self.compared;
+        let was_off_clock = self.missed_inputs.was_off_clock(since..until);
+        let causes = if was_off_clock { Causes::RESYNC.with(Causes::CLOCK) } else { Causes::RESYNC };
+        for row in self.authority.iter() {
+            let (entity, owner) = (row.entity, row.owner);
+            if self.pending.iter().all(|pending| pending.entity != entity) {
+                let (difference, misprediction_m) = (None, 0.0);
+                self.pending.push(Pending { entity, owner, since, tick, difference, causes, misprediction_m });
+            }
         }
     }
 
+    /// Whether nothing was found since the last landing.
+    pub(super) fn has_nothing_to_land(&self) -> bool {
+        self.pending.is_empty() && self.again.is_none()
+    }
+
+    /// What was found, ascending by entity; it has reached the present.
+    pub(super) fn land(&mut self) -> impl Iterator<Item = Pending> {
+        self.pending.sort_unstable_by_key(|pending| pending.entity);
+        self.pending.drain(..)
+    }
+
     /// Whether a correction of what was just compared has no cause.
-    pub(crate) fn has_unexplained(&self) -> bool {
+    pub(super) fn has_unexplained(&self) -> bool {
         self.pending.iter().any(|pending| pending.tick == self.compared && self.lacks_cause(pending.causes))
     }
 
     /// What was just compared and has no cause has this one.
-    pub(crate) fn blame(&mut self, cause: Causes) {
+    pub(super) fn blame(&mut self, cause: Causes) {
         let mut pending = core::mem::take(&mut self.pending);
         let unexplained = pending.iter_mut().filter(|pending| self.lacks_cause(pending.causes));
         let unexplained = unexplained.filter(|pending| pending.tick == self.compared);
@@ -157,27 +216,39 @@ impl Reconciler {
     }
 
     /// In an exact session: whether anything is known that may explain that the state of `tick` is not the predicted one.
-    pub(crate) fn is_explained(&self, tick: Tick) -> bool {
+    pub(super) fn is_explained(&self, tick: Tick) -> bool {
         self.exact_causes.as_ref().is_none_or(|exact_causes| !self.causes_exactly(exact_causes, tick).is_unexplained())
     }
 
+    /// The own clock was set or stood still: inputs from `tick` on may be late.
+    pub(super) fn note_off_clock(&mut self, tick: Tick) {
+        self.missed_inputs.note_off_clock(tick, self.compared);
+    }
+
+    /// In an exact session: this state is one that no client can have foreseen.
+    pub(super) fn note_unforeseen(&mut self, at: Option<Tick>) {
+        if let (Some(at), Some(exact_causes)) = (at, &mut self.exact_causes) {
+            exact_causes.note_unforeseen(at, self.compared);
+        }
+    }
+
     /// What is known of the ends of an exact session.
-    pub(crate) fn exact_causes(&mut self) -> Option<&mut ExactCauses> {
+    pub(super) fn exact_causes(&mut self) -> Option<&mut ExactCauses> {
         self.exact_causes.as_mut()
     }
 
     /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody.
-    pub(crate) fn cause_in_part(&self) -> Causes {
+    pub(super) fn cause_in_part(&self) -> Causes {
         if self.misguessed.is_empty() { Causes::DERIVED } else { Causes::RELAYED_INPUT }
     }
 
     /// Every predicted row is the authority's by now, also those that differed by less than the tolerance.
-    pub(crate) fn note_rewritten(&mut self) {
+    pub(super) fn note_rewritten(&mut self) {
         self.stayed = Causes::default();
     }
 
     /// Ticks from `tick` on are simulated again, for these reasons.
-    pub(crate) fn note_again(&mut self, tick: Tick, causes: Causes) {
+    pub(super) fn note_again(&mut self, tick: Tick, causes: Causes) {
         self.again = Some(match self.again {
             Some((first, before)) => (first.min(tick), before.with(causes)),
             None => (tick, causes),
@@ -185,7 +256,7 @@ impl Reconciler {
     }
 
     /// What was simulated elsewhere without a sample of its own follows from what has landed with it.
-    pub(crate) fn follow(&mut self, moved: impl Iterator<Item = (Entity, f64)>) {
+    pub(super) fn follow(&mut self, moved: impl Iterator<Item = (Entity, f64)>) {
         let Some((tick, causes)) = self.again.take() else { return };
         let causes = self.pending.iter().fold(causes, |all, pending| all.with(pending.causes));
         let known = self.pending.len();
@@ -206,18 +277,18 @@ impl Reconciler {
     }
 
     /// Everything is predicted, and anything may follow from anything.
-    pub(crate) fn be_exact(&mut self) {
+    pub(super) fn be_exact(&mut self) {
         self.exact_causes = Some(ExactCauses::default());
     }
 
     /// The state of `tick` is the predicted one, in every bit.
-    pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
+    pub(super) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.advance_to(tick);
         self.stayed = Causes::default();
         self.exact_causes.iter_mut().for_each(|exact_causes| exact_causes.agree(tick, canonical));
     }
 
-    pub(crate) fn advance_to(&mut self, tick: Tick) {
+    pub(super) fn advance_to(&mut self, tick: Tick) {
         self.compared = tick;
         self.missed_inputs.forget_before(tick);
         self.contacts.retain(|(_, at)| *at >= tick);
@@ -225,9 +296,10 @@ impl Reconciler {
         self.known.retain(|(_, at, _)| *at >= tick);
     }
 
-    /// Compares every predicted entity of the authority's state of `tick` with its prediction; what differs is pending. Those that
+    /// Compares every predicted entity of the authority's state with its prediction; what differs is pending. Those that
     /// were handed over are predicted on one side only, as nobody could foresee.
-    pub(crate) fn compare(&mut self, tick: Tick, predicted: &Rows, schema: &Schema, tolerance: &Tolerance) -> Compared {
+    pub(super) fn compare(&mut self, comparison: &Comparison<'_>) -> Compared {
+        let Comparison { tick, predicted, schema, tolerance } = comparison;
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
@@ -252,24 +324,14 @@ impl Reconciler {
             if difference.is_none() {
                 found.agreed += 1;
                 if ours != theirs {
-                    stayed = stayed.with(self.causes(row.owned(), tick, true)).with(Causes::TOLERANCE);
+                    stayed = stayed.with(self.causes(row.owned(), *tick, true)).with(Causes::TOLERANCE);
                 }
                 continue;
             }
             *if theirs.is_some() { &mut found.different } else { &mut found.surplus } += 1;
-            let causes = self.causes(row.owned(), tick, !coupled && ours.is_some() && theirs.is_some());
-            let found =
-                Pending { entity, owner: row.owner, since: self.compared, tick, difference, causes, misprediction_m };
-            match pending.iter_mut().find(|known| known.entity == entity) {
-                // Another component of it.
-                Some(known) if known.tick == tick => {
-                    known.causes = known.causes.with(causes);
-                    known.misprediction_m = known.misprediction_m.max(misprediction_m);
-                }
-                // It lands together with what was found before.
-                Some(known) => *known = Pending { since: known.since, causes: known.causes.with(causes), ..found },
-                None => pending.push(found),
-            }
+            let causes = self.causes(row.owned(), *tick, !coupled && ours.is_some() && theirs.is_some());
+            let (owner, since, tick) = (row.owner, self.compared, *tick);
+            add(&mut pending, Pending { entity, owner, since, tick, difference, causes, misprediction_m });
         }
         self.pending = pending;
         self.stayed = stayed;
@@ -336,6 +398,20 @@ impl Reconciler {
     }
 }
 
+/// Adds what was found to what is pending of the same entity.
+fn add(pending: &mut Vec<Pending>, found: Pending) {
+    match pending.iter_mut().find(|known| known.entity == found.entity) {
+        // Another component of it.
+        Some(known) if known.tick == found.tick => {
+            known.causes = known.causes.with(found.causes);
+            known.misprediction_m = known.misprediction_m.max(found.misprediction_m);
+        }
+        // It lands together with what was found before.
+        Some(known) => *known = Pending { since: known.since, causes: known.causes.with(found.causes), ..found },
+        None => pending.push(found),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,7 +435,8 @@ mod tests {
             plain::set(&mut predicted, plain::key(SHIP, entity(tick)), 0);
             plain::set(&mut reconciler.authority, plain::key(SHIP, entity(tick)), 1);
         }
-        reconciler.compare(Tick::new(20), &predicted, &schema, &Tolerance::default());
+        let tolerance = Tolerance::default();
+        reconciler.compare(&Comparison { tick: Tick::new(20), predicted: &predicted, schema: &schema, tolerance });
         reconciler.pending.iter().map(|pending| (pending.entity, pending.causes)).collect()
     }
 

@@ -1,26 +1,34 @@
 //! Where others are shown at one point: the states around the playout cursor, and the newest for whom is shown ahead of it.
 
-use super::error_offsets::{RowBuffer, set_position};
-use super::followers::Followers;
+use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
+use super::row_motion::{RowBuffer, placed_row, set_position};
 use super::sample_window::{Sample, SampleWindow};
 use super::snapshots::{Snapshot, Snapshots};
 use super::view::Source;
-use super::{Curve, Session};
-use crate::motion::curve::Extrapolation;
-use crate::time::{Instant, Tick, TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema, World};
+use crate::time::{Tick, TickRate, TickTime};
+use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema};
 use core::ops::Range;
-
-/// How far those go on that are shown ahead of the cursor: their states are older by the way down and an interval, so
-/// longer than others (D18).
-pub(super) const AHEAD: Extrapolation = Extrapolation::FAR;
 
 /// By which snapshots others are shown: the two up to the cursor and the two after it, and the newest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     pub around: [Option<Tick>; 4],
     pub newest: Tick,
+}
+
+/// A row of another, and its states around the cursor.
+#[derive(Clone, Copy)]
+pub(super) struct RemoteRow<'a> {
+    pub row: Row<'a>,
+    pub samples: SampleWindow<'a>,
+}
+
+/// Rows of a component, one after the other.
+#[derive(Clone)]
+pub(super) struct RowRange {
+    pub component: ComponentId,
+    pub range: Range<usize>,
 }
 
 /// All that is known where others are shown.
@@ -80,25 +88,26 @@ impl<'a> RemoteWindow<'a> {
     }
 
     /// The same, each with its states around the cursor.
-    pub(super) fn windows(&self, predicted: &Predicted) -> impl Iterator<Item = (Row<'a>, SampleWindow<'a>)> {
+    pub(super) fn rows_of_others(&self, predicted: &Predicted) -> impl Iterator<Item = RemoteRow<'a>> {
         let (remote, mut of, mut nexts) = (*self, ComponentId::default(), [0; 4]);
         self.others(predicted).map(move |row| {
             if row.component != of {
                 (of, nexts) = (row.component, [0; 4]);
             }
-            (row, remote.window(row, &mut nexts))
+            remote.at(row, &mut nexts)
         })
     }
 
-    /// The states of a row around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the next
-    /// one is.
-    pub(super) fn window(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> SampleWindow<'a> {
+    /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
+    /// next one is.
+    pub(super) fn at(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> RemoteRow<'a> {
         let sample = |nth: usize| match self.around[nth] {
             Some(before) if nth == 1 => Some((before.tick, row.words)),
             Some(snapshot) => Some((snapshot.tick, snapshot.rows.words_near(row.key(), &mut nexts[nth])?)),
             None => None,
         };
-        SampleWindow { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate }
+        let samples = SampleWindow { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate };
+        RemoteRow { row, samples }
     }
 
     /// Whether all snapshots around the cursor have the same entities of a component.
@@ -107,15 +116,10 @@ impl<'a> RemoteWindow<'a> {
         self.around.iter().flatten().all(|snapshot| snapshot.rows.has_same_entities(component, rows))
     }
 
-    /// Whether these rows of a component rest, of which the snapshots are [aligned](RemoteWindow::is_aligned), and `shown` has them from
-    /// `shown_start` on as they are.
-    pub(super) fn rest(
-        &self,
-        (component, schema): (ComponentId, &ComponentSchema),
-        range: Range<usize>,
-        (shown, shown_start): (&Rows, usize),
-    ) -> bool {
-        let rows = self.rows();
+    /// Whether these rows rest, of whose component the snapshots are [aligned](RemoteWindow::is_aligned), and `shown` has them
+    /// as they are, from `shown_start` on.
+    pub(super) fn rest(&self, of: &RowRange, schema: &ComponentSchema, shown: &Rows, shown_start: usize) -> bool {
+        let (rows, RowRange { component, range }) = (self.rows(), of.clone());
         let others = [0, 2, 3].map(|nth| self.around[nth]);
         rows.has_same_rows(component, range.clone(), shown, shown_start)
             && others
@@ -125,22 +129,52 @@ impl<'a> RemoteWindow<'a> {
             && range.into_iter().all(|nth| schema.says_no_velocity(rows.nth_of(component, nth).words))
     }
 
-    /// A row as its curve shows it, of which the states are known.
+    /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.
     pub(super) fn draw(
         &self,
         component: &ComponentSchema,
-        (row, samples): (Row<'_>, &SampleWindow<'_>),
-        (curve, followers): (Curve, &Followers),
+        remote: &RemoteRow<'_>,
+        drawing: Drawing,
         into: &mut RowBuffer,
     ) -> Option<Source> {
-        if curve.leads() {
-            return self.row(component, row.key(), (curve, followers), into);
+        let RemoteRow { row, samples } = remote;
+        if drawing.curve.leads() {
+            return self.draw_ahead(component, row.key(), drawing, into);
         }
         if samples.rests(component) {
             into[..row.words.len()].copy_from_slice(row.words);
             return Some(samples.source());
         }
-        Some(samples.draw(component, curve, into))
+        Some(samples.draw(component, drawing.curve, into))
+    }
+
+    /// The same of a row that is found by its key.
+    pub(super) fn draw_row(
+        &self,
+        component: &ComponentSchema,
+        key: RowKey,
+        drawing: Drawing,
+        into: &mut RowBuffer,
+    ) -> Option<Source> {
+        let row = self.around[1]?.rows.get(key)?;
+        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| sample(snapshot, key)));
+        let samples = SampleWindow { of, at: self.points.cursor, rate: self.rate };
+        self.draw(component, &RemoteRow { row, samples }, drawing, into)
+    }
+
+    fn draw_ahead(
+        &self,
+        component: &ComponentSchema,
+        key: RowKey,
+        drawing: Drawing,
+        into: &mut RowBuffer,
+    ) -> Option<Source> {
+        let told = self.told(key)?;
+        let source = told.reckon(component, Some(AHEAD), self.age_s(&told), into);
+        if let Some(position) = drawing.follower {
+            set_position(component, position, into);
+        }
+        Some(source)
     }
 
     pub(super) fn has(&self, key: RowKey) -> bool {
@@ -149,46 +183,27 @@ impl<'a> RemoteWindow<'a> {
 
     /// The row of an entity by which it is placed, up to the cursor; any, where it has no place.
     pub(super) fn placed(&self, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
-        placed(&self.around[1]?.rows, entity, schema)
-    }
-
-    /// A row as its curve shows it; `None` where it is not there.
-    pub(super) fn row(
-        &self,
-        kind: &ComponentSchema,
-        key: RowKey,
-        (curve, followers): (Curve, &Followers),
-        into: &mut RowBuffer,
-    ) -> Option<Source> {
-        if curve.leads() {
-            self.has(key).then_some(())?;
-            let samples = self.told(key)?;
-            let source = samples.reckon(kind, Some(AHEAD), self.age_s(&samples), into);
-            if let Some(position) = followers.position(key.entity, self.points.now) {
-                set_position(kind, position, into);
-            }
-            return Some(source);
-        }
-        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| sample(snapshot, key)));
-        of[1]?;
-        let samples = SampleWindow { of, at: self.points.cursor, rate: self.rate };
-        if let (true, Some((_, words))) = (samples.rests(kind), of[1]) {
-            into[..words.len()].copy_from_slice(words);
-            return Some(samples.source());
-        }
-        Some(samples.draw(kind, curve, into))
+        placed_row(&self.around[1]?.rows, entity, schema)
     }
 
     /// The newest state in which a row was told, and the one before it.
-    pub(super) fn told(&self, key: RowKey) -> Option<SampleWindow<'a>> {
+    fn told(&self, key: RowKey) -> Option<SampleWindow<'a>> {
         let until = |snapshot: &&Snapshot| snapshot.tick <= self.newest;
         let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| sample(snapshot, key));
         let (newest, earlier) = (told.next()?, told.next());
         Some(SampleWindow { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
     }
 
+    /// Where an entity was in that state, and how fast.
+    pub(super) fn told_motion(&self, component: &ComponentSchema, key: RowKey) -> Option<ToldMotion> {
+        let told = self.told(key)?;
+        let (position, velocity) = told.motion(component);
+        let (tick, _) = told.of[1]?;
+        Some(ToldMotion { tick, position, velocity, age_s: self.age_s(&told) })
+    }
+
     /// How old the second of these states is on the server by now, in seconds.
-    pub(super) fn age_s(&self, samples: &SampleWindow<'_>) -> f64 {
+    fn age_s(&self, samples: &SampleWindow<'_>) -> f64 {
         let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
         (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
     }
@@ -196,17 +211,4 @@ impl<'a> RemoteWindow<'a> {
 
 fn sample(snapshot: &Snapshot, key: RowKey) -> Option<Sample<'_>> {
     Some((snapshot.tick, snapshot.rows.words(key)?))
-}
-
-/// The row of an entity by which it is placed; any, where it has no place.
-pub(super) fn placed<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
-    let has_place = |row: &Row<'_>| schema.component(row.component).has_pose();
-    rows.of(entity).find(has_place).or_else(|| rows.of(entity).next())
-}
-
-impl<W: World> Session<W> {
-    /// Where others are shown at `now`; `None` where nothing of them is known.
-    pub(super) fn remote_window(&self, now: Instant) -> Option<RemoteWindow<'_>> {
-        RemoteWindow::new(&self.snapshots, self.playout.points_at(now)?, self.pacing.rate())
-    }
 }

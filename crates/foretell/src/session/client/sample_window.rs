@@ -1,7 +1,7 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
-use super::Curve;
-use super::error_offsets::{RowBuffer, blend, write_lanes};
+use super::curves::Curve;
+use super::row_motion::{RowBuffer, blend, write_lanes};
 use super::view::Source;
 use crate::motion::curve::{Extrapolation, dead_reckon, hermite, tangent, turn};
 use crate::motion::vector::{add, scale};

@@ -41,7 +41,7 @@ const ROUTE_MICROS: f64 = 5_000.0;
 
 /// A datagram to the server and one back that names it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exchange {
+pub(super) struct Exchange {
     /// When the client sent it.
     pub sent: Instant,
     /// Where the server's clock stood when it came.
@@ -91,7 +91,7 @@ struct Line {
 
 /// The drift of the two clocks, and the axis without it. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerRate {
+pub(super) struct ServerRate {
     rate: TickRate,
     began: Instant,
     /// Oldest first, `len <= WINDOWS_KEPT`.
@@ -115,7 +115,7 @@ pub(crate) struct ServerRate {
 
 impl ServerRate {
     /// An axis that stands at `at` when the client's clock shows `now`.
-    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerRate {
+    pub(super) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerRate {
         ServerRate {
             rate,
             began: now,
@@ -134,7 +134,7 @@ impl ServerRate {
 
     /// The axis at an instant, before or after the last one that was asked for: as far from any other point of it as the server's
     /// clock goes on meanwhile.
-    pub(crate) fn at(&self, now: Instant) -> TickTime {
+    pub(super) fn at(&self, now: Instant) -> TickTime {
         let (since, at) = self.since;
         let passed = i128::from(now.micros()) - i128::from(since.micros());
         #[expect(clippy::cast_possible_truncation, reason = "at most a tenth of a million")]
@@ -144,17 +144,17 @@ impl ServerRate {
     }
 
     /// How many seconds pass on the server's clock in one of the client's.
-    pub(crate) fn speed(&self) -> f64 {
+    pub(super) fn speed(&self) -> f64 {
         1.0 + self.drift_ppm / 1e6
     }
 
     /// How much the server's clock gains on the client's, in parts per million.
-    pub(crate) fn drift_ppm(&self) -> f64 {
+    pub(super) fn drift_ppm(&self) -> f64 {
         self.drift_ppm
     }
 
     /// Takes in an exchange that ended now.
-    pub(crate) fn note(&mut self, exchange: Exchange) {
+    pub(super) fn note(&mut self, exchange: Exchange) {
         let Exchange { sent, arrived, answered, came } = exchange;
         if self.open.is_some_and(|open| came.since(open.began) >= WINDOW) {
             self.close(came);
@@ -168,7 +168,7 @@ impl ServerRate {
     }
 
     /// The datagrams take another way from now on: how the ways compare is not known any more, but the clocks run as before.
-    pub(crate) fn note_new_route(&mut self) {
+    pub(super) fn note_new_route(&mut self) {
         // A line through few windows claims more than it knows.
         let line = self.line.filter(|_| self.windows.len() >= ROUTE_WINDOWS);
         let known = line.map(|line| (self.drift_ppm, line.accuracy.max(DRIFT_CARRIED_PPM)));
@@ -176,7 +176,7 @@ impl ServerRate {
     }
 
     /// One of the clocks was set, or stood still.
-    pub(crate) fn note_clock_set(&mut self) {
+    pub(super) fn note_clock_set(&mut self) {
         self.begin_anew((self.drift_ppm, DRIFT_EXPECTED_PPM));
     }
 

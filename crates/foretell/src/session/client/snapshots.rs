@@ -4,6 +4,8 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
+use super::compared::Compared;
+use super::outcomes::Outcomes;
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::packet::SnapshotHead;
@@ -11,15 +13,69 @@ use crate::session::row_codec::RowCodec;
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Predicted, RowKey, Rows, Schema};
+use crate::world::{Entity, Owned, Predicted, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
 const KEPT_MIN: usize = 32;
 
+/// A datagram of a snapshot whose head has been read.
+pub(super) struct SnapshotPart<'a> {
+    pub tick: Tick,
+    /// When it came.
+    pub came: Instant,
+    pub head: &'a SnapshotHead,
+    /// What follows the head and the relayed inputs.
+    pub lists: BitReader<'a>,
+}
+
+/// What a snapshot says besides its rows.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// What of its baseline is gone.
+    gone: Vec<RowKey>,
+    /// When the server last changed an entity outside of a step.
+    pub touched: Vec<(Entity, Tick)>,
+    /// When an entity of another player last touched an entity.
+    pub contacts: Vec<(Entity, Tick)>,
+    /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
+    pub news: Vec<StepEvent>,
+    /// Which clients have authority over entities.
+    pub holders: Vec<(Entity, Holder)>,
+}
+
+impl Lists {
+    /// Room from the start for what an ordinary snapshot says.
+    fn with_room() -> Lists {
+        Lists {
+            gone: Vec::with_capacity(super::FEW),
+            news: Vec::with_capacity(4 * super::FEW),
+            holders: Vec::with_capacity(super::FEW),
+            ..Lists::default()
+        }
+    }
+
+    fn clear(&mut self) {
+        self.gone.clear();
+        self.touched.clear();
+        self.contacts.clear();
+        self.news.clear();
+        self.holders.clear();
+    }
+
+    /// Moves what another part says to the end.
+    fn append(&mut self, part: &mut Lists) {
+        self.gone.append(&mut part.gone);
+        self.touched.append(&mut part.touched);
+        self.contacts.append(&mut part.contacts);
+        self.news.append(&mut part.news);
+        self.holders.append(&mut part.holders);
+    }
+}
+
 /// One authoritative state, complete or not yet.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(super) struct Snapshot {
     pub tick: Tick,
     /// Where the server's clock stood when it was sent.
     pub sent: TickTime,
@@ -30,24 +86,17 @@ pub(crate) struct Snapshot {
     pub proof: Option<u32>,
     /// The canonical ticks that it tells of.
     pub canonical: Vec<Tick>,
-    /// When the server last changed an entity outside of a step.
-    pub touched: Vec<(Entity, Tick)>,
-    /// When an entity of another player last touched an entity.
-    pub contacts: Vec<(Entity, Tick)>,
-    /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
-    pub news: Vec<StepEvent>,
+    pub lists: Lists,
+    /// From which tick on it tells all that has happened.
     pub news_from: Tick,
-    /// Which clients have authority over entities.
-    pub holders: Vec<(Entity, Holder)>,
     /// What became of this client's requests.
     pub answers: Vec<Answer>,
     /// How many samples of predicted entities it holds.
-    pub samples: u64,
+    samples: u64,
     /// Whether its samples have their outcome.
-    pub settled: bool,
-    /// What it is told against, and what of that is gone.
+    is_settled: bool,
+    /// What it is told against.
     baseline: Option<Baseline>,
-    gone: Vec<RowKey>,
     /// Which time this is that the state is sent.
     repeat: Option<u8>,
     parts: u8,
@@ -55,49 +104,58 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.parts == u8::MAX >> (7 - self.last_part)
     }
 
+    /// Who has authority over an entity.
+    pub(super) fn holder(&self, entity: Entity) -> Option<Holder> {
+        self.lists.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
+    }
+
+    /// Whether its samples wait for their outcome.
+    fn is_open(&self) -> bool {
+        self.is_complete() && !self.is_settled
+    }
+
     /// Whether the state was sent before.
-    pub(crate) fn is_repeated(&self) -> bool {
+    pub(super) fn is_repeated(&self) -> bool {
         self.repeat.is_some()
     }
 }
 
-/// Half a second of snapshots, longer than any playout delay, or 32 if that is more.
-pub(crate) struct Snapshots {
+/// Half a second of snapshots, longer than any playout delay, or 32 if that is more; and the books of their samples.
+pub(super) struct Snapshots {
     /// How many are kept.
     most: usize,
+    codec: RowCodec,
     /// Ascending by tick, and of one tick in the order of their first parts.
     kept: Vec<Snapshot>,
     spare: Vec<Snapshot>,
     baselines: Baselines,
     /// The newest that was told against a snapshot that is not there: what is named as the newest does not help the server.
     lacking: Option<Tick>,
-    reading: Rows,
-    gone: Vec<RowKey>,
-    touched: Vec<(Entity, Tick)>,
-    contacts: Vec<(Entity, Tick)>,
-    news: Vec<StepEvent>,
-    holders: Vec<(Entity, Holder)>,
+    /// The part that is being read.
+    rows: Rows,
+    lists: Lists,
+    outcomes: Outcomes,
 }
 
 /// What became of a datagram of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stored {
-    /// It completes the snapshot of this tick; so many samples that had no outcome yet were pushed out.
-    Complete(Tick, u64),
-    /// More parts are to come; so many samples were pushed out.
-    Partial(u64),
+pub(super) enum Stored {
+    /// It completes its snapshot.
+    Complete,
+    /// More parts are to come.
+    Partial,
     /// It was there already, or is older than everything that is kept.
     Known,
-    /// It is told against a snapshot that is not there, and was dropped; so many samples were pushed out.
-    Lacking(u64),
+    /// It is told against a snapshot that is not there, and was dropped.
+    Lacking,
 }
 
 impl Snapshots {
-    pub(crate) fn new(schema: &Schema, rate: TickRate) -> Snapshots {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> Snapshots {
         let most = KEPT_MIN.max(usize::from(rate.get()) / 2);
         let empty = |_| Snapshot {
             tick: Tick::ZERO,
@@ -106,50 +164,39 @@ impl Snapshots {
             rows: Rows::new(schema),
             proof: None,
             canonical: Vec::new(),
-            touched: Vec::new(),
-            contacts: Vec::new(),
-            news: Vec::with_capacity(4 * super::FEW),
+            lists: Lists::with_room(),
             news_from: Tick::ZERO,
-            holders: Vec::with_capacity(super::FEW),
             answers: Vec::with_capacity(ANSWERS_MAX),
             samples: 0,
-            settled: false,
+            is_settled: false,
             baseline: None,
-            gone: Vec::with_capacity(super::FEW),
             repeat: None,
             parts: 0,
             last_part: 0,
         };
         Snapshots {
             most,
+            codec: RowCodec::new(schema),
             kept: Vec::with_capacity(most + 1),
             spare: (0..=most).map(empty).collect(),
             baselines: Baselines::new(schema, baselines_max(rate).saturating_sub(most)),
             lacking: None,
-            reading: Rows::new(schema),
-            gone: Vec::with_capacity(super::FEW),
-            touched: Vec::new(),
-            contacts: Vec::new(),
-            news: Vec::with_capacity(4 * super::FEW),
-            holders: Vec::with_capacity(super::FEW),
+            rows: Rows::new(schema),
+            lists: Lists::with_room(),
+            outcomes: Outcomes::default(),
         }
     }
 
     /// Forgets all, and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.spare.append(&mut self.kept);
         self.baselines.clear();
         self.lacking = None;
     }
 
-    /// Takes in the rows of a datagram whose head says that it belongs to `tick`. A malformed one changes nothing.
-    pub(crate) fn store(
-        &mut self,
-        (now, tick): (Instant, Tick),
-        head: &SnapshotHead,
-        reader: BitReader<'_>,
-        (code, predicted): (&RowCodec, &Predicted),
-    ) -> Result<Stored, Malformed> {
+    /// Takes in a datagram. A malformed one changes nothing.
+    pub(super) fn store(&mut self, part: SnapshotPart<'_>, predicted: &Predicted) -> Result<Stored, Malformed> {
+        let SnapshotPart { tick, came, head, lists } = part;
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
         }
@@ -157,7 +204,7 @@ impl Snapshots {
         if head.baseline.is_some() && (base.is_none() || head.proof.is_some()) {
             return Err(Malformed::OutOfRange("baseline"));
         }
-        self.read((tick, base.is_some()), reader, code)?;
+        self.read(tick, base.is_some(), lists)?;
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
         let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
@@ -165,61 +212,62 @@ impl Snapshots {
         }
         if base.is_some_and(|base| self.baseline(base).is_none()) {
             self.lacking = self.lacking.max(Some(tick));
-            return Ok(Stored::Lacking(0));
+            return Ok(Stored::Lacking);
         }
         let is_of_it = |snapshot: &Snapshot| (snapshot.tick, snapshot.repeat) == (tick, head.repeat);
-        let (at, mut pushed_out) = match self.kept[..end].iter().rposition(is_of_it) {
-            Some(at) => (at, 0),
-            None => self.make_room(end, now, tick, head),
-        };
-        let snapshot = &mut self.kept[at];
-        let part = 1 << head.part;
-        let fits = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
-        if snapshot.parts & part != 0 || !fits {
+        let known = self.kept[..end].iter().rposition(is_of_it);
+        let at = known.unwrap_or_else(|| self.make_room(end, came, tick, head));
+        if !self.add_part(at, head) {
             return Ok(Stored::Known);
         }
-        snapshot.parts |= part;
-        if head.last_part == 0 {
-            core::mem::swap(&mut snapshot.rows, &mut self.reading);
-        } else {
-            self.reading.iter().for_each(|row| snapshot.rows.set_words(row));
-        }
-        snapshot.rows.settle();
-        snapshot.gone.append(&mut self.gone);
-        snapshot.touched.append(&mut self.touched);
-        snapshot.contacts.append(&mut self.contacts);
-        snapshot.news.append(&mut self.news);
-        snapshot.holders.append(&mut self.holders);
-        if !snapshot.is_complete() {
-            return Ok(Stored::Partial(pushed_out));
+        if !self.kept[at].is_complete() {
+            return Ok(Stored::Partial);
         }
         if !self.fill_up(at, base) {
             self.drop_at(at);
             self.lacking = self.lacking.max(Some(tick));
-            return Ok(Stored::Lacking(pushed_out));
+            return Ok(Stored::Lacking);
         }
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
-        pushed_out += self.drop_others(tick, head.repeat);
-        Ok(Stored::Complete(tick, pushed_out))
+        self.outcomes.received += snapshot.samples;
+        self.drop_others(tick, head.repeat);
+        Ok(Stored::Complete)
     }
 
-    /// Of the state of `tick` the snapshot of one sending is complete: the others go. Returns how many samples without an
-    /// outcome are lost.
-    fn drop_others(&mut self, tick: Tick, repeat: Option<u8>) -> u64 {
-        let mut lost = 0;
-        while let Some(at) = self.kept.iter().position(|other| other.tick == tick && other.repeat != repeat) {
-            lost += self.drop_at(at);
+    /// Adds what was read to a snapshot; says whether it did, which it does not to what is there already.
+    fn add_part(&mut self, at: usize, head: &SnapshotHead) -> bool {
+        let snapshot = &mut self.kept[at];
+        let part = 1 << head.part;
+        let fits = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
+        if snapshot.parts & part != 0 || !fits {
+            return false;
         }
-        lost
+        snapshot.parts |= part;
+        if head.last_part == 0 {
+            core::mem::swap(&mut snapshot.rows, &mut self.rows);
+        } else {
+            self.rows.iter().for_each(|row| snapshot.rows.set_words(row));
+        }
+        snapshot.rows.settle();
+        snapshot.lists.append(&mut self.lists);
+        true
     }
 
-    /// Returns how many of its samples had no outcome.
-    fn drop_at(&mut self, at: usize) -> u64 {
+    /// Of the state of `tick` the snapshot of one sending is complete: the others go.
+    fn drop_others(&mut self, tick: Tick, repeat: Option<u8>) {
+        while let Some(at) = self.kept.iter().position(|other| other.tick == tick && other.repeat != repeat) {
+            self.drop_at(at);
+        }
+    }
+
+    /// Samples of it that had no outcome will not be compared any more.
+    fn drop_at(&mut self, at: usize) {
         let dropped = self.kept.remove(at);
-        let lost = if dropped.settled || !dropped.is_complete() { 0 } else { dropped.samples };
+        if dropped.is_open() {
+            self.outcomes.superseded += dropped.samples;
+        }
         self.spare.push(dropped);
-        lost
     }
 
     /// The rows of the complete snapshot of `tick`.
@@ -233,42 +281,35 @@ impl Snapshots {
             self.lacking = None;
             return true;
         };
-        let mut merged = core::mem::take(&mut self.reading);
-        self.kept[at].gone.sort_unstable();
+        let mut merged = core::mem::take(&mut self.rows);
+        self.kept[at].lists.gone.sort_unstable();
         let snapshot = &self.kept[at];
         let before = self.baseline(base);
         let is_right = before.is_some_and(|before| {
-            merged.merge(before, &snapshot.gone, &snapshot.rows);
+            merged.merge(before, &snapshot.lists.gone, &snapshot.rows);
             check_of(&merged) == check
         });
         if is_right {
             core::mem::swap(&mut self.kept[at].rows, &mut merged);
             self.baselines.note_named(base);
         }
-        self.reading = merged;
+        self.rows = merged;
         is_right
     }
 
     /// Reads the lists of a datagram.
-    fn read(
-        &mut self,
-        (tick, is_against): (Tick, bool),
-        mut reader: BitReader<'_>,
-        code: &RowCodec,
-    ) -> Result<(), Malformed> {
-        self.gone.clear();
+    fn read(&mut self, tick: Tick, is_against: bool, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let Snapshots { codec, rows, lists, .. } = self;
+        rows.clear();
+        lists.clear();
         while is_against && reader.take(1)? == 1 {
-            self.gone.push(code.read_key(&mut reader)?);
+            lists.gone.push(codec.read_key(&mut reader)?);
         }
-        self.reading.clear();
-        self.touched.clear();
-        self.contacts.clear();
         while reader.take(1)? == 1 {
-            let (RowKey { entity, .. }, ages) = code.read(&mut reader, &mut self.reading)?;
-            self.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
-            self.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+            let (RowKey { entity, .. }, ages) = codec.read(&mut reader, rows)?;
+            lists.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
+            lists.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
         }
-        self.news.clear();
         for nth in 0.. {
             if reader.take(1)? == 0 {
                 break;
@@ -276,23 +317,19 @@ impl Snapshots {
             if nth == STEP_EVENTS_MAX {
                 return Err(Malformed::OutOfRange("count of news"));
             }
-            self.news.extend(StepEvent::read(&mut reader, tick)?);
+            lists.news.extend(StepEvent::read(&mut reader, tick)?);
         }
-        self.holders.clear();
         while reader.take(1)? == 1 {
-            self.holders.push(read_holder(&mut reader)?);
+            lists.holders.push(read_holder(&mut reader)?);
         }
         reader.finish()
     }
 
-    fn make_room(&mut self, at: usize, now: Instant, tick: Tick, head: &SnapshotHead) -> (usize, u64) {
+    /// Returns where the new one is.
+    fn make_room(&mut self, at: usize, now: Instant, tick: Tick, head: &SnapshotHead) -> usize {
         let mut snapshot = self.spare.pop().expect("one more is made than is kept");
         snapshot.rows.clear();
-        snapshot.touched.clear();
-        snapshot.contacts.clear();
-        snapshot.news.clear();
-        snapshot.holders.clear();
-        snapshot.gone.clear();
+        snapshot.lists.clear();
         snapshot.baseline = head.baseline;
         snapshot.answers.clone_from(&head.answers);
         snapshot.proof = head.proof;
@@ -301,18 +338,19 @@ impl Snapshots {
         snapshot.canonical.extend(canonical);
         snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (snapshot.tick, snapshot.came, snapshot.repeat, snapshot.last_part) = (tick, now, head.repeat, head.last_part);
-        (snapshot.parts, snapshot.samples, snapshot.settled) = (0, 0, false);
+        (snapshot.parts, snapshot.samples, snapshot.is_settled) = (0, 0, false);
         snapshot.sent = head.sent(tick);
         self.kept.insert(at, snapshot);
         if self.kept.len() <= self.most {
-            return (at, 0);
+            return at;
         }
         let oldest = self.oldest();
         let dropped = &mut self.kept[oldest];
         if dropped.is_complete() && dropped.proof.is_none() {
             self.baselines.keep(dropped.tick, &mut dropped.rows);
         }
-        (at - usize::from(oldest < at), self.drop_at(oldest))
+        self.drop_at(oldest);
+        at - usize::from(oldest < at)
     }
 
     /// The place of the one to go where there are too many: the oldest state, but one that is sent again, whatever its tick, stays
@@ -324,47 +362,105 @@ impl Snapshots {
         (0..self.kept.len()).min_by_key(|at| self.kept[*at].came).unwrap_or(0)
     }
 
-    /// Other entities are predicted from now on. Returns how many samples wait for their outcome more than before, or
-    /// fewer.
-    pub(crate) fn recount(&mut self, predicted: &Predicted) -> i64 {
-        let recounted = self.open().map(|snapshot| {
-            let samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
-            let before = core::mem::replace(&mut snapshot.samples, samples);
-            snapshot.samples.cast_signed() - before.cast_signed()
-        });
-        recounted.sum()
+    /// Other entities are predicted from now on: other samples wait for their outcome.
+    pub(super) fn recount(&mut self, predicted: &Predicted) {
+        let Snapshots { kept, outcomes, .. } = self;
+        for snapshot in kept.iter_mut().filter(|snapshot| snapshot.is_open() && snapshot.proof.is_none()) {
+            let samples = snapshot.rows.count_predicted(predicted);
+            outcomes.received = outcomes.received + samples - snapshot.samples;
+            snapshot.samples = samples;
+        }
     }
 
     /// The complete ones whose rows are known, ascending by tick.
-    pub(crate) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+    pub(super) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
         self.kept.iter().filter(|snapshot| snapshot.is_complete() && snapshot.proof.is_none())
     }
 
     /// The one of `tick` that has just been completed, whether its rows are known or not.
-    pub(crate) fn completed(&self, tick: Tick) -> Option<&Snapshot> {
+    pub(super) fn completed(&self, tick: Tick) -> Option<&Snapshot> {
         self.kept.iter().find(|snapshot| snapshot.tick == tick && snapshot.is_complete())
     }
 
-    /// The complete ones without an outcome, ascending by tick.
-    pub(crate) fn open(&mut self) -> impl DoubleEndedIterator<Item = &mut Snapshot> {
-        self.kept.iter_mut().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
+    /// The complete ones without an outcome, ascending by tick, whether their rows are known or not.
+    pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.kept.iter().filter(|snapshot| snapshot.is_open())
     }
 
-    /// Those without an outcome, whether their rows are known or not.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Snapshot> {
-        self.kept.iter().filter(|snapshot| snapshot.is_complete() && !snapshot.settled)
+    /// What has become of all samples so far.
+    pub(super) fn outcomes(&self) -> Outcomes {
+        Outcomes { waiting: self.open().map(|snapshot| snapshot.samples).sum(), ..self.outcomes }
     }
 
-    pub(crate) fn newest(&self) -> Option<&Snapshot> {
+    /// A session begins at the newest of these: none of them is compared. What waited in the session before is superseded by
+    /// that state.
+    pub(super) fn begin(&mut self, former: Outcomes) {
+        self.settle(|_| true, |_, _| ());
+        self.outcomes = Outcomes { resync: former.resync + former.waiting, waiting: 0, ..former };
+    }
+
+    /// Samples of states before `until` are not compared any more.
+    pub(super) fn supersede(&mut self, until: Tick) {
+        self.settle(|snapshot| snapshot.tick < until, |outcomes, samples| outcomes.superseded += samples);
+    }
+
+    /// The same of those of which the digest alone is known.
+    pub(super) fn supersede_proofs(&mut self, until: Tick) {
+        let is_past = |snapshot: &Snapshot| snapshot.proof.is_some() && snapshot.tick < until;
+        self.settle(is_past, |outcomes, samples| outcomes.superseded += samples);
+    }
+
+    /// The state of `tick` was compared with its prediction.
+    pub(super) fn settle_compared(&mut self, tick: Tick, found: &Compared) {
+        self.settle(|snapshot| snapshot.tick == tick, |_, _| ());
+        self.outcomes.agreed += found.agreed;
+        self.outcomes.corrected += found.different;
+        self.outcomes.received -= found.handed;
+    }
+
+    /// The state of `tick` was taken over as it is.
+    pub(super) fn settle_adopted(&mut self, tick: Tick) {
+        self.supersede(tick);
+        self.settle(|snapshot| snapshot.tick == tick, |outcomes, samples| outcomes.resync += samples);
+    }
+
+    /// The digest of the state of `tick` is that of these predicted rows, so that they are the authority's.
+    pub(super) fn settle_proved(&mut self, tick: Tick, predicted: &Rows) {
+        self.settle(|snapshot| snapshot.tick == tick, |outcomes, samples| outcomes.agreed += samples);
+        for snapshot in self.kept.iter_mut().filter(|snapshot| snapshot.tick == tick && snapshot.is_complete()) {
+            snapshot.proof = None;
+            snapshot.rows.copy_rows(predicted);
+        }
+    }
+
+    /// The digest of the state of `tick` is another, and the state was asked for.
+    pub(super) fn settle_asked(&mut self, tick: Tick) {
+        self.settle(|snapshot| snapshot.tick == tick, |outcomes, samples| outcomes.asked += samples);
+    }
+
+    fn settle(&mut self, which: impl Fn(&Snapshot) -> bool, book: impl Fn(&mut Outcomes, u64)) {
+        for snapshot in self.kept.iter_mut().filter(|snapshot| snapshot.is_open() && which(snapshot)) {
+            snapshot.is_settled = true;
+            book(&mut self.outcomes, snapshot.samples);
+        }
+    }
+
+    pub(super) fn newest(&self) -> Option<&Snapshot> {
         self.complete().next_back()
     }
 
     /// What the server is told to be the newest: nothing, where that is not what it takes it for.
-    pub(crate) fn acknowledged(&self) -> Option<Tick> {
+    pub(super) fn acknowledged(&self) -> Option<Tick> {
         self.newest().map(|snapshot| snapshot.tick).filter(|newest| self.lacking < Some(*newest))
     }
 
-    pub(crate) fn get(&self, tick: Tick) -> Option<&Snapshot> {
+    /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.
+    pub(super) fn owned(&self, entity: Entity) -> Owned {
+        let owner = self.newest().and_then(|newest| newest.rows.owner(entity));
+        Owned { entity, owner: owner.unwrap_or(entity.spawned_for()) }
+    }
+
+    pub(super) fn get(&self, tick: Tick) -> Option<&Snapshot> {
         self.complete().find(|snapshot| snapshot.tick == tick)
     }
 }

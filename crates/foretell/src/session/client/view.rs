@@ -1,10 +1,8 @@
-//! What a player sees: every entity at the shown instant, with where it comes from.
+//! What a player sees of an entity at the shown instant, and where it comes from.
 
-use super::error_offsets::{RowBuffer, STANDING, apply, pose_of, velocity_of};
-use super::{Client, ClientConfig, Phase, Session};
+use super::row_motion::{pose_of, velocity_of};
 use crate::motion::{Pose, VisualOffset};
-use crate::time::Instant;
-use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, Rows, Schema, State, World};
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Rows, Schema, State};
 use core::time::Duration;
 
 /// Where a shown pose comes from.
@@ -38,16 +36,24 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// As a row is shown: `row` are its words at the shown instant.
-    fn of(
-        shown: Row<'_>,
-        (source, offset): (Source, VisualOffset),
-        schema: &'a Schema,
-        row: &'a [u32],
-        rows: &'a Rows,
-    ) -> View<'a> {
-        let Row { component, entity, owner, .. } = shown;
-        View { entity, owner, source, offset, schema, component, row, rows }
+    /// Of a row of a state, at rest where it is: to be moved on with [`shown`](View::shown).
+    pub(super) fn of(row: Row<'a>, rows: &'a Rows, schema: &'a Schema) -> View<'a> {
+        let Row { component, entity, owner, words } = row;
+        View {
+            entity,
+            owner,
+            source: Source::Predicted,
+            offset: VisualOffset::NONE,
+            schema,
+            component,
+            row: words,
+            rows,
+        }
+    }
+
+    /// The same as it is shown: with these words, which come from there and have that offset in them.
+    pub(super) fn shown(self, words: &'a [u32], source: Source, offset: VisualOffset) -> View<'a> {
+        View { row: words, source, offset, ..self }
     }
 
     /// Its state at the shown instant, with the position and rotation that are to be shown; `None` where it is of another
@@ -83,53 +89,5 @@ impl<'a> View<'a> {
     /// The description of its first component.
     pub fn component(&self) -> &ComponentSchema {
         self.schema.component(self.component)
-    }
-}
-
-impl<W: World> Client<W> {
-    /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending. Reads only; call it
-    /// after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as
-    /// withdrawn or despawned.
-    pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
-        let Phase::Playing(session) = &self.phase else { return };
-        let now = self.clock.at(now);
-        let at = session.pacing.at_instant(now);
-        let Some(newest) = session.timeline.rows(session.timeline.present()) else { return };
-        let mut row = [0; ROW_WORDS_MAX];
-        let schema = &self.rules.schema;
-        for shown in newest.iter().filter(|row| schema.is_first(row.component)) {
-            let component = schema.component(shown.component);
-            let when = ((now, at), &self.config);
-            let offset = session.offsets.show(&session.timeline, (component, shown), when, &mut row);
-            let row = &row[..shown.words.len()];
-            draw(&View::of(shown, (Source::Predicted, offset), schema, row, newest));
-        }
-        session.present_others(now, (&self.rules.schema, &self.config), &mut row, &mut draw);
-    }
-}
-
-impl<W: World> Session<W> {
-    fn present_others(
-        &self,
-        now: Instant,
-        (schema, config): (&Schema, &ClientConfig),
-        row: &mut RowBuffer,
-        draw: &mut impl FnMut(&View<'_>),
-    ) {
-        let Some(remote) = self.remote_window(now) else { return };
-        let mut next = 0;
-        let others = remote.windows(self.timeline.predicted()).filter(|(row, _)| schema.is_first(row.component));
-        for (shown, samples) in others.filter(|(row, _)| self.lifecycles.is_shown(row.entity, &mut next)) {
-            let (entity, component) = (shown.entity, schema.component(shown.component));
-            let how = (self.curves.of(entity), &self.followers);
-            let Some(mut source) = remote.draw(component, (shown, &samples), how, row) else { continue };
-            if self.authority.put_shown(component, shown.key(), row) {
-                source = Source::Held;
-            }
-            let offset = self.offsets.at(entity, now, STANDING, config);
-            apply(offset, component, row);
-            let row = &row[..shown.words.len()];
-            draw(&View::of(shown, (source, offset), schema, row, remote.rows()));
-        }
     }
 }

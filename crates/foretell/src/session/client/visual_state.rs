@@ -1,74 +1,133 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
 use super::authority_table::AuthorityTable;
+use super::config::{ClientConfig, Show};
 use super::curves::Curves;
-use super::error_offsets::{RowBuffer, pose_of, shown_row, velocity_of};
-use super::followers::Followers;
-use super::remote_window::{RemoteWindow, placed};
-use super::{ClientConfig, Session};
+use super::followers::{Drawing, Followers};
+use super::remote_window::RemoteWindow;
+use super::row_motion::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
+use super::setup::Moment;
+use super::snapshots::Snapshots;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::time::{Instant, TickTime};
-use crate::world::{Entity, ROW_WORDS_MAX, Row, Schema, World};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World};
+
+/// What is shown is made of this.
+pub(super) struct Sources<'a, W: World> {
+    pub now: Instant,
+    /// Where the client's clock stands.
+    pub at: TickTime,
+    pub timeline: &'a Timeline<W>,
+    pub snapshots: &'a Snapshots,
+    pub authority: &'a AuthorityTable,
+    pub schema: &'a Schema,
+    pub config: &'a ClientConfig,
+}
+
+impl<'a, W: World> Sources<'a, W> {
+    pub(super) fn new(
+        moment: Moment<'a>,
+        timeline: &'a Timeline<W>,
+        snapshots: &'a Snapshots,
+        authority: &'a AuthorityTable,
+    ) -> Sources<'a, W> {
+        let Moment { now, at, setup } = moment;
+        Sources { now, at, timeline, snapshots, authority, schema: &setup.rules.schema, config: &setup.config }
+    }
+}
+
+/// Where an entity is, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Motion {
+    pub pose: Pose,
+    /// m/s.
+    pub velocity: [f64; 3],
+    pub is_predicted: bool,
+}
+
+/// A row that its holder writes, as it is shown.
+pub(super) struct HeldShown {
+    pub component: ComponentId,
+    pub words: RowBuffer,
+}
 
 /// Everything that is shown at one instant.
 pub(super) struct VisualState<'a, W: World> {
-    pub(super) timeline: &'a Timeline<W>,
-    pub(super) schema: &'a Schema,
-    pub(super) now: Instant,
-    /// Where the client's clock stands.
-    pub(super) at: TickTime,
-    pub(super) config: &'a ClientConfig,
-    remote: Option<RemoteWindow<'a>>,
-    curves: &'a Curves,
-    followers: &'a Followers,
-    authority: &'a AuthorityTable,
+    pub sources: &'a Sources<'a, W>,
+    pub remote: Option<RemoteWindow<'a>>,
+    pub curves: &'a Curves,
+    pub followers: &'a Followers,
 }
 
 impl<'a, W: World> VisualState<'a, W> {
     /// The rows of other entities that are shown, and not predicted.
     pub(super) fn others(&self) -> impl Iterator<Item = Row<'a>> {
-        let predicted = self.timeline.predicted();
+        let predicted = self.sources.timeline.predicted();
         self.remote.iter().flat_map(|remote| remote.others(predicted))
     }
 
-    /// The pose of an entity and its velocity; `None` where it is not shown.
-    pub(super) fn pose(&self, entity: Entity) -> Option<(Pose, [f64; 3])> {
+    /// The newest predicted rows.
+    pub(super) fn newest(&self) -> Option<&'a Rows> {
+        self.sources.timeline.rows(self.sources.timeline.present())
+    }
+
+    /// Where an entity is and how fast; `None` where it is not shown.
+    pub(super) fn motion(&self, entity: Entity) -> Option<Motion> {
+        let Sources { schema, authority, .. } = self.sources;
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
         if let Some(row) = self.predicted(entity) {
-            let component = self.schema.component(row.component);
-            shown_row(self.timeline, component, row, (self.at, self.config.show), &mut into);
-            return Some((pose_of(component, &into), velocity_of(component, row.words)));
+            let component = schema.component(row.component);
+            self.draw_predicted(row, &mut into);
+            let velocity = velocity_of(component, row.words);
+            return Some(Motion { pose: pose_of(component, &into), velocity, is_predicted: true });
         }
         let row = self.other(entity)?;
-        let component = self.schema.component(row.component);
-        self.remote.as_ref()?.row(component, row.key(), (self.curves.of(entity), self.followers), &mut into)?;
-        self.authority.put_shown(component, row.key(), &mut into);
-        Some((pose_of(component, &into), velocity_of(component, &into)))
+        let component = schema.component(row.component);
+        self.remote.as_ref()?.draw_row(component, row.key(), self.drawing(entity), &mut into)?;
+        authority.put_shown(component, row.key(), &mut into);
+        let (pose, velocity) = (pose_of(component, &into), velocity_of(component, &into));
+        Some(Motion { pose, velocity, is_predicted: false })
+    }
+
+    /// By what another entity is drawn.
+    pub(super) fn drawing(&self, entity: Entity) -> Drawing {
+        self.followers.drawing(entity, self.curves.of(entity), self.sources.now)
+    }
+
+    /// The row of an entity that is not predicted which its holder writes; `None` where there is none.
+    pub(super) fn held(&self, entity: Entity) -> Option<HeldShown> {
+        let (remote, Sources { schema, authority, .. }) = (self.remote.as_ref()?, self.sources);
+        let key = remote.rows().of(entity).find(|row| schema.component(row.component).is_shared())?.key();
+        let component = schema.component(key.component);
+        let mut words: RowBuffer = [0; ROW_WORDS_MAX];
+        remote.draw_row(component, key, self.drawing(entity), &mut words)?;
+        authority.put_shown(component, key, &mut words);
+        Some(HeldShown { component: key.component, words })
     }
 
     /// The predicted row by which an entity is placed; `None` where it is not predicted, or gone.
     pub(super) fn predicted(&self, entity: Entity) -> Option<Row<'a>> {
-        placed(self.timeline.rows(self.timeline.present())?, entity, self.schema)
+        placed_row(self.newest()?, entity, self.sources.schema)
     }
 
     /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
     pub(super) fn other(&self, entity: Entity) -> Option<Row<'a>> {
-        let row = self.remote.as_ref()?.placed(entity, self.schema)?;
-        Some(row).filter(|row| !self.timeline.predicted().contains(row.owned()))
+        let row = self.remote.as_ref()?.placed(entity, self.sources.schema)?;
+        Some(row).filter(|row| !self.sources.timeline.predicted().contains(row.owned()))
     }
-}
 
-impl<W: World> Session<W> {
-    /// What is shown now, and the offsets that hide how it came there.
-    pub(super) fn visual_state<'a>(
-        &'a mut self,
-        now: Instant,
-        (schema, config): (&'a Schema, &'a ClientConfig),
-    ) -> (VisualState<'a, W>, &'a mut super::error_offsets::ErrorOffsets) {
-        let Session { timeline, playout, snapshots, pacing, offsets, curves, followers, authority, .. } = self;
-        let points = playout.points_at(now);
-        let remote = points.and_then(|points| RemoteWindow::new(snapshots, points, timeline.rate()));
-        (VisualState { timeline, schema, now, at: pacing.at(), config, remote, curves, followers, authority }, offsets)
+    /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).
+    pub(super) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
+        let Sources { timeline, schema, at, config, .. } = self.sources;
+        let before = timeline.present().back(1).and_then(|tick| timeline.rows(tick).map(|rows| (tick, rows)));
+        let words_before = before.and_then(|(_, rows)| rows.words(row.key()));
+        let (component, words) = (schema.component(row.component), row.words);
+        let fraction = before.map_or(1.0, |(tick, _)| (*at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
+        match (config.show, words_before) {
+            (Show::Between, Some(words_before)) => blend(component, words_before, words, fraction, into),
+            (Show::Ahead, _) => ahead(component, words, fraction * timeline.rate().seconds(), into),
+            _ => into[..words.len()].copy_from_slice(words),
+        }
     }
 }

@@ -1,0 +1,55 @@
+//! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
+
+use super::curves::Curve;
+use super::setup::EntityMode;
+use crate::session::authority::Claim;
+use crate::time::{Instant, Tick};
+use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey};
+
+/// How a client was made, besides its rules and its settings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClientOrigin {
+    /// By [`Client::new`](super::Client::new): it asks for a place.
+    New {
+        /// Who it is.
+        nonce: u64,
+    },
+    /// By [`Client::joined`](super::Client::joined): it has one.
+    Joined {
+        /// Whose it is.
+        player: PlayerId,
+        /// Of the session.
+        epoch: u8,
+        /// When that was.
+        now: Instant,
+    },
+}
+
+/// What a game calls of a client besides its updates. What each does is said where the [`Client`](super::Client) has it by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClientCall {
+    /// [`Client::predict`](super::Client::predict).
+    Predict(PlayerId, bool),
+    /// [`Client::request`](super::Client::request).
+    Request(Entity, Claim),
+    /// [`Client::release`](super::Client::release).
+    Release(Entity),
+    /// [`Client::capture`](super::Client::capture), with the words of the state; a row has room for the largest.
+    Capture(RowKey, Tick, [u32; ROW_WORDS_MAX]),
+    /// [`Client::show`](super::Client::show), with the words of the state.
+    Show(RowKey, [u32; ROW_WORDS_MAX]),
+    /// [`Client::set_mode`](super::Client::set_mode).
+    SetMode(Entity, Option<EntityMode>),
+    /// [`Client::show_with`](super::Client::show_with).
+    ShowWith(Entity, Curve),
+}
+
+impl ClientOrigin {
+    /// Who a client is to a server that it asks.
+    pub(super) fn nonce(self) -> Option<u64> {
+        match self {
+            ClientOrigin::New { nonce } => Some(nonce),
+            ClientOrigin::Joined { .. } => None,
+        }
+    }
+}

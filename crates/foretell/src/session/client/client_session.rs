@@ -1,0 +1,320 @@
+//! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
+
+use super::connection::Connection;
+use super::frame::{ClientEvent, ClientState, ClientStats};
+use super::input_datagram::InputDatagram;
+use super::link::{CATCH_UP, Link, ReceivedHead};
+use super::local_world::LocalWorld;
+use super::relay_reader::RelayReader;
+use super::report::Report;
+use super::setup::{Moment, Setup};
+use super::snapshots::{SnapshotPart, Snapshots, Stored};
+use crate::session::Outbox;
+use crate::session::greeting::Welcome;
+use crate::session::packet::{InputHead, SnapshotHead};
+use crate::time::{Instant, Tick, TickTime};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{InputStatus, PlayerId, PlayerInput, World};
+use core::time::Duration;
+
+/// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
+const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
+/// A server whose ticks are so far before a state that it sent has begun again.
+const BEGUN_AGAIN_TICKS: u32 = 1024;
+
+/// Lives from the start of a session to its end.
+pub(super) struct Session<W: World> {
+    pub link: Link,
+    pub local: LocalWorld<W>,
+    /// Since when it waits for a snapshot to start again from, if it does.
+    resyncing: Option<Instant>,
+}
+
+/// A datagram of a snapshot, as far as it has been read: its head, and the inputs of others.
+pub(super) struct SnapshotDatagram<'a, W: World> {
+    pub head: &'a SnapshotHead,
+    pub told: &'a RelayReader<W::Input>,
+    pub lists: BitReader<'a>,
+}
+
+/// What the game lends to an update.
+pub(super) struct Game<'a, W: World> {
+    pub world: &'a mut W,
+    pub input: &'a mut dyn FnMut(Tick) -> W::Input,
+    pub outbox: &'a mut Outbox,
+}
+
+impl<W: World> Session<W> {
+    /// One of `player`, with what has come of it so far.
+    pub(super) fn new(
+        moment: Moment<'_>,
+        player: PlayerId,
+        connection: Connection,
+        snapshots: Snapshots,
+    ) -> Session<W> {
+        let link = Link::new(connection, moment.setup.rules.tick_rate, moment.at, moment.now);
+        Session { link, local: LocalWorld::new(moment, player, snapshots), resyncing: None }
+    }
+
+    /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
+    pub(super) fn start(&mut self, world: &mut W, former: Option<&mut Session<W>>, setup: &Setup, report: &mut Report) {
+        let (limits, playout) = (setup.config.playout_limits(), &mut self.local.presentation.remote.playout);
+        for snapshot in self.local.snapshots.complete() {
+            playout.note_arrival(snapshot, &self.link.server_rate, limits);
+        }
+        let until = self.link.pacing.at().tick();
+        self.local.start(world, until, former.map(|former| &mut former.local), setup, report);
+    }
+
+    /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
+    /// again. An answer may be older than what has been compared since.
+    pub(super) fn goes_on_with(&self, welcome: &Welcome) -> bool {
+        let back = self.local.prediction.reconciler.compared().since(Tick::new(welcome.tick));
+        (welcome.epoch, welcome.player()) == (self.link.connection.epoch, self.local.player)
+            && back <= BEGUN_AGAIN_TICKS
+    }
+
+    /// Takes in a datagram of a snapshot, which came now.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        datagram: SnapshotDatagram<'_, W>,
+        setup: &Setup,
+        report: &mut Report,
+    ) -> Result<(), Malformed> {
+        let SnapshotDatagram { head, told, lists } = datagram;
+        let Some(tick) = self.link.widen(now, head.tick) else {
+            report.stats.refused += 1;
+            return Ok(());
+        };
+        let LocalWorld { snapshots, prediction, .. } = &mut self.local;
+        let part = SnapshotPart { tick, came: now, head, lists };
+        match snapshots.store(part, prediction.timeline.predicted())? {
+            Stored::Known => return Ok(()),
+            Stored::Partial => {}
+            Stored::Lacking => report.stats.baselines_lacking += 1,
+            Stored::Complete => self.note_completed(now, tick, setup, report),
+        }
+        self.note_head(ReceivedHead { now, tick, head }, setup, report);
+        let LocalWorld { snapshots, prediction, presentation, .. } = &mut self.local;
+        let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
+        prediction.note_relayed(told.told(tick), snapshots, setup, at, interval);
+        Ok(())
+    }
+
+    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut Report) {
+        let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
+        let snapshot = snapshots.completed(tick).expect("it has just been stored");
+        report.stats.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
+        let (limits, playout) = (setup.config.playout_limits(), &mut presentation.remote.playout);
+        // How late a state comes that is sent again says nothing of the way.
+        if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_rate, limits) {
+            link.server_rate.note_new_route();
+        }
+        link.connection.note_snapshot(now);
+    }
+
+    /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
+    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut Report) {
+        let ReceivedHead { now, tick, head } = received;
+        let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, .. } = self;
+        head.heard.into_iter().for_each(|(sequence, _)| authority.note_heard(sequence));
+        link.note_head(received);
+        prediction.reconciler.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
+        let missed = &mut prediction.reconciler.missed_inputs;
+        if let Some((newest, ticks)) = missed.note_substituted(tick, &head.substituted) {
+            report.stats.substituted += u64::from(ticks);
+            report.coming.push(ClientEvent::Substituted { newest, ticks });
+        }
+        let limits = setup.config.limits(setup.rules.tick_rate);
+        let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
+        let Some(smallest) = smallest else { return };
+        report.stats.margin_ticks = smallest;
+        report.stats.lead_ticks = link.lead_ticks(now, snapshots.newest());
+        let (asked_ticks, is_allowed) = link.pacing.asked();
+        let was_limited = core::mem::replace(&mut report.stats.slack_limited, !is_allowed);
+        if !is_allowed && !was_limited {
+            report.coming.push(ClientEvent::SlackLimited { asked_ticks });
+        }
+    }
+
+    /// One update: clock, reconciliation, new ticks, datagrams.
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+        let compared = self.local.prediction.reconciler.compared();
+        let catches_up = self.advance_clocks(now, setup);
+        self.local.confirm(&mut report.events);
+        let asleep = self.local.due(self.link.pacing.at()) > setup.rules.tick_rate.ticks_in(CATCH_UP).max(1);
+        if asleep || self.resyncing.is_some() {
+            self.wake(now, setup, game.world, report);
+        }
+        self.reconcile(now, setup, game.world, report);
+        self.note_compared(compared);
+        self.local.follow_others(self.moment(now, setup), &mut report.events);
+        let leaps = self.link.pacing.take_leap() || catches_up;
+        if leaps {
+            self.local.capture(self.moment(now, setup));
+        }
+        self.run_ticks(self.moment(now, setup), game, report);
+        if leaps {
+            self.local.hide_leap(self.moment(now, setup));
+        }
+        self.local.prediction.timeline.seek_present(game.world);
+        self.local.tell(self.moment(now, setup), report);
+        self.send(now, setup, game.outbox, report);
+    }
+
+    fn moment<'a>(&self, now: Instant, setup: &'a Setup) -> Moment<'a> {
+        Moment { now, at: self.link.pacing.at(), setup }
+    }
+
+    /// Moves all clocks to now. Whether its own had fallen behind and was set.
+    fn advance_clocks(&mut self, now: Instant, setup: &Setup) -> bool {
+        let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
+        link.advance(now, setup.config.input_delay);
+        presentation.remote.playout.advance(now, &link.server_rate, link.connection.rtt_min() / 2);
+        let catches_up = link.catch_up(now, snapshots.newest());
+        // What follows from a clock that was set or stood still has that as a cause.
+        if link.has_stood_still(now) || catches_up {
+            prediction.reconciler.note_off_clock(prediction.timeline.present());
+        }
+        catches_up
+    }
+
+    /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
+    /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
+    /// the clock is what has not gone on as the server's has.
+    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+        let waited = now.since(*self.resyncing.get_or_insert(now));
+        let compared = self.local.prediction.reconciler.compared();
+        let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
+        let Some(tick) = newest.filter(|tick| *tick > compared) else { return };
+        let until = self.link.pacing.at().tick().next();
+        let fits = self.link.fits(tick, until, setup.config.limits(setup.rules.tick_rate));
+        if fits || waited >= CLOCK_TRUSTED {
+            self.local.capture(self.moment(now, setup));
+            let until = if fits { until } else { self.link.place_anew(tick) };
+            self.local.restart(self.moment(now, setup), world, tick, until, report);
+            self.resyncing = None;
+        }
+    }
+
+    /// Reconciles with the newest snapshot, and goes on with a re-simulation under way.
+    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+        let state = self.local.begin_reconciliation(self.moment(now, setup), world, report);
+        match state {
+            Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
+                let until = self.replay_until(tick);
+                self.local.restart(self.moment(now, setup), world, tick, until, report);
+                self.resyncing = None;
+            }
+            _ => self.local.reconcile(self.moment(now, setup), world, state, report),
+        }
+        if setup.rules.exact {
+            self.local.prediction.prove(world, &mut self.local.snapshots, report);
+        }
+    }
+
+    /// Where another state was compared or adopted than the one of `before`, its tick is certain.
+    fn note_compared(&mut self, before: Tick) {
+        let compared = self.local.prediction.reconciler.compared();
+        if let Some(snapshot) = self.local.snapshots.get(compared).filter(|_| compared > before) {
+            self.link.note_compared(snapshot);
+        }
+    }
+
+    /// Up to where a state older than the horizon is simulated: the present. But a client that is ahead by far more than
+    /// a round trip, because the server stood still, goes back to where it would start: the server has refused its inputs
+    /// anyway.
+    fn replay_until(&mut self, tick: Tick) -> Tick {
+        let timeline = &self.local.prediction.timeline;
+        let (present, horizon) = (timeline.present(), timeline.horizon());
+        let rtt = self.link.pacing.rate().ticks_in(self.link.connection.rtt());
+        if present.since(tick) <= 2 * horizon + 2 * rtt { present } else { self.link.place_anew(tick) }
+    }
+
+    /// Runs the ticks that have begun.
+    fn run_ticks(&mut self, moment: Moment<'_>, game: &mut Game<'_, W>, report: &mut Report) {
+        self.local.note_predicted(moment, &mut report.events);
+        while self.resyncing.is_none() && self.local.due(moment.at) > 0 {
+            let tick = self.local.prediction.timeline.present();
+            let presented = self.local.write_proxies(moment);
+            for asked in self.link.inputs.ask_for(tick) {
+                let (player, status, input) = (self.local.player, InputStatus::Received, (game.input)(asked));
+                self.local.prediction.timeline.give(asked, PlayerInput { player, input, status, presented });
+                self.link.pacing.note_tick(asked);
+            }
+            self.local.advance(game.world);
+            self.local.note_predicted(moment, &mut report.events);
+            report.ran.ticks += 1;
+        }
+    }
+
+    /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
+    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut Report) {
+        let Session { link: Link { connection, inputs, pacing, .. }, local, .. } = self;
+        let LocalWorld { snapshots, prediction, authority, .. } = local;
+        let timeline = &prediction.timeline;
+        // After a start from a full state there is no input yet for the tick before the present.
+        let newest = inputs.newest().filter(|tick| timeline.input(*tick).is_some());
+        let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, setup.config.send_interval)) else { return };
+        let sequence = connection.next_sequence(now);
+        let head = InputHead {
+            ticket: connection.ticket,
+            sequence,
+            snapshot: snapshots.acknowledged().map(Tick::low16),
+            newest: newest.low16(),
+            count: inputs.count(newest, setup.config.redundancy, pacing),
+            asks: prediction.asks.map(Tick::low16),
+        };
+        let written = InputDatagram { timeline, authority, setup, head, newest }.write(outbox);
+        inputs.note_sent(newest);
+        authority.note_sent(sequence, written.carried);
+        report.stats.datagrams_sent += 1;
+        report.stats.inputs_sent += u64::from(written.inputs);
+        report.stats.bytes_sent += written.bytes as u64;
+    }
+
+    /// How it fares.
+    pub(super) fn state(&self, now: Instant) -> ClientState {
+        let silent = now.since(self.link.connection.last_snapshot());
+        let LocalWorld { prediction, presentation, .. } = &self.local;
+        let interval = u64::from(presentation.remote.playout.interval_ticks());
+        let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.link.pacing.rate().get());
+        let is_resyncing = self.resyncing.is_some() || prediction.is_always_beyond_horizon();
+        if silent.as_secs() >= 5 {
+            ClientState::Lost
+        } else if is_resyncing || self.link.pacing.is_waiting() {
+            ClientState::Resyncing
+        } else if silent.as_micros() > u128::from(starved) {
+            ClientState::Starved
+        } else if prediction.timeline.settled() < prediction.timeline.present() {
+            ClientState::Behind
+        } else {
+            ClientState::Playing
+        }
+    }
+
+    /// Whether it has waited for so long for a snapshot to start again from.
+    pub(super) fn has_waited(&self, now: Instant, long: Duration) -> bool {
+        self.resyncing.is_some_and(|since| now.since(since) >= long)
+    }
+
+    /// Where its clock stands at an instant, between two updates too.
+    pub(super) fn at(&self, now: Instant) -> TickTime {
+        self.link.pacing.at_instant(now)
+    }
+
+    /// Adds what is measured now.
+    pub(super) fn measure(&self, stats: &mut ClientStats) {
+        let Link { connection, server_rate, pacing, .. } = &self.link;
+        let playout = &self.local.presentation.remote.playout;
+        stats.outcomes = self.local.snapshots.outcomes();
+        stats.rtt = connection.rtt();
+        stats.clock_drift_ppm = server_rate.drift_ppm();
+        stats.speed = pacing.speed() / server_rate.speed();
+        stats.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
+        stats.slack_asked_ticks = pacing.asked().0;
+        stats.playout_speed = playout.speed() / server_rate.speed();
+        stats.playout_delay_ticks = playout.delay_ticks();
+    }
+}

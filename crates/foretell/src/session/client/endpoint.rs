@@ -1,0 +1,395 @@
+//! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
+
+use super::authority_table::AuthorityTable;
+use super::calls::{ClientCall, ClientOrigin};
+use super::client_session::{Game, Session};
+use super::config::ClientConfig;
+use super::curves::Curve;
+use super::frame::{ClientEvent, ClientState, ClientStats, Frame};
+use super::membership::Membership;
+use super::report::Report;
+use super::row_motion::RowBuffer;
+use super::setup::{EntityMode, Moment, Setup};
+use super::view::View;
+use crate::session::authority::{Claim, Holder};
+use crate::session::{Outbox, Rules};
+use crate::time::{Instant, MonotonicClock, Tick, TickTime};
+use crate::wire::Malformed;
+use crate::world::{ComponentId, Entity, PlayerId, ROW_WORDS_MAX, RowKey, Rows, State, World};
+use alloc::boxed::Box;
+
+/// The client of a session.
+///
+/// Call [`receive`](Client::receive) for every datagram as it comes, [`update`](Client::update) once per rendered frame
+/// (at any rate), send what the outbox holds, then [`present`](Client::present). The world is borrowed for each call;
+/// nothing but `update` changes it.
+pub struct Client<W: World> {
+    setup: Setup,
+    clock: MonotonicClock,
+    membership: Membership<W>,
+    report: Report,
+    /// Whether anything has come or happened.
+    used: bool,
+    tap: Option<Box<dyn ClientTap<W>>>,
+}
+
+/// Hears all that a client is given: a flight recorder. It is told before the client takes it in, and can ask the client for
+/// whatever it wants to know; it changes nothing. A client is a function of how it was made, of the calls that it gets and of
+/// their instants; so is what a run again comes to that gets the same.
+pub trait ClientTap<W: World>: Send + Sync {
+    /// From here on it hears everything. Nothing has come or happened yet.
+    fn begin(&mut self, client: &Client<W>, origin: ClientOrigin);
+
+    /// A datagram has come, at `now` on the caller's clock.
+    fn receive(&mut self, client: &Client<W>, now: Instant, datagram: &[u8]);
+
+    /// The game calls something about an entity or a player.
+    fn call(&mut self, client: &Client<W>, call: &ClientCall);
+
+    /// An update begins.
+    fn begin_update(&mut self, client: &Client<W>);
+
+    /// The update has asked the game for the input of a tick.
+    fn input(&mut self, tick: Tick, input: &W::Input);
+
+    /// The update is over, which was at `now` on the caller's clock.
+    fn end_update(&mut self, client: &Client<W>, now: Instant);
+}
+
+impl<W: World> Client<W> {
+    /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first
+    /// snapshot.
+    ///
+    /// `nonce` says who it is: a random number, known to it and the server alone. With the same one a program that was
+    /// started again, or comes over another connection, gets the player back that it had, as long as the
+    /// [server keeps the place](crate::session::server::ServerConfig::keep_lost). After a good-bye, or for another player, it
+    /// has to be another one.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
+    pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
+        rules.assert_possible();
+        let membership = Membership::asking(&rules, nonce);
+        Client::with(Setup::new::<W::Input>(rules, config), membership, Instant::ZERO)
+    }
+
+    /// A client that has joined already, as `player`, in the session of `epoch`, and whose world is in state 0. For
+    /// tests and replays; the server is told by [`join`](crate::Server::join).
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
+    pub fn joined(
+        rules: Rules,
+        config: ClientConfig,
+        (player, epoch): (PlayerId, u8),
+        now: Instant,
+        world: &mut W,
+    ) -> Client<W> {
+        rules.assert_possible();
+        let setup = Setup::new::<W::Input>(rules, config);
+        let membership = Membership::joined(&setup, player, epoch, now, world);
+        Client::with(setup, membership, now)
+    }
+
+    fn with(setup: Setup, membership: Membership<W>, now: Instant) -> Client<W> {
+        let clock = MonotonicClock::new(now);
+        Client { setup, clock, membership, report: Report::new(), used: false, tap: None }
+    }
+
+    /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
+    ///
+    /// # Errors
+    /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
+    pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
+        self.used = true;
+        self.tell_tap(|tap, client| tap.receive(client, now, datagram));
+        let stats = &mut self.report.stats;
+        stats.datagrams_received += 1;
+        stats.bytes_received += datagram.len() as u64;
+        let now = self.clock.note(now);
+        let result = self.membership.receive(now, datagram, &self.setup, &mut self.report);
+        self.report.stats.refused += u64::from(result.is_err());
+        result
+    }
+
+    /// Reconciles with the newest snapshot, runs the ticks that are due and writes what is to be sent.
+    ///
+    /// `input` is called once for each new tick, in order, and never for one that is simulated again. Nothing of the
+    /// session is called back from it.
+    pub fn update(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        input: &mut dyn FnMut(Tick) -> W::Input,
+        outbox: &mut Outbox,
+    ) -> Frame<'_> {
+        self.used = true;
+        let Some(mut tap) = self.tap.take() else {
+            self.advance(now, Game { world, input, outbox });
+            return self.frame(now);
+        };
+        tap.begin_update(self);
+        let mut noted = |tick| {
+            let given = input(tick);
+            tap.input(tick, &given);
+            given
+        };
+        self.advance(now, Game { world, input: &mut noted, outbox });
+        tap.end_update(self, now);
+        self.tap = Some(tap);
+        self.frame(now)
+    }
+
+    fn advance(&mut self, now: Instant, mut game: Game<'_, W>) {
+        let now = self.clock.note(now);
+        let Client { setup, membership, report, .. } = self;
+        report.begin();
+        setup.curves.usual = setup.config.curve;
+        membership.update(now, setup, &mut game, report);
+        for event in &report.events {
+            if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
+                setup.curves.forget(*entity);
+            }
+        }
+    }
+
+    /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending. Reads only; call it
+    /// after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as
+    /// withdrawn or despawned.
+    pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
+        if let Some(session) = self.session() {
+            session.local.present(self.moment(session, now), &mut draw);
+        }
+    }
+
+    /// Writes the datagram that tells the server good-bye, if there is a session. A lost one is made good by nothing:
+    /// send it two or three times.
+    pub fn leave(&self, outbox: &mut Outbox) {
+        self.membership.leave(outbox);
+    }
+
+    /// What both ends have agreed on.
+    pub fn rules(&self) -> &Rules {
+        &self.setup.rules
+    }
+
+    /// What it decides by itself.
+    pub fn config(&self) -> &ClientConfig {
+        &self.setup.config
+    }
+
+    /// The same; changes count from the next update on.
+    pub fn config_mut(&mut self) -> &mut ClientConfig {
+        &mut self.setup.config
+    }
+
+    /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`] says;
+    /// [`PlayerId::SERVER`] stands for what belongs to the server. It happens with the next snapshot, if the server relays the
+    /// player's inputs; what is shown goes over smoothly. The own player is always predicted.
+    pub fn predict(&mut self, player: PlayerId, yes: bool) {
+        self.call(&ClientCall::Predict(player, yes));
+    }
+
+    /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Of the own player's
+    /// it can be either; of another's predicted only if the server relays their inputs. It happens with the next
+    /// snapshot; what is shown goes over smoothly. The world's step has to ask [`Step::role`](crate::world::Step::role)
+    /// then, as an input does not say which of a player's entities it is to move.
+    pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
+        self.call(&ClientCall::SetMode(entity, mode));
+    }
+
+    /// Shows an entity by `curve`, whatever [`ClientConfig::curve`] says, from the next update on and until it has ended; what
+    /// is shown goes over smoothly. It counts whenever the entity is not predicted, and may be asked for before there is one.
+    pub fn show_with(&mut self, entity: Entity, curve: Curve) {
+        self.call(&ClientCall::ShowWith(entity, curve));
+    }
+
+    /// Asks for authority over an entity of this player or of the server's own: from the next update on in which it is no
+    /// longer predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then
+    /// [`capture`](Client::capture)), without waiting for the answer. One that another player owns is not given away; nor more
+    /// than the server allows. Asked again with another claim, the right changes: [`Claim::Authority`] lets go of what was
+    /// owned, and it goes back to the server when it has come to rest. Nothing happens before the session begins.
+    pub fn request(&mut self, entity: Entity, claim: Claim) {
+        self.call(&ClientCall::Request(entity, claim));
+    }
+
+    /// Gives an entity back at once, as it was captured last.
+    pub fn release(&mut self, entity: Entity) {
+        self.call(&ClientCall::Release(entity));
+    }
+
+    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::FrameMover)
+    /// hands out, before the update that simulates the tick. Of it counts what the schema lets an owner write. A tick
+    /// without a capture keeps the state before. Ignored where the game does not move the entity.
+    ///
+    /// # Panics
+    /// When the schema has no such type of state, or an owner writes nothing of it.
+    pub fn capture<S: State>(&mut self, entity: Entity, tick: Tick, state: &S) {
+        let (component, words) = self.words_of(state);
+        self.call(&ClientCall::Capture(RowKey { component, entity }, tick, words));
+    }
+
+    /// Says in which state an entity that the game moves is to be shown now. Without it the newest captured one is.
+    ///
+    /// # Panics
+    /// When the schema has no such type of state, or an owner writes nothing of it.
+    pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
+        let (component, words) = self.words_of(state);
+        self.call(&ClientCall::Show(RowKey { component, entity }, words));
+    }
+
+    /// The state of an entity that the game moves, as it is shown now: from there a mover goes on. `None` where the game
+    /// does not move it.
+    ///
+    /// # Panics
+    /// When `S` is not the type of the session's schema.
+    pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
+        let session = self.session()?;
+        let held = session.local.held(self.moment(session, now), entity)?;
+        S::read(usize::from(held.component.0) - self.rules().schema.first_of::<S>()?, &held.words)
+    }
+
+    /// One of the calls that have names of their own, as data: what a tap was told can be called again.
+    pub fn call(&mut self, call: &ClientCall) {
+        self.tell_tap(|tap, client| tap.call(client, call));
+        let Client { setup, membership, .. } = self;
+        let authority = membership.session_mut().map(|session| &mut session.local.authority);
+        let tell = |what: &dyn Fn(&mut AuthorityTable)| authority.into_iter().for_each(what);
+        match *call {
+            ClientCall::Predict(player, yes) => setup.predict(player, yes),
+            ClientCall::SetMode(entity, mode) => setup.set_mode(entity, mode),
+            ClientCall::ShowWith(entity, curve) => setup.curves.set(entity, curve),
+            ClientCall::Request(entity, claim) => tell(&|authority| authority.request(entity, claim)),
+            ClientCall::Release(entity) => tell(&|authority| authority.release(entity)),
+            ClientCall::Capture(key, tick, row) => tell(&|authority| authority.capture(key.entity, tick, &row)),
+            ClientCall::Show(key, row) => tell(&|authority| authority.show(key.entity, &row)),
+        }
+    }
+
+    /// The component of a state that its owner writes, and its words.
+    fn words_of<S: State>(&self, state: &S) -> (ComponentId, RowBuffer) {
+        let (schema, name) = (&self.rules().schema, core::any::type_name::<S>());
+        let mut words = [0; ROW_WORDS_MAX];
+        for (nth, component) in schema.components_of::<S>().enumerate() {
+            if schema.component(component).is_shared() && state.write(nth, &mut words) {
+                return (component, words);
+            }
+        }
+        panic!(
+            "{name} has no component in the schema that an owner writes: say `#[state(writer = owner)]` of its fields"
+        );
+    }
+
+    /// What the last update did, with the state at `now`.
+    pub fn frame(&self, now: Instant) -> Frame<'_> {
+        let Report { ran, corrections, events, .. } = &self.report;
+        let (state, tick) = (self.state(now), self.tick());
+        Frame { state, tick, ticks: ran.ticks, resimulated: ran.resimulated, corrections, events }
+    }
+
+    /// How it fares at `now`.
+    pub fn state(&self, now: Instant) -> ClientState {
+        self.membership.state(self.clock.at(now))
+    }
+
+    /// Which part of the [`Rules`] is not the server's, where that is why it
+    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `exact`, `kinds of entity`, `input`, or the
+    /// name of a [`Fingerprint`](crate::session::Fingerprint).
+    pub fn differing(&self) -> Option<&'static str> {
+        self.membership.differing()
+    }
+
+    /// The local player; `None` before the session begins.
+    pub fn player(&self) -> Option<PlayerId> {
+        self.session().map(|session| session.local.player)
+    }
+
+    /// The next tick to run; tick 0 before the session begins.
+    pub fn tick(&self) -> Tick {
+        self.session().map_or(Tick::ZERO, |session| session.local.prediction.timeline.present())
+    }
+
+    /// What the clock that ticks run by shows at `now`: where the frames of a [mover](crate::motion::FrameMover) end.
+    /// Tick 0 before the session begins.
+    pub fn tick_time(&self, now: Instant) -> TickTime {
+        self.session().map_or(TickTime::default(), |session| session.at(self.clock.at(now)))
+    }
+
+    /// How much of the running tick has passed at `now`, from 0 to 1: where between the last two states predicted
+    /// entities are shown. 0 before the session begins.
+    pub fn tick_fraction(&self, now: Instant) -> f64 {
+        let Some(session) = self.session() else { return 0.0 };
+        let newest = TickTime::start_of(self.tick());
+        (1.0 - (newest - session.at(self.clock.at(now))).as_ticks()).clamp(0.0, 1.0)
+    }
+
+    /// Where the playout cursor stands at `now`: the state in which others are shown that are not shown ahead of it
+    /// ([`Curve::leads`]). `None` before the first snapshot.
+    pub fn playout_cursor(&self, now: Instant) -> Option<TickTime> {
+        self.session()?.local.presentation.remote.playout.at_instant(self.clock.at(now))
+    }
+
+    /// The players whose entities are predicted, ascending; the own one before the session begins is nobody.
+    pub fn predicted_players(&self) -> &[PlayerId] {
+        self.session().map_or(&[], |session| session.local.prediction.timeline.predicted().players())
+    }
+
+    /// By which curve an entity is shown when it is not predicted.
+    pub fn shown_with(&self, entity: Entity) -> Curve {
+        self.setup.curves.named(entity).unwrap_or(self.setup.config.curve)
+    }
+
+    /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
+    pub fn holder(&self, entity: Entity) -> Option<Holder> {
+        self.session()?.local.snapshots.newest()?.holder(entity)
+    }
+
+    /// The predicted rows of state `tick`, as far back as the horizon: what the authority is compared with.
+    pub fn predicted(&self, tick: Tick) -> Option<&Rows> {
+        self.session()?.local.prediction.timeline.rows(tick)
+    }
+
+    /// The newest complete snapshot: its tick and its rows.
+    pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
+        self.session()?.local.snapshots.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
+    }
+
+    /// Counters and measurements since the session began.
+    pub fn stats(&self) -> ClientStats {
+        let mut stats = self.report.stats;
+        self.session().into_iter().for_each(|session| session.measure(&mut stats));
+        stats
+    }
+
+    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, corrections
+    /// and events under way. A measure of memory: everything else is a ring of fixed length, or one for each entity.
+    pub fn kept(&self) -> usize {
+        self.report.kept() + self.session().map_or(0, |session| session.local.prediction.reconciler.kept())
+    }
+
+    /// Lets `tap` hear everything that this client is given, as long as it lives.
+    ///
+    /// # Panics
+    /// When it has received or updated already: what is heard begins with its construction.
+    pub fn set_tap(&mut self, mut tap: Box<dyn ClientTap<W>>) {
+        assert!(!self.used, "a tap is set before the first datagram and the first update");
+        tap.begin(self, self.membership.origin());
+        self.tap = Some(tap);
+    }
+
+    fn tell_tap(&mut self, tell: impl FnOnce(&mut dyn ClientTap<W>, &Client<W>)) {
+        if let Some(mut tap) = self.tap.take() {
+            tell(&mut *tap, self);
+            self.tap = Some(tap);
+        }
+    }
+
+    fn session(&self) -> Option<&Session<W>> {
+        self.membership.session()
+    }
+
+    fn moment(&self, session: &Session<W>, now: Instant) -> Moment<'_> {
+        let now = self.clock.at(now);
+        Moment { now, at: session.at(now), setup: &self.setup }
+    }
+}

@@ -1,0 +1,80 @@
+//! Datagrams of inputs: which ones they carry, and how they are coded.
+
+use super::authority_table::{AuthorityTable, Carried};
+use super::setup::Setup;
+use crate::rollback::{INPUTS_KEPT, Timeline};
+use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
+use crate::session::{Outbox, PeerId};
+use crate::time::Tick;
+use crate::wire::{BitWriter, write_change};
+use crate::world::{Input, ROW_WORDS_MAX, World};
+use alloc::vec::Vec;
+
+/// What one is written from.
+pub(super) struct InputDatagram<'a, W: World> {
+    pub timeline: &'a Timeline<W>,
+    pub authority: &'a AuthorityTable,
+    pub setup: &'a Setup,
+    /// Whose count is how many inputs it is to carry; fewer, where there are no more, or no room.
+    pub head: InputHead,
+    pub newest: Tick,
+}
+
+/// What was written.
+pub(super) struct Written {
+    pub bytes: usize,
+    pub inputs: u32,
+    /// Which rows of what this client holds have found room.
+    pub carried: Carried,
+}
+
+impl<W: World> InputDatagram<'_, W> {
+    pub(super) fn write(mut self, outbox: &mut Outbox) -> Written {
+        self.head.count = self.count_stored(self.head.count);
+        let mut carried = Carried::default();
+        let bytes = outbox.push(PeerId::default(), |bytes| {
+            let start = bytes.len();
+            loop {
+                carried = self.write_once(bytes);
+                if bytes.len() - start <= DATAGRAM_MAX || self.head.count <= 1 {
+                    break;
+                }
+                // Too many for one datagram: the newest half of them is worth more.
+                bytes.truncate(start);
+                self.head.count /= 2;
+            }
+        });
+        Written { bytes, inputs: self.head.count, carried }
+    }
+
+    /// How many of so many inputs are there, up to the newest.
+    fn count_stored(&self, count: u32) -> u32 {
+        let is_stored = |back: &u32| self.newest.back(*back).is_some_and(|tick| self.timeline.input(tick).is_some());
+        let stored = (0..count).take_while(is_stored).count();
+        u32::try_from(stored).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT)
+    }
+
+    fn write_once(&mut self, bytes: &mut Vec<u8>) -> Carried {
+        let start = bytes.len();
+        let mut writer = BitWriter::new(bytes);
+        Message::Inputs.write(&mut writer);
+        self.head.stream(&mut writer).expect("a count of stored inputs is in range");
+        let widths = &self.setup.input_widths[..];
+        let mut words = [[0; ROW_WORDS_MAX]; 2];
+        let mut presented_before = None;
+        let first = self.newest.next().back(self.head.count).unwrap_or(Tick::ZERO);
+        for (nth, tick) in first.until(self.newest.next()).enumerate() {
+            let Some(input) = self.timeline.input(tick) else { continue };
+            let mut presented = input.presented.map(presented_bits);
+            stream_presented(&mut writer, &mut presented, presented_before).expect("writing never fails");
+            presented_before = presented.or(presented_before);
+            let [current, before] = &mut words;
+            input.input.write(current);
+            let before_words = (nth > 0).then_some(&before[..widths.len()]);
+            write_change(&mut writer, widths, before_words, &current[..widths.len()]);
+            words.swap(0, 1);
+        }
+        let codec = &self.setup.authority_codec;
+        self.authority.write(self.newest, &mut writer, codec, (start + DATAGRAM_MAX) * 8)
+    }
+}

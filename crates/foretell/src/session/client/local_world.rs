@@ -1,0 +1,232 @@
+//! The world as this client has it: predicted, reconciled with the authority's states, and shown.
+
+use super::authority_handoff::AuthorityHandoff;
+use super::authority_table::AuthorityTable;
+use super::frame::ClientEvent;
+use super::prediction::{Prediction, Restart};
+use super::prediction_targets::Known;
+use super::presentation::Presentation;
+use super::report::Report;
+use super::setup::{Moment, Setup};
+use super::snapshots::Snapshots;
+use super::view::View;
+use super::visual_state::{HeldShown, Sources};
+use crate::time::{Tick, TickTime};
+use crate::world::{Entity, PlayerId, Rows, World};
+use alloc::vec::Vec;
+
+/// Lives from the start of a session to its end.
+pub(super) struct LocalWorld<W: World> {
+    pub player: PlayerId,
+    pub snapshots: Snapshots,
+    pub prediction: Prediction<W>,
+    pub authority: AuthorityTable,
+    pub presentation: Presentation,
+}
+
+impl<W: World> LocalWorld<W> {
+    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> LocalWorld<W> {
+        LocalWorld {
+            player,
+            snapshots,
+            prediction: Prediction::new(moment.setup, player),
+            authority: AuthorityTable::new(),
+            presentation: Presentation::new(moment, player),
+        }
+    }
+
+    /// Begins at state 0, of which nothing has come.
+    pub(super) fn begin(&mut self, world: &mut W, setup: &Setup) {
+        self.prediction.predict_everything(&setup.rules, &Rows::new(&setup.rules.schema));
+        self.prediction.timeline.begin(world, Tick::ZERO);
+    }
+
+    /// Begins at the newest snapshot, and simulates up to `until`. What there was of an earlier session ends.
+    pub(super) fn start(
+        &mut self,
+        world: &mut W,
+        until: Tick,
+        former: Option<&mut LocalWorld<W>>,
+        setup: &Setup,
+        report: &mut Report,
+    ) {
+        let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
+        self.snapshots.begin(outcomes.unwrap_or_default());
+        if let Some(former) = former {
+            report.stats.withdrawn += former.presentation.end_all(&mut report.events);
+            self.prediction.timeline.follow(&former.prediction.timeline);
+        }
+        let newest = self.snapshots.newest().expect("it was there a moment ago");
+        self.prediction.predict_everything(&setup.rules, &newest.rows);
+        for canonical in self.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
+            self.prediction.timeline.announce(*canonical);
+        }
+        self.prediction.start(world, newest.tick, &newest.rows, until);
+    }
+
+    /// What is shown is made of this.
+    pub(super) fn sources<'a>(&'a self, moment: Moment<'a>) -> Sources<'a, W> {
+        Sources::new(moment, &self.prediction.timeline, &self.snapshots, &self.authority)
+    }
+
+    /// What is shown is made of the first, and changes the second.
+    fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a, W>, &'a mut Presentation) {
+        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
+        (Sources::new(moment, &prediction.timeline, snapshots, authority), presentation)
+    }
+
+    /// Remembers what is shown, before anything is corrected.
+    pub(super) fn capture(&mut self, moment: Moment<'_>) {
+        let (sources, presentation) = self.split(moment);
+        presentation.capture(&sources);
+    }
+
+    /// Reconciliation begins: chooses the state to compare, where there is one. In an exact session what is known to have
+    /// been otherwise is simulated first.
+    pub(super) fn begin_reconciliation(
+        &mut self,
+        moment: Moment<'_>,
+        world: &mut W,
+        report: &mut Report,
+    ) -> Option<Tick> {
+        self.prediction.timeline.allow(self.budget(moment));
+        if moment.setup.rules.exact {
+            self.capture(moment);
+            self.revise(moment, world, report);
+        }
+        let chosen = self.prediction.state_to_compare(&mut self.snapshots);
+        self.capture(moment);
+        chosen
+    }
+
+    /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
+    pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, report: &mut Report) {
+        if let Some(tick) = state {
+            self.prediction.compare(world, tick, &mut self.snapshots, moment.setup, report);
+            self.switch(moment, world, tick, report);
+        }
+        self.revise(moment, world, report);
+    }
+
+    /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
+    fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, report: &mut Report) {
+        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let shown = presentation.remote.window(snapshots, moment.now);
+        let Some(snapshot) = snapshots.get(tick) else { return };
+        let known = Known { snapshot, shown: shown.as_ref().map(|remote| remote.rows()), authority };
+        if prediction.choose(&known, moment.setup) {
+            let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
+            presentation.capture_others(&sources, prediction.wanted());
+            prediction.switch(world, tick, snapshots, report);
+        }
+    }
+
+    /// Simulates again what is known to have been otherwise, within the budget, and lands what has reached the present.
+    fn revise(&mut self, moment: Moment<'_>, world: &mut W, report: &mut Report) {
+        self.prediction.revise(report);
+        if self.prediction.resimulate(world, self.budget(moment), report) {
+            self.land(moment, report);
+        }
+    }
+
+    /// How many ticks this update simulates again at most.
+    fn budget(&self, moment: Moment<'_>) -> u32 {
+        moment.setup.config.resimulation_budget.max(self.due(moment.at) + 2)
+    }
+
+    /// How many ticks have begun and are not simulated.
+    pub(super) fn due(&self, at: TickTime) -> u32 {
+        at.tick().next().since(self.prediction.timeline.present())
+    }
+
+    /// Starts again from the state of `tick`, without comparing, and replays the stored inputs up to `until`.
+    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, until: Tick, report: &mut Report) {
+        let cursor = self.presentation.remote.playout.at_instant(moment.now);
+        self.prediction.restart(world, &Restart { tick, until, cursor }, &mut self.snapshots, report);
+        self.land(moment, report);
+    }
+
+    /// The corrections that have reached the present: their visual offsets, and their records.
+    fn land(&mut self, moment: Moment<'_>, report: &mut Report) {
+        if self.prediction.reconciler.has_nothing_to_land() {
+            return self.presentation.keep();
+        }
+        let (sources, presentation) = self.split(moment);
+        presentation.land(&sources);
+        let tolerance = &moment.setup.config.tolerance;
+        let tolerated = |moved_m: f64| moved_m * moved_m <= tolerance.position_sqr_m;
+        let Prediction { reconciler, timeline, .. } = &mut self.prediction;
+        reconciler.follow(self.presentation.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
+        for pending in reconciler.land() {
+            report.correct(pending.landed(timeline.present(), self.presentation.landed(pending.entity)));
+        }
+    }
+
+    /// The clock has leapt to where the server's will be, and the predicted entities with it: that is hidden as a correction
+    /// is.
+    pub(super) fn hide_leap(&mut self, moment: Moment<'_>) {
+        let (sources, presentation) = self.split(moment);
+        presentation.land(&sources);
+        presentation.keep();
+    }
+
+    /// Hides what has changed about others; what this client moves itself begins and ends.
+    pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
+        let (sources, presentation) = self.split(moment);
+        presentation.hide_changes(&sources, &moment.setup.curves);
+        let LocalWorld { player, prediction, snapshots, authority, presentation } = self;
+        let timeline = &prediction.timeline;
+        AuthorityHandoff { moment, timeline, snapshots, authority, presentation }.settle(*player, events);
+    }
+
+    /// The next tick is about to be simulated: writes the rows of others at the cursor. Returns where it stands, when there
+    /// are any.
+    pub(super) fn write_proxies(&mut self, moment: Moment<'_>) -> Option<TickTime> {
+        self.authority.run(self.prediction.timeline.present());
+        let (sources, presentation) = self.split(moment);
+        presentation.remote.write_proxies(&sources)
+    }
+
+    /// Simulates the next tick.
+    pub(super) fn advance(&mut self, world: &mut W) {
+        self.prediction.advance(world, self.presentation.remote.proxies());
+    }
+
+    /// Which entities the authority has had, by what has come since the last update.
+    pub(super) fn confirm(&mut self, events: &mut Vec<ClientEvent>) {
+        self.presentation.confirm(self.snapshots.open());
+        self.presentation.take_events(events);
+    }
+
+    /// Takes in the newest predicted state.
+    pub(super) fn note_predicted(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
+        let (sources, presentation) = self.split(moment);
+        presentation.note_predicted(&sources);
+        presentation.take_events(events);
+    }
+
+    /// Tells what the update has brought: at its end, when the world stands at the present.
+    pub(super) fn tell(&mut self, moment: Moment<'_>, report: &mut Report) {
+        let compared = self.prediction.reconciler.compared();
+        let (sources, presentation) = self.split(moment);
+        presentation.confirm(sources.snapshots.get(compared).into_iter());
+        presentation.pass(&sources);
+        presentation.take_events(&mut report.events);
+        let cursor = presentation.remote.playout.at_instant(moment.now);
+        self.prediction.settle_effects(&self.snapshots, cursor, report);
+        let (sources, presentation) = self.split(moment);
+        report.stats.withdrawn += presentation.finish(&sources, compared);
+        presentation.take_events(&mut report.events);
+    }
+
+    /// Shows every entity to `draw`.
+    pub(super) fn present(&self, moment: Moment<'_>, draw: &mut dyn FnMut(&View<'_>)) {
+        self.presentation.present(&self.sources(moment), draw);
+    }
+
+    /// The row of an entity that the game moves, as it is shown; `None` where it does not move it.
+    pub(super) fn held(&self, moment: Moment<'_>, entity: Entity) -> Option<HeldShown> {
+        self.authority.is_moved(entity).then_some(())?;
+        self.presentation.held(&self.sources(moment), entity)
+    }
+}

@@ -1,0 +1,241 @@
+//! Where in its life a client is: it asks for a place in a session, plays, or was refused. Where the server has fallen silent
+//! it asks again: then either the session goes on, or another one starts.
+
+use super::calls::ClientOrigin;
+use super::client_session::{Game, Session, SnapshotDatagram};
+use super::connection::Connection;
+use super::frame::{ClientEvent, ClientState};
+use super::handshake::Handshake;
+use super::relay_reader::RelayReader;
+use super::report::Report;
+use super::setup::{Moment, Setup};
+use super::snapshots::Snapshots;
+use crate::session::greeting::{Refusal, Refused, Welcome};
+use crate::session::packet::{Message, SnapshotHead};
+use crate::session::{Outbox, PeerId, Rules};
+use crate::time::{Instant, TickTime};
+use crate::wire::{BitReader, BitWriter, Malformed};
+use crate::world::{PlayerId, World};
+use alloc::boxed::Box;
+use core::time::Duration;
+
+/// What differs when it is a part of the rules that the server has and the client has not.
+const UNKNOWN_PART: &str = "a fingerprint that this end does not have";
+/// A client that waits for a snapshot after a sleep runs no ticks and sends no inputs. When none comes for so long, the server
+/// may have lost it.
+const UNSENT: Duration = Duration::from_millis(100);
+
+/// Lives as long as the client.
+pub(super) struct Membership<W: World> {
+    origin: ClientOrigin,
+    phase: Phase<W>,
+    /// It asks for a place, or for the one that it had.
+    handshake: Option<Box<Handshake>>,
+    differing: Option<&'static str>,
+    /// The head of the snapshot that is being read, and the inputs of others in it.
+    head: SnapshotHead,
+    told: RelayReader<W::Input>,
+}
+
+enum Phase<W: World> {
+    Joining,
+    Refused(Refusal),
+    Playing(Box<Session<W>>),
+}
+
+impl<W: World> Membership<W> {
+    /// It asks to join.
+    pub(super) fn asking(rules: &Rules, nonce: u64) -> Membership<W> {
+        let handshake = Box::new(Handshake::new::<W::Input>(rules, nonce, None));
+        let membership = Membership::with(ClientOrigin::New { nonce }, Phase::Joining);
+        Membership { handshake: Some(handshake), ..membership }
+    }
+
+    /// It has joined already, and its world is in state 0.
+    pub(super) fn joined(setup: &Setup, player: PlayerId, epoch: u8, now: Instant, world: &mut W) -> Membership<W> {
+        let snapshots = Snapshots::new(&setup.rules.schema, setup.rules.tick_rate);
+        let moment = Moment { now, at: TickTime::default(), setup };
+        let mut session = Session::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
+        session.local.begin(world, setup);
+        Membership::with(ClientOrigin::Joined { player, epoch, now }, Phase::Playing(Box::new(session)))
+    }
+
+    fn with(origin: ClientOrigin, phase: Phase<W>) -> Membership<W> {
+        let (handshake, differing) = (None, None);
+        Membership { origin, phase, handshake, differing, head: SnapshotHead::default(), told: RelayReader::new() }
+    }
+
+    pub(super) fn origin(&self) -> ClientOrigin {
+        self.origin
+    }
+
+    /// Which part of the rules is not the server's, where that is why it was refused.
+    pub(super) fn differing(&self) -> Option<&'static str> {
+        self.differing
+    }
+
+    pub(super) fn session(&self) -> Option<&Session<W>> {
+        match &self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    pub(super) fn session_mut(&mut self) -> Option<&mut Session<W>> {
+        match &mut self.phase {
+            Phase::Playing(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// How it fares.
+    pub(super) fn state(&self, now: Instant) -> ClientState {
+        match &self.phase {
+            Phase::Joining => ClientState::Joining,
+            Phase::Refused(why) => ClientState::Refused(*why),
+            Phase::Playing(session) => session.state(now),
+        }
+    }
+
+    /// Takes in a datagram, which came now.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        datagram: &[u8],
+        setup: &Setup,
+        report: &mut Report,
+    ) -> Result<(), Malformed> {
+        let mut reader = BitReader::new(datagram);
+        match Message::read(&mut reader)? {
+            Message::Welcome => {
+                let mut welcome = Welcome::default();
+                welcome.stream(&mut reader)?;
+                reader.finish()?;
+                self.take_welcome(now, welcome);
+                Ok(())
+            }
+            Message::Refused => {
+                let mut refused = Refused::default();
+                refused.stream(&mut reader)?;
+                reader.finish()?;
+                self.take_refusal(&refused, &setup.rules);
+                Ok(())
+            }
+            Message::Snapshot => {
+                self.head.stream(&mut reader)?;
+                self.told.read(&mut reader, &setup.input_widths)?;
+                self.take_snapshot(now, reader, setup, report)
+            }
+            _ => Err(Malformed::OutOfRange("message")),
+        }
+    }
+
+    fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
+        let Some(handshake) = &mut self.handshake else { return };
+        if !handshake.note_welcome(now, welcome) {
+            return;
+        }
+        handshake.resumes = false;
+        if let Phase::Playing(session) = &mut self.phase
+            && session.goes_on_with(&welcome)
+        {
+            handshake.resumes = true;
+            session.link.connection.note_offer(welcome.ticket);
+        }
+    }
+
+    /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
+    fn take_refusal(&mut self, refused: &Refused, rules: &Rules) {
+        let means_us = match &self.handshake {
+            Some(handshake) => !handshake.is_welcome() || refused.why == Refusal::TooLarge,
+            None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
+        };
+        if means_us && self.origin.nonce() == Some(refused.nonce) {
+            self.phase = Phase::Refused(refused.why);
+            if refused.why == Refusal::Rules {
+                let parts = rules.parts_with::<W::Input>();
+                self.differing = Some(parts.get(usize::from(refused.part)).map_or(UNKNOWN_PART, |(name, _)| name));
+            }
+            self.handshake = None;
+        }
+    }
+
+    /// Takes in the rest of a snapshot's datagram.
+    fn take_snapshot(
+        &mut self,
+        now: Instant,
+        lists: BitReader<'_>,
+        setup: &Setup,
+        report: &mut Report,
+    ) -> Result<(), Malformed> {
+        let Membership { phase, handshake, head, told, .. } = self;
+        // Once another place was given, nothing is meant for the former one.
+        let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
+        if let Phase::Playing(session) = phase
+            && !is_elsewhere
+            && session.link.connection.accepts(head.ticket)
+        {
+            return session.receive(now, SnapshotDatagram { head, told, lists }, setup, report);
+        }
+        let Some(handshake) = handshake else {
+            report.stats.refused += 1;
+            return Ok(());
+        };
+        handshake.store(now, head, lists)
+    }
+
+    /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+        self.join(now, setup, game, report);
+        if let Phase::Playing(session) = &mut self.phase {
+            session.update(now, setup, game, report);
+        }
+    }
+
+    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+        let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
+        let is_lost = waits || self.state(now) == ClientState::Lost;
+        if let (true, None, Some(nonce), Some(session)) =
+            (is_lost, &self.handshake, self.origin.nonce(), self.session())
+        {
+            let ticket = Some(session.link.connection.ticket);
+            self.handshake = Some(Box::new(Handshake::new::<W::Input>(&setup.rules, nonce, ticket)));
+        }
+        let Some(handshake) = &mut self.handshake else { return };
+        handshake.note_update(now);
+        if handshake.resumes && !is_lost {
+            self.handshake = None;
+            report.events.extend(self.session().map(|session| ClientEvent::Rejoined(session.local.player)));
+            return;
+        }
+        handshake.write_hello(now, game.outbox);
+        if !handshake.resumes {
+            self.start(now, setup, game.world, report);
+        }
+    }
+
+    /// Starts a session, as soon as enough has come for it.
+    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+        let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
+        let Some(start) = start else { return };
+        let Some(handshake) = self.handshake.take() else { return };
+        let mut connection = Connection::new(start.epoch, start.ticket, now);
+        connection.start_with_rtt(now, start.rtt);
+        let moment = Moment { now, at: start.at, setup };
+        let mut session = Session::new(moment, start.player, connection, handshake.into_snapshots());
+        session.start(world, self.session_mut(), setup, report);
+        self.phase = Phase::Playing(Box::new(session));
+        report.events.push(ClientEvent::Joined(start.player));
+    }
+
+    /// Writes the datagram that tells the server good-bye, if there is a session.
+    pub(super) fn leave(&self, outbox: &mut Outbox) {
+        let Some(session) = self.session() else { return };
+        outbox.push(PeerId::default(), |bytes| {
+            let mut writer = BitWriter::new(bytes);
+            Message::Leave.write(&mut writer);
+            writer.put(u64::from(session.link.connection.ticket), 8);
+            writer.put(u64::from(session.local.player.get()), 16);
+        });
+    }
+}

@@ -1,0 +1,29 @@
+//! What becomes of the authority's samples: the books that have to balance.
+
+/// What became of the authoritative samples of predicted entities: one outcome for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outcomes {
+    /// How many samples came, each in a complete snapshot.
+    pub received: u64,
+    /// Compared with the stored prediction of their tick, and equal within the tolerance.
+    pub agreed: u64,
+    /// Compared, different, and corrected.
+    pub corrected: u64,
+    /// A newer one was compared in the same or an earlier update, or adopted as the present, so that it can't be compared.
+    pub superseded: u64,
+    /// Older than the horizon: the client started again from the full state.
+    pub resync: u64,
+    /// Their digest was not the one of the prediction of their tick, and the whole state was asked for
+    /// ([exact](crate::session::Rules::exact) sessions; the digest of a state counts as one sample).
+    pub asked: u64,
+    /// Their tick is not simulated yet; they are compared when it is.
+    pub waiting: u64,
+}
+
+impl Outcomes {
+    /// Whether every sample has exactly one outcome.
+    pub fn add_up(&self) -> bool {
+        let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = *self;
+        received == agreed + corrected + superseded + resync + asked + waiting
+    }
+}

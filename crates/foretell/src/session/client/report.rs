@@ -1,0 +1,58 @@
+//! What the next frame reports: counters, corrections and events.
+
+use super::frame::{ClientEvent, ClientStats, Corrected, TickCounts};
+use alloc::vec::Vec;
+
+/// Lives as long as the client.
+pub(super) struct Report {
+    pub stats: ClientStats,
+    pub corrections: Vec<Corrected>,
+    pub events: Vec<ClientEvent>,
+    /// What has come between two updates; the next one reports it.
+    pub coming: Vec<ClientEvent>,
+    pub ran: TickCounts,
+}
+
+impl Report {
+    pub(super) fn new() -> Report {
+        Report {
+            stats: ClientStats { speed: 1.0, ..ClientStats::default() },
+            corrections: Vec::with_capacity(super::FEW),
+            events: Vec::with_capacity(super::FEW),
+            coming: Vec::with_capacity(super::FEW),
+            ran: TickCounts::default(),
+        }
+    }
+
+    /// An update begins.
+    pub(super) fn begin(&mut self) {
+        self.corrections.clear();
+        self.events.clear();
+        self.events.append(&mut self.coming);
+        self.ran = TickCounts::default();
+    }
+
+    /// A correction has reached the present.
+    pub(super) fn correct(&mut self, corrected: Corrected) {
+        self.stats.corrections += 1;
+        self.stats.teleports += u64::from(corrected.teleport);
+        self.corrections.push(corrected);
+    }
+
+    /// The ticks from one that lies so far back are simulated again.
+    pub(super) fn roll_back(&mut self, depth: u32) {
+        self.stats.rollbacks += 1;
+        self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
+    }
+
+    /// So many ticks were simulated again.
+    pub(super) fn resimulate(&mut self, ticks: u32) {
+        self.stats.resimulated += u64::from(ticks);
+        self.ran.resimulated += ticks;
+    }
+
+    /// How much it keeps.
+    pub(super) fn kept(&self) -> usize {
+        self.events.len() + self.coming.len() + self.corrections.len()
+    }
+}

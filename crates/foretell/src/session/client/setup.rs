@@ -1,0 +1,91 @@
+//! What a game says to its client: the rules, its settings, and how single players and entities are to be had.
+
+use super::config::{ClientConfig, Predict};
+use super::curves::Curves;
+use crate::session::Rules;
+use crate::session::authority::AuthorityCodec;
+use crate::session::row_codec::RowCodec;
+use crate::time::{Instant, TickTime};
+use crate::world::EntityMap;
+use crate::world::{Entity, Input, PlayerId, word_bits};
+use alloc::vec::Vec;
+
+/// How a client has an entity that it does not move itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum EntityMode {
+    /// Simulated here, ahead of the authority: shown where it is.
+    Predicted,
+    /// Taken from the authority's states: shown where it was.
+    Interpolated,
+}
+
+/// Lives as long as the client.
+pub(super) struct Setup {
+    pub rules: Rules,
+    pub config: ClientConfig,
+    /// For which players it was asked to predict their entities, or not to; each once.
+    players: Vec<(PlayerId, bool)>,
+    /// The same for single entities.
+    pub entities: EntityMap<EntityMode>,
+    /// By which curves others are to be shown.
+    pub curves: Curves,
+    /// How many bits each word of an input has.
+    pub input_widths: Vec<u8>,
+    pub authority_codec: AuthorityCodec,
+}
+
+impl Setup {
+    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig) -> Setup {
+        let rows = RowCodec::new(&rules.schema);
+        Setup {
+            players: Vec::new(),
+            entities: EntityMap::new(),
+            curves: Curves::new(config.curve),
+            input_widths: word_bits(I::columns().iter()),
+            authority_codec: AuthorityCodec::new(rules.schema.components(), &rows),
+            config,
+            rules,
+        }
+    }
+
+    /// Whether the entities of `player` are to be predicted from now on.
+    pub(super) fn predict(&mut self, player: PlayerId, yes: bool) {
+        match self.players.iter_mut().find(|(of, _)| *of == player) {
+            Some((_, wish)) => *wish = yes,
+            None => self.players.push((player, yes)),
+        }
+    }
+
+    /// How a single entity is to be had from now on; `None` is as the others of its player.
+    pub(super) fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
+        match mode {
+            Some(mode) => drop(self.entities.insert(entity, mode)),
+            None => drop(self.entities.remove(entity)),
+        }
+    }
+
+    /// Whether anything is asked for of single players.
+    pub(super) fn names_players(&self) -> bool {
+        !self.players.is_empty()
+    }
+
+    /// Whether it was asked not to predict a player.
+    pub(super) fn excludes(&self, player: PlayerId) -> bool {
+        self.players.contains(&(player, false))
+    }
+
+    /// Whether all entities of a player are to be predicted.
+    pub(super) fn wants(&self, player: PlayerId) -> bool {
+        let wish = self.players.iter().find(|(of, _)| *of == player);
+        wish.map_or(self.config.predict == Predict::Everyone, |(_, wish)| *wish)
+    }
+}
+
+/// When something is done, and what the game has said.
+#[derive(Clone, Copy)]
+pub(super) struct Moment<'a> {
+    pub now: Instant,
+    /// Where the client's clock stands.
+    pub at: TickTime,
+    pub setup: &'a Setup,
+}
