@@ -1,13 +1,14 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
-use super::connection::Connection;
 use super::frame::{ClientEvent, ClientState, ClientStats};
 use super::input_datagram::InputDatagram;
+use super::link::Connection;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::local_world::LocalWorld;
-use super::relay_reader::RelayReader;
+use super::prediction::Restart;
 use super::report::Report;
 use super::setup::{Moment, Setup};
+use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use crate::session::Outbox;
 use crate::session::greeting::Welcome;
@@ -63,7 +64,8 @@ impl<W: World> Session<W> {
             playout.note_arrival(snapshot, &self.link.server_rate, limits);
         }
         let until = self.link.pacing.at().tick();
-        self.local.start(world, until, former.map(|former| &mut former.local), setup, report);
+        self.local.follow(former.map(|former| &mut former.local), report);
+        self.local.start(world, until, setup);
     }
 
     /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
@@ -98,7 +100,8 @@ impl<W: World> Session<W> {
         self.note_head(ReceivedHead { now, tick, head }, setup, report);
         let LocalWorld { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
-        prediction.note_relayed(told.told(tick), snapshots, setup, at, interval);
+        let fresh_until = prediction.fresh_until(at, interval, setup);
+        prediction.note_relayed(told.told(tick), snapshots, setup, fresh_until);
         Ok(())
     }
 
@@ -193,7 +196,8 @@ impl<W: World> Session<W> {
         if fits || waited >= CLOCK_TRUSTED {
             self.local.capture(self.moment(now, setup));
             let until = if fits { until } else { self.link.place_anew(tick) };
-            self.local.restart(self.moment(now, setup), world, tick, until, report);
+            let from = Restart { tick, until, cursor: None };
+            self.local.restart(self.moment(now, setup), world, from, report);
             self.resyncing = None;
         }
     }
@@ -204,7 +208,8 @@ impl<W: World> Session<W> {
         match state {
             Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
                 let until = self.replay_until(tick);
-                self.local.restart(self.moment(now, setup), world, tick, until, report);
+                let from = Restart { tick, until, cursor: None };
+                self.local.restart(self.moment(now, setup), world, from, report);
                 self.resyncing = None;
             }
             _ => self.local.reconcile(self.moment(now, setup), world, state, report),

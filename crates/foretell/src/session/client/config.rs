@@ -1,6 +1,6 @@
 //! What a client decides by itself.
 
-use super::curves::Curve;
+use super::presentation::Curve;
 use crate::motion::Correction;
 use crate::time::TickRate;
 use crate::world::Tolerance;

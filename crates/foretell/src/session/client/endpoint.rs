@@ -1,16 +1,16 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
-use super::authority_table::AuthorityTable;
+use super::authority::AuthorityTable;
 use super::calls::{ClientCall, ClientOrigin};
 use super::client_session::{Game, Session};
 use super::config::ClientConfig;
-use super::curves::Curve;
 use super::frame::{ClientEvent, ClientState, ClientStats, Frame};
 use super::membership::Membership;
+use super::presentation::Curve;
+use super::presentation::RowBuffer;
+use super::presentation::View;
 use super::report::Report;
-use super::row_motion::RowBuffer;
 use super::setup::{EntityMode, Moment, Setup};
-use super::view::View;
 use crate::session::authority::{Claim, Holder};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};

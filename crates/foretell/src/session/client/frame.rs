@@ -1,7 +1,7 @@
 //! What a client's update reports: its state, what was corrected and why, and counters that add up.
 
 use super::causes::Causes;
-use super::outcomes::Outcomes;
+use super::snapshots::Outcomes;
 use crate::motion::Pose;
 use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;

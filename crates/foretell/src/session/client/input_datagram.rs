@@ -1,6 +1,6 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
-use super::authority_table::{AuthorityTable, Carried};
+use super::authority::{AuthorityTable, Carried};
 use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
 use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};

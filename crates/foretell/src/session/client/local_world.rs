@@ -1,16 +1,16 @@
 //! The world as this client has it: predicted, reconciled with the authority's states, and shown.
 
-use super::authority_handoff::AuthorityHandoff;
-use super::authority_table::AuthorityTable;
+use super::authority::AuthorityHandoff;
+use super::authority::AuthorityTable;
 use super::frame::ClientEvent;
+use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
-use super::prediction_targets::Known;
 use super::presentation::Presentation;
+use super::presentation::View;
+use super::presentation::{HeldShown, Sources};
 use super::report::Report;
 use super::setup::{Moment, Setup};
 use super::snapshots::Snapshots;
-use super::view::View;
-use super::visual_state::{HeldShown, Sources};
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::vec::Vec;
@@ -41,21 +41,18 @@ impl<W: World> LocalWorld<W> {
         self.prediction.timeline.begin(world, Tick::ZERO);
     }
 
-    /// Begins at the newest snapshot, and simulates up to `until`. What there was of an earlier session ends.
-    pub(super) fn start(
-        &mut self,
-        world: &mut W,
-        until: Tick,
-        former: Option<&mut LocalWorld<W>>,
-        setup: &Setup,
-        report: &mut Report,
-    ) {
+    /// What there was of an earlier session ends.
+    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, report: &mut Report) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
             report.stats.withdrawn += former.presentation.end_all(&mut report.events);
             self.prediction.timeline.follow(&former.prediction.timeline);
         }
+    }
+
+    /// Begins at the newest snapshot, and simulates up to `until`.
+    pub(super) fn start(&mut self, world: &mut W, until: Tick, setup: &Setup) {
         let newest = self.snapshots.newest().expect("it was there a moment ago");
         self.prediction.predict_everything(&setup.rules, &newest.rows);
         for canonical in self.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
@@ -102,10 +99,19 @@ impl<W: World> LocalWorld<W> {
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, report: &mut Report) {
         if let Some(tick) = state {
-            self.prediction.compare(world, tick, &mut self.snapshots, moment.setup, report);
+            self.compare(moment.setup, world, tick, report);
             self.switch(moment, world, tick, report);
         }
         self.revise(moment, world, report);
+    }
+
+    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, report: &mut Report) {
+        let (found, span) = self.prediction.compare(tick, &self.snapshots, setup);
+        self.snapshots.settle_compared(tick, &found);
+        report.stats.misprediction_m = found.misprediction_m;
+        if found.different + found.surplus > 0 {
+            self.prediction.correct(world, span, setup, report);
+        }
     }
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
@@ -139,10 +145,10 @@ impl<W: World> LocalWorld<W> {
         at.tick().next().since(self.prediction.timeline.present())
     }
 
-    /// Starts again from the state of `tick`, without comparing, and replays the stored inputs up to `until`.
-    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, until: Tick, report: &mut Report) {
+    /// Starts again from a state, without comparing, and replays the stored inputs.
+    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, from: Restart, report: &mut Report) {
         let cursor = self.presentation.remote.playout.at_instant(moment.now);
-        self.prediction.restart(world, &Restart { tick, until, cursor }, &mut self.snapshots, report);
+        self.prediction.restart(world, Restart { cursor, ..from }, &mut self.snapshots, report);
         self.land(moment, report);
     }
 

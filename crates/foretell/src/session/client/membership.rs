@@ -3,12 +3,12 @@
 
 use super::calls::ClientOrigin;
 use super::client_session::{Game, Session, SnapshotDatagram};
-use super::connection::Connection;
 use super::frame::{ClientEvent, ClientState};
 use super::handshake::Handshake;
-use super::relay_reader::RelayReader;
+use super::link::Connection;
 use super::report::Report;
 use super::setup::{Moment, Setup};
+use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
 use crate::session::greeting::{Refusal, Refused, Welcome};
 use crate::session::packet::{Message, SnapshotHead};

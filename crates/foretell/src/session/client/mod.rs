@@ -1,62 +1,33 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
-mod authority_grant;
-mod authority_handoff;
-mod authority_table;
-mod baselines;
+mod authority;
 mod calls;
 mod causes;
 mod client_session;
-mod compared;
 mod config;
-mod connection;
-mod curves;
-mod effects;
 mod endpoint;
-mod error_offsets;
-mod exact_causes;
-mod followers;
 mod frame;
 mod handshake;
 mod input_datagram;
-mod input_schedule;
-mod lifecycles;
 mod link;
 mod local_world;
 mod membership;
-mod missed_inputs;
-mod outcomes;
-mod owners;
-mod pacing;
-mod playout;
 mod prediction;
-mod prediction_targets;
 mod presentation;
-mod reconciler;
-mod relay_reader;
-mod remote_playback;
-mod remote_window;
 mod report;
-mod resimulation_budget;
-mod row_motion;
-mod sample_window;
-mod server_rate;
 mod setup;
 mod snapshots;
-mod tick_unwrap;
-mod view;
-mod visual_state;
 
 pub use calls::{ClientCall, ClientOrigin};
 pub use causes::Causes;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
-pub use curves::Curve;
 pub use endpoint::{Client, ClientTap};
 pub use frame::{AuthorityChange, ClientEvent, ClientState, ClientStats, Corrected, Frame};
-pub use outcomes::Outcomes;
-pub use resimulation_budget::ResimulationBudget;
+pub use prediction::ResimulationBudget;
+pub use presentation::Curve;
+pub use presentation::{Source, View};
 pub use setup::EntityMode;
-pub use view::{Source, View};
+pub use snapshots::Outcomes;
 
 /// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
 const FEW: usize = 16;

@@ -1,0 +1,77 @@
+//! From one who moves an entity to another: what is shown of it goes over without a jump.
+
+use super::table::AuthorityTable;
+use crate::rollback::Timeline;
+use crate::session::client::frame::{AuthorityChange, ClientEvent};
+use crate::session::client::presentation::Presentation;
+use crate::session::client::presentation::{HeldShown, Sources};
+use crate::session::client::setup::Moment;
+use crate::session::client::snapshots::Snapshots;
+use crate::time::{Tick, TickTime};
+use crate::world::{Entity, PlayerId, World};
+use alloc::vec::Vec;
+
+/// What takes part in it.
+pub(crate) struct AuthorityHandoff<'a, W: World> {
+    pub moment: Moment<'a>,
+    pub timeline: &'a Timeline<W>,
+    pub snapshots: &'a Snapshots,
+    pub authority: &'a mut AuthorityTable,
+    pub presentation: &'a mut Presentation,
+}
+
+impl<W: World> AuthorityHandoff<'_, W> {
+    /// Reads what the server says of who has authority over what, and lets it begin and end. After the offsets were captured.
+    pub(crate) fn settle(mut self, own: PlayerId, events: &mut Vec<ClientEvent>) {
+        if let Some(newest) = self.snapshots.newest() {
+            self.authority.take_in(newest, own, events);
+        }
+        if self.authority.is_empty() {
+            return;
+        }
+        while let Some(entity) = self.next_ended() {
+            self.end(entity);
+        }
+        while let Some((entity, held)) = self.next_beginning() {
+            self.authority.begin(entity, held.component, &held.words);
+            // It stands where it was shown: what hid a correction is in it now.
+            self.presentation.drop_offset(entity);
+            events.push(ClientEvent::Authority { entity, what: AuthorityChange::Began });
+        }
+    }
+
+    fn sources(&self) -> Sources<'_, W> {
+        Sources::new(self.moment, self.timeline, self.snapshots, self.authority)
+    }
+
+    /// One that is over, and of which the cursor shows what came after it; or that is predicted again, or gone.
+    fn next_ended(&self) -> Option<Entity> {
+        let at = self.presentation.remote.playout.at_instant(self.moment.now)?;
+        let newest = self.snapshots.newest()?;
+        let passed = |end: Tick| TickTime::start_of(end) <= at;
+        let is_shown = |entity: Entity| self.authority.has_begun(entity) && !self.predicts(entity);
+        let over = |(entity, end): &(Entity, Tick)| passed(*end) || !is_shown(*entity) || !newest.rows.has(*entity);
+        self.authority.ended().find(over).map(|(entity, _)| entity)
+    }
+
+    fn end(&mut self, entity: Entity) {
+        let is_shown = self.authority.has_begun(entity) && !self.predicts(entity);
+        let shown = is_shown.then(|| self.presentation.shown(&self.sources(), entity)).flatten();
+        self.authority.remove(entity);
+        if let Some(before) = shown {
+            let sources = Sources::new(self.moment, self.timeline, self.snapshots, self.authority);
+            self.presentation.hide_jump(&sources, entity, before);
+        }
+    }
+
+    /// An entity that was asked for and is not predicted any more, and its row as it is shown.
+    fn next_beginning(&self) -> Option<(Entity, HeldShown)> {
+        let mut beginning = self.authority.beginning().filter(|entity| !self.predicts(*entity));
+        beginning.find_map(|entity| Some((entity, self.presentation.held(&self.sources(), entity)?)))
+    }
+
+    /// Whether an entity is predicted, as far as it is known.
+    fn predicts(&self, entity: Entity) -> bool {
+        self.timeline.predicted().contains(self.snapshots.owned(entity))
+    }
+}

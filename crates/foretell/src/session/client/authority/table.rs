@@ -1,0 +1,320 @@
+//! What this client has authority over: the requests, the rows that the game has captured, and what goes up of them.
+//!
+//! A hold begins with the request, before the answer has come, and ends with it where that is a refusal. From its
+//! beginning the game says where the entity is; when it is over, the last row stays until the cursor at which others are
+//! shown has come to where the server moved it on.
+
+use super::grant::{AuthorityGrant, Phase};
+use crate::session::authority::{
+    AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
+};
+use crate::session::client::frame::{AuthorityChange, ClientEvent};
+use crate::session::client::presentation::RowBuffer;
+use crate::session::client::snapshots::Snapshot;
+use crate::time::Tick;
+use crate::wire::BitWriter;
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, RowKey};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// How many requests wait to be sent or answered, at most.
+const OPEN_MAX: usize = 256;
+
+/// All holds of a client. Lives as long as the session.
+#[derive(Clone, Debug)]
+pub(crate) struct AuthorityTable {
+    /// Ascending by entity.
+    grants: Vec<AuthorityGrant>,
+    /// Requests without an answer, oldest first.
+    open: VecDeque<Request>,
+    /// The number of the next request.
+    next: u16,
+    /// The newest snapshot that was read.
+    read: Option<Tick>,
+    /// The newest datagram that the server has named.
+    heard: Option<u16>,
+    /// With which hold the next datagram begins, where not all fit.
+    turn: usize,
+}
+
+/// Which rows a datagram has carried: how many of those that were to be sent, from the turn on.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Carried(usize);
+
+impl AuthorityTable {
+    pub(crate) fn new() -> AuthorityTable {
+        AuthorityTable { grants: Vec::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
+    }
+
+    fn find(&self, entity: Entity) -> Option<&AuthorityGrant> {
+        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &self.grants[at])
+    }
+
+    fn find_mut(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
+        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &mut self.grants[at])
+    }
+
+    /// One that the game moves.
+    fn moved(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
+        self.find_mut(entity).filter(|grant| grant.is_moved())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.grants.is_empty()
+    }
+
+    fn ask(&mut self, entity: Entity, claim: Option<Claim>) -> u16 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        self.open.push_back(Request { number, entity, claim });
+        number
+    }
+
+    pub(crate) fn request(&mut self, entity: Entity, claim: Claim) {
+        // A game that asks in every frame until it is answered has asked once.
+        let last = self.open.iter().rev().find(|request| request.entity == entity);
+        if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
+            return;
+        }
+        let number = self.ask(entity, Some(claim));
+        match self.grants.binary_search_by_key(&entity, |grant| grant.entity) {
+            Ok(at) if self.grants[at].wants() => {}
+            Ok(at) => self.grants[at].ask_again(number),
+            Err(at) => self.grants.insert(at, AuthorityGrant::new(entity, number)),
+        }
+    }
+
+    pub(crate) fn release(&mut self, entity: Entity) {
+        if let Some(grant) = self.find_mut(entity).filter(|grant| grant.wants()) {
+            grant.leave();
+            self.ask(entity, None);
+        }
+    }
+
+    pub(crate) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
+        if let Some(grant) = self.moved(entity) {
+            grant.capture(tick, words);
+        }
+    }
+
+    pub(crate) fn show(&mut self, entity: Entity, words: &[u32]) {
+        if let Some(grant) = self.moved(entity) {
+            grant.shows = true;
+            grant.shown[..words.len()].copy_from_slice(words);
+        }
+    }
+
+    /// The tick is about to be simulated: its captures are in it.
+    pub(crate) fn run(&mut self, tick: Tick) {
+        self.grants.iter_mut().filter(|grant| grant.is_moved()).for_each(|grant| grant.run(tick));
+    }
+
+    /// Puts what the game says of an entity into its row: as it was captured.
+    pub(crate) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
+        if let Some(grant) = self.find(key.entity).filter(|grant| grant.writes(key)) {
+            kind.copy_owned(&grant.row, row);
+        }
+    }
+
+    /// The same as it is shown. Whether the game says anything of it.
+    pub(crate) fn put_shown(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) -> bool {
+        let grant = self.find(key.entity).filter(|grant| grant.writes(key));
+        if let Some(grant) = grant {
+            kind.copy_owned(&grant.shown, row);
+        }
+        grant.is_some()
+    }
+
+    /// Whether what is shown of an entity is what the game says.
+    pub(crate) fn has_begun(&self, entity: Entity) -> bool {
+        self.find(entity).is_some_and(|grant| grant.begun)
+    }
+
+    /// Whether the game moves it.
+    pub(crate) fn is_moved(&self, entity: Entity) -> bool {
+        self.find(entity).is_some_and(AuthorityGrant::is_moved)
+    }
+
+    /// What is not to be predicted by the state of `tick`.
+    pub(crate) fn unpredicted(&self, tick: Tick) -> impl Iterator<Item = Entity> {
+        let over = move |grant: &&AuthorityGrant| !matches!(grant.phase, Phase::Ended(end) if end <= tick);
+        self.grants.iter().filter(over).map(|grant| grant.entity)
+    }
+
+    /// The holds that can begin, if the entity is not predicted.
+    pub(crate) fn beginning(&self) -> impl Iterator<Item = Entity> {
+        let begins = |grant: &&AuthorityGrant| !grant.told && grant.wants();
+        self.grants.iter().filter(begins).map(|grant| grant.entity)
+    }
+
+    /// From now on the game moves it, from this row.
+    pub(crate) fn begin(&mut self, entity: Entity, component: ComponentId, row: &RowBuffer) {
+        if let Some(grant) = self.find_mut(entity) {
+            grant.component = component;
+            grant.begin(row);
+        }
+    }
+
+    /// The holds that are over, and by which snapshot.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = (Entity, Tick)> {
+        self.grants.iter().filter_map(|grant| match grant.phase {
+            Phase::Ended(tick) => Some((grant.entity, tick)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn remove(&mut self, entity: Entity) {
+        self.grants.retain(|grant| grant.entity != entity);
+    }
+
+    /// Remembers which of the client's datagrams the server has.
+    pub(crate) fn note_heard(&mut self, sequence: u16) {
+        if self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0) {
+            self.heard = Some(sequence);
+        }
+    }
+
+    /// Takes in what the newest snapshot says of requests and of holders.
+    pub(crate) fn take_in(&mut self, snapshot: &Snapshot, own: PlayerId, events: &mut Vec<ClientEvent>) {
+        if self.read >= Some(snapshot.tick) {
+            return;
+        }
+        self.read = Some(snapshot.tick);
+        for answer in &snapshot.answers {
+            let Some(at) = self.open.iter().position(|request| request.number == answer.number) else { continue };
+            let Some(request) = self.open.remove(at) else { continue };
+            if let Some(what) = self.take_answer(snapshot.tick, &request, answer.refused) {
+                events.push(ClientEvent::Authority { entity: request.entity, what });
+            }
+        }
+        for grant in self.grants.iter_mut().filter(|grant| grant.phase == Phase::Held) {
+            let found = snapshot.lists.holders.iter().find(|(entity, _)| *entity == grant.entity);
+            let what = match found.map(|(_, holder)| holder.player) {
+                Some(player) if player == own => continue,
+                Some(player) => AuthorityChange::Lost(player),
+                None => AuthorityChange::Returned,
+            };
+            events.push(ClientEvent::Authority { entity: grant.entity, what });
+            grant.told = false;
+            grant.give_up(snapshot.tick, &self.open);
+        }
+    }
+
+    /// What an answer means to the hold that was asked for.
+    fn take_answer(&mut self, tick: Tick, request: &Request, refused: Option<HoldRefusal>) -> Option<AuthorityChange> {
+        let Ok(at) = self.grants.binary_search_by_key(&request.entity, |grant| grant.entity) else {
+            if refused.is_none() && request.claim.is_some() {
+                // Nobody waits for it any more.
+                self.ask(request.entity, None);
+            }
+            return None;
+        };
+        let grant = &mut self.grants[at];
+        let is_asked = grant.phase == Phase::Asked;
+        match (refused, request.claim) {
+            (Some(why), _) => {
+                if is_asked {
+                    grant.give_up(tick, &self.open);
+                }
+                Some(AuthorityChange::Refused(why))
+            }
+            (None, Some(claim)) => {
+                (grant.request, grant.carried_since) = (request.number, None);
+                if is_asked {
+                    grant.phase = Phase::Held;
+                }
+                Some(AuthorityChange::Granted(claim))
+            }
+            (None, None) if grant.phase == Phase::Leaving => {
+                grant.phase = Phase::Ended(tick);
+                Some(AuthorityChange::Returned)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The holds whose rows are to be sent, from the turn on, each with its index.
+    fn to_send(&self) -> impl Iterator<Item = (usize, &AuthorityGrant)> {
+        let count = self.grants.len();
+        let first = self.turn % count.max(1);
+        let heard = self.heard;
+        let arrived = move |grant: &AuthorityGrant| {
+            let since = grant.carried_since.zip(heard);
+            since.is_some_and(|(since, heard)| heard.wrapping_sub(since).cast_signed() >= 0)
+        };
+        (first..count)
+            .chain(0..first)
+            .map(|at| (at, &self.grants[at]))
+            .filter(move |(_, grant)| grant.begun && !matches!(grant.phase, Phase::Ended(_)) && !arrived(grant))
+    }
+
+    /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.
+    pub(crate) fn write(
+        &self,
+        newest: Tick,
+        writer: &mut BitWriter<'_>,
+        code: &AuthorityCodec,
+        bits_max: usize,
+    ) -> Carried {
+        let mut rows = self.to_send().peekable();
+        let any = !self.open.is_empty() || rows.peek().is_some();
+        writer.put(u64::from(any), 1);
+        if !any {
+            return Carried(0);
+        }
+        for request in self.open.iter().take(REQUESTS_MAX) {
+            writer.put(1, 1);
+            write_request(request, writer);
+        }
+        writer.put(0, 1);
+        let mut fits = |row: &HeldRow| {
+            let before = writer.bit_len();
+            writer.put(1, 1);
+            code.write_row(row, writer);
+            let fits = writer.bit_len() < bits_max;
+            if !fits {
+                writer.truncate(before);
+            }
+            fits
+        };
+        // The newest of each first.
+        let carried = rows
+            .take(HELD_ROWS_MAX)
+            .take_while(|(_, grant)| fits(&grant.row_at(grant.row_at, newest, &grant.row)))
+            .count();
+        let between = self.to_send().flat_map(|(_, grant)| grant.between.iter().rev().map(move |row| (grant, row)));
+        for (grant, (tick, words)) in between.take(HELD_ROWS_MAX - carried) {
+            if !fits(&grant.row_at(*tick, newest, words)) {
+                break;
+            }
+        }
+        writer.put(0, 1);
+        Carried(carried)
+    }
+
+    /// The datagram of this number was sent, with these rows.
+    pub(crate) fn note_sent(&mut self, sequence: u16, Carried(carried): Carried) {
+        if self.grants.is_empty() {
+            return;
+        }
+        let count = self.grants.len();
+        let first = self.turn % count;
+        let (mut left, mut turn) = (carried, None);
+        for at in (first..count).chain(0..first) {
+            let is_sent = self.to_send().any(|(index, _)| index == at);
+            let grant = &mut self.grants[at];
+            grant.between.clear();
+            if !is_sent {
+                continue;
+            }
+            if left > 0 {
+                left -= 1;
+                grant.carried_since = grant.carried_since.or(Some(sequence));
+            } else {
+                grant.carried_since = None;
+                turn = turn.or(Some(at));
+            }
+        }
+        self.turn = turn.unwrap_or(first);
+    }
+}

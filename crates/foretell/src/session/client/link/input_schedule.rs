@@ -1,0 +1,117 @@
+//! Which of the own inputs have been asked for, sent and acknowledged.
+
+use super::pacing::Pacing;
+use crate::session::client::config::{InputDelay, Redundancy};
+use crate::time::Tick;
+use core::time::Duration;
+
+/// Lives as long as a session.
+#[derive(Debug, Default)]
+pub(crate) struct InputSchedule {
+    /// The next tick whose input is to be asked for.
+    next: Tick,
+    /// For how many ticks an input waits, and is to wait.
+    delay: u32,
+    wanted_delay: u32,
+    /// The newest that was sent, since the clock was set back.
+    sent: Option<Tick>,
+    /// The newest that the server has.
+    acknowledged: Option<Tick>,
+}
+
+impl InputSchedule {
+    pub(crate) fn delay(&self) -> u32 {
+        self.delay
+    }
+
+    /// Sets for how many ticks inputs wait: more at once, fewer as the clock gains what they are asked for later.
+    pub(crate) fn set_delay(&mut self, by: InputDelay, rtt: Duration, pacing: &mut Pacing) {
+        self.wanted_delay = by.ticks(rtt, pacing.rate(), self.wanted_delay);
+        let missing = pacing.delay_inputs(self.wanted_delay);
+        self.delay = self.wanted_delay.max(self.delay.min(self.wanted_delay + missing));
+    }
+
+    /// The ticks whose inputs are to be asked for when `tick` runs.
+    pub(crate) fn ask_for(&mut self, tick: Tick) -> impl Iterator<Item = Tick> + use<> {
+        let until = (tick + self.delay).next();
+        let first = self.next.max(tick);
+        self.next = self.next.max(until);
+        first.until(until)
+    }
+
+    /// The clock was set: the input of `until` is the next.
+    pub(crate) fn begin_anew(&mut self, until: Tick) {
+        (self.next, self.sent) = (until, None);
+    }
+
+    /// The newest input that was asked for.
+    pub(crate) fn newest(&self) -> Option<Tick> {
+        self.next.back(1)
+    }
+
+    /// Whether a datagram is due with `newest`, when one goes every so many ticks.
+    pub(crate) fn is_due(&self, newest: Tick, interval: u32) -> bool {
+        self.sent.is_none_or(|sent| newest.since(sent) >= interval.max(1))
+    }
+
+    pub(crate) fn note_sent(&mut self, newest: Tick) {
+        self.sent = Some(newest);
+    }
+
+    pub(crate) fn note_acknowledged(&mut self, newest: Option<Tick>) {
+        self.acknowledged = self.acknowledged.max(newest);
+    }
+
+    /// How many inputs a datagram is to carry, up to and with `newest`.
+    pub(crate) fn count(&self, newest: Tick, redundancy: Redundancy, pacing: &Pacing) -> u32 {
+        let unsent = self.sent.map_or(1, |sent| newest.since(sent));
+        match redundancy {
+            Redundancy::None => unsent,
+            Redundancy::Unacknowledged { limit } => {
+                let open = self.acknowledged.map_or(limit, |known| newest.since(known));
+                // A datagram that is not delayed comes this many ticks before the newest one's deadline; an input that is
+                // older by more is late already.
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+                let in_time = (pacing.slack_ticks().unwrap_or(2.0).clamp(0.0, 1000.0) + 2.0) as u32;
+                open.min(in_time).min(limit).max(unsent)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Instant, TickRate, TickTime};
+
+    fn pacing() -> Pacing {
+        Pacing::new(TickRate::default(), TickTime::default(), Instant::ZERO)
+    }
+
+    #[test]
+    fn every_tick_is_asked_for_once_however_inputs_are_delayed() {
+        let (mut schedule, mut pacing) = (InputSchedule::default(), pacing());
+        let mut asked = alloc::vec::Vec::new();
+        for tick in 0..20 {
+            let delay = if (5..10).contains(&tick) { 4 } else { 0 };
+            schedule.set_delay(InputDelay::Ticks(delay), Duration::ZERO, &mut pacing);
+            asked.extend(schedule.ask_for(Tick::new(tick)).map(Tick::get));
+        }
+        assert!(asked.iter().copied().eq((0_u32..).take(asked.len())), "{asked:?}");
+        assert!(asked.len() >= 20);
+    }
+
+    #[test]
+    fn a_datagram_repeats_what_is_not_acknowledged_and_can_still_come_in_time() {
+        let (mut schedule, pacing) = (InputSchedule::default(), pacing());
+        let at = |schedule: &InputSchedule, newest| {
+            schedule.count(Tick::new(newest), Redundancy::Unacknowledged { limit: 3 }, &pacing)
+        };
+        schedule.note_sent(Tick::new(9));
+        assert_eq!(at(&schedule, 10), 3, "nothing is acknowledged");
+        schedule.note_acknowledged(Some(Tick::new(9)));
+        assert_eq!(at(&schedule, 10), 1);
+        assert_eq!(at(&schedule, 19), 10, "new ones are sent whatever the limit");
+        assert_eq!(schedule.count(Tick::new(11), Redundancy::None, &pacing), 2);
+    }
+}

@@ -1,0 +1,171 @@
+//! The way to the server and back: numbers, round trips, and the clock that leads the server's by it.
+
+use super::connection::Connection;
+use super::input_schedule::InputSchedule;
+use super::pacing::{Arrived, Pacing};
+use super::server_rate::{Exchange, ServerRate};
+use super::tick_unwrap::TickUnwrap;
+use crate::session::client::config::{InputDelay, Limits};
+use crate::session::client::snapshots::Snapshot;
+use crate::session::packet::SnapshotHead;
+use crate::time::{Instant, Tick, TickRate, TickTime};
+use core::time::Duration;
+
+/// A client that is further behind its own clock than this starts again from a snapshot instead of simulating what it
+/// slept through.
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(500);
+/// A client whose updates are further apart than this stood still, or its clock was set: longer than a frame at 5 per second.
+const STOOD_STILL: Duration = Duration::from_millis(250);
+/// Behind a snapshot's tick by more than this, the clock jumps.
+const BEHIND_TICKS: u32 = 2;
+/// Without a snapshot for so long, the clock is not steered any more.
+const COAST_AFTER: Duration = Duration::from_millis(500);
+
+/// The head of a snapshot that came now, and the tick of its state.
+#[derive(Clone, Copy)]
+pub(crate) struct ReceivedHead<'a> {
+    pub now: Instant,
+    pub tick: Tick,
+    pub head: &'a SnapshotHead,
+}
+
+/// Lives as long as a session.
+pub(crate) struct Link {
+    pub connection: Connection,
+    pub server_rate: ServerRate,
+    pub pacing: Pacing,
+    pub inputs: InputSchedule,
+    tick_unwrap: TickUnwrap,
+    /// When the last update was.
+    updated: Instant,
+}
+
+impl Link {
+    /// One whose clock stands at `at`.
+    pub(crate) fn new(connection: Connection, rate: TickRate, at: TickTime, now: Instant) -> Link {
+        Link {
+            connection,
+            server_rate: ServerRate::new(rate, at, now),
+            pacing: Pacing::new(rate, at, now),
+            inputs: InputSchedule::default(),
+            tick_unwrap: TickUnwrap::new(at.tick(), now),
+            updated: now,
+        }
+    }
+
+    fn rate(&self) -> TickRate {
+        self.pacing.rate()
+    }
+
+    /// The tick of a snapshot that comes now; `None` where it can't be true.
+    pub(crate) fn widen(&mut self, now: Instant, low16: u16) -> Option<Tick> {
+        self.tick_unwrap.widen(now, low16, self.rate())
+    }
+
+    /// This snapshot was compared or adopted: its tick is certain.
+    pub(crate) fn note_compared(&mut self, snapshot: &Snapshot) {
+        self.tick_unwrap.note(snapshot.tick, snapshot.came);
+    }
+
+    /// Moves the clock to `now`; `input_delay` is for how long inputs are to wait.
+    pub(crate) fn advance(&mut self, now: Instant, input_delay: InputDelay) {
+        self.pacing.advance(now, &self.server_rate);
+        if now.since(self.connection.last_snapshot()) > COAST_AFTER {
+            self.pacing.coast();
+        }
+        self.inputs.set_delay(input_delay, self.connection.rtt(), &mut self.pacing);
+    }
+
+    /// A client whose ticks are behind those of a snapshot sends every input too late: its clock goes to where inputs come
+    /// in time. So after a sleep while the clock waited, and when the caller's clock was set back. Whether it did.
+    pub(crate) fn catch_up(&mut self, now: Instant, newest: Option<&Snapshot>) -> bool {
+        let at = self.pacing.at();
+        let is_behind = |tick: Tick| tick.since(at.tick() + self.inputs.delay()) > BEHIND_TICKS;
+        let Some(newest) = newest.filter(|newest| is_behind(newest.tick)) else { return false };
+        let up = self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get());
+        let lead = self.lead_ticks(now, Some(newest));
+        self.restart_clock(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
+        true
+    }
+
+    /// An update begins: whether the last one was too long ago, or the caller's clock was set back.
+    pub(crate) fn has_stood_still(&mut self, now: Instant) -> bool {
+        let last = core::mem::replace(&mut self.updated, now);
+        now < last || now.since(last) > STOOD_STILL
+    }
+
+    /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
+    /// round trip and the largest slack, and what is slept through at once.
+    pub(crate) fn fits(&self, tick: Tick, until: Tick, limits: Limits) -> bool {
+        let most = self.connection.rtt_of_late() + Duration::from_micros(limits.most.unsigned_abs()) + CATCH_UP;
+        (tick..=tick + self.rate().ticks_in(most)).contains(&until)
+    }
+
+    /// The clock is to stand at `at` from now on, as it and the server's have not gone on alike.
+    fn restart_clock(&mut self, at: TickTime) {
+        self.pacing.restart(at);
+        self.server_rate.note_clock_set();
+    }
+
+    /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
+    /// Returns up to where ticks are to run.
+    pub(crate) fn place_anew(&mut self, tick: Tick) -> Tick {
+        let until = tick + self.rate().ticks_in(self.connection.rtt_of_late()) + 2;
+        self.restart_clock(TickTime::start_of(until) - TickTime::from_millionths(1));
+        self.connection.begin_anew();
+        self.inputs.begin_anew(until);
+        until
+    }
+
+    /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.
+    pub(crate) fn lead_ticks(&self, now: Instant, newest: Option<&Snapshot>) -> f64 {
+        let Some(newest) = newest else { return 0.0 };
+        let on_the_way = now.since(newest.came).as_secs_f64() + self.connection.rtt_min().as_secs_f64() / 2.0;
+        (self.pacing.at_instant(now) - newest.sent).as_ticks() - on_the_way * f64::from(self.rate().get())
+    }
+
+    /// Takes in which of the client's datagrams and inputs the server has.
+    pub(crate) fn note_head(&mut self, ReceivedHead { now, tick, head }: ReceivedHead<'_>) {
+        if let Some((sequence, ago)) = head.heard {
+            let is_news = self.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
+            // What the server has held for long was held by a clock that runs otherwise.
+            let server = head.held(tick, self.rate()).filter(|_| is_news);
+            if let (Some(sent), Some((arrived, answered))) = (self.connection.sent_at(sequence), server) {
+                self.server_rate.note(Exchange { sent, arrived, answered, came: now });
+            }
+        }
+        self.inputs.note_acknowledged(head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick)));
+    }
+
+    /// Steers the clock by what the server tells of the inputs that have come; `in_time` hears of those that were not late.
+    /// Returns the smallest margin, in ticks; `None` where nothing is told.
+    pub(crate) fn note_arrivals(
+        &mut self,
+        received: ReceivedHead<'_>,
+        limits: Limits,
+        mut in_time: impl FnMut(Tick),
+    ) -> Option<f64> {
+        let ReceivedHead { now, tick, head } = received;
+        let of_now = self.connection.is_of_now(head.heard.map(|(sequence, _)| sequence));
+        let (oldest, newer) = head.arrivals.split_last().filter(|_| of_now)?;
+        let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
+        let mut newest = Tick::widen(u32::from(head.arrived), 16, tick).back(ticks_newer)?;
+        let (mut smallest, mut is_new_route) = (f64::INFINITY, false);
+        for (nth, arrival) in core::iter::once(oldest).chain(newer.iter().rev()).enumerate() {
+            if nth > 0 {
+                newest = newest + arrival.count;
+            }
+            let margin = TickTime::from_millionths(i64::from(arrival.margin.cast_signed()) * 1_000_000 / 64);
+            smallest = smallest.min(margin.as_ticks());
+            if margin >= TickTime::default() {
+                in_time(newest);
+            }
+            is_new_route |= self.pacing.note(now, Arrived { newest, count: arrival.count, margin }, limits);
+        }
+        if is_new_route {
+            self.server_rate.note_new_route();
+        }
+        self.pacing.steer(limits, is_new_route);
+        Some(smallest)
+    }
+}

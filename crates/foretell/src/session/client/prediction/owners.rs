@@ -1,0 +1,102 @@
+//! Entities that have changed hands of late, by the authority's states.
+//!
+//! What is shown of others is older than what is predicted, and what is remembered is older than both: of an entity that has
+//! changed hands they say another owner. Until they do not any more, it is had as the others of its new owner by its name.
+
+use crate::world::{Entity, Owned, PlayerId, Rows};
+use alloc::vec::Vec;
+
+/// Whose entities are, and which were somebody else's. Lives as long as the session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owners {
+    /// In the last state that was compared, ascending.
+    known: Vec<Owned>,
+    /// Becomes `known`.
+    following: Vec<Owned>,
+    /// Those that were another's in the state before.
+    new: Vec<Entity>,
+    /// Those that may be another's still in what is shown or remembered.
+    handed: Vec<Owned>,
+}
+
+impl Owners {
+    /// Takes in the state that is to be compared.
+    pub(crate) fn note(&mut self, rows: &Rows) {
+        self.new.clear();
+        self.following.clear();
+        self.following.extend(rows.iter().map(|row| row.owned()));
+        self.following.sort_unstable();
+        self.following.dedup();
+        if self.following != self.known {
+            for of in &self.following {
+                let before = self.known.binary_search_by_key(&of.entity, |known| known.entity);
+                if before.is_ok_and(|at| self.known[at].owner != of.owner) {
+                    self.new.push(of.entity);
+                    self.handed.retain(|handed| handed.entity != of.entity);
+                    self.handed.push(*of);
+                }
+            }
+            core::mem::swap(&mut self.known, &mut self.following);
+        }
+    }
+
+    /// The entities that have changed hands with the state that was noted last, ascending.
+    pub(crate) fn just_handed(&self) -> &[Entity] {
+        &self.new
+    }
+
+    /// Whose an entity is, in the state that was noted last.
+    fn owner(&self, entity: Entity) -> Option<PlayerId> {
+        self.known.binary_search_by_key(&entity, |known| known.entity).ok().map(|at| self.known[at].owner)
+    }
+
+    /// Whether nothing has changed hands of late.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.handed.is_empty()
+    }
+
+    /// What has changed hands of late.
+    pub(crate) fn handed(&self) -> &[Owned] {
+        &self.handed
+    }
+
+    /// Forgets what is gone, and what is nowhere another's any more.
+    pub(crate) fn forget(&mut self, is_others: impl Fn(Owned) -> bool) {
+        let mut handed = core::mem::take(&mut self.handed);
+        handed.retain(|of| self.owner(of.entity) == Some(of.owner) && is_others(*of));
+        self.handed = handed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::plain::{self, SHIP};
+    use crate::time::Tick;
+    use crate::world::Row;
+
+    #[test]
+    fn what_changes_hands_is_noted_once_and_remembered_until_it_is_nowhere_another_s() {
+        let [a, b] = [1, 2].map(PlayerId::new);
+        let entity = Entity::new(a, Tick::ZERO, 0);
+        let mut rows = Rows::new(&plain::schema());
+        let set = |rows: &mut Rows, owner| rows.set_words(Row { component: SHIP, entity, owner, words: &[0] });
+        let mut owners = Owners::default();
+        for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
+            set(&mut rows, owner);
+            owners.note(&rows);
+            assert_eq!(!owners.just_handed().is_empty(), is_new);
+        }
+        assert_eq!(owners.handed(), [Owned { entity, owner: b }]);
+        owners.forget(|_| true);
+        assert!(!owners.is_empty());
+        owners.forget(|_| false);
+        assert!(owners.is_empty());
+        set(&mut rows, a);
+        owners.note(&rows);
+        rows.remove_entity(entity);
+        owners.note(&rows);
+        owners.forget(|_| true);
+        assert!(owners.is_empty(), "it is gone");
+    }
+}

@@ -1,0 +1,314 @@
+//! The world ahead of the authority: its timeline, and how it is reconciled with the authority's states.
+//!
+//! At most one comparison per update, with the newest state whose tick is simulated. In an exact session what the server has
+//! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
+
+use super::compared::Compared;
+use super::effects::{Effects, Now};
+use super::reconciler::{Comparison, Reconciler, Span};
+use super::targets::{Known, PredictionTargets};
+use crate::rollback::Timeline;
+use crate::session::Rules;
+use crate::session::client::causes::Causes;
+use crate::session::client::config::Predict;
+use crate::session::client::frame::ClientEvent;
+use crate::session::client::report::Report;
+use crate::session::client::setup::Setup;
+use crate::session::client::snapshots::ToldInputs;
+use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::row_codec::proof_of;
+use crate::time::{Tick, TickTime};
+use crate::world::{PlayerId, Predicted, Rows, Tolerance, World};
+use core::time::Duration;
+
+/// The longest history that is kept.
+const HORIZON_MAX: Duration = Duration::from_secs(60);
+/// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.
+const GUESS_KEPT: Duration = Duration::from_millis(100);
+
+/// Lives from the start of a session to its end.
+pub(crate) struct Prediction<W: World> {
+    pub timeline: Timeline<W>,
+    pub reconciler: Reconciler,
+    pub effects: Effects,
+    targets: PredictionTargets,
+    /// In an exact session: the newest state whose digest was not that of the prediction, while no other is known.
+    pub asks: Option<Tick>,
+    /// How many snapshots in a row it has started again from, because they were older than the horizon.
+    beyond_horizon: u32,
+}
+
+/// From where to start again.
+#[derive(Clone, Copy)]
+pub(crate) struct Restart {
+    pub tick: Tick,
+    /// Up to where the stored inputs are replayed.
+    pub until: Tick,
+    /// Where others are shown.
+    pub cursor: Option<TickTime>,
+}
+
+impl<W: World> Prediction<W> {
+    pub(crate) fn new(setup: &Setup, player: PlayerId) -> Prediction<W> {
+        let (Rules { schema, tick_rate, .. }, config) = (&setup.rules, &setup.config);
+        let horizon = tick_rate.ticks_in(config.horizon.min(HORIZON_MAX));
+        Prediction {
+            timeline: Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval),
+            reconciler: Reconciler::new(schema, player),
+            effects: Effects::new(),
+            targets: PredictionTargets::new(player),
+            asks: None,
+            beyond_horizon: 0,
+        }
+    }
+
+    /// In an exact session everything is predicted from the start, at which the state is `full`.
+    pub(crate) fn predict_everything(&mut self, rules: &Rules, full: &Rows) {
+        if rules.exact {
+            self.reconciler.be_exact();
+            self.targets.want_everything(full);
+            self.timeline.predict(self.targets.wanted());
+        }
+    }
+
+    /// Begins with the authority's state of `tick`, and simulates up to `until`. The server has no inputs for these ticks
+    /// either, and uses the neutral one as the client does.
+    pub(crate) fn start(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) {
+        self.timeline.restart(world, tick, full, until);
+        self.reconciler.begin(tick, until);
+        self.note_derived(tick);
+        self.effects.begin(tick);
+        self.note_runs(tick, until);
+    }
+
+    /// Takes in a snapshot that has just been completed. Returns of how many ticks it can't tell all effects.
+    pub(crate) fn note_snapshot(&mut self, snapshot: &Snapshot) -> u32 {
+        snapshot.canonical.iter().for_each(|canonical| self.timeline.announce(*canonical));
+        self.reconciler.note_told(snapshot);
+        self.reconciler.note_contacts(snapshot, self.timeline.predicted());
+        self.effects.note_told(snapshot)
+    }
+
+    /// Until when what is told now of an input of another is used as it is: the clock has come to the tick `at`, and snapshots
+    /// are `interval` ticks apart.
+    pub(crate) fn fresh_until(&self, at: Tick, interval: u32, setup: &Setup) -> Tick {
+        at.max(self.timeline.present()) + setup.rules.tick_rate.ticks_in(GUESS_KEPT) + 2 * interval
+    }
+
+    /// Keeps what a snapshot has told of the inputs of others that are to be predicted.
+    pub(crate) fn note_relayed(
+        &mut self,
+        told: ToldInputs<'_, W::Input>,
+        snapshots: &Snapshots,
+        setup: &Setup,
+        fresh_until: Tick,
+    ) {
+        let Prediction { timeline, targets, .. } = self;
+        for (player, told) in told.by_player() {
+            let is_own = player == targets.wanted().player();
+            let is_wanted = setup.rules.exact || !is_own && targets.may_want(player, snapshots, setup);
+            // A player without an entity is not worth the memory.
+            let has_entity = || snapshots.newest()?.rows.iter().find(|row| row.owner == player);
+            if is_wanted && (timeline.knows_inputs_of(player) || has_entity().is_some()) {
+                timeline.tell(player, fresh_until, told);
+            }
+        }
+    }
+
+    /// The newest state to compare with, which is simulated and known. What is older than it is superseded.
+    pub(crate) fn state_to_compare(&self, snapshots: &mut Snapshots) -> Option<Tick> {
+        let (settled, compared) = (self.timeline.settled(), self.reconciler.compared());
+        let whole = snapshots.open().rev().filter(|snapshot| snapshot.proof.is_none());
+        let chosen = whole.map(|snapshot| snapshot.tick).find(|tick| *tick <= settled);
+        let chosen = chosen.filter(|tick| *tick > compared);
+        snapshots.supersede(chosen.unwrap_or(compared.next()));
+        chosen
+    }
+
+    /// Whether a state is too old to be compared.
+    pub(crate) fn is_beyond_horizon(&mut self, tick: Tick) -> bool {
+        let is_beyond = tick < self.timeline.oldest();
+        self.beyond_horizon = if is_beyond { self.beyond_horizon + 1 } else { 0 };
+        is_beyond
+    }
+
+    /// Whether every state is too old.
+    pub(crate) fn is_always_beyond_horizon(&self) -> bool {
+        self.beyond_horizon > 1
+    }
+
+    /// Compares the authority's state of `tick` with its prediction. Returns what was found, and between which states.
+    pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, Span) {
+        let Prediction { timeline, reconciler, targets, .. } = self;
+        let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
+        let handed = targets.note_owners(&snapshot.rows);
+        let span = Span { since: reconciler.compared(), tick };
+        reconciler.take_in(&snapshot.rows, timeline, span);
+        // Where everything is predicted, whose it is does not matter for that.
+        reconciler.note_handed(if setup.rules.exact { &[] } else { handed });
+        let is_canonical = timeline.is_canonical(tick);
+        let tolerance = if is_canonical { Tolerance::default() } else { setup.config.tolerance };
+        let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
+        let found = reconciler.compare(&Comparison { tick, predicted, schema: &setup.rules.schema, tolerance });
+        self.asks = self.asks.filter(|asked| !is_canonical || *asked > tick);
+        self.note_derived(tick);
+        self.reconciler.advance_to(tick);
+        (found, span)
+    }
+
+    /// Puts the authority's state, which was found to differ, into the place of the predicted one.
+    pub(crate) fn correct(&mut self, world: &mut W, span: Span, setup: &Setup, report: &mut Report) {
+        self.blame(world, span, setup, report);
+        report.roll_back(self.timeline.present().since(span.tick));
+        self.reconciler.note_again(span.tick, Causes::default());
+        self.timeline.rewrite(world, span.tick, &self.reconciler.authority);
+        self.reconciler.note_rewritten();
+    }
+
+    /// Finds a cause for what nothing known explains of the differences between two states.
+    fn blame(&mut self, world: &mut W, window: Span, setup: &Setup, report: &mut Report) {
+        if self.reconciler.has_unexplained() && setup.rules.exact {
+            let cause = self.cause_of_unexplained(world, window);
+            self.reconciler.blame(cause);
+            self.note_apart(cause, window, report);
+        } else if self.reconciler.has_unexplained() && !self.timeline.repeats(world, window.since, window.tick) {
+            self.reconciler.blame(Causes::NONDETERMINISM);
+        } else if matches!(setup.config.predict, Predict::Near { .. }) {
+            self.reconciler.blame(self.reconciler.cause_in_part());
+        }
+    }
+
+    /// Decides whom to predict, from the state of `known` on. Whether that changes.
+    pub(crate) fn choose(&mut self, known: &Known<'_>, setup: &Setup) -> bool {
+        self.targets.choose(known, &mut self.timeline, setup);
+        self.targets.wanted() != self.timeline.predicted()
+    }
+
+    /// Whom to predict.
+    pub(crate) fn wanted(&self) -> &Predicted {
+        self.targets.wanted()
+    }
+
+    /// Predicts them, from the state of `tick` on, which has been compared.
+    pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, report: &mut Report) {
+        let full = &snapshots.get(tick).expect("it has just been compared").rows;
+        let ran = self.timeline.switch(world, tick, self.targets.wanted(), full);
+        snapshots.recount(self.targets.wanted());
+        report.resimulate(ran);
+        self.note_runs(tick, self.timeline.present());
+        self.reconciler.note_again(tick, Causes::OTHERS);
+    }
+
+    /// Simulates again from where an input of another player is known to be another than was used. One that is under way
+    /// lands first, so that it ends.
+    pub(crate) fn revise(&mut self, report: &mut Report) {
+        let (settled, present) = (self.timeline.settled(), self.timeline.present());
+        let outdated = self.timeline.outdated(self.reconciler.compared());
+        let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
+        if settled == present {
+            report.roll_back(present.since(tick));
+        }
+        let [own, others, canonical] = self.timeline.outdated_by(tick);
+        let causes = [(own, Causes::OWN_INPUT), (others, Causes::RELAYED_INPUT), (canonical, Causes::DERIVED)];
+        let causes = causes.into_iter().filter(|(holds, _)| *holds);
+        self.timeline.revisit(tick);
+        self.reconciler.note_again(tick, causes.fold(Causes::default(), |set, (_, cause)| set.with(cause)));
+    }
+
+    /// Simulates again, `budget` ticks at most. Whether that has reached the present.
+    pub(crate) fn resimulate(&mut self, world: &mut W, budget: u32, report: &mut Report) -> bool {
+        let from = self.timeline.settled();
+        let ran = self.timeline.resimulate(world, budget);
+        self.note_runs(from, from + ran);
+        report.resimulate(ran);
+        self.timeline.settled() == self.timeline.present()
+    }
+
+    /// Starts again from the full state of a tick, and replays the stored inputs: the snapshot is older than the horizon, or
+    /// the client has slept.
+    pub(crate) fn restart(&mut self, world: &mut W, restart: Restart, snapshots: &mut Snapshots, report: &mut Report) {
+        let Restart { tick, until, cursor } = restart;
+        let Some(snapshot) = snapshots.get(tick) else { return };
+        self.reconciler.adopt(&snapshot.rows, self.timeline.predicted(), tick, until);
+        let replayed = self.timeline.restart(world, tick, &snapshot.rows, until);
+        snapshots.settle_adopted(tick);
+        self.effects.skip(&effects_now(&self.timeline, snapshots, cursor));
+        self.note_runs(tick, until);
+        // Of these ticks not every own input is known.
+        let unknown = tick.until(until).rev().find(|tick| self.timeline.input(*tick).is_none());
+        self.reconciler.begin(tick, unknown.map_or(tick, Tick::next));
+        self.note_derived(tick);
+        report.stats.resyncs += 1;
+        report.resimulate(replayed);
+        report.events.push(ClientEvent::Resynced { tick, replayed });
+    }
+
+    /// In an exact session: compares the newest digest of a state with what was simulated from all relayed inputs; where
+    /// that is no longer remembered, asks for the state.
+    pub(crate) fn prove(&mut self, world: &mut W, snapshots: &mut Snapshots, report: &mut Report) {
+        let (settled, since) = (self.timeline.settled(), self.reconciler.compared());
+        let until = self.timeline.outdated(since).map_or(settled, |tick| tick.min(settled));
+        let proofs = snapshots.open().filter_map(|snapshot| Some((snapshot.tick, snapshot.proof?)));
+        let chosen = proofs.filter(|(tick, _)| (since.next()..=until).contains(tick)).max();
+        snapshots.supersede_proofs(chosen.map_or(since.next(), |(tick, _)| tick));
+        let Some((tick, proof)) = chosen else { return };
+        if let Some(predicted) = self.timeline.rows(tick).filter(|rows| proof == proof_of(rows)) {
+            snapshots.settle_proved(tick, predicted);
+            self.reconciler.agree(tick, self.timeline.canonical());
+            self.asks = None;
+            return;
+        }
+        snapshots.settle_asked(tick);
+        self.asks = Some(tick);
+        let window = Span { since, tick };
+        self.timeline.misguessed(since, tick, &mut self.reconciler.misguessed);
+        if !self.reconciler.is_explained(tick) {
+            let cause = self.cause_of_unexplained(world, window);
+            self.note_apart(cause, window, report);
+        }
+    }
+
+    /// Why a state is another than was predicted, where the one before was not and nothing is known that explains it.
+    fn cause_of_unexplained(&mut self, world: &mut W, window: Span) -> Causes {
+        let repeats = self.timeline.repeats(world, window.since, window.tick);
+        if repeats { Causes::ENDS_DIFFER } else { Causes::NONDETERMINISM }
+    }
+
+    /// The ends have agreed in the first of two states, and for this cause do not in the second.
+    fn note_apart(&mut self, cause: Causes, Span { since, tick }: Span, report: &mut Report) {
+        self.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.part(cause));
+        if cause == Causes::ENDS_DIFFER {
+            report.events.push(ClientEvent::EndsDiffer { since, tick });
+        }
+    }
+
+    /// What is not published is not known to be the authority's at the state of `tick`, but where that is canonical.
+    fn note_derived(&mut self, tick: Tick) {
+        let is_canonical = self.timeline.is_canonical(tick);
+        self.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.note_whole(tick, is_canonical));
+    }
+
+    /// Simulates the next tick, with these rows of others.
+    pub(crate) fn advance(&mut self, world: &mut W, proxies: &Rows) {
+        let tick = self.timeline.present();
+        self.timeline.advance(world, proxies);
+        self.effects.note_run(tick, self.timeline.effects(tick));
+    }
+
+    /// Takes in what the steps of these ticks have said, where it is remembered.
+    fn note_runs(&mut self, from: Tick, until: Tick) {
+        for tick in from.max(self.timeline.oldest()).until(until) {
+            self.effects.note_run(tick, self.timeline.effects(tick));
+        }
+    }
+
+    /// Tells what is to be told of effects now.
+    pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut Report) {
+        let now = effects_now(&self.timeline, snapshots, cursor);
+        report.stats.effects_cancelled += self.effects.settle(&now, &mut report.events);
+    }
+}
+
+fn effects_now<'a, W: World>(timeline: &'a Timeline<W>, snapshots: &'a Snapshots, cursor: Option<TickTime>) -> Now<'a> {
+    Now { present: timeline.present(), cursor, predicted: timeline.predicted(), snapshots }
+}

@@ -1,0 +1,164 @@
+//! Which entities are to be predicted: those of the own player, of others whose inputs are known, what is near, and single
+//! ones.
+
+use super::owners::Owners;
+use crate::motion::vector::squared_distance;
+use crate::rollback::Timeline;
+use crate::session::client::authority::AuthorityTable;
+use crate::session::client::config::Predict;
+use crate::session::client::setup::{EntityMode, Setup};
+use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::world::{Entity, Meaning, Owned, PlayerId, Predicted, Row, Rows, Schema, World};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Without news for so long, a player is not predicted any more.
+const SILENT: Duration = Duration::from_millis(500);
+
+/// By what it is decided who is to be predicted.
+pub(crate) struct Known<'a> {
+    /// The state that was compared last.
+    pub snapshot: &'a Snapshot,
+    /// The rows of others by which they are shown.
+    pub shown: Option<&'a Rows>,
+    pub authority: &'a AuthorityTable,
+}
+
+/// Lives as long as a session.
+pub(crate) struct PredictionTargets {
+    wanted: Predicted,
+    owners: Owners,
+    /// Where the own entities are, for [`Predict::Near`].
+    near: Vec<[f64; 3]>,
+}
+
+impl PredictionTargets {
+    pub(crate) fn new(player: PlayerId) -> PredictionTargets {
+        PredictionTargets { wanted: Predicted::own(player), owners: Owners::default(), near: Vec::new() }
+    }
+
+    pub(crate) fn wanted(&self) -> &Predicted {
+        &self.wanted
+    }
+
+    /// Takes in whose entities are in the state that is to be compared. Those that have changed hands with it are returned,
+    /// ascending.
+    pub(crate) fn note_owners(&mut self, rows: &Rows) -> &[Entity] {
+        self.owners.note(rows);
+        self.owners.just_handed()
+    }
+
+    /// Wants everything that is in a state, and whatever will be.
+    pub(crate) fn want_everything(&mut self, full: &Rows) {
+        self.wanted.clear();
+        self.wanted.insert_all();
+        full.iter().for_each(|row| self.wanted.insert(row.owner));
+    }
+
+    /// Whether the inputs of a player that a snapshot tells are worth the memory.
+    pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, setup: &Setup) -> bool {
+        let newest = snapshots.newest();
+        let owner = |entity: Entity| newest.and_then(|newest| newest.rows.owner(entity));
+        let is_single =
+            |(entity, mode): (Entity, &EntityMode)| *mode == EntityMode::Predicted && owner(entity) == Some(player);
+        let is_near = matches!(setup.config.predict, Predict::Near { .. });
+        is_near || setup.wants(player) || setup.entities.iter().any(is_single)
+    }
+
+    /// Decides whom to predict.
+    pub(crate) fn choose<W: World>(&mut self, known: &Known<'_>, timeline: &mut Timeline<W>, setup: &Setup) {
+        let silent = setup.rules.tick_rate.ticks_in(SILENT);
+        if setup.rules.exact {
+            timeline.forget_silent_players(silent);
+            return self.want_everything(&known.snapshot.rows);
+        }
+        self.wanted.clear();
+        self.forget_handed(known, timeline);
+        let singly = !setup.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
+        if setup.config.predict == Predict::Own && !setup.names_players() && !singly {
+            return;
+        }
+        timeline.forget_silent_players(silent);
+        for row in known.snapshot.rows.iter().filter(|row| setup.wants(row.owner)) {
+            if is_known(timeline, row.owner) {
+                self.wanted.insert(row.owner);
+            }
+        }
+        if let Predict::Near { within_m, until_m } = setup.config.predict {
+            let radii = Radii { within_m, until_m: until_m.max(within_m) };
+            self.choose_near(known.snapshot, radii, timeline, setup);
+        }
+        self.choose_single(known, timeline, setup);
+    }
+
+    /// Wants those predicted that stand near to where an own entity is by now; what is predicted already until it is farther
+    /// off.
+    fn choose_near<W: World>(&mut self, snapshot: &Snapshot, radii: Radii, timeline: &Timeline<W>, setup: &Setup) {
+        let (Some(newest), schema) = (timeline.rows(timeline.present()), &setup.rules.schema) else { return };
+        let own = self.wanted.player();
+        let PredictionTargets { near, wanted, .. } = self;
+        near.clear();
+        near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
+        for row in snapshot.rows.iter() {
+            if row.owner == own || setup.excludes(row.owner) || !is_known(timeline, row.owner) {
+                continue;
+            }
+            let is_predicted = timeline.predicted().contains(row.owned());
+            // Where it is by now it is known best where it is predicted.
+            let now = newest.get(row.key()).filter(|_| is_predicted).unwrap_or(row);
+            let Some(at) = place(now, schema) else { continue };
+            let radius_m = if is_predicted { radii.until_m } else { radii.within_m };
+            if near.iter().any(|own| squared_distance(*own, at) <= radius_m * radius_m) {
+                wanted.insert_single(row.owned(), true);
+            }
+        }
+    }
+
+    /// What has changed hands, what the game has said of single entities, and what it moves itself.
+    fn choose_single<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>, setup: &Setup) {
+        let (snapshot, own) = (known.snapshot, self.wanted.player());
+        for of in self.owners.handed() {
+            let yes = self.wanted.contains(*of);
+            self.wanted.insert_single(*of, yes);
+        }
+        for (entity, mode) in setup.entities.iter() {
+            let Some(owner) = snapshot.rows.owner(entity) else { continue };
+            let yes = *mode == EntityMode::Predicted;
+            if !yes || owner == own || is_known(timeline, owner) {
+                self.wanted.insert_single(Owned { entity, owner }, yes);
+            }
+        }
+        for entity in known.authority.unpredicted(snapshot.tick) {
+            let owner = snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
+            self.wanted.insert_single(Owned { entity, owner }, false);
+        }
+    }
+
+    /// Forgets what has changed hands so long ago that nothing says another owner.
+    fn forget_handed<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>) {
+        if self.owners.is_empty() {
+            return;
+        }
+        self.owners.forget(|of| {
+            let shown = known.shown.and_then(|shown| shown.owner(of.entity));
+            shown.is_some_and(|shown| shown != of.owner) || timeline.has_of_another(of)
+        });
+    }
+}
+
+/// From where on what is near is predicted, and until where, in metres.
+#[derive(Clone, Copy)]
+struct Radii {
+    within_m: f64,
+    until_m: f64,
+}
+
+/// Whether it is known what a player does; the server's own need no inputs.
+fn is_known<W: World>(timeline: &Timeline<W>, player: PlayerId) -> bool {
+    player == PlayerId::SERVER || timeline.knows_inputs_of(player)
+}
+
+fn place(row: Row<'_>, schema: &Schema) -> Option<[f64; 3]> {
+    let field = schema.component(row.component).field(Meaning::Position, row.words);
+    field.map(|(column, words)| column.lanes::<3>(words))
+}

@@ -1,0 +1,92 @@
+//! The followers of those entities that are shown by one: fed in updates, asked in between.
+
+use super::curves::Curve;
+use crate::motion::curve::{Extrapolation, Follower, Following};
+use crate::motion::{Correction, vector};
+use crate::time::{Instant, Tick};
+use crate::world::Entity;
+use crate::world::EntityMap;
+
+/// How far those go on that are shown ahead of the cursor: their states are older by the way down and an interval, so
+/// longer than others (D18).
+pub(crate) const AHEAD: Extrapolation = Extrapolation::FAR;
+
+/// Where an entity was in the newest state that tells of it, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldMotion {
+    pub tick: Tick,
+    pub position: [f64; 3],
+    /// m/s.
+    pub velocity: [f64; 3],
+    /// How old that state is on the server by now, in seconds.
+    pub age_s: f64,
+}
+
+/// By what an entity is drawn: a curve, and where its follower is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawing {
+    pub curve: Curve,
+    pub follower: Option<[f64; 3]>,
+}
+
+/// Followers, each with its entity.
+#[derive(Clone, Debug)]
+pub(crate) struct Followers {
+    of: EntityMap<Follower<3>>,
+    /// The instant that they stand for.
+    at: Instant,
+}
+
+impl Followers {
+    pub(crate) fn new() -> Followers {
+        Followers { of: EntityMap::with_capacity(crate::session::client::FEW), at: Instant::ZERO }
+    }
+
+    /// By what an entity with this curve is drawn at `now`.
+    pub(crate) fn drawing(&self, entity: Entity, curve: Curve, now: Instant) -> Drawing {
+        let follower = curve.following().and_then(|_| self.of.get(entity));
+        let follower = follower.map(|follower| follower.after(now.since(self.at).as_secs_f64()).0);
+        Drawing { curve, follower }
+    }
+
+    /// Drops those whom nobody is to follow.
+    pub(crate) fn retain(&mut self, follows: impl Fn(Entity) -> bool) {
+        self.of.retain(|entity, _| follows(entity));
+    }
+
+    pub(crate) fn remove(&mut self, entity: Entity) {
+        self.of.remove(entity);
+    }
+
+    /// Moves all on to `now`.
+    pub(crate) fn advance(&mut self, now: Instant) {
+        let passed_s = now.since(self.at).as_secs_f64();
+        self.of.values_mut().iter_mut().for_each(|follower| {
+            follower.update(passed_s);
+        });
+        self.at = now;
+    }
+
+    /// Tells the follower of an entity its newest state. One that begins is where it should be. It warps from where a
+    /// `correction` would snap.
+    pub(crate) fn follow(
+        &mut self,
+        entity: Entity,
+        following: Following,
+        told: ToldMotion,
+        correction: Option<&Correction>,
+    ) {
+        let ToldMotion { tick, position, velocity, age_s } = told;
+        let new = || {
+            let mut follower = Follower::new(following, position);
+            follower.extrapolation = AHEAD;
+            follower
+        };
+        let follower = self.of.get_or_insert_with(entity, new);
+        if follower.following() != following {
+            *follower = new();
+        }
+        follower.thresholds.far = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
+        follower.receive(tick.get(), (position, velocity), age_s);
+    }
+}

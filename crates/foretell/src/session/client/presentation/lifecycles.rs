@@ -1,0 +1,207 @@
+//! The lives of entities as the player sees them: spawned, confirmed or withdrawn, despawned (DESIGN: things that
+//! appear).
+//!
+//! Of each entity the events are `Spawned Confirmed Despawned` or `Spawned Withdrawn`, each at most once, whatever is
+//! simulated again.
+
+use crate::motion::Pose;
+use crate::session::client::frame::ClientEvent;
+use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::step_events::StepEventKind;
+use crate::time::{Tick, TickTime};
+use crate::world::EntityMap;
+use crate::world::{Entity, PlayerId, Predicted, Row, Rows, Schema};
+use alloc::vec::Vec;
+
+/// How many entities that prediction has removed wait for the authority's word; the newest.
+const GONE_MAX: usize = 1024;
+
+/// By what an entity is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Held {
+    /// It is in the newest predicted state.
+    Predicted,
+    /// It was, and the authority has not said yet that it is gone.
+    Gone,
+    /// It is in the authority's newest state that the cursor has passed.
+    Shown,
+}
+
+/// From the first to the last event of an entity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life {
+    /// Where it was shown last.
+    pub pose: Pose,
+    held: Held,
+    /// Where it is [`Shown`](Held::Shown): in which of the authority's states it was found last.
+    found: Tick,
+    /// Whether the authority has had it in any state.
+    confirmed: bool,
+}
+
+impl Life {
+    /// What is told when it is over.
+    fn ended(self, entity: Entity) -> ClientEvent {
+        let pose = self.pose;
+        if self.confirmed { ClientEvent::Despawned { entity, pose } } else { ClientEvent::Withdrawn { entity, pose } }
+    }
+}
+
+/// The lives that have begun and not ended. Lives as long as the session.
+#[derive(Clone, Debug)]
+pub(crate) struct Lifecycles {
+    lives: EntityMap<Life>,
+    /// What has not been taken, in order.
+    events: Vec<ClientEvent>,
+    /// The newest snapshot that the cursor has passed, and its rows.
+    passed: Option<Tick>,
+    passed_rows: Rows,
+    /// What was predicted then.
+    passed_by: Predicted,
+}
+
+impl Lifecycles {
+    pub(crate) fn new(schema: &Schema, player: PlayerId) -> Lifecycles {
+        Lifecycles {
+            lives: EntityMap::with_capacity(4 * crate::session::client::FEW),
+            events: Vec::with_capacity(crate::session::client::FEW),
+            passed: None,
+            passed_rows: Rows::new(schema),
+            passed_by: Predicted::own(player),
+        }
+    }
+
+    /// Hands over what has happened since the last call.
+    pub(crate) fn take_events(&mut self, into: &mut Vec<ClientEvent>) {
+        into.append(&mut self.events);
+    }
+
+    /// Takes in the newest predicted state. `pose` is of an entity that begins.
+    pub(crate) fn note_predicted(&mut self, rows: &Rows, pose: impl Fn(Row<'_>) -> Option<Pose>) {
+        for life in self.lives.values_mut().iter_mut().filter(|life| life.held == Held::Predicted) {
+            life.held = Held::Gone;
+        }
+        let mut next = 0;
+        for row in rows.iter() {
+            self.entry(row.entity, &mut next, || pose(row)).held = Held::Predicted;
+        }
+    }
+
+    /// Whether another's entity has been told of and has not ended: a cursor that jumps back does not show it again. `next` is
+    /// where it mostly is.
+    pub(crate) fn is_shown(&self, entity: Entity, next: &mut usize) -> bool {
+        self.lives.find_near(entity, next).is_some()
+    }
+
+    /// The predicted entities that are there.
+    pub(crate) fn predicted(&mut self) -> impl Iterator<Item = (Entity, &mut Life)> {
+        self.lives.iter_mut().filter(|(_, life)| life.held == Held::Predicted)
+    }
+
+    /// Takes in which entities the authority has or has had by the state of a snapshot that prediction has reached.
+    pub(crate) fn confirm(&mut self, snapshot: &Snapshot) {
+        for (entity, life) in self.lives.iter_mut().filter(|(_, life)| !life.confirmed) {
+            let ended = |what| matches!(what, StepEventKind::Ended | StepEventKind::Removed);
+            let named = || snapshot.lists.news.iter().any(|news| news.entity == entity && ended(news.what));
+            life.confirmed = snapshot.rows.has(entity) || named();
+            if life.confirmed {
+                self.events.push(ClientEvent::Confirmed(entity));
+            }
+        }
+    }
+
+    /// Ends what prediction has removed and the authority's state of `tick` does not have either. Returns how many had
+    /// never been confirmed.
+    pub(crate) fn end(&mut self, tick: Tick, authority: &Rows) -> u64 {
+        let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
+        let mut surplus = gone.saturating_sub(GONE_MAX);
+        let mut withdrawn = 0;
+        let Lifecycles { lives, events, .. } = self;
+        lives.retain(|entity, life| {
+            if life.held != Held::Gone {
+                return true;
+            }
+            let decided = entity.tick() < tick && !authority.has(entity);
+            if !decided && surplus == 0 {
+                return true;
+            }
+            surplus = surplus.saturating_sub(1);
+            withdrawn += u64::from(!life.confirmed);
+            events.push(life.ended(entity));
+            false
+        });
+        withdrawn
+    }
+
+    /// The session is over, and with it everything that was there. Returns how many had never been confirmed.
+    pub(crate) fn end_all(&mut self) -> u64 {
+        let withdrawn = self.lives.values().iter().filter(|life| !life.confirmed).count() as u64;
+        self.events.extend(self.lives.drain().map(|(entity, life)| life.ended(entity)));
+        withdrawn
+    }
+
+    /// Takes in the snapshots that the cursor has passed: which other entities they show for the first time, and which no
+    /// longer. `last` is where an entity was shown before the cursor moved, whose last state is of the given tick and among these
+    /// rows.
+    pub(crate) fn pass(
+        &mut self,
+        snapshots: &Snapshots,
+        cursor: TickTime,
+        predicted: &Predicted,
+        last: impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
+    ) {
+        let passed = self.passed;
+        let newly = |snapshot: &&Snapshot| Some(snapshot.tick) > passed && TickTime::start_of(snapshot.tick) <= cursor;
+        for snapshot in snapshots.complete().filter(newly) {
+            let is_as_before = self.passed_by == *predicted && snapshot.rows.has_same_keys(&self.passed_rows);
+            if !is_as_before {
+                self.pass_one(snapshot, predicted, &last);
+                self.passed_by.clone_from(predicted);
+            }
+            self.passed = Some(snapshot.tick);
+            self.passed_rows.copy_rows(&snapshot.rows);
+        }
+    }
+
+    /// Takes in one of them, which has other entities than the one before, or of which others are predicted.
+    fn pass_one(
+        &mut self,
+        snapshot: &Snapshot,
+        predicted: &Predicted,
+        last: &impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
+    ) {
+        let mut next = 0;
+        for row in snapshot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
+            let life = self.entry(row.entity, &mut next, || None);
+            (life.held, life.found) = (Held::Shown, snapshot.tick);
+            if !core::mem::replace(&mut life.confirmed, true) {
+                self.events.push(ClientEvent::Confirmed(row.entity));
+            }
+        }
+        let Lifecycles { lives, events, passed_rows, passed, .. } = self;
+        let passed = passed.unwrap_or_default();
+        lives.retain(|entity, life| {
+            let is_gone = life.held == Held::Shown && life.found < snapshot.tick;
+            if is_gone && snapshot.rows.has(entity) {
+                // It is predicted from now on.
+                life.held = Held::Gone;
+                return true;
+            }
+            if is_gone {
+                let pose = last(entity, passed, passed_rows).unwrap_or(life.pose);
+                events.push(ClientEvent::Despawned { entity, pose });
+            }
+            !is_gone
+        });
+    }
+
+    /// The life of an entity, which is mostly at `next`; where there is none it begins.
+    fn entry(&mut self, entity: Entity, next: &mut usize, pose: impl FnOnce() -> Option<Pose>) -> &mut Life {
+        let Lifecycles { lives, events, .. } = self;
+        lives.get_or_insert_near(entity, next, || {
+            events.push(ClientEvent::Spawned(entity));
+            let pose = pose().unwrap_or(Pose::IDENTITY);
+            Life { pose, held: Held::Gone, found: Tick::ZERO, confirmed: false }
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! What the player sees: entities and their lives, others at the playout cursor, and the offsets that hide corrections.
+
+use super::curves::Curves;
+use super::error_offsets::{ErrorOffsets, STANDING};
+use super::followers::AHEAD;
+use super::lifecycles::Lifecycles;
+use super::playout::Points;
+use super::remote_playback::RemotePlayback;
+use super::row_motion::{RowBuffer, apply, placed_row, pose_of, velocity_of};
+use super::sample_window::SampleWindow;
+use super::view::{Source, View};
+use super::visual_state::{HeldShown, Motion, Sources, VisualState};
+use crate::motion::{Pose, VisualOffset, vector};
+use crate::session::client::frame::{ClientEvent, Landed};
+use crate::session::client::setup::{Moment, Setup};
+use crate::session::client::snapshots::Snapshot;
+use crate::time::{Tick, TickRate, TickTime};
+use crate::world::{Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use alloc::vec::Vec;
+
+/// Lives from the start of a session to its end.
+pub(crate) struct Presentation {
+    pub remote: RemotePlayback,
+    offsets: ErrorOffsets,
+    lifecycles: Lifecycles,
+    /// Where the cursor stood at the end of the last update.
+    told_at: Option<Points>,
+    rate: TickRate,
+}
+
+impl Presentation {
+    pub(crate) fn new(moment: Moment<'_>, player: PlayerId) -> Presentation {
+        let Setup { rules, config, .. } = moment.setup;
+        let (schema, rate) = (&rules.schema, rules.tick_rate);
+        Presentation {
+            remote: RemotePlayback::new(schema, rate, config.curve),
+            offsets: ErrorOffsets::new(moment.now),
+            lifecycles: Lifecycles::new(schema, player),
+            told_at: None,
+            rate,
+        }
+    }
+
+    /// Remembers what is shown, before anything is corrected.
+    pub(crate) fn capture<W: World>(&mut self, sources: &Sources<'_, W>) {
+        self.offsets.capture(&self.remote.visual(sources));
+    }
+
+    /// The same of others that will be predicted.
+    pub(crate) fn capture_others<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &Predicted) {
+        let visual = self.remote.visual(sources);
+        self.offsets.capture_others(&visual, wanted);
+        let timeline = sources.timeline;
+        let newest = timeline.rows(timeline.present()).expect("the present is remembered");
+        self.remote.note_switch(newest, wanted);
+    }
+
+    /// A correction has reached the present, or the clock has leapt: what has moved stays where it was shown, and goes over.
+    pub(crate) fn land<W: World>(&mut self, sources: &Sources<'_, W>) {
+        self.offsets.land(&self.remote.visual(sources));
+    }
+
+    /// Nothing was corrected since the capture.
+    pub(crate) fn keep(&mut self) {
+        self.offsets.keep();
+    }
+
+    /// What the correction that has just landed did to an entity.
+    pub(crate) fn landed(&self, entity: Entity) -> Landed {
+        self.offsets.landed(entity)
+    }
+
+    /// The entities that are simulated elsewhere since something has landed, and how far, in metres.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = (Entity, f64)> {
+        self.offsets.moved()
+    }
+
+    /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
+    /// curves `wanted`.
+    pub(crate) fn hide_changes<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &Curves) {
+        self.remote.hide_changes(sources, wanted, &mut self.offsets);
+    }
+
+    /// Where an entity is shown and how fast it is, with its offset.
+    pub(crate) fn shown<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<Motion> {
+        let motion = self.remote.visual(sources).motion(entity)?;
+        let offset = self.offsets.at(entity, sources.now, STANDING, sources.config);
+        Some(Motion { pose: offset.shown(motion.pose), ..motion })
+    }
+
+    /// Lets an entity that was shown `before` and is elsewhere go over from there.
+    pub(crate) fn hide_jump<W: World>(&mut self, sources: &Sources<'_, W>, entity: Entity, before: Motion) {
+        let Some(after) = self.remote.visual(sources).motion(entity) else { return };
+        let Some(correction) = &sources.config.correction else { return };
+        let speed = vector::length(before.velocity).max(vector::length(after.velocity));
+        self.offsets.set(entity, VisualOffset::capture(before.pose, after.pose, speed, correction).0);
+    }
+
+    /// What is shown of an entity is its state: it has no offset any more.
+    pub(crate) fn drop_offset(&mut self, entity: Entity) {
+        self.offsets.set(entity, VisualOffset::NONE);
+    }
+
+    /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
+    pub(crate) fn held<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<HeldShown> {
+        let mut held = self.remote.visual(sources).held(entity)?;
+        let offset = self.offsets.at(entity, sources.now, STANDING, sources.config);
+        apply(offset, sources.schema.component(held.component), &mut held.words);
+        Some(held)
+    }
+
+    /// Which entities the authority has had, by what has come since the last update.
+    pub(crate) fn confirm<'a>(&mut self, snapshots: impl Iterator<Item = &'a Snapshot>) {
+        snapshots.for_each(|snapshot| self.lifecycles.confirm(snapshot));
+    }
+
+    /// Takes in the newest predicted state.
+    pub(crate) fn note_predicted<W: World>(&mut self, sources: &Sources<'_, W>) {
+        let Some(newest) = sources.timeline.rows(sources.timeline.present()) else { return };
+        self.lifecycles.note_predicted(newest, |row| pose_in(row, sources.schema));
+    }
+
+    /// Others that the cursor has come to, or left behind.
+    pub(crate) fn pass<W: World>(&mut self, sources: &Sources<'_, W>) {
+        let Some(cursor) = self.remote.playout.at_instant(sources.now) else { return };
+        let last =
+            LastShown { told_at: self.told_at, curves: &self.remote.curves, schema: sources.schema, rate: self.rate };
+        let last = |entity: Entity, tick: Tick, rows: &Rows| last.pose(entity, tick, rows);
+        self.lifecycles.pass(sources.snapshots, cursor, sources.timeline.predicted(), last);
+    }
+
+    /// At the end of an update, when the state `compared` was compared: ends what is on neither side any more, and remembers
+    /// where everything is shown. Returns how many predicted entities the authority has never had.
+    pub(crate) fn finish<W: World>(&mut self, sources: &Sources<'_, W>, compared: Tick) -> u64 {
+        let snapshot = sources.snapshots.get(compared);
+        let withdrawn = snapshot.map_or(0, |snapshot| self.lifecycles.end(compared, &snapshot.rows));
+        self.note_shown(sources);
+        self.told_at = self.remote.playout.points_at(sources.now);
+        withdrawn
+    }
+
+    /// Hands over what has happened to entities since the last call.
+    pub(crate) fn take_events(&mut self, into: &mut Vec<ClientEvent>) {
+        self.lifecycles.take_events(into);
+    }
+
+    /// The session is over, and with it everything that was there. Returns how many the authority has never had.
+    pub(crate) fn end_all(&mut self, into: &mut Vec<ClientEvent>) -> u64 {
+        let withdrawn = self.lifecycles.end_all();
+        self.take_events(into);
+        withdrawn
+    }
+
+    /// Remembers where predicted entities are shown now.
+    fn note_shown<W: World>(&mut self, sources: &Sources<'_, W>) {
+        let Presentation { remote, offsets, lifecycles, .. } = self;
+        let visual = remote.visual(sources);
+        let Some(newest) = visual.newest() else { return };
+        let mut into = [0; ROW_WORDS_MAX];
+        for (entity, life) in lifecycles.predicted() {
+            let Some(row) = placed_row(newest, entity, sources.schema) else { continue };
+            show_predicted(&visual, offsets, row, &mut into);
+            life.pose = pose_of(sources.schema.component(row.component), &into);
+        }
+    }
+
+    /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending.
+    pub(crate) fn present<W: World>(&self, sources: &Sources<'_, W>, draw: &mut dyn FnMut(&View<'_>)) {
+        let visual = self.remote.visual(sources);
+        let Some(newest) = visual.newest() else { return };
+        let (schema, mut words) = (sources.schema, [0; ROW_WORDS_MAX]);
+        for row in newest.iter().filter(|row| schema.is_first(row.component)) {
+            let offset = show_predicted(&visual, &self.offsets, row, &mut words);
+            draw(&View::of(row, newest, schema).shown(&words[..row.words.len()], Source::Predicted, offset));
+        }
+        let Some(remote) = visual.remote else { return };
+        let mut next = 0;
+        let others = remote.rows_of_others(sources.timeline.predicted());
+        for other in others.filter(|other| schema.is_first(other.row.component)) {
+            let row = other.row;
+            if !self.lifecycles.is_shown(row.entity, &mut next) {
+                continue;
+            }
+            let component = schema.component(row.component);
+            let Some(source) = remote.draw(component, &other, visual.drawing(row.entity), &mut words) else { continue };
+            let is_held = sources.authority.put_shown(component, row.key(), &mut words);
+            let offset = self.offsets.at(row.entity, sources.now, STANDING, sources.config);
+            apply(offset, component, &mut words);
+            let source = if is_held { Source::Held } else { source };
+            draw(&View::of(row, remote.rows(), schema).shown(&words[..row.words.len()], source, offset));
+        }
+    }
+}
+
+/// Draws a row of the newest predicted state as it is shown. Returns the offset in it.
+fn show_predicted<W: World>(
+    visual: &VisualState<'_, W>,
+    offsets: &ErrorOffsets,
+    row: Row<'_>,
+    into: &mut RowBuffer,
+) -> VisualOffset {
+    visual.draw_predicted(row, into);
+    let Sources { schema, now, config, .. } = visual.sources;
+    let component = schema.component(row.component);
+    if !component.has_pose() {
+        return VisualOffset::NONE;
+    }
+    let offset = offsets.at(row.entity, *now, velocity_of(component, row.words), config);
+    apply(offset, component, into);
+    offset
+}
+
+/// The pose that a row says; `None` where it says none.
+fn pose_in(row: Row<'_>, schema: &Schema) -> Option<Pose> {
+    let component = schema.component(row.component);
+    component.has_pose().then(|| pose_of(component, row.words))
+}
+
+/// Where others that are gone were shown before the cursor moved: what their next state lacks is extrapolated up to there.
+struct LastShown<'a> {
+    told_at: Option<Points>,
+    curves: &'a Curves,
+    schema: &'a Schema,
+    rate: TickRate,
+}
+
+impl LastShown<'_> {
+    /// Of an entity whose last state is of `tick` and among these rows.
+    fn pose(&self, entity: Entity, tick: Tick, rows: &Rows) -> Option<Pose> {
+        let row = placed_row(rows, entity, self.schema)?;
+        let component = self.schema.component(row.component);
+        let (told_at, curve) = (self.told_at?, self.curves.of(entity));
+        let at = if curve.leads() { told_at.front } else { told_at.cursor };
+        let samples = SampleWindow { of: [None, Some((tick, row.words)), None, None], at, rate: self.rate };
+        let mut words = [0; ROW_WORDS_MAX];
+        if curve.leads() {
+            let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();
+            samples.reckon(component, Some(AHEAD), seconds, &mut words);
+        } else {
+            samples.draw(component, curve, &mut words);
+        }
+        Some(pose_of(component, &words))
+    }
+}

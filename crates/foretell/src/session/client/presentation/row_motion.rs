@@ -1,0 +1,99 @@
+//! Rows as motions: the pose and the velocity in a row, rows between two, and rows moved on.
+
+use crate::motion::{Pose, VisualOffset, vector};
+use crate::world::{Column, ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
+
+/// A row at a shown instant, with room for the largest.
+pub(crate) type RowBuffer = [u32; ROW_WORDS_MAX];
+
+/// The row of an entity by which it is placed; any, where it has no place.
+pub(crate) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
+    let has_place = |row: &Row<'_>| schema.component(row.component).has_pose();
+    rows.of(entity).find(has_place).or_else(|| rows.of(entity).next())
+}
+
+/// Moves a row by an offset.
+pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
+    if !offset.is_none() {
+        set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
+        move_position(kind, offset.position(), row);
+    }
+}
+
+/// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
+/// the first.
+pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+    into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
+    if t >= 1.0 || from == to {
+        return;
+    }
+    for (place, column) in kind.places() {
+        let range = place..place + column.words();
+        let (a, b) = (&from[range.clone()], &to[range.clone()]);
+        let values: [f64; 4] = match column.meaning {
+            Meaning::Plain => continue,
+            // What is infinite and stays it has no line.
+            Meaning::Blended if a == b => continue,
+            Meaning::Blended => {
+                for lane in 0..usize::from(column.lanes) {
+                    let [value] = vector::lerp([column.lane(a, lane)], [column.lane(b, lane)], t);
+                    column.set_lane(&mut into[range.clone()], lane, value);
+                }
+                continue;
+            }
+            Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(a), column.lanes(b), t),
+            _ => vector::lerp(column.lanes(a), column.lanes(b), t),
+        };
+        write_lanes(column, &values, &mut into[range]);
+    }
+}
+
+/// A row moved on along its velocity, by so many seconds.
+pub(crate) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
+    into[..from.len()].copy_from_slice(from);
+    let velocity = velocity_of(kind, from);
+    move_position(kind, vector::scale(velocity, seconds), into);
+}
+
+/// Adds to the position of a row, where it has one.
+pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
+    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
+        let words = &mut row[place..place + column.words()];
+        let moved: [f64; 3] = vector::add(column.lanes(words), by);
+        write_lanes(column, &moved, words);
+    }
+}
+
+/// Sets the rotation of a row, where it has one.
+pub(crate) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
+    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
+        write_lanes(column, &rotation, &mut row[place..place + column.words()]);
+    }
+}
+
+pub(crate) fn write_lanes(column: &Column, values: &[f64], words: &mut [u32]) {
+    for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
+        column.set_lane(words, lane, *value);
+    }
+}
+
+/// Puts the first position of a row elsewhere.
+pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
+    if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
+        let [x, y, z] = position;
+        write_lanes(column, &[x, y, z, 0.0], &mut row[place..place + column.words()]);
+    }
+}
+
+/// The pose in a row; the origin, upright, where it has none.
+pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
+    let position = kind.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
+    let rotation =
+        kind.field(Meaning::Rotation, row).map_or(Pose::IDENTITY.rotation, |(column, words)| column.lanes(words));
+    Pose { position, rotation }
+}
+
+/// The velocity in a row in m/s; zero where it has none.
+pub(crate) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
+    kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
+}

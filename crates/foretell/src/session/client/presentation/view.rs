@@ -1,0 +1,93 @@
+//! What a player sees of an entity at the shown instant, and where it comes from.
+
+use super::row_motion::{pose_of, velocity_of};
+use crate::motion::{Pose, VisualOffset};
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Rows, Schema, State};
+use core::time::Duration;
+
+/// Where a shown pose comes from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Source {
+    /// Simulated here, ahead of the authority.
+    Predicted,
+    /// Between two of the authority's states.
+    Interpolated,
+    /// Moved here by the game: this client has authority over it, or has had it until just now.
+    Held,
+    /// Beyond the newest of the authority's states, by so long; also of who is shown ahead of the playout cursor.
+    Extrapolated(Duration),
+}
+
+/// One state of one entity as it is to be drawn: an entity of several tables has as many views.
+pub struct View<'a> {
+    /// Which entity.
+    pub entity: Entity,
+    /// Whose it is.
+    pub owner: PlayerId,
+    /// Where its pose comes from.
+    pub source: Source,
+    /// The visual offset in it; none for an entity that is not predicted, but for a while after it was.
+    pub offset: VisualOffset,
+    schema: &'a Schema,
+    component: ComponentId,
+    row: &'a [u32],
+    /// Where the other components of the same state are.
+    rows: &'a Rows,
+}
+
+impl<'a> View<'a> {
+    /// Of a row of a state, at rest where it is: to be moved on with [`shown`](View::shown).
+    pub(crate) fn of(row: Row<'a>, rows: &'a Rows, schema: &'a Schema) -> View<'a> {
+        let Row { component, entity, owner, words } = row;
+        View {
+            entity,
+            owner,
+            source: Source::Predicted,
+            offset: VisualOffset::NONE,
+            schema,
+            component,
+            row: words,
+            rows,
+        }
+    }
+
+    /// The same as it is shown: with these words, which come from there and have that offset in them.
+    pub(crate) fn shown(self, words: &'a [u32], source: Source, offset: VisualOffset) -> View<'a> {
+        View { row: words, source, offset, ..self }
+    }
+
+    /// Its state at the shown instant, with the position and rotation that are to be shown; `None` where it is of another
+    /// type.
+    pub fn get<S: State>(&self) -> Option<S> {
+        let first = self.schema.first_of::<S>()?;
+        let nth = usize::from(self.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS)?;
+        let mut state = S::read(nth, self.row)?;
+        if !S::IS_CHOICE {
+            for (nth, key) in self.schema.keys_of::<S>(self.entity).enumerate().skip(1) {
+                self.rows.words(key).into_iter().for_each(|words| state.adopt(nth, words));
+            }
+        }
+        Some(state)
+    }
+
+    /// Where it is to be shown: metres, and a unit quaternion. The origin, upright, where its kind has no position or
+    /// rotation.
+    pub fn pose(&self) -> Pose {
+        pose_of(self.component(), self.row)
+    }
+
+    /// Its velocity in m/s; zero where its kind has none.
+    pub fn velocity(&self) -> [f64; 3] {
+        velocity_of(self.component(), self.row)
+    }
+
+    /// The row of its first component at the shown instant.
+    pub fn row(&self) -> Row<'_> {
+        Row { component: self.component, entity: self.entity, owner: self.owner, words: self.row }
+    }
+
+    /// The description of its first component.
+    pub fn component(&self) -> &ComponentSchema {
+        self.schema.component(self.component)
+    }
+}

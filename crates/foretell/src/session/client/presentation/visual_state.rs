@@ -1,0 +1,133 @@
+//! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
+
+use super::curves::Curves;
+use super::followers::{Drawing, Followers};
+use super::remote_window::RemoteWindow;
+use super::row_motion::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
+use crate::motion::Pose;
+use crate::rollback::Timeline;
+use crate::session::client::authority::AuthorityTable;
+use crate::session::client::config::{ClientConfig, Show};
+use crate::session::client::setup::Moment;
+use crate::session::client::snapshots::Snapshots;
+use crate::time::{Instant, TickTime};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World};
+
+/// What is shown is made of this.
+pub(crate) struct Sources<'a, W: World> {
+    pub now: Instant,
+    /// Where the client's clock stands.
+    pub at: TickTime,
+    pub timeline: &'a Timeline<W>,
+    pub snapshots: &'a Snapshots,
+    pub authority: &'a AuthorityTable,
+    pub schema: &'a Schema,
+    pub config: &'a ClientConfig,
+}
+
+impl<'a, W: World> Sources<'a, W> {
+    pub(crate) fn new(
+        moment: Moment<'a>,
+        timeline: &'a Timeline<W>,
+        snapshots: &'a Snapshots,
+        authority: &'a AuthorityTable,
+    ) -> Sources<'a, W> {
+        let Moment { now, at, setup } = moment;
+        Sources { now, at, timeline, snapshots, authority, schema: &setup.rules.schema, config: &setup.config }
+    }
+}
+
+/// Where an entity is, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    pub pose: Pose,
+    /// m/s.
+    pub velocity: [f64; 3],
+    pub is_predicted: bool,
+}
+
+/// A row that its holder writes, as it is shown.
+pub(crate) struct HeldShown {
+    pub component: ComponentId,
+    pub words: RowBuffer,
+}
+
+/// Everything that is shown at one instant.
+pub(crate) struct VisualState<'a, W: World> {
+    pub sources: &'a Sources<'a, W>,
+    pub remote: Option<RemoteWindow<'a>>,
+    pub curves: &'a Curves,
+    pub followers: &'a Followers,
+}
+
+impl<'a, W: World> VisualState<'a, W> {
+    /// The rows of other entities that are shown, and not predicted.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Row<'a>> {
+        let predicted = self.sources.timeline.predicted();
+        self.remote.iter().flat_map(|remote| remote.others(predicted))
+    }
+
+    /// The newest predicted rows.
+    pub(crate) fn newest(&self) -> Option<&'a Rows> {
+        self.sources.timeline.rows(self.sources.timeline.present())
+    }
+
+    /// Where an entity is and how fast; `None` where it is not shown.
+    pub(crate) fn motion(&self, entity: Entity) -> Option<Motion> {
+        let Sources { schema, authority, .. } = self.sources;
+        let mut into: RowBuffer = [0; ROW_WORDS_MAX];
+        if let Some(row) = self.predicted(entity) {
+            let component = schema.component(row.component);
+            self.draw_predicted(row, &mut into);
+            let velocity = velocity_of(component, row.words);
+            return Some(Motion { pose: pose_of(component, &into), velocity, is_predicted: true });
+        }
+        let row = self.other(entity)?;
+        let component = schema.component(row.component);
+        self.remote.as_ref()?.draw_row(component, row.key(), self.drawing(entity), &mut into)?;
+        authority.put_shown(component, row.key(), &mut into);
+        let (pose, velocity) = (pose_of(component, &into), velocity_of(component, &into));
+        Some(Motion { pose, velocity, is_predicted: false })
+    }
+
+    /// By what another entity is drawn.
+    pub(crate) fn drawing(&self, entity: Entity) -> Drawing {
+        self.followers.drawing(entity, self.curves.of(entity), self.sources.now)
+    }
+
+    /// The row of an entity that is not predicted which its holder writes; `None` where there is none.
+    pub(crate) fn held(&self, entity: Entity) -> Option<HeldShown> {
+        let (remote, Sources { schema, authority, .. }) = (self.remote.as_ref()?, self.sources);
+        let key = remote.rows().of(entity).find(|row| schema.component(row.component).is_shared())?.key();
+        let component = schema.component(key.component);
+        let mut words: RowBuffer = [0; ROW_WORDS_MAX];
+        remote.draw_row(component, key, self.drawing(entity), &mut words)?;
+        authority.put_shown(component, key, &mut words);
+        Some(HeldShown { component: key.component, words })
+    }
+
+    /// The predicted row by which an entity is placed; `None` where it is not predicted, or gone.
+    pub(crate) fn predicted(&self, entity: Entity) -> Option<Row<'a>> {
+        placed_row(self.newest()?, entity, self.sources.schema)
+    }
+
+    /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
+    pub(crate) fn other(&self, entity: Entity) -> Option<Row<'a>> {
+        let row = self.remote.as_ref()?.placed(entity, self.sources.schema)?;
+        Some(row).filter(|row| !self.sources.timeline.predicted().contains(row.owned()))
+    }
+
+    /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).
+    pub(crate) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
+        let Sources { timeline, schema, at, config, .. } = self.sources;
+        let before = timeline.present().back(1).and_then(|tick| timeline.rows(tick).map(|rows| (tick, rows)));
+        let words_before = before.and_then(|(_, rows)| rows.words(row.key()));
+        let (component, words) = (schema.component(row.component), row.words);
+        let fraction = before.map_or(1.0, |(tick, _)| (*at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
+        match (config.show, words_before) {
+            (Show::Between, Some(words_before)) => blend(component, words_before, words, fraction, into),
+            (Show::Ahead, _) => ahead(component, words, fraction * timeline.rate().seconds(), into),
+            _ => into[..words.len()].copy_from_slice(words),
+        }
+    }
+}
