@@ -123,8 +123,8 @@ impl<W: World> Session<W> {
         let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, .. } = self;
         head.heard.into_iter().for_each(|(sequence, _)| authority.note_heard(sequence));
         link.note_head(received);
-        prediction.reconciler.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
-        let missed = &mut prediction.reconciler.missed_inputs;
+        prediction.reconciler.causes.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
+        let missed = &mut prediction.reconciler.causes.missed_inputs;
         if let Some((newest, ticks)) = missed.note_substituted(tick, &head.substituted) {
             report.stats.substituted += u64::from(ticks);
             report.coming.push(ClientEvent::Substituted { newest, ticks });
@@ -178,7 +178,7 @@ impl<W: World> Session<W> {
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
         if link.has_stood_still(now) || catches_up {
-            prediction.reconciler.note_off_clock(prediction.timeline.present());
+            prediction.reconciler.causes.note_off_clock(prediction.timeline.present());
         }
         catches_up
     }

@@ -154,7 +154,7 @@ impl<W: World> LocalWorld<W> {
 
     /// The corrections that have reached the present: their visual offsets, and their records.
     fn land(&mut self, moment: Moment<'_>, report: &mut Report) {
-        if self.prediction.reconciler.has_nothing_to_land() {
+        if self.prediction.reconciler.corrections.is_empty() {
             return self.presentation.keep();
         }
         let (sources, presentation) = self.split(moment);
@@ -163,7 +163,7 @@ impl<W: World> LocalWorld<W> {
         let tolerated = |moved_m: f64| moved_m * moved_m <= tolerance.position_sqr_m;
         let Prediction { reconciler, timeline, .. } = &mut self.prediction;
         reconciler.follow(self.presentation.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
-        for pending in reconciler.land() {
+        for pending in reconciler.corrections.land() {
             report.correct(pending.landed(timeline.present(), self.presentation.landed(pending.entity)));
         }
     }

@@ -2,7 +2,7 @@
 
 mod connection;
 mod input_schedule;
-#[allow(clippy::module_inception, reason = "the part that the others are of")]
+#[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod link;
 mod pacing;
 mod server_rate;

@@ -2,6 +2,7 @@
 
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
+use crate::session::client::causes::Causes;
 use crate::world::{ComponentSchema, Meaning};
 
 /// What a comparison has found.
@@ -14,6 +15,8 @@ pub(crate) struct Compared {
     /// The authority's samples of what was handed over, and so was not predicted.
     pub handed: u64,
     pub misprediction_m: f64,
+    /// What explains the differences that stay: within the tolerance.
+    pub stayed: Causes,
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.

@@ -1,11 +1,13 @@
 //! The world ahead of the authority: whom to predict, what to simulate again, and why.
 
+mod cause_log;
 mod compared;
 mod effects;
 mod exact_causes;
 mod missed_inputs;
 mod owners;
-#[allow(clippy::module_inception, reason = "the part that the others are of")]
+mod pending_corrections;
+#[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod prediction;
 mod reconciler;
 mod resimulation_budget;

@@ -3,9 +3,10 @@
 //! At most one comparison per update, with the newest state whose tick is simulated. In an exact session what the server has
 //! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
 
+use super::cause_log::Span;
 use super::compared::Compared;
 use super::effects::{Effects, Now};
-use super::reconciler::{Comparison, Reconciler, Span};
+use super::reconciler::{Comparison, Reconciler};
 use super::targets::{Known, PredictionTargets};
 use crate::rollback::Timeline;
 use crate::session::Rules;
@@ -65,7 +66,7 @@ impl<W: World> Prediction<W> {
     /// In an exact session everything is predicted from the start, at which the state is `full`.
     pub(crate) fn predict_everything(&mut self, rules: &Rules, full: &Rows) {
         if rules.exact {
-            self.reconciler.be_exact();
+            self.reconciler.causes.be_exact();
             self.targets.want_everything(full);
             self.timeline.predict(self.targets.wanted());
         }
@@ -75,7 +76,7 @@ impl<W: World> Prediction<W> {
     /// either, and uses the neutral one as the client does.
     pub(crate) fn start(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) {
         self.timeline.restart(world, tick, full, until);
-        self.reconciler.begin(tick, until);
+        self.reconciler.causes.begin(tick, until);
         self.note_derived(tick);
         self.effects.begin(tick);
         self.note_runs(tick, until);
@@ -84,8 +85,8 @@ impl<W: World> Prediction<W> {
     /// Takes in a snapshot that has just been completed. Returns of how many ticks it can't tell all effects.
     pub(crate) fn note_snapshot(&mut self, snapshot: &Snapshot) -> u32 {
         snapshot.canonical.iter().for_each(|canonical| self.timeline.announce(*canonical));
-        self.reconciler.note_told(snapshot);
-        self.reconciler.note_contacts(snapshot, self.timeline.predicted());
+        self.reconciler.causes.note_told(snapshot);
+        self.reconciler.causes.note_contacts(snapshot, self.timeline.predicted());
         self.effects.note_told(snapshot)
     }
 
@@ -143,16 +144,16 @@ impl<W: World> Prediction<W> {
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
         let handed = targets.note_owners(&snapshot.rows);
         let span = Span { since: reconciler.compared(), tick };
-        reconciler.take_in(&snapshot.rows, timeline, span);
         // Where everything is predicted, whose it is does not matter for that.
-        reconciler.note_handed(if setup.rules.exact { &[] } else { handed });
+        let handed = if setup.rules.exact { &[] } else { handed };
+        reconciler.take_in(&snapshot.rows, handed, timeline, tick);
         let is_canonical = timeline.is_canonical(tick);
         let tolerance = if is_canonical { Tolerance::default() } else { setup.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
         let found = reconciler.compare(&Comparison { tick, predicted, schema: &setup.rules.schema, tolerance });
         self.asks = self.asks.filter(|asked| !is_canonical || *asked > tick);
         self.note_derived(tick);
-        self.reconciler.advance_to(tick);
+        self.reconciler.causes.advance_to(tick, found.stayed);
         (found, span)
     }
 
@@ -160,9 +161,9 @@ impl<W: World> Prediction<W> {
     pub(crate) fn correct(&mut self, world: &mut W, span: Span, setup: &Setup, report: &mut Report) {
         self.blame(world, span, setup, report);
         report.roll_back(self.timeline.present().since(span.tick));
-        self.reconciler.note_again(span.tick, Causes::default());
+        self.reconciler.corrections.note_again(span.tick, Causes::default());
         self.timeline.rewrite(world, span.tick, &self.reconciler.authority);
-        self.reconciler.note_rewritten();
+        self.reconciler.causes.note_rewritten();
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
@@ -174,7 +175,7 @@ impl<W: World> Prediction<W> {
         } else if self.reconciler.has_unexplained() && !self.timeline.repeats(world, window.since, window.tick) {
             self.reconciler.blame(Causes::NONDETERMINISM);
         } else if matches!(setup.config.predict, Predict::Near { .. }) {
-            self.reconciler.blame(self.reconciler.cause_in_part());
+            self.reconciler.blame(self.reconciler.causes.cause_in_part());
         }
     }
 
@@ -196,7 +197,7 @@ impl<W: World> Prediction<W> {
         snapshots.recount(self.targets.wanted());
         report.resimulate(ran);
         self.note_runs(tick, self.timeline.present());
-        self.reconciler.note_again(tick, Causes::OTHERS);
+        self.reconciler.corrections.note_again(tick, Causes::OTHERS);
     }
 
     /// Simulates again from where an input of another player is known to be another than was used. One that is under way
@@ -212,7 +213,7 @@ impl<W: World> Prediction<W> {
         let causes = [(own, Causes::OWN_INPUT), (others, Causes::RELAYED_INPUT), (canonical, Causes::DERIVED)];
         let causes = causes.into_iter().filter(|(holds, _)| *holds);
         self.timeline.revisit(tick);
-        self.reconciler.note_again(tick, causes.fold(Causes::default(), |set, (_, cause)| set.with(cause)));
+        self.reconciler.corrections.note_again(tick, causes.fold(Causes::default(), |set, (_, cause)| set.with(cause)));
     }
 
     /// Simulates again, `budget` ticks at most. Whether that has reached the present.
@@ -236,7 +237,7 @@ impl<W: World> Prediction<W> {
         self.note_runs(tick, until);
         // Of these ticks not every own input is known.
         let unknown = tick.until(until).rev().find(|tick| self.timeline.input(*tick).is_none());
-        self.reconciler.begin(tick, unknown.map_or(tick, Tick::next));
+        self.reconciler.causes.begin(tick, unknown.map_or(tick, Tick::next));
         self.note_derived(tick);
         report.stats.resyncs += 1;
         report.resimulate(replayed);
@@ -254,15 +255,15 @@ impl<W: World> Prediction<W> {
         let Some((tick, proof)) = chosen else { return };
         if let Some(predicted) = self.timeline.rows(tick).filter(|rows| proof == proof_of(rows)) {
             snapshots.settle_proved(tick, predicted);
-            self.reconciler.agree(tick, self.timeline.canonical());
+            self.reconciler.causes.agree(tick, self.timeline.canonical());
             self.asks = None;
             return;
         }
         snapshots.settle_asked(tick);
         self.asks = Some(tick);
         let window = Span { since, tick };
-        self.timeline.misguessed(since, tick, &mut self.reconciler.misguessed);
-        if !self.reconciler.is_explained(tick) {
+        self.reconciler.causes.take_in(&self.timeline, tick);
+        if !self.reconciler.causes.is_explained(tick) {
             let cause = self.cause_of_unexplained(world, window);
             self.note_apart(cause, window, report);
         }
@@ -276,7 +277,7 @@ impl<W: World> Prediction<W> {
 
     /// The ends have agreed in the first of two states, and for this cause do not in the second.
     fn note_apart(&mut self, cause: Causes, Span { since, tick }: Span, report: &mut Report) {
-        self.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.part(cause));
+        self.reconciler.causes.part(cause);
         if cause == Causes::ENDS_DIFFER {
             report.events.push(ClientEvent::EndsDiffer { since, tick });
         }
@@ -285,7 +286,7 @@ impl<W: World> Prediction<W> {
     /// What is not published is not known to be the authority's at the state of `tick`, but where that is canonical.
     fn note_derived(&mut self, tick: Tick) {
         let is_canonical = self.timeline.is_canonical(tick);
-        self.reconciler.exact_causes().into_iter().for_each(|exact_causes| exact_causes.note_whole(tick, is_canonical));
+        self.reconciler.causes.note_whole(tick, is_canonical);
     }
 
     /// Simulates the next tick, with these rows of others.

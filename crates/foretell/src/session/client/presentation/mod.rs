@@ -5,7 +5,7 @@ mod error_offsets;
 mod followers;
 mod lifecycles;
 mod playout;
-#[allow(clippy::module_inception, reason = "the part that the others are of")]
+#[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;
 mod remote_playback;
 mod remote_window;

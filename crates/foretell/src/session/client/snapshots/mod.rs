@@ -3,7 +3,7 @@
 mod baselines;
 mod outcomes;
 mod relay_reader;
-#[allow(clippy::module_inception, reason = "the part that the others are of")]
+#[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;
 
 pub use outcomes::Outcomes;
