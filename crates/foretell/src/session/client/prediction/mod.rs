@@ -1,7 +1,6 @@
 //! The world ahead of the authority: whom to predict, what to simulate again, and why.
 
 mod cause_log;
-mod compared;
 mod effects;
 mod exact_causes;
 mod missed_inputs;
@@ -13,7 +12,6 @@ mod reconciler;
 mod resimulation_budget;
 mod targets;
 
-pub(super) use compared::Compared;
 pub(super) use prediction::{Prediction, Restart};
 pub use resimulation_budget::ResimulationBudget;
 pub(super) use targets::Known;

@@ -4,7 +4,6 @@
 //! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
 
 use super::cause_log::Span;
-use super::compared::Compared;
 use super::effects::{Effects, Now};
 use super::reconciler::{Comparison, Reconciler};
 use super::targets::{Known, PredictionTargets};
@@ -16,7 +15,7 @@ use crate::session::client::frame::ClientEvent;
 use crate::session::client::report::Report;
 use crate::session::client::setup::Setup;
 use crate::session::client::snapshots::ToldInputs;
-use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::session::row_codec::proof_of;
 use crate::time::{Tick, TickTime};
 use crate::world::{PlayerId, Predicted, Rows, Tolerance, World};

@@ -2,12 +2,16 @@
 //! under way.
 
 use super::cause_log::{CauseLog, owner_of};
-use super::compared::{Compared, distance_m};
 use super::pending_corrections::{Pending, PendingCorrections};
+use crate::math::f64::sqrt;
+use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::causes::Causes;
+use crate::session::client::snapshots::Compared;
 use crate::time::Tick;
-use crate::world::{Difference, Entity, PlayerId, Predicted, Rows, Schema, Tolerance, World, compare_row};
+use crate::world::{
+    ComponentSchema, Difference, Entity, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, World, compare_row,
+};
 use alloc::vec::Vec;
 
 /// What the authority's state of a tick is compared with.
@@ -127,6 +131,15 @@ impl Reconciler {
         }
         found.stayed = stayed;
         found
+    }
+}
+
+/// The distance between the positions in two rows, in metres; 0 where there are not two.
+pub(crate) fn distance_m(kind: &ComponentSchema, ours: Option<&[u32]>, theirs: Option<&[u32]>) -> f64 {
+    let position = |row| kind.field(Meaning::Position, row).map(|(column, words)| column.lanes::<3>(words));
+    match (ours.and_then(position), theirs.and_then(position)) {
+        (Some(ours), Some(theirs)) => sqrt(squared_distance(ours, theirs)),
+        _ => 0.0,
     }
 }
 

@@ -3,9 +3,12 @@
 mod baselines;
 mod outcomes;
 mod relay_reader;
+mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;
 
+pub(super) use outcomes::Compared;
 pub use outcomes::Outcomes;
 pub(super) use relay_reader::{RelayReader, ToldInputs};
-pub(super) use snapshots::{Snapshot, SnapshotPart, Snapshots, Stored};
+pub(super) use snapshot::{Snapshot, SnapshotPart};
+pub(super) use snapshots::{Snapshots, Stored};

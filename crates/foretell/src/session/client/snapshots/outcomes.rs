@@ -1,5 +1,7 @@
 //! What becomes of the authority's samples: the books that have to balance.
 
+use crate::session::client::causes::Causes;
+
 /// What became of the authoritative samples of predicted entities: one outcome for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcomes {
@@ -26,4 +28,18 @@ impl Outcomes {
         let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = *self;
         received == agreed + corrected + superseded + resync + asked + waiting
     }
+}
+
+/// What a comparison has found.
+#[derive(Default)]
+pub(crate) struct Compared {
+    pub agreed: u64,
+    pub different: u64,
+    /// Entities that exist on this side only.
+    pub surplus: u64,
+    /// The authority's samples of what was handed over, and so was not predicted.
+    pub handed: u64,
+    pub misprediction_m: f64,
+    /// What explains the differences that stay: within the tolerance.
+    pub stayed: Causes,
 }

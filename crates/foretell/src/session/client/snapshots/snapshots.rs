@@ -4,125 +4,17 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
-use super::outcomes::Outcomes;
-use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
+use super::outcomes::{Compared, Outcomes};
+use super::snapshot::{Lists, Snapshot, SnapshotPart};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
-use crate::session::client::prediction::Compared;
-use crate::session::packet::SnapshotHead;
 use crate::session::row_codec::RowCodec;
-use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
-use crate::time::{Instant, Tick, TickRate, TickTime};
-use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Owned, Predicted, RowKey, Rows, Schema};
+use crate::time::{Tick, TickRate};
+use crate::wire::Malformed;
+use crate::world::{Entity, Owned, Predicted, Rows, Schema};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
 const KEPT_MIN: usize = 32;
-
-/// A datagram of a snapshot whose head has been read.
-pub(crate) struct SnapshotPart<'a> {
-    pub tick: Tick,
-    /// When it came.
-    pub came: Instant,
-    pub head: &'a SnapshotHead,
-    /// What follows the head and the relayed inputs.
-    pub lists: BitReader<'a>,
-}
-
-/// What a snapshot says besides its rows.
-#[derive(Debug, Default)]
-pub(crate) struct Lists {
-    /// What of its baseline is gone.
-    gone: Vec<RowKey>,
-    /// When the server last changed an entity outside of a step.
-    pub touched: Vec<(Entity, Tick)>,
-    /// When an entity of another player last touched an entity.
-    pub contacts: Vec<(Entity, Tick)>,
-    /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
-    pub news: Vec<StepEvent>,
-    /// Which clients have authority over entities.
-    pub holders: Vec<(Entity, Holder)>,
-}
-
-impl Lists {
-    /// Room from the start for what an ordinary snapshot says.
-    fn with_room() -> Lists {
-        Lists {
-            gone: Vec::with_capacity(crate::session::client::FEW),
-            news: Vec::with_capacity(4 * crate::session::client::FEW),
-            holders: Vec::with_capacity(crate::session::client::FEW),
-            ..Lists::default()
-        }
-    }
-
-    fn clear(&mut self) {
-        self.gone.clear();
-        self.touched.clear();
-        self.contacts.clear();
-        self.news.clear();
-        self.holders.clear();
-    }
-
-    /// Moves what another part says to the end.
-    fn append(&mut self, part: &mut Lists) {
-        self.gone.append(&mut part.gone);
-        self.touched.append(&mut part.touched);
-        self.contacts.append(&mut part.contacts);
-        self.news.append(&mut part.news);
-        self.holders.append(&mut part.holders);
-    }
-}
-
-/// One authoritative state, complete or not yet.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    pub tick: Tick,
-    /// Where the server's clock stood when it was sent.
-    pub sent: TickTime,
-    /// When its first part came.
-    pub came: Instant,
-    pub rows: Rows,
-    /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
-    pub proof: Option<u32>,
-    /// The canonical ticks that it tells of.
-    pub canonical: Vec<Tick>,
-    pub lists: Lists,
-    /// From which tick on it tells all that has happened.
-    pub news_from: Tick,
-    /// What became of this client's requests.
-    pub answers: Vec<Answer>,
-    /// How many samples of predicted entities it holds.
-    samples: u64,
-    /// Whether its samples have their outcome.
-    is_settled: bool,
-    /// What it is told against.
-    baseline: Option<Baseline>,
-    /// Which time this is that the state is sent.
-    repeat: Option<u8>,
-    parts: u8,
-    last_part: u8,
-}
-
-impl Snapshot {
-    pub(crate) fn is_complete(&self) -> bool {
-        self.parts == u8::MAX >> (7 - self.last_part)
-    }
-
-    /// Who has authority over an entity.
-    pub(crate) fn holder(&self, entity: Entity) -> Option<Holder> {
-        self.lists.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
-    }
-
-    /// Whether its samples wait for their outcome.
-    fn is_open(&self) -> bool {
-        self.is_complete() && !self.is_settled
-    }
-
-    /// Whether the state was sent before.
-    pub(crate) fn is_repeated(&self) -> bool {
-        self.repeat.is_some()
-    }
-}
 
 /// Half a second of snapshots, longer than any playout delay, or 32 if that is more; and the books of their samples.
 pub(crate) struct Snapshots {
@@ -157,28 +49,11 @@ pub(crate) enum Stored {
 impl Snapshots {
     pub(crate) fn new(schema: &Schema, rate: TickRate) -> Snapshots {
         let most = KEPT_MIN.max(usize::from(rate.get()) / 2);
-        let empty = |_| Snapshot {
-            tick: Tick::ZERO,
-            sent: TickTime::default(),
-            came: Instant::ZERO,
-            rows: Rows::new(schema),
-            proof: None,
-            canonical: Vec::new(),
-            lists: Lists::with_room(),
-            news_from: Tick::ZERO,
-            answers: Vec::with_capacity(ANSWERS_MAX),
-            samples: 0,
-            is_settled: false,
-            baseline: None,
-            repeat: None,
-            parts: 0,
-            last_part: 0,
-        };
         Snapshots {
             most,
             codec: RowCodec::new(schema),
             kept: Vec::with_capacity(most + 1),
-            spare: (0..=most).map(empty).collect(),
+            spare: (0..=most).map(|_| Snapshot::new(schema)).collect(),
             baselines: Baselines::new(schema, baselines_max(rate).saturating_sub(most)),
             lacking: None,
             rows: Rows::new(schema),
@@ -196,7 +71,7 @@ impl Snapshots {
 
     /// Takes in a datagram. A malformed one changes nothing.
     pub(crate) fn store(&mut self, part: SnapshotPart<'_>, predicted: &Predicted) -> Result<Stored, Malformed> {
-        let SnapshotPart { tick, came, head, lists } = part;
+        let SnapshotPart { tick, head, .. } = part;
         if head.part > head.last_part {
             return Err(Malformed::OutOfRange("part"));
         }
@@ -204,7 +79,7 @@ impl Snapshots {
         if head.baseline.is_some() && (base.is_none() || head.proof.is_some()) {
             return Err(Malformed::OutOfRange("baseline"));
         }
-        self.read(tick, base.is_some(), lists)?;
+        self.lists.read(&part, &self.codec, &mut self.rows)?;
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
         let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
@@ -214,10 +89,9 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
-        let is_of_it = |snapshot: &Snapshot| (snapshot.tick, snapshot.repeat) == (tick, head.repeat);
-        let known = self.kept[..end].iter().rposition(is_of_it);
-        let at = known.unwrap_or_else(|| self.make_room(end, came, tick, head));
-        if !self.add_part(at, head) {
+        let known = self.kept[..end].iter().rposition(|snapshot| snapshot.is_of(&part));
+        let at = known.unwrap_or_else(|| self.make_room(end, &part));
+        if !self.kept[at].add(head, &mut self.rows, &mut self.lists) {
             return Ok(Stored::Known);
         }
         if !self.kept[at].is_complete() {
@@ -233,25 +107,6 @@ impl Snapshots {
         self.outcomes.received += snapshot.samples;
         self.drop_others(tick, head.repeat);
         Ok(Stored::Complete)
-    }
-
-    /// Adds what was read to a snapshot; says whether it did, which it does not to what is there already.
-    fn add_part(&mut self, at: usize, head: &SnapshotHead) -> bool {
-        let snapshot = &mut self.kept[at];
-        let part = 1 << head.part;
-        let fits = (snapshot.last_part, snapshot.baseline) == (head.last_part, head.baseline);
-        if snapshot.parts & part != 0 || !fits {
-            return false;
-        }
-        snapshot.parts |= part;
-        if head.last_part == 0 {
-            core::mem::swap(&mut snapshot.rows, &mut self.rows);
-        } else {
-            self.rows.iter().for_each(|row| snapshot.rows.set_words(row));
-        }
-        snapshot.rows.settle();
-        snapshot.lists.append(&mut self.lists);
-        true
     }
 
     /// Of the state of `tick` the snapshot of one sending is complete: the others go.
@@ -297,49 +152,10 @@ impl Snapshots {
         is_right
     }
 
-    /// Reads the lists of a datagram.
-    fn read(&mut self, tick: Tick, is_against: bool, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let Snapshots { codec, rows, lists, .. } = self;
-        rows.clear();
-        lists.clear();
-        while is_against && reader.take(1)? == 1 {
-            lists.gone.push(codec.read_key(&mut reader)?);
-        }
-        while reader.take(1)? == 1 {
-            let (RowKey { entity, .. }, ages) = codec.read(&mut reader, rows)?;
-            lists.touched.extend(ages.event.and_then(|age| tick.back(age)).map(|at| (entity, at)));
-            lists.contacts.extend(ages.contact.and_then(|age| tick.back(age)).map(|at| (entity, at)));
-        }
-        for nth in 0.. {
-            if reader.take(1)? == 0 {
-                break;
-            }
-            if nth == STEP_EVENTS_MAX {
-                return Err(Malformed::OutOfRange("count of news"));
-            }
-            lists.news.extend(StepEvent::read(&mut reader, tick)?);
-        }
-        while reader.take(1)? == 1 {
-            lists.holders.push(read_holder(&mut reader)?);
-        }
-        reader.finish()
-    }
-
     /// Returns where the new one is.
-    fn make_room(&mut self, at: usize, now: Instant, tick: Tick, head: &SnapshotHead) -> usize {
+    fn make_room(&mut self, at: usize, part: &SnapshotPart<'_>) -> usize {
         let mut snapshot = self.spare.pop().expect("one more is made than is kept");
-        snapshot.rows.clear();
-        snapshot.lists.clear();
-        snapshot.baseline = head.baseline;
-        snapshot.answers.clone_from(&head.answers);
-        snapshot.proof = head.proof;
-        snapshot.canonical.clear();
-        let canonical = head.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick));
-        snapshot.canonical.extend(canonical);
-        snapshot.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
-        (snapshot.tick, snapshot.came, snapshot.repeat, snapshot.last_part) = (tick, now, head.repeat, head.last_part);
-        (snapshot.parts, snapshot.samples, snapshot.is_settled) = (0, 0, false);
-        snapshot.sent = head.sent(tick);
+        snapshot.begin(part);
         self.kept.insert(at, snapshot);
         if self.kept.len() <= self.most {
             return at;
