@@ -18,20 +18,6 @@ pub(crate) struct Ages {
     pub contact: Option<u32>,
 }
 
-impl Ages {
-    /// Of an entity at `tick`, by when entities were last changed and touched (the second list ascending by entity); a
-    /// touch that the client knows of is not told again.
-    pub(crate) fn of(entity: Entity, tick: Tick, (changed, touched): (&[Past], &[Past]), known: Tick) -> Ages {
-        let event = changed.iter().find(|(to, _)| *to == entity).map(|(_, at)| tick.since(*at));
-        let found = touched.binary_search_by_key(&entity, |(to, _)| *to).ok();
-        let contact = found.map(|found| touched[found].1).filter(|at| *at >= known).map(|at| tick.since(at));
-        Ages { event, contact }
-    }
-}
-
-/// In which tick something last happened to an entity.
-pub(crate) type Past = (Entity, Tick);
-
 /// The half of a digest that stands in a proof.
 #[expect(clippy::cast_possible_truncation, reason = "half of it is enough")]
 pub(crate) fn proof_of(rows: &Rows) -> u32 {

@@ -5,6 +5,8 @@
 
 mod bits;
 mod changes;
+mod encoded;
 
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
 pub use changes::{read_change, stream_change, write_change};
+pub(crate) use encoded::EncodedBits;

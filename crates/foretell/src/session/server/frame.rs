@@ -1,6 +1,5 @@
 //! What a server's update reports.
 
-use crate::session::Ledger;
 use crate::session::{Claim, HoldRefusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId};
@@ -82,90 +81,70 @@ pub struct ServerFrame<'a> {
 
 /// How many events one frame tells.
 const EVENTS_MAX: usize = 1024;
+/// How many late inputs one frame tells.
+const LATE_MAX: usize = 256;
 
-/// The reused memory behind a [`ServerFrame`].
-#[derive(Clone, Debug, Default)]
-pub(super) struct Served {
-    pub(super) steps: u32,
-    pub(super) events: Vec<ServerEvent>,
-    pub(super) late: Vec<LateInput>,
+/// What is reported of one update, and of what came before it. Its memory is used again.
+#[derive(Clone, Debug)]
+pub(super) struct FrameLog {
+    steps: u32,
+    events: Vec<ServerEvent>,
+    late: Vec<LateInput>,
     /// How many events and late inputs the last frame has shown.
-    shown: (usize, usize),
+    shown_events: usize,
+    shown_late: usize,
 }
 
-impl Served {
+impl FrameLog {
     /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
-    pub(super) fn with_room() -> Served {
-        Served { events: Vec::with_capacity(16), late: Vec::with_capacity(64), ..Served::default() }
+    pub fn with_room() -> FrameLog {
+        let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
+        FrameLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
     }
 
-    /// Adds an event; of very many between two updates the last are not told.
-    pub(super) fn note(&mut self, event: ServerEvent) {
+    /// Adds an event that a client brings about; of very many between two updates the last are not told.
+    pub fn note(&mut self, event: ServerEvent) {
         if self.events.len() < EVENTS_MAX {
             self.events.push(event);
         }
     }
 
-    pub(super) fn begin(&mut self) {
+    /// Adds an event of the server's own, however many there are.
+    pub fn note_own(&mut self, event: ServerEvent) {
+        self.events.push(event);
+    }
+
+    /// Adds a late input; of very many between two updates the last are not told.
+    pub fn note_late(&mut self, late: LateInput) {
+        if self.late.len() < LATE_MAX {
+            self.late.push(late);
+        }
+    }
+
+    /// A step was executed.
+    pub fn note_step(&mut self) {
+        self.steps += 1;
+    }
+
+    /// An update begins: what the last one has shown is told no more.
+    pub fn begin(&mut self) {
         self.steps = 0;
-        self.events.drain(..self.shown.0);
-        self.late.drain(..self.shown.1);
+        self.events.drain(..self.shown_events);
+        self.late.drain(..self.shown_late);
     }
 
-    pub(super) fn finish(&mut self) {
-        self.shown = (self.events.len(), self.late.len());
+    /// The update is over.
+    pub fn finish(&mut self) {
+        (self.shown_events, self.shown_late) = (self.events.len(), self.late.len());
     }
-}
 
-impl<'a> ServerFrame<'a> {
-    pub(super) fn of(tick: Tick, served: &'a Served) -> ServerFrame<'a> {
-        ServerFrame { tick, steps: served.steps, events: &served.events, late: &served.late }
+    /// What there is to tell; `tick` is the next to step.
+    pub fn frame(&self, tick: Tick) -> ServerFrame<'_> {
+        ServerFrame { tick, steps: self.steps, events: &self.events, late: &self.late }
     }
-}
 
-/// What has become of the inputs of all players since the start, of those who have left too.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct InputTotals {
-    /// Inputs that were applied in their tick.
-    pub applied: u64,
-    /// Ticks of players whose input was missing when they were simulated, or jumped over. Those since a player was last heard
-    /// count once they are heard again, or are lost: then as absent.
-    pub missed: u64,
-    /// Ticks of players who were not there: lost, from when they were last heard.
-    pub absent: u64,
-    /// Inputs that came after their tick was simulated.
-    pub late: u64,
-}
-
-impl InputTotals {
-    /// Adds a player's, of whom `open` missed inputs are neither missed nor absent yet.
-    pub(super) fn add(&mut self, stats: &PeerStats, open: u64) {
-        self.applied += stats.inputs_applied;
-        self.missed += stats.inputs_missed - open;
-        self.absent += stats.inputs_absent;
-        self.late += stats.inputs_late;
+    /// How much it keeps.
+    pub fn kept(&self) -> usize {
+        self.events.len() + self.late.len()
     }
-}
-
-/// Counters of one player, since their admission.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PeerStats {
-    /// Datagrams that were received.
-    pub datagrams: u64,
-    /// Inputs that were applied in their tick.
-    pub inputs_applied: u64,
-    /// Ticks whose input was missing when they were simulated, or jumped over. When the player is lost, those since they were
-    /// last heard become absent.
-    pub inputs_missed: u64,
-    /// Ticks in which the player was not there: lost, from when they were last heard.
-    pub inputs_absent: u64,
-    /// Inputs that came after their tick was simulated and had not been there before.
-    pub inputs_late: u64,
-    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
-    /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
-    pub ledger: Ledger,
-    /// Snapshots that were sent.
-    pub snapshots: u64,
-    /// Bytes that were sent.
-    pub bytes: u64,
 }

@@ -4,67 +4,96 @@
 //! replay. The last applied ones are told besides: by them a client knows whether its guesses were right, also when a
 //! snapshot or two were lost. Whatever it misses after that comes with the states.
 
+use super::admission::Member;
+use super::inputs::InputBuffer;
 use super::peer::Peer;
 use crate::rollback::RelayedInput;
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::relay::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
-use crate::wire::BitWriter;
-use crate::world::{Input, InputStatus, PlayerId, Rows, Schema};
+use crate::wire::{BitWriter, EncodedBits};
+use crate::world::{Input, InputStatus, PlayerId, Rows, Schema, word_bits};
+use alloc::vec::Vec;
 
-/// Relayed inputs take at most half of a datagram beside rows, and almost all of it beside a digest. Where they don't fit,
-/// other players are told of in the next snapshot.
-pub(super) const RELAYED_BITS_MAX: [usize; 2] = [DATAGRAM_MAX * 8 / 2, (DATAGRAM_MAX - 150) * 8];
+/// Relayed inputs take at most half of a datagram beside rows. Where they don't fit, other players are told of in the next
+/// snapshot.
+pub(super) const BITS_MAX_BESIDE_ROWS: usize = DATAGRAM_MAX * 8 / 2;
+/// And almost all of it beside a digest.
+pub(super) const BITS_MAX_BESIDE_DIGEST: usize = (DATAGRAM_MAX - 150) * 8;
 /// The inputs of so many snapshots are told, as far as they are not acknowledged: with one of twenty lost, 1 in 8000 is
 /// never told.
 const SNAPSHOTS_COVERED: u32 = 3;
 
-/// What the inputs of others for one receiver are written from.
-pub(super) struct Others<'a, I> {
-    /// Ascending by player.
-    pub(super) peers: &'a [Peer<I>],
-    /// Which of them gets the snapshot.
-    pub(super) receiver: usize,
-    pub(super) published: (&'a Rows, &'a Schema),
-    /// How much of the datagram they may take.
-    pub(super) bits_max: usize,
+/// What is told with one state.
+#[derive(Clone, Copy)]
+pub(super) struct RelayTerms<'a> {
+    /// The state, its rows, and what they are of.
+    pub tick: Tick,
+    pub rows: &'a Rows,
+    pub schema: &'a Schema,
     /// Ticks between snapshots.
-    pub(super) interval: u32,
+    pub interval: u32,
+    /// How much of the datagram they may take.
+    pub bits_max: usize,
     /// Whether the inputs of others are told.
-    pub(super) of_others: bool,
+    pub of_others: bool,
     /// Whether all of them are told until they are acknowledged, and what the receiver's own were replaced by: nothing comes
     /// with the states.
-    pub(super) is_exact: bool,
-    pub(super) widths: &'a [u8],
-    pub(super) line: &'a mut RelayLine<I>,
+    pub is_exact: bool,
 }
 
-impl<I: Input> Others<'_, I> {
-    /// Writes the inputs around the state `tick` of every other player of whom the receiver may see an entity. Returns
-    /// with whom to begin the next time: the first who did not fit, so that everybody's turn comes.
-    pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, tick: Tick) -> PlayerId {
-        let start = writer.bit_len();
-        let acknowledged = self.peers[self.receiver].acknowledged.unwrap_or(Tick::ZERO);
-        let covered = if self.is_exact { RELAYED_TICKS_MAX } else { SNAPSHOTS_COVERED * self.interval };
-        let since = acknowledged.max(tick.back(covered).unwrap_or(Tick::ZERO));
-        let mut begin = self.peers[self.receiver].relay_from;
-        let first = self.peers.partition_point(|peer| peer.player < begin);
-        for index in (first..self.peers.len()).chain(0..first) {
-            let (published, schema) = self.published;
-            if !self.is_to_be_told(index, since, tick) || !published.shows_others(schema, self.peers[index].player) {
+/// Encodes the inputs of others for one receiver after the other. Its memory is used again.
+pub(super) struct InputRelay<I> {
+    widths: Vec<u8>,
+    line: RelayLine<I>,
+    encoded: EncodedBits,
+}
+
+impl<I: Input> InputRelay<I> {
+    pub fn new() -> InputRelay<I> {
+        let widths = word_bits(I::columns().iter());
+        InputRelay { widths, line: RelayLine::with_room(), encoded: EncodedBits::default() }
+    }
+
+    /// What was encoded last.
+    pub fn encoded(&self) -> &EncodedBits {
+        &self.encoded
+    }
+
+    /// Encodes the inputs around a state of every other player of whom the receiver may see an entity. Returns with whom to
+    /// begin the next time: the first who did not fit, so that everybody's turn comes.
+    pub fn encode(&mut self, members: &[Member<Peer<I>>], receiver: usize, terms: RelayTerms<'_>) -> PlayerId {
+        let mut encoded = core::mem::take(&mut self.encoded);
+        let begin = encoded.fill(|writer| self.write(writer, members, receiver, terms));
+        self.encoded = encoded;
+        begin
+    }
+
+    fn write(
+        &mut self,
+        writer: &mut BitWriter<'_>,
+        members: &[Member<Peer<I>>],
+        receiver: usize,
+        terms: RelayTerms<'_>,
+    ) -> PlayerId {
+        let peer = &members[receiver].peer;
+        let acknowledged = peer.link.acknowledged().unwrap_or(Tick::ZERO);
+        let covered = if terms.is_exact { RELAYED_TICKS_MAX } else { SNAPSHOTS_COVERED * terms.interval };
+        let since = acknowledged.max(terms.tick.back(covered).unwrap_or(Tick::ZERO));
+        let mut begin = peer.relay_from;
+        let first = members.partition_point(|member| member.player < begin);
+        for index in (first..members.len()).chain(0..first) {
+            let Member { player, peer, .. } = &members[index];
+            let is_own = index == receiver;
+            let is_told =
+                if is_own { terms.is_exact && is_replaced(&peer.buffer, since, terms.tick) } else { terms.of_others };
+            if !is_told || !terms.rows.shows_others(terms.schema, *player) {
                 continue;
             }
-            self.gather(index, tick, since);
-            let before = writer.bit_len();
-            self.put_line(writer);
-            // One that is too long by itself is cut; others wait for their turn.
-            while writer.bit_len() - start > self.bits_max && before == start && self.shorten() {
-                writer.truncate(before);
-                self.put_line(writer);
-            }
-            if writer.bit_len() - start > self.bits_max {
-                writer.truncate(before);
-                begin = self.peers[index].player;
+            self.line.player = *player;
+            self.gather(&peer.buffer, since, terms.tick, is_own);
+            if !self.put_line(writer, terms.bits_max) {
+                begin = *player;
                 break;
             }
         }
@@ -72,14 +101,25 @@ impl<I: Input> Others<'_, I> {
         begin
     }
 
-    fn put_line(&mut self, writer: &mut BitWriter<'_>) {
-        writer.put(1, 1);
-        self.line.stream(writer, self.widths).expect("a gathered line is in range");
+    /// Writes the line if it fits. One that is too long by itself is cut; others wait for their turn.
+    fn put_line(&mut self, writer: &mut BitWriter<'_>, bits_max: usize) -> bool {
+        let before = writer.bit_len();
+        loop {
+            writer.put(1, 1);
+            self.line.stream(writer, &self.widths).expect("a gathered line is in range");
+            if writer.bit_len() <= bits_max {
+                return true;
+            }
+            writer.truncate(before);
+            if before > 0 || !self.shorten() {
+                return false;
+            }
+        }
     }
 
     /// Leaves out some of the line: what is far ahead first, then what is oldest. Whether there was any.
     fn shorten(&mut self) -> bool {
-        let line = &mut *self.line;
+        let line = &mut self.line;
         let (applied, all) = (line.back as usize, line.told.len());
         if all > applied {
             line.told.truncate(applied + (all - applied) / 2);
@@ -90,19 +130,8 @@ impl<I: Input> Others<'_, I> {
         all > 0
     }
 
-    fn is_to_be_told(&self, index: usize, since: Tick, tick: Tick) -> bool {
-        if index != self.receiver {
-            return self.of_others;
-        }
-        let buffer = &self.peers[index].buffer;
-        let is_replaced = |tick| buffer.told(tick).is_some_and(|told| told.status != InputStatus::Received);
-        self.is_exact && since.until(tick).any(is_replaced)
-    }
-
-    fn gather(&mut self, index: usize, tick: Tick, since: Tick) {
-        let Peer { player, buffer, .. } = &self.peers[index];
-        let line = &mut *self.line;
-        line.player = *player;
+    fn gather(&mut self, buffer: &InputBuffer<I>, since: Tick, tick: Tick, is_own: bool) {
+        let line = &mut self.line;
         line.told.clear();
         let oldest = since.max(tick.back(RELAYED_TICKS_MAX).unwrap_or(Tick::ZERO));
         let applied = oldest.until(tick).skip_while(|tick| buffer.told(*tick).is_none());
@@ -111,22 +140,25 @@ impl<I: Input> Others<'_, I> {
         line.told.extend(applied.map(|tick| buffer.told(tick).or(Some(none))));
         line.back = u32::try_from(line.told.len()).expect("at most 64 ticks");
         // Its own it knows.
-        let newest = buffer.newest().filter(|_| index != self.receiver);
+        let newest = buffer.newest().filter(|_| !is_own);
         let ahead = newest.map_or(0, |newest| newest.next().since(tick)).min(RELAYED_TICKS_MAX);
         line.told.extend(tick.until(tick + ahead).map(|tick| buffer.told(tick)));
     }
 }
 
+/// Whether any input since then was not the player's own.
+fn is_replaced<I: Copy + Default>(buffer: &InputBuffer<I>, since: Tick, tick: Tick) -> bool {
+    let is_replaced = |tick| buffer.told(tick).is_some_and(|told| told.status != InputStatus::Received);
+    since.until(tick).any(is_replaced)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::PeerId;
     use crate::session::plain::{self, PURSE, SHIP};
-    use crate::session::server::GapPolicy;
-    use crate::wire::BitReader;
-    use crate::world::{Column, Entity, Field, Meaning};
+    use crate::session::{GapPolicy, PeerId};
+    use crate::world::{Column, ComponentId, Entity, Field, Meaning};
     use alloc::collections::BTreeSet;
-    use alloc::vec::Vec;
 
     #[derive(Clone, Copy, Default, PartialEq, Debug)]
     struct Aim([u32; 4]);
@@ -143,85 +175,66 @@ mod tests {
         }
     }
 
-    #[test]
-    fn relayed_inputs_take_half_of_a_datagram_at_most_and_everybody_gets_their_turn() {
-        let schema = plain::schema();
-        let mut published = Rows::new(&schema);
-        let mut peers: Vec<Peer<Aim>> =
-            (1..=100).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, Tick::ZERO)).collect();
-        for (nth, peer) in (0_u32..).zip(&mut peers) {
-            // The last one has nothing that others may see.
-            let component = if nth == 99 { PURSE } else { SHIP };
-            plain::set(&mut published, plain::key(component, Entity::new(peer.player, Tick::ZERO, 0)), 0);
-            for tick in Tick::ZERO.until(Tick::new(60)) {
-                peer.buffer.offer(tick, Aim([tick.get(), nth, 7, 7]), None);
-                peer.buffer.take(peer.player, GapPolicy::Hold);
-            }
-        }
-        let mut heard = BTreeSet::new();
-        for _ in 0..12 {
-            let (mut line, published) = (RelayLine::with_room(), (&published, &schema));
-            let mut others = Others {
-                peers: &peers,
-                receiver: 0,
-                published,
-                bits_max: RELAYED_BITS_MAX[0],
-                interval: 1,
-                of_others: true,
-                is_exact: false,
-                widths: &[32; 4],
-                line: &mut line,
-            };
-            let mut bytes = Vec::new();
-            let begin = others.write(&mut BitWriter::new(&mut bytes), Tick::new(60));
-            peers[0].relay_from = begin;
-            assert!(bytes.len() <= DATAGRAM_MAX / 2 + 1, "{}", bytes.len());
-            let mut reader = BitReader::new(&bytes);
-            while reader.take(1) == Ok(1) {
-                line.stream(&mut reader, &[32; 4]).expect("well-formed");
-                heard.insert(line.player.get());
-            }
-        }
-        let everybody_else: BTreeSet<u16> = (2..100).collect();
-        assert_eq!(heard, everybody_else);
+    /// Players 1 and so on, each with an entity of a component.
+    fn members(components: impl IntoIterator<Item = ComponentId>, rows: &mut Rows) -> Vec<Member<Peer<Aim>>> {
+        let member = |(nth, component)| {
+            let player = PlayerId::new(nth);
+            plain::set(rows, plain::key(component, Entity::new(player, Tick::ZERO, 0)), 0);
+            Member::new(player, PeerId(0), Peer::new(Tick::ZERO))
+        };
+        (1..).zip(components).map(member).collect()
     }
 
-    /// One who is far ahead, and presses something else in every tick.
-    #[test]
-    fn a_line_that_is_too_long_by_itself_is_cut_and_the_others_are_told() {
-        let schema = plain::schema();
-        let mut published = Rows::new(&schema);
-        let mut peers: Vec<Peer<Aim>> =
-            (1..=3).map(|nth| Peer::new(PeerId(0), PlayerId::new(nth), None, Tick::ZERO)).collect();
-        for peer in &mut peers {
-            plain::set(&mut published, plain::key(SHIP, Entity::new(peer.player, Tick::ZERO, 0)), 0);
-            for tick in Tick::ZERO.until(Tick::new(63)) {
-                peer.buffer.offer(tick, Aim([tick.get(), 1, tick.get() * 7, 7]), None);
-            }
-        }
-        let mut heard = BTreeSet::new();
-        for _ in 0..4 {
-            let (mut line, mut bytes) = (RelayLine::with_room(), Vec::new());
-            let mut others = Others {
-                peers: &peers,
-                receiver: 0,
-                published: (&published, &schema),
-                bits_max: RELAYED_BITS_MAX[0],
-                interval: 1,
-                of_others: true,
-                is_exact: false,
-                widths: &[32; 4],
-                line: &mut line,
-            };
-            peers[0].relay_from = others.write(&mut BitWriter::new(&mut bytes), Tick::ZERO);
-            assert!(bytes.len() <= DATAGRAM_MAX / 2 + 1, "{}", bytes.len());
-            let mut reader = BitReader::new(&bytes);
+    /// Sends to the first of them, again and again. Returns of whom it has heard.
+    fn heard(members: &mut [Member<Peer<Aim>>], rows: &Rows, tick: u32, times: usize) -> BTreeSet<u16> {
+        let (mut relay, mut heard) = (InputRelay::new(), BTreeSet::new());
+        let terms = RelayTerms {
+            tick: Tick::new(tick),
+            rows,
+            schema: &plain::schema(),
+            interval: 1,
+            bits_max: BITS_MAX_BESIDE_ROWS,
+            of_others: true,
+            is_exact: false,
+        };
+        for _ in 0..times {
+            members[0].peer.relay_from = relay.encode(members, 0, terms);
+            assert!(relay.encoded().bit_len() <= BITS_MAX_BESIDE_ROWS + 1);
+            let mut line = RelayLine::<Aim>::with_room();
+            let mut reader = relay.encoded().reader();
             while reader.take(1) == Ok(1) {
                 line.stream(&mut reader, &[32; 4]).expect("well-formed");
                 assert!(!line.told.is_empty());
                 heard.insert(line.player.get());
             }
         }
-        assert_eq!(heard, BTreeSet::from([2, 3]));
+        heard
+    }
+
+    #[test]
+    fn relayed_inputs_take_half_of_a_datagram_at_most_and_everybody_gets_their_turn() {
+        let mut rows = Rows::new(&plain::schema());
+        // The last one has nothing that others may see.
+        let mut members = members((1..=100).map(|nth| if nth == 100 { PURSE } else { SHIP }), &mut rows);
+        for (nth, member) in (0_u32..).zip(&mut members) {
+            for tick in Tick::ZERO.until(Tick::new(60)) {
+                member.peer.buffer.offer(tick, Aim([tick.get(), nth, 7, 7]), None);
+                member.peer.buffer.take(member.player, GapPolicy::Hold);
+            }
+        }
+        assert_eq!(heard(&mut members, &rows, 60, 12), (2..100).collect());
+    }
+
+    /// One who is far ahead, and presses something else in every tick.
+    #[test]
+    fn a_line_that_is_too_long_by_itself_is_cut_and_the_others_are_told() {
+        let mut rows = Rows::new(&plain::schema());
+        let mut members = members([SHIP; 3], &mut rows);
+        for member in &mut members {
+            for tick in Tick::ZERO.until(Tick::new(63)) {
+                member.peer.buffer.offer(tick, Aim([tick.get(), 1, tick.get() * 7, 7]), None);
+            }
+        }
+        assert_eq!(heard(&mut members, &rows, 0, 4), BTreeSet::from([2, 3]));
     }
 }

@@ -1,6 +1,6 @@
 //! Who hears everything that a server is given, in order: a flight recorder.
 
-use super::Server;
+use super::endpoint::Server;
 use crate::session::PeerId;
 use crate::time::Instant;
 use crate::world::World;
@@ -42,22 +42,32 @@ pub enum PeerCall {
     Release,
 }
 
-impl<W: World> Server<W> {
-    /// Lets `tap` hear everything that this server is given, and what the game changes in its world outside of steps, as
-    /// long as it lives.
-    ///
-    /// # Panics
-    /// When a peer has joined, or it has received or updated already: what is heard begins with its construction.
-    pub fn set_tap(&mut self, mut tap: Box<dyn ServerTap<W>>) {
-        assert!(!self.used, "a tap is set before the first peer, the first datagram and the first update");
-        tap.begin(self, self.epoch, self.clock.last());
-        self.tap = Some(tap);
+/// Where a tap is set.
+pub(super) struct TapSlot<W: World> {
+    tap: Option<Box<dyn ServerTap<W>>>,
+    /// Whether anything has come or happened, so that it is too late to set one.
+    is_closed: bool,
+}
+
+impl<W: World> TapSlot<W> {
+    pub fn new() -> TapSlot<W> {
+        TapSlot { tap: None, is_closed: false }
     }
 
-    pub(super) fn tell_tap(&mut self, tell: impl FnOnce(&mut dyn ServerTap<W>, &Server<W>)) {
-        if let Some(mut tap) = self.tap.take() {
-            tell(&mut *tap, self);
-            self.tap = Some(tap);
-        }
+    /// # Panics
+    /// When anything has come or happened.
+    pub fn assert_open(&self) {
+        assert!(!self.is_closed, "a tap is set before the first peer, the first datagram and the first update");
+    }
+
+    /// Something comes or happens. Lends the tap, if there is one, until it is [set](TapSlot::set) again.
+    pub fn take(&mut self) -> Option<Box<dyn ServerTap<W>>> {
+        self.is_closed = true;
+        self.tap.take()
+    }
+
+    /// Sets the tap.
+    pub fn set(&mut self, tap: Box<dyn ServerTap<W>>) {
+        self.tap = Some(tap);
     }
 }

@@ -4,7 +4,7 @@ use crate::rollback::RelayedInput;
 use crate::session::GapPolicy;
 use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
 use crate::session::relay::RELAYED_TICKS_MAX;
-use crate::time::{Tick, TickTime};
+use crate::time::{Tick, TickRing, TickTime};
 use crate::world::{InputStatus, PlayerId, PlayerInput};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -15,7 +15,6 @@ const TICKS_AHEAD_MAX: u32 = 64;
 /// A received input.
 #[derive(Clone, Copy, Debug)]
 struct Stored<I> {
-    tick: Tick,
     input: I,
     presented: Option<TickTime>,
 }
@@ -43,9 +42,10 @@ enum How {
 
 #[derive(Clone, Debug)]
 pub(crate) struct InputBuffer<I> {
-    ring: Vec<Option<Stored<I>>>,
-    /// What was applied in the last ticks, by tick.
-    applied: Vec<Option<(Tick, RelayedInput<I>)>>,
+    /// What waits for its tick.
+    waiting: TickRing<Stored<I>>,
+    /// What was applied in the last ticks.
+    applied: TickRing<RelayedInput<I>>,
     /// The next tick to take.
     next: Tick,
     newest: Option<Tick>,
@@ -71,8 +71,8 @@ impl<I: Copy + Default> InputBuffer<I> {
     /// An empty buffer that waits for tick `next`.
     pub(crate) fn new(next: Tick) -> InputBuffer<I> {
         InputBuffer {
-            ring: (0..=TICKS_AHEAD_MAX).map(|_| None).collect(),
-            applied: vec![None; RELAYED_TICKS_MAX as usize],
+            waiting: TickRing::new(TICKS_AHEAD_MAX as usize),
+            applied: TickRing::new(RELAYED_TICKS_MAX as usize),
             next,
             newest: None,
             first: None,
@@ -101,14 +101,13 @@ impl<I: Copy + Default> InputBuffer<I> {
             let again = core::mem::replace(&mut self.substituted[at].came, true);
             return if again { Offered::Known } else { Offered::Late };
         }
-        if tick.since(self.next) as usize >= self.ring.len() - 1 {
+        if tick.since(self.next) >= TICKS_AHEAD_MAX {
             return Offered::Refused;
         }
-        let slot = tick.get() as usize % self.ring.len();
-        if self.ring[slot].is_some_and(|stored| stored.tick == tick) {
+        if self.waiting.get(tick).is_some() {
             return Offered::Known;
         }
-        self.ring[slot] = Some(Stored { tick, input, presented });
+        self.waiting.set(tick, Stored { input, presented });
         self.newest = self.newest.max(Some(tick));
         self.first = self.first.or(Some(tick));
         Offered::New
@@ -116,7 +115,7 @@ impl<I: Copy + Default> InputBuffer<I> {
 
     /// Forgets the inputs whose tick is to come.
     pub(crate) fn forget_waiting(&mut self) {
-        self.ring.fill_with(|| None);
+        self.waiting.clear();
         self.newest = None;
     }
 
@@ -142,28 +141,24 @@ impl<I: Copy + Default> InputBuffer<I> {
         let tick = self.next;
         let taken = self.take_next(player, policy);
         let status = taken.map_or(InputStatus::Repeated, |taken| taken.status);
-        let slot = tick.get() as usize % self.applied.len();
-        self.applied[slot] = Some((tick, RelayedInput { input: taken.map(|taken| taken.input), status }));
+        self.applied.set(tick, RelayedInput { input: taken.map(|taken| taken.input), status });
         taken
     }
 
     /// The input of `tick`, as it was applied or as it waits; `None` where it has not come or is forgotten.
     pub(crate) fn told(&self, tick: Tick) -> Option<RelayedInput<I>> {
         if tick < self.next {
-            let (of, told) = self.applied[tick.get() as usize % self.applied.len()]?;
-            return (of == tick).then_some(told);
+            return self.applied.get(tick).copied();
         }
-        let stored = self.ring[tick.get() as usize % self.ring.len()].filter(|stored| stored.tick == tick)?;
+        let stored = self.waiting.get(tick)?;
         Some(RelayedInput { input: Some(stored.input), status: InputStatus::Received })
     }
 
     fn take_next(&mut self, player: PlayerId, policy: GapPolicy) -> Option<PlayerInput<I>> {
         let tick = self.next;
         self.next = tick.next();
-        let slot = tick.get() as usize % self.ring.len();
-        if let Some(stored) = self.ring[slot].take_if(|stored| stored.tick == tick) {
-            (self.last, self.repeated) = (stored.input, 0);
-            let Stored { input, presented, .. } = stored;
+        if let Some(Stored { input, presented }) = self.waiting.take(tick) {
+            (self.last, self.repeated) = (input, 0);
             return Some(PlayerInput { player, input, status: InputStatus::Received, presented });
         }
         let how = match policy {

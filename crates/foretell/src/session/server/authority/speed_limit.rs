@@ -3,7 +3,7 @@
 use crate::motion::vector;
 use crate::session::Offence;
 use crate::time::{Tick, TickRate};
-use crate::world::{ComponentSchema, Entity, Meaning, Writer};
+use crate::world::{ComponentSchema, Entity, EntityMap, Meaning, Writer};
 use alloc::vec::Vec;
 
 /// What an entity may make up for of ticks in which no row came, in seconds of its greatest speed.
@@ -120,36 +120,42 @@ impl TravelLimit {
     }
 }
 
-/// What is left of the slack of entities that were held of late. Ascending by entity; those whose slack is whole again are
-/// forgotten.
+/// What was left of the slack of an entity when it was held last.
+#[derive(Clone, Copy, Debug)]
+struct Slack {
+    since: Tick,
+    left_m: f64,
+}
+
+/// What is left of the slack of entities that were held of late; those whose slack is whole again are forgotten.
 #[derive(Clone, Debug)]
 pub(super) struct RoundingSlacks {
     rate: TickRate,
-    left: Vec<(Entity, Tick, f64)>,
+    left: EntityMap<Slack>,
 }
 
 impl RoundingSlacks {
     pub(super) fn new(rate: TickRate) -> RoundingSlacks {
-        RoundingSlacks { rate, left: Vec::new() }
+        RoundingSlacks { rate, left: EntityMap::new() }
     }
 
     /// How much an entity has in `tick`, in metres.
     pub(super) fn of(&self, entity: Entity, tick: Tick) -> f64 {
-        let known = self.left.binary_search_by_key(&entity, |(entity, ..)| *entity);
-        known.map_or(SLACK_M, |at| refilled(self.rate, self.left[at], tick))
+        self.left.get(entity).map_or(SLACK_M, |slack| slack.refilled(self.rate, tick))
     }
 
     /// An entity is held no more from `tick` on, and has so much left.
     pub(super) fn keep(&mut self, entity: Entity, tick: Tick, slack_m: f64) {
         let rate = self.rate;
-        self.left.retain(|known| known.0 != entity && refilled(rate, *known, tick) < SLACK_M);
+        self.left.retain(|known, slack| known != entity && slack.refilled(rate, tick) < SLACK_M);
         if slack_m < SLACK_M {
-            let at = self.left.partition_point(|(known, ..)| *known < entity);
-            self.left.insert(at, (entity, tick, slack_m));
+            self.left.insert(entity, Slack { since: tick, left_m: slack_m });
         }
     }
 }
 
-fn refilled(rate: TickRate, (_, since, left_m): (Entity, Tick, f64), tick: Tick) -> f64 {
-    (left_m + f64::from(tick.since(since)) * rate.seconds() * SLACK_MPS).min(SLACK_M)
+impl Slack {
+    fn refilled(&self, rate: TickRate, tick: Tick) -> f64 {
+        (self.left_m + f64::from(tick.since(self.since)) * rate.seconds() * SLACK_MPS).min(SLACK_M)
+    }
 }

@@ -1,9 +1,8 @@
 //! What one client has asked for in shared mode, and what it was told.
 
-use super::peer::Peer;
 use crate::session::authority::{ANSWERS_MAX, Answer, HoldRefusal, Request};
 use crate::time::{Instant, Tick};
-use crate::world::{Entity, PlayerId};
+use crate::world::Entity;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -26,7 +25,7 @@ struct Answered {
 
 /// The requests of one client. Lives as long as whoever has the place.
 #[derive(Clone, Debug)]
-pub(crate) struct AuthorityRequests {
+pub(super) struct AuthorityRequests {
     newest: Option<u16>,
     /// Oldest first, `len <= ANSWERS_MAX`.
     done: VecDeque<Answered>,
@@ -35,7 +34,7 @@ pub(crate) struct AuthorityRequests {
 }
 
 impl AuthorityRequests {
-    pub(crate) fn new() -> AuthorityRequests {
+    pub(super) fn new() -> AuthorityRequests {
         AuthorityRequests {
             newest: None,
             done: VecDeque::with_capacity(ANSWERS_MAX),
@@ -44,7 +43,7 @@ impl AuthorityRequests {
     }
 
     /// Somebody else has the place, and begins anew.
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.newest = None;
         self.done.clear();
     }
@@ -77,8 +76,7 @@ impl AuthorityRequests {
     }
 
     /// What the client may not know, when it has the snapshot of `known`.
-    pub(super) fn told(&self, known: Option<Tick>, into: &mut Vec<Answer>) {
-        into.clear();
+    pub(super) fn tell(&self, known: Option<Tick>, into: &mut Vec<Answer>) {
         let open = self.done.iter().filter(|done| known.is_none_or(|known| known <= done.at));
         into.extend(open.map(|done| done.answer));
     }
@@ -89,10 +87,9 @@ impl AuthorityRequests {
         found.is_some_and(|done| done.ended.is_none_or(|ended| next.since(ended) <= LATE_TICKS))
     }
 
-    /// What `player` held is theirs no more.
-    pub(super) fn end_of<I>(peers: &mut [Peer<I>], player: PlayerId, entity: Entity, at: Tick) {
-        let Ok(index) = peers.binary_search_by_key(&player, |peer| peer.player) else { return };
-        for done in peers[index].requests.done.iter_mut().filter(|done| done.entity == entity) {
+    /// What its player held is theirs no more.
+    pub(super) fn note_end(&mut self, entity: Entity, at: Tick) {
+        for done in self.done.iter_mut().filter(|done| done.entity == entity) {
             done.ended = done.ended.or(Some(at));
         }
     }

@@ -1,0 +1,85 @@
+//! Places by player and by connection.
+
+use super::place::Place;
+use crate::session::PeerId;
+use crate::world::PlayerId;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// A player, their place, and what else is kept for as long as they have it.
+pub(crate) struct Member<P> {
+    pub player: PlayerId,
+    pub place: Place,
+    pub peer: P,
+}
+
+impl<P> Member<P> {
+    /// One who has joined over a connection without a handshake.
+    #[cfg(test)]
+    pub(crate) fn new(player: PlayerId, address: PeerId, peer: P) -> Member<P> {
+        Member { player, place: Place::new(address, None, 0, core::time::Duration::ZERO), peer }
+    }
+}
+
+/// Everybody who has a place, and over which connections they play.
+pub(super) struct Members<P> {
+    /// Ascending by player.
+    all: Vec<Member<P>>,
+    /// Who is at the other end of each connection.
+    addresses: BTreeMap<PeerId, PlayerId>,
+}
+
+impl<P> Members<P> {
+    pub(super) fn new() -> Members<P> {
+        Members { all: Vec::new(), addresses: BTreeMap::new() }
+    }
+
+    /// Ascending by player.
+    pub(super) fn all(&self) -> &[Member<P>] {
+        &self.all
+    }
+
+    /// To be changed, ascending by player.
+    pub(super) fn all_mut(&mut self) -> &mut [Member<P>] {
+        &mut self.all
+    }
+
+    /// The index of a player.
+    pub(super) fn find(&self, player: PlayerId) -> Option<usize> {
+        self.all.binary_search_by_key(&player, |member| member.player).ok()
+    }
+
+    /// The index of who plays over a connection.
+    pub(super) fn find_address(&self, address: PeerId) -> Option<usize> {
+        self.find(*self.addresses.get(&address)?)
+    }
+
+    /// Whether a player plays over a connection, now.
+    pub(super) fn plays_over(&self, player: PlayerId, address: PeerId) -> bool {
+        self.addresses.get(&address) == Some(&player)
+    }
+
+    pub(super) fn insert(&mut self, member: Member<P>) {
+        self.addresses.insert(member.place.address(), member.player);
+        let at = self.all.partition_point(|before| before.player < member.player);
+        self.all.insert(at, member);
+    }
+
+    pub(super) fn remove(&mut self, at: usize) -> Member<P> {
+        let member = self.all.remove(at);
+        self.disconnect(member.player, member.place.address());
+        member
+    }
+
+    /// A player plays over a connection from now on.
+    pub(super) fn connect(&mut self, player: PlayerId, address: PeerId) {
+        self.addresses.insert(address, player);
+    }
+
+    /// A player, if it is they who do, plays over a connection no more.
+    pub(super) fn disconnect(&mut self, player: PlayerId, address: PeerId) {
+        if self.plays_over(player, address) {
+            self.addresses.remove(&address);
+        }
+    }
+}

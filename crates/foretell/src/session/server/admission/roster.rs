@@ -1,0 +1,383 @@
+//! Who is in the session: hellos and good-byes, silence, and places that wait for their players.
+//!
+//! A nonce is an identity. A known one that comes from elsewhere, or after the server has lost it, is offered a new
+//! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
+//! older ticket is not heard any more.
+
+use super::members::{Member, Members};
+use super::place::Place;
+use super::refusals::Refusals;
+use super::turnover::Turnover;
+use super::uptime::Uptime;
+use crate::session::greeting::{Hello, Refusal, Welcome, differing};
+use crate::session::packet::{Message, PROTOCOL_VERSION};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, TickTime};
+use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::PlayerId;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// On what terms newcomers are admitted.
+pub(crate) struct Terms {
+    pub players_max: usize,
+    /// Whether the state is too large to be told to anybody new.
+    is_closed: bool,
+}
+
+/// What has changed about who is here, in order.
+pub(crate) enum Change<P> {
+    /// Somebody new was admitted.
+    Joined(PlayerId),
+    /// A hello of a player who has a place has come, from where they play if `is_here`.
+    Greeted { player: PlayerId, is_here: bool },
+    /// Somebody has the place who may know nothing of what was sent there; back from elsewhere if `has_returned`.
+    TakenOver { player: PlayerId, has_returned: bool },
+    /// Silent for too long; the place waits.
+    Lost(PlayerId),
+    /// A lost player is heard again.
+    Returned(PlayerId),
+    /// A player has left, was removed, or was lost for too long.
+    Left { player: PlayerId, peer: P, was_lost: bool },
+    /// Somebody was turned away, as the state is too large to be told.
+    TurnedAway,
+}
+
+/// Everybody who is in the session.
+pub(crate) struct Roster<P> {
+    members: Members<P>,
+    /// A hash of each part of the rules.
+    rule_parts: Vec<u64>,
+    epoch: u8,
+    newest_ticket: u8,
+    /// The number that was given last.
+    newest_player: u16,
+    refusals: Refusals,
+    turnover: Turnover,
+    uptime: Uptime,
+    /// What nobody has taken in yet.
+    changes: VecDeque<Change<P>>,
+}
+
+impl Terms {
+    pub(crate) fn new(players_max: u16, is_closed: bool) -> Terms {
+        Terms { players_max: usize::from(players_max), is_closed }
+    }
+}
+
+impl<P> Roster<P> {
+    /// `epoch` tells this server from an earlier one of the same address.
+    pub(crate) fn new(epoch: u8, rule_parts: Vec<u64>) -> Roster<P> {
+        Roster {
+            members: Members::new(),
+            rule_parts,
+            epoch,
+            newest_ticket: epoch,
+            newest_player: 0,
+            refusals: Refusals::default(),
+            turnover: Turnover::default(),
+            uptime: Uptime::default(),
+            changes: VecDeque::new(),
+        }
+    }
+
+    /// What has changed since the last call; `None` when that is all.
+    pub(crate) fn next_change(&mut self) -> Option<Change<P>> {
+        self.changes.pop_front()
+    }
+
+    /// Everybody, ascending by player.
+    pub(crate) fn members(&self) -> &[Member<P>] {
+        self.members.all()
+    }
+
+    /// Everybody, to be changed, ascending by player.
+    pub(crate) fn members_mut(&mut self) -> &mut [Member<P>] {
+        self.members.all_mut()
+    }
+
+    pub(crate) fn member(&self, player: PlayerId) -> Option<&Member<P>> {
+        self.members.find(player).map(|at| &self.members()[at])
+    }
+
+    pub(crate) fn member_mut(&mut self, player: PlayerId) -> Option<&mut Member<P>> {
+        self.members.find(player).map(|at| &mut self.members.all_mut()[at])
+    }
+
+    /// Who has joined since the world has last heard of it, and who has left; ascending.
+    pub(crate) fn turnover(&self) -> &Turnover {
+        &self.turnover
+    }
+
+    /// The world has heard who has joined and left. Whether anybody has.
+    pub(crate) fn settle_turnover(&mut self) -> bool {
+        self.turnover.clear()
+    }
+
+    pub(crate) fn epoch(&self) -> u8 {
+        self.epoch
+    }
+
+    /// How much it keeps of what has come.
+    pub(crate) fn kept(&self) -> usize {
+        self.refusals.kept() + self.turnover.len()
+    }
+
+    /// For how long a member has said nothing.
+    pub(crate) fn silence(&self, member: &Member<P>) -> Duration {
+        member.place.silence(self.uptime.awake())
+    }
+
+    /// Who plays over a connection, and shows this ticket. Somebody who still plays over one that they have moved away from
+    /// is told to stop.
+    pub(crate) fn speaker(&mut self, address: PeerId, ticket: u8) -> Option<PlayerId> {
+        let Some(at) = self.members.find_address(address) else {
+            let awake = self.uptime.awake();
+            let moved = self.members().iter().find(|member| member.place.has_left(address, awake));
+            if let Some(nonce) = moved.and_then(|member| member.place.nonce()) {
+                self.refusals.refuse(address, nonce, Refusal::Gone);
+            }
+            return None;
+        };
+        let Member { player, place, .. } = &self.members()[at];
+        (place.ticket() == ticket).then_some(*player)
+    }
+
+    /// Inputs of a player have come; where they are no late copy of old ones, the player is there.
+    pub(crate) fn note_played(&mut self, player: PlayerId, is_fresh: bool) {
+        let awake = self.uptime.awake();
+        let Some(Member { place, .. }) = self.member_mut(player) else { return };
+        place.note_played();
+        if (is_fresh || !place.is_lost()) && place.note_alive(awake) {
+            self.changes.push_back(Change::Returned(player));
+        }
+    }
+
+    /// Admits who is at `address`, without a handshake; `None` where there is no place left.
+    pub(crate) fn join(&mut self, address: PeerId, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        let place = Place::new(address, None, self.epoch, self.uptime.awake());
+        self.admit(place, terms, peer)
+    }
+
+    /// Removes a peer for good: its nonce is refused from now on.
+    pub(crate) fn expel(&mut self, address: PeerId) {
+        if let Some(at) = self.members.find_address(address) {
+            if let Some(nonce) = self.members()[at].place.nonce() {
+                self.refusals.note_gone(nonce);
+            }
+            self.remove(at);
+        }
+    }
+
+    /// Keeps the place of a peer no longer.
+    pub(crate) fn release(&mut self, address: PeerId) {
+        if let Some(at) = self.members.find_address(address) {
+            self.remove(at);
+        }
+    }
+
+    /// A connection is broken: its player is lost at once.
+    pub(crate) fn disconnect(&mut self, address: PeerId) {
+        if let Some(at) = self.members.find_address(address) {
+            self.members.disconnect(self.members()[at].player, address);
+            self.lose(at);
+        }
+    }
+
+    /// Refuses a player who can't join, as the state is too large to be told.
+    pub(crate) fn turn_away(&mut self, player: PlayerId) {
+        let Some(at) = self.members.find(player) else { return };
+        let place = &self.members()[at].place;
+        if let Some(nonce) = place.nonce() {
+            self.refusals.refuse(place.address(), nonce, Refusal::TooLarge);
+        }
+        self.remove(at);
+        self.changes.push_back(Change::TurnedAway);
+    }
+
+    /// An update begins: who has been silent for `timeout` is lost, and who was lost for `keep_lost` has left. A stall of the
+    /// server's own is not their silence.
+    pub(crate) fn notice_silence(&mut self, now: Instant, timeout: Duration, keep_lost: Duration) {
+        self.uptime.note_update(now);
+        let awake = self.uptime.awake();
+        for at in (0..self.members().len()).rev() {
+            if self.members()[at].place.silence(awake) >= timeout {
+                self.lose(at);
+            }
+            let place = &self.members()[at].place;
+            // Nobody has ever played there: nothing is worth waiting for.
+            let keep = if place.has_played() { keep_lost } else { Duration::ZERO };
+            if place.lost().is_some_and(|lost| awake - lost >= keep) {
+                self.remove(at);
+            }
+        }
+    }
+
+    /// Takes in a hello. Who is admitted by it gets `peer`.
+    pub(crate) fn read_hello(
+        &mut self,
+        address: PeerId,
+        mut reader: BitReader<'_>,
+        terms: &Terms,
+        peer: impl FnOnce() -> P,
+    ) -> Result<(), Malformed> {
+        let mut hello = Hello::default();
+        let mut start = reader.clone();
+        hello.stream_start(&mut start)?;
+        if hello.version != PROTOCOL_VERSION {
+            self.refusals.refuse(address, hello.nonce, Refusal::Version);
+            return Ok(());
+        }
+        hello.stream(&mut reader)?;
+        reader.finish()?;
+        let known = self.members().iter().find(|member| member.place.nonce() == Some(hello.nonce));
+        if let Some(part) = differing(&self.rule_parts, &hello.parts) {
+            self.refusals.refuse_rules(address, hello.nonce, part);
+        } else if self.refusals.is_gone(hello.nonce) {
+            self.refusals.refuse(address, hello.nonce, Refusal::Gone);
+        } else if let Some(Member { player, .. }) = known {
+            self.greet(*player, address, &hello);
+        } else if !self.is_joining(address) {
+            self.admit_newcomer(address, &hello, terms, peer);
+        }
+        Ok(())
+    }
+
+    /// Takes in a good-bye.
+    pub(crate) fn read_leave(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let (mut ticket, mut player) = (0, 0);
+        reader.u8(&mut ticket)?;
+        reader.u16(&mut player)?;
+        reader.finish()?;
+        let named = self.members.find_address(address).map(|at| &self.members()[at]);
+        if named.is_some_and(|named| named.place.ticket() == ticket && named.player.get() == player) {
+            self.expel(address);
+        }
+        Ok(())
+    }
+
+    /// Answers the hellos that have come since the last update, at a point of the server's clock.
+    pub(crate) fn answer_hellos(&mut self, clock: TickTime, outbox: &mut Outbox) {
+        self.refusals.send(outbox);
+        for Member { player, place, .. } in self.members.all_mut() {
+            let (Some(nonce), Some(hello)) = (place.nonce(), place.take_hello()) else { continue };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
+            let fraction = (clock.fraction() * 256.0) as u8;
+            let mut welcome = Welcome {
+                nonce,
+                sent: hello.sent,
+                epoch: self.epoch,
+                ticket: hello.ticket,
+                player: player.get(),
+                tick: clock.tick().get(),
+                fraction,
+            };
+            outbox.push(hello.from, |bytes| {
+                let mut writer = BitWriter::new(bytes);
+                Message::Welcome.write(&mut writer);
+                welcome.stream(&mut writer).expect("writing never fails");
+            });
+        }
+    }
+
+    fn lose(&mut self, at: usize) {
+        let Member { player, place, .. } = &mut self.members.all_mut()[at];
+        if place.lose(self.uptime.awake()) {
+            self.changes.push_back(Change::Lost(*player));
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        let Member { player, place, peer } = self.members.remove(at);
+        self.turnover.note_left(player);
+        self.changes.push_back(Change::Left { player, peer, was_lost: place.is_lost() });
+    }
+
+    fn admit(&mut self, place: Place, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        self.make_room(terms.players_max)?;
+        let player = self.unused_player()?;
+        self.members.insert(Member { player, place, peer: peer() });
+        self.turnover.note_joined(player);
+        self.changes.push_back(Change::Joined(player));
+        Some(player)
+    }
+
+    /// Sees to it that there is a place left: in a full session the player who was lost first has left. `None` when nobody is
+    /// lost.
+    fn make_room(&mut self, places: usize) -> Option<()> {
+        if self.members().len() == places {
+            let lost = (0..self.members().len()).filter(|at| self.members()[*at].place.is_lost());
+            self.remove(lost.min_by_key(|at| self.members()[*at].place.lost())?);
+        }
+        (self.members().len() < places).then_some(())
+    }
+
+    /// The next number that nobody has, nor has just given up; after the highest comes 1 again.
+    fn unused_player(&mut self) -> Option<PlayerId> {
+        for _ in 0..=self.members().len() + self.turnover.len() + 1 {
+            self.newest_player = self.newest_player.checked_add(1).unwrap_or(1);
+            let player = PlayerId::new(self.newest_player);
+            if self.members.find(player).is_none() && !self.turnover.has_left(player) {
+                return Some(player);
+            }
+        }
+        None
+    }
+
+    /// One attempt for each connection in a second, until an input has come; more of them wait for their repetition.
+    fn is_joining(&self, address: PeerId) -> bool {
+        self.members.find_address(address).map(|at| &self.members()[at]).is_some_and(|member| {
+            member.place.is_beginning(self.uptime.awake()) || self.turnover.joined().contains(&member.player)
+        })
+    }
+
+    fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &Terms, peer: impl FnOnce() -> P) {
+        if terms.is_closed {
+            self.changes.push_back(Change::TurnedAway);
+            return self.refusals.refuse(address, hello.nonce, Refusal::TooLarge);
+        }
+        self.expel(address);
+        let ticket = new_ticket(&mut self.newest_ticket);
+        let mut place = Place::new(address, Some(hello.nonce), ticket, self.uptime.awake());
+        place.greet(address, hello, || ticket);
+        if self.admit(place, terms, peer).is_none() {
+            self.refusals.refuse(address, hello.nonce, Refusal::Full);
+        }
+    }
+
+    /// A hello of a player who has a place. It is answered; and where it shows the ticket that it was offered, the place
+    /// is theirs from now on.
+    fn greet(&mut self, player: PlayerId, address: PeerId, hello: &Hello) {
+        if self.member(player).is_some_and(|member| member.place.is_claimed_by(hello)) {
+            self.hand_over(player, address);
+        }
+        let Some(at) = self.members.find(player) else { return };
+        let Roster { members, newest_ticket, .. } = self;
+        let is_here = members.all_mut()[at].place.greet(address, hello, || new_ticket(newest_ticket));
+        self.changes.push_back(Change::Greeted { player, is_here });
+    }
+
+    /// The place of a player moves to another connection, or begins anew on the same one.
+    fn hand_over(&mut self, player: PlayerId, address: PeerId) {
+        if !self.members.plays_over(player, address) {
+            // Another player was here, and is not any more.
+            self.expel(address);
+        }
+        let awake = self.uptime.awake();
+        let Some(Member { place, .. }) = self.member_mut(player) else { return };
+        let was_lost = place.note_alive(awake);
+        let before = place.take_over(address, awake);
+        if let Some(before) = before {
+            self.members.disconnect(player, before);
+        }
+        self.members.connect(player, address);
+        let has_returned = was_lost || before.is_some();
+        self.changes.push_back(Change::TakenOver { player, has_returned });
+    }
+}
+
+fn new_ticket(newest: &mut u8) -> u8 {
+    *newest = newest.wrapping_add(1);
+    *newest
+}

@@ -1,0 +1,184 @@
+//! One entity that a client has authority over.
+
+use super::speed_limit::{TravelBudget, offence_of};
+use crate::session::Offence;
+use crate::session::authority::{Claim, HeldRow, Holder};
+use crate::time::Tick;
+use crate::world::{ComponentId, ComponentSchema, PlayerId, ROW_WORDS_MAX, Row, Rows};
+use alloc::collections::VecDeque;
+
+/// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
+const AHEAD_TICKS_MAX: u32 = 64;
+/// How many rows of an entity wait for their ticks, at most: one for each of these.
+const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;
+
+/// A row that waits for its tick.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    tick: Tick,
+    row: HeldRow,
+}
+
+/// By what its rows are written: whoever holds an entity, under which of their requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    pub player: PlayerId,
+    pub request: u16,
+    pub claim: Claim,
+}
+
+/// What has become of a held entity in a tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Adopted {
+    /// It goes back to the server.
+    pub ends: bool,
+    /// What was wrong with the row that has come.
+    pub offence: Option<Offence>,
+}
+
+/// The memory of a hold, to be used again.
+#[derive(Clone, Debug)]
+pub(super) struct HeldMemory {
+    rows: VecDeque<Waiting>,
+    travel: TravelBudget,
+}
+
+impl HeldMemory {
+    pub(super) fn new() -> HeldMemory {
+        HeldMemory { rows: VecDeque::with_capacity(ROWS_WAITING_MAX), travel: TravelBudget::default() }
+    }
+}
+
+/// An entity that a client has authority over.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// Of which component its rows are, and whose the entity is.
+    pub component: ComponentId,
+    pub owner: PlayerId,
+    pub holder: Holder,
+    /// By which of its requests, and which was the last for it: rows come under these and those in between.
+    request: u16,
+    latest: u16,
+    /// Rows that wait for their ticks, ascending.
+    rows: VecDeque<Waiting>,
+    /// When the newest row that was taken over was captured.
+    adopted: Option<Tick>,
+    /// How far it may go now.
+    travel: TravelBudget,
+    /// What it was held back from, and goes on towards.
+    ahead: Option<HeldRow>,
+    /// It goes back to the server with the next step, and its newest row with it.
+    ends: bool,
+}
+
+impl Held {
+    /// One that nobody has been given yet, of whose slack so much is left.
+    pub(super) fn new(row: Row<'_>, kind: &ComponentSchema, slack_m: f64, memory: HeldMemory) -> Held {
+        let HeldMemory { rows, mut travel } = memory;
+        travel.begin(kind, slack_m);
+        Held {
+            component: row.component,
+            owner: row.owner,
+            holder: Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 },
+            request: 0,
+            latest: 0,
+            rows,
+            adopted: None,
+            travel,
+            ahead: None,
+            ends: false,
+        }
+    }
+
+    /// It is given to a player, be it again. Whether they are another one than before.
+    pub(super) fn give(&mut self, grant: Grant, kind: &ComponentSchema) -> bool {
+        let Grant { player, request, claim } = grant;
+        let is_new = self.holder.player != player;
+        if is_new {
+            self.rows.clear();
+            (self.adopted, self.ahead, self.request) = (None, None, request);
+            self.travel.begin(kind, self.travel.slack_m());
+        }
+        (self.holder.player, self.holder.claim) = (player, claim);
+        (self.latest, self.ends) = (request, false);
+        is_new
+    }
+
+    /// It goes back with the next step.
+    pub(super) fn end(&mut self) {
+        self.ends = true;
+    }
+
+    /// Whether rows with this request are meant for this hold: from the one by which it began to the last.
+    pub(super) fn comes_under(&self, request: u16) -> bool {
+        request.wrapping_sub(self.request) <= self.latest.wrapping_sub(self.request)
+    }
+
+    /// Stores what its holder has captured in `tick`, if it may be written; `next` is the next tick to step.
+    pub(super) fn store(
+        &mut self,
+        row: &HeldRow,
+        tick: Tick,
+        next: Tick,
+        kind: &ComponentSchema,
+    ) -> Result<(), Offence> {
+        offence_of(kind, &row.words).map_or(Ok(()), Err)?;
+        if tick.since(next) > AHEAD_TICKS_MAX {
+            return Err(Offence::Time);
+        }
+        if self.adopted.is_some_and(|adopted| tick <= adopted) {
+            return Ok(());
+        }
+        if let Err(mut at) = self.rows.binary_search_by_key(&tick, |waiting| waiting.tick) {
+            if self.rows.len() == ROWS_WAITING_MAX {
+                // The oldest is worth least, be it this one.
+                let Some(later) = at.checked_sub(1) else { return Ok(()) };
+                self.rows.pop_front();
+                at = later;
+            }
+            self.rows.insert(at, Waiting { tick, row: *row });
+        }
+        Ok(())
+    }
+
+    /// So many seconds have passed.
+    pub(super) fn earn(&mut self, kind: &ComponentSchema, seconds: f64) {
+        self.travel.earn(kind, seconds);
+    }
+
+    /// Puts what it is from `tick` on `into` the rows for the world, where it was `before`.
+    pub(super) fn adopt(&mut self, tick: Tick, before: Row<'_>, kind: &ComponentSchema, into: &mut Rows) -> Adopted {
+        let mut newest = None;
+        while self.rows.front().is_some_and(|waiting| waiting.tick <= tick || self.ends) {
+            newest = self.rows.pop_front();
+        }
+        let mut adopted = Adopted { ends: self.ends, offence: None };
+        self.owner = before.owner;
+        self.adopted = newest.map(|waiting| waiting.tick).or(self.adopted);
+        let Some(row) = newest.map(|waiting| waiting.row).or(self.ahead.take()) else { return adopted };
+        adopted.ends |= row.rests && self.holder.claim == Claim::Authority;
+        let mut words = [0; ROW_WORDS_MAX];
+        let words = &mut words[..before.words.len()];
+        words.copy_from_slice(before.words);
+        kind.copy_owned(&row.words[..before.words.len()], words);
+        if let Some(offence) = self.travel.hold_back(kind, before.words, words) {
+            adopted.offence = newest.map(|_| offence);
+            // It rests where its holder says, and is not there yet.
+            (adopted.ends, self.ahead) = (self.ends, Some(row));
+        }
+        into.set_words(Row { words, ..before });
+        adopted
+    }
+
+    /// What is left of the entity's slack, in metres.
+    pub(super) fn slack_m(&self) -> f64 {
+        self.travel.slack_m()
+    }
+
+    /// Its memory, when it has ended.
+    pub(super) fn into_memory(self) -> HeldMemory {
+        let Held { mut rows, travel, .. } = self;
+        rows.clear();
+        HeldMemory { rows, travel }
+    }
+}

@@ -1,0 +1,81 @@
+//! All entities that clients have authority over: each has one holder at most.
+
+use super::held::{Grant, Held, HeldMemory};
+use super::speed_limit::RoundingSlacks;
+use crate::session::authority::Claim;
+use crate::time::{Tick, TickRate};
+use crate::world::{ComponentSchema, Entity, EntityMap, PlayerId, Row};
+use alloc::vec::Vec;
+
+/// Who holds what.
+#[derive(Clone, Debug)]
+pub(super) struct HoldTable {
+    held: EntityMap<Held>,
+    /// The numbers of the newest grants.
+    authority: u16,
+    ownership: u16,
+    /// Of those that were in it.
+    slacks: RoundingSlacks,
+    /// Memory of holds that have ended.
+    spare: Vec<HeldMemory>,
+}
+
+impl HoldTable {
+    pub(super) fn new(rate: TickRate) -> HoldTable {
+        HoldTable {
+            held: EntityMap::new(),
+            authority: 0,
+            ownership: 0,
+            slacks: RoundingSlacks::new(rate),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Everything that is held, by entity.
+    pub(super) fn held(&self) -> &EntityMap<Held> {
+        &self.held
+    }
+
+    /// Everything that is held, by entity, to be changed.
+    pub(super) fn held_mut(&mut self) -> &mut EntityMap<Held> {
+        &mut self.held
+    }
+
+    /// How many entities a player holds.
+    pub(super) fn count(&self, player: PlayerId) -> usize {
+        self.held.values().iter().filter(|held| held.holder.player == player).count()
+    }
+
+    /// Gives an entity, which has this row, to a player who may have it. Returns who has lost it.
+    pub(super) fn grant(&mut self, row: Row<'_>, kind: &ComponentSchema, grant: Grant, tick: Tick) -> Option<PlayerId> {
+        let held = self.held.get_or_insert_with(row.entity, || {
+            let memory = self.spare.pop().unwrap_or_else(HeldMemory::new);
+            Held::new(row, kind, self.slacks.of(row.entity, tick), memory)
+        });
+        let before = held.holder;
+        let is_new = held.give(grant, kind);
+        if is_new {
+            self.authority = self.authority.wrapping_add(1);
+            held.holder.authority = self.authority;
+        }
+        if grant.claim == Claim::Ownership && (is_new || before.claim < grant.claim) {
+            self.ownership = self.ownership.wrapping_add(1);
+            held.holder.ownership = self.ownership;
+        }
+        Some(before.player).filter(|loser| is_new && *loser != PlayerId::SERVER)
+    }
+
+    /// Everything that a player holds goes back with the next step.
+    pub(super) fn end_all_of(&mut self, player: PlayerId) {
+        self.held.values_mut().iter_mut().filter(|held| held.holder.player == player).for_each(Held::end);
+    }
+
+    /// The entity is the server's again. Returns who has held it.
+    pub(super) fn remove(&mut self, entity: Entity, tick: Tick) -> Option<PlayerId> {
+        let held = self.held.remove(entity)?;
+        self.slacks.keep(entity, tick, held.slack_m());
+        let player = held.holder.player;
+        self.spare.push(held.into_memory());
+        Some(player)
+    }
+}

@@ -1,0 +1,9 @@
+//! Authority that clients have over entities (shared mode): who gets it, and how their rows get into the world.
+
+mod authority_requests;
+mod held;
+mod hold_table;
+mod shared_mode;
+mod speed_limit;
+
+pub(super) use shared_mode::{PlayerOffence, Sender, SharedMode};

@@ -1,0 +1,78 @@
+//! What a server decides by itself, and what it has agreed on with its clients.
+
+use crate::session::{GapPolicy, Rules};
+use crate::time::Tick;
+use core::time::Duration;
+
+/// What a server decides by itself; may change while it runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ServerConfig {
+    /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick, 0
+    /// counts as 1 (D25).
+    pub snapshot_interval: u32,
+    /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
+    pub gap: GapPolicy,
+    /// Whether clients are told the newest inputs of other players, so that they can predict them. Default
+    /// false: an input tells intentions.
+    pub relay_inputs: bool,
+    /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
+    /// but who comes to a full session gets the place of who was lost first.
+    pub players_max: u16,
+    /// A player of whom nothing has come for so long is lost: no snapshots are sent any more, and the gap policy plays.
+    /// Default 10 s: a client that gets nothing asks again after 5 s, so that by then it has asked for 5 s in vain. Less than
+    /// a second counts as one: pauses of that length are ordinary, and each would be a loss.
+    pub timeout: Duration,
+    /// For so long the place and the entities of a lost player wait; then they have left, as they have when a session is
+    /// full and somebody comes. Zero is at once. Default 60 s:
+    /// a program that is started again, a tunnel, a change of networks. A player who has never sent an input is not
+    /// waited for.
+    pub keep_lost: Duration,
+    /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
+    /// the schema: [`Writer`](crate::world::Writer).
+    pub held_max: u16,
+    /// How many entities of others a client is told of: those that are nearest to any of its own, by the first position of
+    /// their kind. Own ones, those that it has authority over, and kinds without a position come besides, always. What
+    /// is in view stays there until something else is nearer by a fifth; of what is equally near the first by name is told. Default
+    /// `None`: everything. Not in an exact session: there everybody needs everything.
+    ///
+    /// To the client, what leaves its view is gone, and it is spawned again when it comes back.
+    pub nearest: Option<u16>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> ServerConfig {
+        ServerConfig {
+            snapshot_interval: 1,
+            gap: GapPolicy::default(),
+            relay_inputs: false,
+            players_max: 64,
+            timeout: Duration::from_secs(10),
+            keep_lost: Duration::from_secs(60),
+            held_max: 8,
+            nearest: None,
+        }
+    }
+}
+
+/// What a server goes by: the rules that it has agreed on, and what it decides by itself.
+pub(super) struct Settings {
+    pub rules: Rules,
+    pub config: ServerConfig,
+}
+
+impl Settings {
+    /// How many ticks lie between two snapshots.
+    pub fn snapshot_interval(&self) -> u32 {
+        self.config.snapshot_interval.max(1)
+    }
+
+    /// Whether the state of `tick` is sent.
+    pub fn is_sent(&self, tick: Tick) -> bool {
+        tick.get().is_multiple_of(self.snapshot_interval())
+    }
+
+    /// How many entities one client may hold.
+    pub fn held_max(&self) -> usize {
+        if self.rules.exact { 0 } else { usize::from(self.config.held_max) }
+    }
+}

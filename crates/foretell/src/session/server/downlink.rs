@@ -1,0 +1,147 @@
+//! What goes out with a state: to each player a head of what they alone are told, the inputs of others, and the rows.
+
+use super::admission::{Member, Roster};
+use super::authority::SharedMode;
+use super::config::Settings;
+use super::exact::ExactSession;
+use super::frame::{FrameLog, ServerEvent};
+use super::peer::Peer;
+use super::published_state::PublishedState;
+use super::relay_inputs::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
+use super::replication::{Form, Receiver, Replication, Snapshot};
+use super::schedule::TickSchedule;
+use crate::session::Outbox;
+use crate::session::packet::SnapshotHead;
+use crate::time::{Instant, Tick};
+use crate::world::{Input, PlayerId, Rows, Schema};
+
+/// What the snapshots of one state are made from, and where they go.
+pub(super) struct SnapshotRound<'a, I> {
+    pub now: Instant,
+    pub settings: &'a Settings,
+    pub schedule: &'a TickSchedule,
+    pub state: &'a PublishedState,
+    pub authority: &'a SharedMode,
+    pub exact: &'a mut ExactSession,
+    pub roster: &'a mut Roster<Peer<I>>,
+    pub frame: &'a mut FrameLog,
+    pub outbox: &'a mut Outbox,
+}
+
+impl<I> SnapshotRound<'_, I> {
+    /// The rows that are told in this form.
+    fn rows(&self, form: Form) -> &Rows {
+        if form == Form::Image { self.exact.image() } else { self.state.rows() }
+    }
+}
+
+/// Sends states. Its memory is used again.
+pub(super) struct Downlink<I> {
+    head: SnapshotHead,
+    relay: InputRelay<I>,
+    replication: Replication,
+}
+
+impl<I: Input> Downlink<I> {
+    pub fn new(schema: &Schema) -> Downlink<I> {
+        Downlink { head: SnapshotHead::default(), relay: InputRelay::new(), replication: Replication::new(schema) }
+    }
+
+    /// Sends the published state to everybody who is here; in an exact session its digest, where that is enough, and the last
+    /// canonical state, where it is owed.
+    pub fn send_all(&mut self, mut round: SnapshotRound<'_, I>) {
+        let tick = round.schedule.next();
+        for index in 0..round.roster.members().len() {
+            let Member { player, place, peer } = &round.roster.members()[index];
+            if place.is_lost() {
+                continue;
+            }
+            let (player, known) = (*player, peer.link.acknowledged());
+            if let Some(image) = round.exact.image_for(player, known, tick) {
+                self.send(&mut round, index, image, Form::Image);
+                let is_crowded = round.roster.members()[index].peer.replica.is_crowded();
+                round.exact.note_told(!is_crowded);
+            }
+            if let Some(form) = round.exact.form_for(player, known, tick) {
+                self.send(&mut round, index, tick, form);
+            }
+        }
+    }
+
+    /// Sends the state `tick` to one player.
+    fn send(&mut self, round: &mut SnapshotRound<'_, I>, index: usize, tick: Tick, form: Form) {
+        if !round.roster.members_mut()[index].peer.link.may_send() {
+            return;
+        }
+        self.write_head(round, index, tick);
+        let relay_from = self.encode_relay(round, index, tick, form);
+        let Settings { rules, config } = round.settings;
+        let rows = if form == Form::Image { round.exact.image() } else { round.state.rows() };
+        let snapshot = Snapshot {
+            tick,
+            rows,
+            state: round.state,
+            authority: round.authority,
+            form,
+            nearest: config.nearest,
+            rate: rules.tick_rate,
+        };
+        let Member { player, place, peer } = &mut round.roster.members_mut()[index];
+        let mut to = Receiver {
+            player: *player,
+            address: place.address(),
+            known: peer.link.acknowledged().unwrap_or(Tick::ZERO),
+            replica: &mut peer.replica,
+            head: &mut self.head,
+            relayed: relay_from.map(|_| self.relay.encoded()),
+        };
+        let report = self.replication.send(&mut to, &snapshot, round.outbox);
+        if report.is_newly_crowded {
+            round.frame.note_own(ServerEvent::SnapshotTooLarge(*player));
+        }
+        if let Some(bytes) = report.bytes {
+            peer.counters.stats.snapshots += 1;
+            peer.counters.stats.bytes += bytes;
+            peer.relay_from = relay_from.unwrap_or(peer.relay_from);
+        }
+    }
+
+    /// Encodes the inputs of others, where they are told. Returns with whom to begin the next time.
+    fn encode_relay(&mut self, round: &SnapshotRound<'_, I>, index: usize, tick: Tick, form: Form) -> Option<PlayerId> {
+        let Settings { rules, config } = round.settings;
+        if !config.relay_inputs && !rules.exact {
+            return None;
+        }
+        let is_digest = matches!(form, Form::Digest(_));
+        let terms = RelayTerms {
+            tick,
+            rows: round.rows(form),
+            schema: &rules.schema,
+            interval: round.settings.snapshot_interval(),
+            bits_max: if is_digest { BITS_MAX_BESIDE_DIGEST } else { BITS_MAX_BESIDE_ROWS },
+            of_others: config.relay_inputs,
+            is_exact: rules.exact,
+        };
+        Some(self.relay.encode(round.roster.members(), index, terms))
+    }
+
+    /// Everybody who is told something tells it for one player.
+    fn write_head(&mut self, round: &mut SnapshotRound<'_, I>, index: usize, tick: Tick) {
+        let head = &mut self.head;
+        let Member { player, place, peer } = &mut round.roster.members_mut()[index];
+        let known = peer.link.acknowledged();
+        head.ticket = place.ticket();
+        head.tick = tick.low16();
+        head.repeat = peer.replica.note_sending(tick);
+        head.heard = peer.link.newest().map(|heard| {
+            let ago = round.now.since(heard.at).as_micros() / 64;
+            (heard.sequence, u16::try_from(ago).unwrap_or(u16::MAX))
+        });
+        head.fraction = round.schedule.fraction_since(tick);
+        head.arrived = peer.arrivals.tell(&mut head.arrivals).low16();
+        head.newest_input = peer.buffer.newest().map(Tick::low16);
+        peer.buffer.ranges(tick, &mut head.substituted);
+        round.authority.answers(*player, known, &mut head.answers);
+        round.exact.tell(tick, known, head);
+    }
+}

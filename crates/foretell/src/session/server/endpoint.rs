@@ -1,0 +1,204 @@
+//! `Server`: what a game and its transport call. The work is done by the [`Pipeline`].
+
+use super::config::{ServerConfig, Settings};
+use super::frame::ServerFrame;
+use super::pipeline::Pipeline;
+use super::stats::{InputTotals, PeerStats};
+use super::tap::{PeerCall, ServerTap, TapSlot};
+use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
+use crate::time::{Instant, Tick};
+use crate::wire::Malformed;
+use crate::world::{Entity, PlayerId, Rows, World};
+use alloc::boxed::Box;
+
+/// The server of a session.
+///
+/// Call [`receive`](Server::receive) for every datagram as it comes, then [`update`](Server::update) at any rate, but at
+/// least once per tick; send what the outbox holds.
+pub struct Server<W: World> {
+    pipeline: Pipeline<W::Input>,
+    tap: TapSlot<W>,
+}
+
+impl<W: World> Server<W> {
+    /// A server whose tick 0 begins at `now`. `epoch` tells this server from an earlier one of the same address: give it
+    /// another value at every start.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
+    pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
+        rules.assert_possible();
+        Server { pipeline: Pipeline::new(Settings { rules, config }, epoch, now), tap: TapSlot::new() }
+    }
+
+    /// Lets `tap` hear everything that this server is given, and what the game changes in its world outside of steps, as
+    /// long as it lives.
+    ///
+    /// # Panics
+    /// When a peer has joined, or it has received or updated already: what is heard begins with its construction.
+    pub fn set_tap(&mut self, mut tap: Box<dyn ServerTap<W>>) {
+        self.tap.assert_open();
+        tap.begin(self, self.pipeline.roster.epoch(), self.pipeline.schedule.last());
+        self.tap.set(tap);
+    }
+
+    /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
+    ///
+    /// # Errors
+    /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
+    pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        self.tell_tap(|tap, server| tap.receive(server, now, peer, datagram));
+        self.pipeline.receive(now, peer, datagram)
+    }
+
+    /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
+    /// the next update.
+    pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.tell_tap(|tap, server| tap.begin_update(server));
+        let read = now;
+        let now = self.pipeline.begin_update(read);
+        self.pipeline.notice_silence(now);
+        self.pipeline.answer_hellos(now, outbox);
+        self.pipeline.skip_behind();
+        while let Some(tick) = self.pipeline.schedule.due() {
+            self.pipeline.gather_inputs(tick);
+            self.pipeline.publish(world);
+            self.tell_tap(|tap, server| tap.changed_outside(server));
+            self.pipeline.step(world, tick);
+            self.pipeline.send_state(now, outbox);
+        }
+        self.pipeline.finish_update();
+        self.tell_tap(|tap, server| tap.end_update(server, read));
+        self.frame()
+    }
+
+    /// Admits a peer whose client was created [joined](crate::Client::joined), without a handshake. The world hears of
+    /// the player at its next step.
+    ///
+    /// # Panics
+    /// When the session is full.
+    pub fn join(&mut self, peer: PeerId) -> PlayerId {
+        self.try_join(peer).expect("the session has a place left")
+    }
+
+    /// The same, where there may be no place left: then `None`.
+    pub fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
+        self.note_call(PeerCall::Join, peer);
+        self.pipeline.join(peer)
+    }
+
+    /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
+    /// refused.
+    pub fn leave(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Leave, peer);
+        self.pipeline.change_roster(|roster| roster.expel(peer));
+    }
+
+    /// Keeps the place of a peer no longer, as when [`keep_lost`](ServerConfig::keep_lost) is over: the world hears at
+    /// its next step that the player has left. A client that says hello with the same nonce comes back as another player.
+    pub fn release(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Release, peer);
+        self.pipeline.change_roster(|roster| roster.release(peer));
+    }
+
+    /// The transport has lost the connection to a peer: the player is lost at once, instead of after a
+    /// [`timeout`](ServerConfig::timeout) of silence, and may come back over another connection.
+    pub fn disconnected(&mut self, peer: PeerId) {
+        self.note_call(PeerCall::Disconnected, peer);
+        self.pipeline.change_roster(|roster| roster.disconnect(peer));
+    }
+
+    /// What the last update did.
+    pub fn frame(&self) -> ServerFrame<'_> {
+        self.pipeline.frame.frame(self.pipeline.schedule.next())
+    }
+
+    /// When the next tick begins, on the caller's clock: until then an update does nothing but answer hellos and notice who
+    /// has gone. A loop that sleeps calls [`update`](Server::update) then, or when something has come.
+    pub fn next_update(&self) -> Instant {
+        self.pipeline.schedule.next_update()
+    }
+
+    /// The next tick to step.
+    pub fn tick(&self) -> Tick {
+        self.pipeline.schedule.next()
+    }
+
+    /// What both ends have agreed on.
+    pub fn rules(&self) -> &Rules {
+        &self.pipeline.settings.rules
+    }
+
+    /// What it decides by itself.
+    pub fn config(&self) -> &ServerConfig {
+        &self.pipeline.settings.config
+    }
+
+    /// The same; changes count from the next update on.
+    pub fn config_mut(&mut self) -> &mut ServerConfig {
+        &mut self.pipeline.settings.config
+    }
+
+    /// The published rows: the truth as of the last step.
+    pub fn rows(&self) -> &Rows {
+        self.pipeline.state.rows()
+    }
+
+    /// The players of the session, lost ones too, ascending.
+    pub fn players(&self) -> impl Iterator<Item = PlayerId> {
+        self.pipeline.roster.members().iter().map(|member| member.player)
+    }
+
+    /// The connection over which a player plays, or has played last.
+    pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
+        Some(self.pipeline.roster.member(player)?.place.address())
+    }
+
+    /// Whether a player is lost: silent for too long, with a place that waits. `false` for who is not in the session.
+    pub fn is_lost(&self, player: PlayerId) -> bool {
+        self.pipeline.roster.member(player).is_some_and(|member| member.place.is_lost())
+    }
+
+    /// Who has authority over an entity; `None` is the server itself.
+    pub fn holder(&self, entity: Entity) -> Option<Holder> {
+        self.pipeline.authority.holder(entity)
+    }
+
+    /// The counters of one player.
+    pub fn stats(&self, player: PlayerId) -> Option<&PeerStats> {
+        Some(&self.pipeline.roster.member(player)?.peer.counters.stats)
+    }
+
+    /// What was refused of a player since their admission, and why.
+    pub fn ledger(&self, player: PlayerId) -> Option<&Ledger> {
+        self.stats(player).map(|stats| &stats.ledger)
+    }
+
+    /// What has become of the inputs of all players.
+    pub fn inputs(&self) -> InputTotals {
+        self.pipeline.input_totals()
+    }
+
+    /// How many datagrams were refused because they were malformed or from nobody known.
+    pub fn malformed(&self) -> u64 {
+        self.pipeline.malformed
+    }
+
+    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, events, late
+    /// inputs and refusals. A measure of memory: everything else is a ring of fixed length, or one for each player or
+    /// entity.
+    pub fn kept(&self) -> usize {
+        self.pipeline.kept()
+    }
+
+    fn note_call(&mut self, call: PeerCall, peer: PeerId) {
+        self.tell_tap(|tap, server| tap.call(server, call, peer));
+    }
+
+    fn tell_tap(&mut self, tell: impl FnOnce(&mut dyn ServerTap<W>, &Server<W>)) {
+        if let Some(mut tap) = self.tap.take() {
+            tell(&mut *tap, self);
+            self.tap.set(tap);
+        }
+    }
+}

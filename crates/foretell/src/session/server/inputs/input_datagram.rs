@@ -1,0 +1,124 @@
+//! A datagram of inputs, decoded and checked as a whole before anything is taken over from it.
+
+use crate::session::authority::{AuthorityCodec, Shared};
+use crate::session::packet::{InputHead, presented_time, stream_presented};
+use crate::session::row_codec::RowCodec;
+use crate::time::{Tick, TickTime};
+use crate::wire::{BitReader, Malformed, read_change};
+use crate::world::{Column, Input, ROW_WORDS_MAX, Schema, word_bits};
+use alloc::vec::Vec;
+
+/// An input that a client has sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfferedInput<I> {
+    pub tick: Tick,
+    pub input: I,
+    /// What the player looked at.
+    pub presented: Option<TickTime>,
+    /// Whether every floating-point field of it is a finite number.
+    pub is_finite: bool,
+}
+
+/// What one datagram of inputs says, and how it is coded. Its memory is used again.
+pub(crate) struct InputDatagram<I> {
+    columns: Vec<Column>,
+    widths: Vec<u8>,
+    shared_codec: AuthorityCodec,
+    head: InputHead,
+    /// The tick near which its 16-bit ticks are meant: the player's next.
+    anchor: Tick,
+    /// Oldest first.
+    inputs: Vec<OfferedInput<I>>,
+    shared: Shared,
+}
+
+impl<I: Input> InputDatagram<I> {
+    pub(crate) fn new(schema: &Schema) -> InputDatagram<I> {
+        InputDatagram {
+            columns: I::columns(),
+            widths: word_bits(I::columns().iter()),
+            shared_codec: AuthorityCodec::new(schema.components(), &RowCodec::new(schema)),
+            head: InputHead::default(),
+            anchor: Tick::ZERO,
+            inputs: Vec::with_capacity(64),
+            shared: Shared::with_room(),
+        }
+    }
+
+    /// Reads the head alone, by which it is known whose it is. Returns the ticket that it shows.
+    pub(crate) fn read_head(&mut self, reader: &mut BitReader<'_>) -> Result<u8, Malformed> {
+        self.head = InputHead::default();
+        self.head.stream(reader)?;
+        Ok(self.head.ticket)
+    }
+
+    /// Reads what follows the head, of a player whose next tick is `anchor`. Of a malformed one nothing counts.
+    pub(crate) fn read(&mut self, mut reader: BitReader<'_>, anchor: Tick) -> Result<(), Malformed> {
+        self.anchor = anchor;
+        self.inputs.clear();
+        let first = self.newest().next().back(self.head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
+        let mut words = [0; ROW_WORDS_MAX];
+        let words = &mut words[..self.widths.len()];
+        let mut before = None;
+        for ahead in 0..self.head.count {
+            let mut presented = None;
+            stream_presented(&mut reader, &mut presented, before)?;
+            before = presented.or(before);
+            read_change(&mut reader, &self.widths, ahead == 0, words)?;
+            let input = I::read(words);
+            let is_finite = self.is_finite(&input);
+            let presented = presented.map(|bits| presented_time(bits, anchor));
+            self.inputs.push(OfferedInput { tick: first + ahead, input, presented, is_finite });
+        }
+        self.shared.read(&mut reader, &self.shared_codec)?;
+        reader.finish()
+    }
+
+    /// Whether every floating-point field of an input is a finite number.
+    fn is_finite(&self, input: &I) -> bool {
+        let mut words = [0; ROW_WORDS_MAX];
+        input.write(&mut words);
+        let mut at = 0;
+        self.columns.iter().all(|column| {
+            let of_column = &words[at..at + column.words()];
+            at += column.words();
+            !column.scalar.is_float()
+                || (0..usize::from(column.lanes)).all(|lane| column.lane(of_column, lane).is_finite())
+        })
+    }
+
+    /// Its place in the order in which the client has sent its datagrams; wraps.
+    pub(crate) fn sequence(&self) -> u16 {
+        self.head.sequence
+    }
+
+    /// The tick of its newest input.
+    pub(crate) fn newest(&self) -> Tick {
+        self.widen(self.head.newest)
+    }
+
+    /// The newest complete snapshot that the client has.
+    pub(crate) fn snapshot(&self) -> Option<Tick> {
+        self.head.snapshot.map(|tick| self.widen(tick))
+    }
+
+    /// In exact sessions: the newest state, not after `next`, that the client does not agree with.
+    pub(crate) fn disagrees(&self, next: Tick) -> Option<Tick> {
+        let tick = Tick::widen(u32::from(self.head.asks?), 16, next);
+        (tick <= next).then_some(tick)
+    }
+
+    /// Its inputs, oldest first.
+    pub(crate) fn inputs(&self) -> &[OfferedInput<I>] {
+        &self.inputs
+    }
+
+    /// What it says of entities under the client's authority.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn widen(&self, low: u16) -> Tick {
+        Tick::widen(u32::from(low), 16, self.anchor)
+    }
+}

@@ -1,0 +1,362 @@
+//! The parts of a server, and the order in which a datagram, an update and a step go through them.
+
+use super::admission::{Change, Member, Roster, Terms};
+use super::authority::{PlayerOffence, Sender, SharedMode};
+use super::config::{ServerConfig, Settings};
+use super::downlink::{Downlink, SnapshotRound};
+use super::exact::{ExactSession, Lead};
+use super::frame::{FrameLog, LateInput, ServerEvent};
+use super::inputs::InputDatagram;
+use super::peer::Peer;
+use super::published_state::PublishedState;
+use super::replication::StepReport;
+use super::schedule::TickSchedule;
+use super::simulation::Simulation;
+use super::stats::InputTotals;
+use crate::session::packet::Message;
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Tick, TickTime};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{Input, PlayerId, World};
+use core::time::Duration;
+
+/// Whoever is silent for less is not lost.
+const TIMEOUT_MIN: Duration = Duration::from_secs(1);
+/// Round trips count of those who were heard of so lately.
+const HEARD_OF_LATE: Duration = Duration::from_secs(1);
+
+/// All that a server consists of, but for who looks on.
+pub(super) struct Pipeline<I> {
+    pub settings: Settings,
+    pub schedule: TickSchedule,
+    /// Who is here, and what is known of each.
+    pub roster: Roster<Peer<I>>,
+    /// The datagram that is being read.
+    datagram: InputDatagram<I>,
+    simulation: Simulation<I>,
+    pub state: PublishedState,
+    pub authority: SharedMode,
+    exact: ExactSession,
+    downlink: Downlink<I>,
+    pub frame: FrameLog,
+    /// How many datagrams were refused.
+    pub malformed: u64,
+    /// The inputs of those who have left.
+    past_inputs: InputTotals,
+}
+
+impl<I: Input> Pipeline<I> {
+    pub fn new(settings: Settings, epoch: u8, now: Instant) -> Pipeline<I> {
+        let Settings { rules, .. } = &settings;
+        let rule_parts = rules.parts_with::<I>().into_iter().map(|(_, hash)| hash).collect();
+        Pipeline {
+            schedule: TickSchedule::new(rules.tick_rate, now),
+            roster: Roster::new(epoch, rule_parts),
+            datagram: InputDatagram::new(&rules.schema),
+            simulation: Simulation::new(),
+            state: PublishedState::new(&rules.schema),
+            authority: SharedMode::new(&rules.schema, rules.tick_rate),
+            exact: ExactSession::new(rules),
+            downlink: Downlink::new(&rules.schema),
+            frame: FrameLog::with_room(),
+            malformed: 0,
+            past_inputs: InputTotals::default(),
+            settings,
+        }
+    }
+
+    /// Takes in a datagram.
+    pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        let now = self.schedule.note(now);
+        let result = self.read(now, peer, datagram);
+        self.follow_roster();
+        self.malformed += u64::from(result.is_err());
+        result
+    }
+
+    /// Admits who is at `peer` without a handshake; `None` where there is no place left.
+    pub fn join(&mut self, peer: PeerId) -> Option<PlayerId> {
+        let (terms, next) = (self.terms(), self.schedule.next());
+        self.change_roster(|roster| roster.join(peer, &terms, || Peer::new(next)))
+    }
+
+    /// Changes who is here, and tells all parts of it.
+    pub fn change_roster<T>(&mut self, change: impl FnOnce(&mut Roster<Peer<I>>) -> T) -> T {
+        let result = change(&mut self.roster);
+        self.follow_roster();
+        result
+    }
+
+    /// Goes on to `now`. Returns that without the steps back of the caller's clock.
+    pub fn begin_update(&mut self, now: Instant) -> Instant {
+        let now = self.schedule.note(now);
+        self.frame.begin();
+        self.schedule.advance(now);
+        now
+    }
+
+    /// Who has been silent for too long is lost, and who was lost for too long has left.
+    pub fn notice_silence(&mut self, now: Instant) {
+        let ServerConfig { timeout, keep_lost, .. } = self.settings.config;
+        self.change_roster(|roster| roster.notice_silence(now, timeout.max(TIMEOUT_MIN), keep_lost));
+    }
+
+    /// Answers the hellos that have come since the last update.
+    pub fn answer_hellos(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.roster.answer_hellos(self.schedule.at(now), outbox);
+    }
+
+    /// The server stood still: the oldest of too many ticks will never be simulated. What came of late says nothing of the
+    /// way that it took.
+    pub fn skip_behind(&mut self) {
+        let skipped = self.schedule.skip_behind();
+        if skipped == 0 {
+            return;
+        }
+        let first = self.schedule.next();
+        self.frame.note_own(ServerEvent::SkippedTicks(skipped));
+        self.exact.note_unforeseen(first.next());
+        for Member { peer, .. } in self.roster.members_mut() {
+            peer.skip_to(first);
+            peer.arrivals.forget();
+        }
+    }
+
+    /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
+    /// waits for one.
+    pub fn gather_inputs(&mut self, tick: Tick) {
+        self.simulation.gather(&mut self.roster, self.settings.config.gap);
+        let lead = |member: &Member<Peer<I>>| {
+            let Member { player, peer, .. } = member;
+            let round_trip = peer.link.acknowledged().map(|known| tick.since(known));
+            let ahead = peer.buffer.newest().map_or(0, |newest| newest.since(tick));
+            let is_heard = self.roster.silence(member) < HEARD_OF_LATE;
+            Lead { player: *player, ticks: round_trip.map(|round_trip| round_trip + ahead).filter(|_| is_heard) }
+        };
+        let here = self.roster.members().iter().filter(|member| !member.place.is_lost());
+        self.exact.plan(tick, self.settings.snapshot_interval(), here.map(lead));
+    }
+
+    /// Takes in what has changed in the world.
+    pub fn publish(&mut self, world: &mut impl World) {
+        self.state.publish(world);
+    }
+
+    /// Steps the world through `tick`, the next one. What has been published and not settled was changed outside of steps.
+    pub fn step(&mut self, world: &mut impl World<Input = I>, tick: Tick) {
+        self.settle_changes_outside(tick);
+        self.adopt_held(world, tick);
+        let Pipeline { settings, roster, simulation, authority, exact, state, .. } = self;
+        simulation.step(world, tick, settings.rules.tick_rate, |step| {
+            let turnover = roster.turnover();
+            let step = step.with_players(turnover.joined(), turnover.left()).holding(authority.entities());
+            step.on_canonical(exact.is_canonical(tick))
+        });
+        state.publish(world);
+        let output = simulation.output();
+        for Member { player, peer, .. } in roster.members_mut() {
+            peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state });
+        }
+        state.settle(tick.next());
+        state.note_contacts(tick, &output.contacts);
+        if roster.settle_turnover() {
+            exact.note_unforeseen(tick.next());
+        }
+        self.frame.note_step();
+        self.schedule.finish_tick();
+        self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));
+    }
+
+    /// Sends the published state, if it is one that is sent.
+    pub fn send_state(&mut self, now: Instant, outbox: &mut Outbox) {
+        let Pipeline { settings, schedule, roster, state, authority, exact, downlink, frame, .. } = self;
+        if settings.is_sent(schedule.next()) {
+            downlink.send_all(SnapshotRound {
+                now,
+                settings,
+                schedule,
+                state,
+                authority,
+                exact,
+                roster,
+                frame,
+                outbox,
+            });
+            self.turn_away();
+        }
+    }
+
+    /// The update is over.
+    pub fn finish_update(&mut self) {
+        self.frame.finish();
+    }
+
+    /// What has become of the inputs of all players.
+    pub fn input_totals(&self) -> InputTotals {
+        let mut totals = self.past_inputs;
+        self.roster.members().iter().for_each(|member| totals.add(&member.peer.counters));
+        totals
+    }
+
+    /// How much is kept of what has come and is not done with.
+    pub fn kept(&self) -> usize {
+        let substituted: usize = self.roster.members().iter().map(|member| member.peer.buffer.kept()).sum();
+        substituted + self.state.kept() + self.roster.kept() + self.frame.kept()
+    }
+
+    /// On what terms newcomers are admitted now.
+    fn terms(&self) -> Terms {
+        Terms::new(self.settings.config.players_max, self.exact.is_too_large(self.state.rows().len()))
+    }
+
+    fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        let mut reader = BitReader::new(datagram);
+        let (terms, next) = (self.terms(), self.schedule.next());
+        match Message::read(&mut reader)? {
+            Message::Hello => self.roster.read_hello(peer, reader, &terms, || Peer::new(next)),
+            Message::Inputs => self.read_inputs(now, peer, reader),
+            Message::Leave => self.roster.read_leave(peer, reader),
+            _ => Err(Malformed::OutOfRange("message")),
+        }
+    }
+
+    /// Takes in a datagram of inputs, if who sends it has a place. Nothing is simulated here.
+    fn read_inputs(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let ticket = self.datagram.read_head(&mut reader)?;
+        let Some(player) = self.roster.speaker(address, ticket) else { return Ok(()) };
+        let Some(Member { peer, .. }) = self.roster.member_mut(player) else { return Ok(()) };
+        // While the server stands still its clock goes on, and the ticks that the next update is going to skip take no room
+        // from the inputs of those that it will simulate.
+        peer.skip_to(self.schedule.first_kept(now));
+        let anchor = peer.buffer.next();
+        self.datagram.read(reader, anchor)?;
+        let is_newer = peer.link.note(self.datagram.sequence(), now);
+        if is_newer {
+            peer.replica.name_baseline(self.datagram.snapshot());
+        }
+        if let Some(known) = self.datagram.snapshot() {
+            peer.acknowledge(known);
+        }
+        // A late copy does not bring back who is lost.
+        self.roster.note_played(player, is_newer || self.datagram.newest() >= anchor);
+        self.follow_roster();
+        self.take_inputs(now, player, is_newer);
+        Ok(())
+    }
+
+    /// Takes over what the datagram says of inputs and entities; `is_newer` if it was sent after all that came before.
+    fn take_inputs(&mut self, now: Instant, player: PlayerId, is_newer: bool) {
+        let Pipeline { settings, schedule, roster, datagram, state, authority, exact, frame, .. } = self;
+        let Some(Member { peer, place, .. }) = roster.member_mut(player) else { return };
+        let (next, newest) = (schedule.next(), datagram.newest());
+        peer.counters.stats.datagrams += 1;
+        if !place.is_lost() {
+            peer.counters.note_heard();
+        }
+        if is_newer {
+            exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
+            peer.arrivals.note(newest, TickTime::start_of(newest) - schedule.at(now));
+        }
+        for offered in datagram.inputs() {
+            if peer.offer(offered) {
+                frame.note_late(LateInput { player, tick: offered.tick, by: schedule.lateness(offered.tick, now) });
+            }
+        }
+        let ledger = &mut peer.counters.stats.ledger;
+        let mut sender = Sender { player, ledger, now, newest, next, held_max: settings.held_max() };
+        authority.receive(&mut sender, datagram.shared(), state, frame);
+    }
+
+    /// Tells all parts who has come, gone and moved.
+    fn follow_roster(&mut self) {
+        let next = self.schedule.next();
+        while let Some(change) = self.roster.next_change() {
+            let event = match change {
+                Change::Joined(player) => {
+                    self.exact.admit(player, next);
+                    Some(ServerEvent::Joined(player))
+                }
+                Change::Greeted { player, is_here } => {
+                    self.exact.note_hello(player, next);
+                    self.change_peer(player, |peer| peer.note_hello(is_here));
+                    None
+                }
+                Change::TakenOver { player, has_returned } => {
+                    self.exact.take_over(player, next);
+                    self.authority.take_over(player);
+                    self.change_peer(player, Peer::take_over);
+                    has_returned.then_some(ServerEvent::Rejoined(player))
+                }
+                Change::Lost(player) => {
+                    self.change_peer(player, |peer| peer.counters.note_lost());
+                    Some(ServerEvent::Lost(player))
+                }
+                Change::Returned(player) => {
+                    self.change_peer(player, |peer| peer.arrivals.forget());
+                    Some(ServerEvent::Rejoined(player))
+                }
+                Change::Left { player, mut peer, was_lost } => {
+                    self.exact.remove(player);
+                    self.authority.remove(player);
+                    if was_lost {
+                        peer.counters.note_lost();
+                    }
+                    self.past_inputs.add_past(&peer.counters.stats);
+                    Some(ServerEvent::Left(player))
+                }
+                Change::TurnedAway => Some(ServerEvent::TooLargeToJoin { entities: self.state.rows().len() }),
+            };
+            event.into_iter().for_each(|event| self.frame.note(event));
+        }
+    }
+
+    fn change_peer(&mut self, player: PlayerId, change: impl FnOnce(&mut Peer<I>)) {
+        if let Some(member) = self.roster.member_mut(player) {
+            change(&mut member.peer);
+        }
+    }
+
+    /// What has changed since the last step was changed by the server itself (DESIGN: causes).
+    fn settle_changes_outside(&mut self, tick: Tick) {
+        let Pipeline { state, roster, .. } = self;
+        let has_changed = state.settle_changes_outside(tick, |owner, event| {
+            if let Some(Member { peer, .. }) = roster.member_mut(owner) {
+                peer.replica.note_event(event);
+            }
+        });
+        if has_changed {
+            self.exact.note_unforeseen(tick.next());
+        }
+    }
+
+    /// Takes what clients have captured of what they hold into the world, and back what they hold no more.
+    fn adopt_held(&mut self, world: &mut impl World, tick: Tick) {
+        let Pipeline { roster, state, authority, frame, .. } = self;
+        let is_here = |player| roster.member(player).is_some_and(|member| !member.place.is_lost());
+        if let Some(rows) = authority.advance(tick, state, is_here, frame) {
+            world.adopt(rows);
+            state.publish(world);
+            state.settle(tick.next());
+        }
+        for PlayerOffence { player, offence } in authority.take_offences() {
+            if let Some(Member { peer, .. }) = roster.member_mut(player) {
+                peer.counters.stats.ledger.note(offence);
+            }
+        }
+    }
+
+    /// Turns away who can't join an exact session, as its state is too large to be told.
+    fn turn_away(&mut self) {
+        if !self.exact.is_too_large(self.state.rows().len()) {
+            return;
+        }
+        for index in (0..self.roster.members().len()).rev() {
+            let Member { player, peer, .. } = &self.roster.members()[index];
+            if peer.replica.is_crowded() && peer.link.acknowledged().is_none() {
+                let player = *player;
+                self.roster.turn_away(player);
+            }
+        }
+        self.follow_roster();
+    }
+}

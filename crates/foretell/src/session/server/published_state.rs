@@ -1,0 +1,169 @@
+//! What the world has published: the truth as of the last step, and when what of it has changed.
+
+use super::row_versions::RowVersions;
+use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
+use crate::session::step_events::{StepEvent, StepEventKind};
+use crate::time::Tick;
+use crate::world::{Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
+
+/// How many entities that were changed outside of steps are named; the newest.
+const CHANGED_OUTSIDE_MAX: usize = 4096;
+
+/// The published rows, and when they have changed. States count the server's steps: state *n* is there before step *n*.
+pub(super) struct PublishedState {
+    schema: Schema,
+    rows: Rows,
+    versions: RowVersions,
+    /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
+    changed_outside: EntityMap<Tick>,
+    /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
+    contacts: EntityMap<Tick>,
+}
+
+impl PublishedState {
+    pub fn new(schema: &Schema) -> PublishedState {
+        PublishedState {
+            schema: schema.clone(),
+            rows: Rows::new(schema),
+            versions: RowVersions::new(),
+            changed_outside: EntityMap::new(),
+            contacts: EntityMap::new(),
+        }
+    }
+
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// When each row has last changed.
+    pub fn versions(&self) -> &RowVersions {
+        &self.versions
+    }
+
+    /// Takes in what has changed in the world.
+    pub fn publish(&mut self, world: &mut impl World) {
+        world.publish(&mut self.rows);
+    }
+
+    /// What has changed is part of `state` now.
+    pub fn settle(&mut self, state: Tick) {
+        self.versions.note(&self.rows, state);
+        self.rows.settle();
+    }
+
+    /// Marks what has changed since the last step as changed by the server itself, before the step of `tick` (DESIGN:
+    /// causes), and settles it. `note_removed` hears of entities without a row that could tell, with whose they were.
+    /// Whether anything has changed.
+    pub fn settle_changes_outside(&mut self, tick: Tick, mut note_removed: impl FnMut(PlayerId, StepEvent)) -> bool {
+        let mut at = 0;
+        for RowKey { entity, .. } in self.rows.changed() {
+            if self.rows.has(*entity) {
+                *self.changed_outside.get_or_insert_near(*entity, &mut at, || tick) = tick;
+            }
+        }
+        for row in self.rows.removed() {
+            let entity = row.key.entity;
+            if self.rows.has(entity) {
+                self.changed_outside.insert(entity, tick);
+            } else {
+                self.changed_outside.remove(entity);
+                note_removed(row.owner, StepEvent { tick, entity, what: StepEventKind::Removed });
+            }
+        }
+        let any = !(self.rows.changed().is_empty() && self.rows.removed().is_empty());
+        self.settle(tick.next());
+        self.changed_outside.retain(|_, at| tick.since(*at) <= EVENT_TICKS_BACK);
+        self.forget_oldest_outside();
+        any
+    }
+
+    fn forget_oldest_outside(&mut self) {
+        let mut surplus = self.changed_outside.len().saturating_sub(CHANGED_OUTSIDE_MAX);
+        while surplus > 0 {
+            let oldest = self.changed_outside.values().iter().min().copied();
+            self.changed_outside.retain(|_, at| {
+                let is_forgotten = surplus > 0 && Some(*at) == oldest;
+                surplus -= usize::from(is_forgotten);
+                !is_forgotten
+            });
+        }
+    }
+
+    /// Marks what entities of other players have touched in the step of `tick`; ascending.
+    pub fn note_contacts(&mut self, tick: Tick, touched: &[Entity]) {
+        let oldest = tick.back(EVENT_TICKS_BACK).unwrap_or(Tick::ZERO);
+        self.contacts.retain(|_, at| *at >= oldest);
+        for entity in touched {
+            self.contacts.insert(*entity, tick);
+        }
+        self.versions.note_touched(touched, tick.next());
+    }
+
+    /// How many ticks before the state `tick` something last happened to an entity that its owner can't foresee. A touch
+    /// that a client which has the state `known` knows of is not told again.
+    pub fn ages(&self, entity: Entity, tick: Tick, known: Tick) -> Ages {
+        let event = self.changed_outside.get(entity).map(|at| tick.since(*at));
+        let contact = self.contacts.get(entity).filter(|at| **at >= known).map(|at| tick.since(*at));
+        Ages { event, contact }
+    }
+
+    /// How much it keeps of what was changed outside of steps.
+    pub fn kept(&self) -> usize {
+        self.changed_outside.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::plain::{self, SHIP};
+    use alloc::vec::Vec;
+
+    fn entity(nth: u16) -> Entity {
+        Entity::new(PlayerId::new(1), Tick::ZERO, nth)
+    }
+
+    fn state_with(count: u16) -> PublishedState {
+        let mut state = PublishedState::new(&plain::schema());
+        (0..count).for_each(|nth| plain::set(&mut state.rows, plain::key(SHIP, entity(nth)), 1));
+        state
+    }
+
+    #[test]
+    fn a_change_outside_of_steps_is_told_by_its_age_and_a_removal_to_the_owner() {
+        let mut state = state_with(2);
+        assert!(state.settle_changes_outside(Tick::new(5), |_, _| panic!("nothing was removed")));
+        assert!(!state.settle_changes_outside(Tick::new(6), |_, _| panic!("nothing was removed")));
+        state.rows.remove_entity(entity(1));
+        let mut removed = Vec::new();
+        assert!(state.settle_changes_outside(Tick::new(7), |owner, event| removed.push((owner, event.entity))));
+        assert_eq!(removed, [(PlayerId::new(1), entity(1))]);
+        let events = [0, 1].map(|nth| state.ages(entity(nth), Tick::new(9), Tick::ZERO).event);
+        assert_eq!((events, state.kept()), ([Some(4), None], 1));
+        state.settle_changes_outside(Tick::new(5 + EVENT_TICKS_BACK + 1), |_, _| {});
+        assert_eq!(state.kept(), 0, "too old to be named");
+    }
+
+    #[test]
+    fn of_too_many_changes_outside_of_steps_the_newest_are_named() {
+        let mut state = state_with(4000);
+        state.settle_changes_outside(Tick::new(1), |_, _| {});
+        (3000..6000).for_each(|nth| plain::set(&mut state.rows, plain::key(SHIP, entity(nth)), 2));
+        state.settle_changes_outside(Tick::new(2), |_, _| {});
+        let named = (0..6000).filter(|nth| state.ages(entity(*nth), Tick::new(3), Tick::ZERO).event.is_some());
+        assert_eq!((state.kept(), named.filter(|nth| *nth >= 3000).count()), (CHANGED_OUTSIDE_MAX, 3000));
+    }
+
+    #[test]
+    fn a_contact_is_told_until_the_client_knows_it() {
+        let mut state = state_with(1);
+        state.settle(Tick::new(1));
+        state.note_contacts(Tick::new(3), &[entity(0)]);
+        let contact = |known| state.ages(entity(0), Tick::new(7), Tick::new(known)).contact;
+        assert_eq!([contact(0), contact(3), contact(4)], [Some(4), Some(4), None]);
+    }
+}

@@ -1,0 +1,160 @@
+//! What one client was sent, and what it has to be told still.
+
+use super::event_log::{StepEventLog, ToldEvents};
+use super::interest::InterestQuery;
+use super::sent_history::SentHistory;
+use super::spatial_index::{SpatialIndex, is_placed};
+use super::view::View;
+use crate::session::server::published_state::PublishedState;
+use crate::session::step_events::{StepEvent, StepEventKind};
+use crate::time::Tick;
+use crate::world::{PlayerId, RowKey, StepOutput};
+
+/// What a step has brought about: what it has said, and the state that it has made.
+#[derive(Clone, Copy)]
+pub(crate) struct StepReport<'a> {
+    pub tick: Tick,
+    pub output: &'a StepOutput,
+    pub state: &'a PublishedState,
+}
+
+/// The server's side of what one client has. Lives as long as the place.
+#[derive(Clone, Debug)]
+pub(crate) struct Replica {
+    sent: SentHistory,
+    /// What it has to be told besides states.
+    events: StepEventLog,
+    /// The newest tick whose state was sent.
+    newest_sent: Option<Tick>,
+    /// How often a state was sent that was not newer; wraps.
+    repeats: u8,
+    /// What it sees, where that is not everything.
+    view: Option<View>,
+    /// Whether not all that it is to see fits into a snapshot.
+    is_crowded: bool,
+}
+
+impl Replica {
+    pub(crate) fn new() -> Replica {
+        Replica {
+            sent: SentHistory::new(),
+            events: StepEventLog::new(),
+            newest_sent: None,
+            repeats: 0,
+            view: None,
+            is_crowded: false,
+        }
+    }
+
+    /// Who has the place now may have nothing of what was sent.
+    pub(crate) fn forget(&mut self) {
+        self.sent.forget();
+    }
+
+    /// The client says which is the newest complete snapshot that it has.
+    pub(crate) fn name_baseline(&mut self, tick: Option<Tick>) {
+        self.sent.name(tick);
+    }
+
+    /// The client has the snapshot of `tick`, and so knows of everything before.
+    pub(crate) fn acknowledge(&mut self, tick: Tick) {
+        self.events.acknowledge(tick);
+    }
+
+    /// Something has happened that the client has to be told besides states.
+    pub(crate) fn note_event(&mut self, event: StepEvent) {
+        self.events.note(event);
+    }
+
+    /// Notes what of a step its player may know of and no state tells: what it has said, and which entities ended before
+    /// the client, which has the state `known`, can have seen them.
+    pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
+        let StepReport { tick, output, state } = step;
+        let Replica { view, events, .. } = self;
+        let (rows, schema) = (state.rows(), state.schema());
+        let sees = |key: RowKey, owner: PlayerId| {
+            let is_hidden =
+                |view: &View| is_placed(schema, key.component) && view.hides(key, state.versions().created(key));
+            let is_for_them = schema.component(key.component).audience().includes(player, owner);
+            owner == player || is_for_them && !view.as_ref().is_some_and(is_hidden)
+        };
+        // The last row of an entity says that it is gone.
+        let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));
+        let mut seen_last = None;
+        for row in ended.filter(|row| sees(row.key, row.owner)) {
+            let entity = row.key.entity;
+            if seen_last.replace(entity) == Some(entity) {
+                continue;
+            }
+            if known.is_none_or(|known| known <= entity.tick()) {
+                events.note(StepEvent { tick, entity, what: StepEventKind::Ended });
+            }
+            if output.contacts.binary_search(&entity).is_ok() {
+                events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
+            }
+        }
+        for effect in &output.effects {
+            let mut there = rows.of(effect.entity).map(|row| (row.key(), row.owner));
+            let mut gone = rows.removed().iter().filter(|row| row.key.entity == effect.entity);
+            if there.any(|(key, owner)| sees(key, owner)) || gone.any(|row| sees(row.key, row.owner)) {
+                events.note(StepEvent { tick, ..StepEvent::of(effect) });
+            }
+        }
+    }
+
+    /// The state of `tick` is sent, perhaps again: returns what tells this time from those before, `None` for the first.
+    pub(crate) fn note_sending(&mut self, tick: Tick) -> Option<u8> {
+        if self.newest_sent < Some(tick) {
+            self.newest_sent = Some(tick);
+            return None;
+        }
+        self.repeats = self.repeats.wrapping_add(1);
+        Some(self.repeats)
+    }
+
+    /// Whether not all that it is to see has fitted into the last snapshot.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.is_crowded
+    }
+
+    /// Whether that is so now. Whether it is new.
+    pub(super) fn note_crowded(&mut self, is_crowded: bool) -> bool {
+        let was_crowded = core::mem::replace(&mut self.is_crowded, is_crowded);
+        is_crowded && !was_crowded
+    }
+
+    /// The snapshot that the next one may be told against.
+    pub(super) fn baseline(&self) -> Option<Tick> {
+        self.sent.baseline()
+    }
+
+    /// What it was told last, where that is not everything.
+    pub(super) fn view(&self) -> Option<&View> {
+        self.view.as_ref()
+    }
+
+    /// From now on it may not see everything.
+    pub(super) fn limit_view(&mut self, state: &PublishedState, player: PlayerId) {
+        self.view.get_or_insert_with(|| View::of_all(state.versions(), state.schema(), player));
+    }
+
+    /// What the snapshot of `tick` tells besides rows.
+    pub(super) fn told_events(&self, tick: Tick) -> ToldEvents<'_> {
+        self.events.told(tick)
+    }
+
+    /// It was sent the snapshot of `tick`, which may become a baseline as long as it is one of the last `most`.
+    pub(super) fn note_sent(&mut self, tick: Tick, most: usize) {
+        self.sent.note(tick, most);
+    }
+
+    /// It was told what it sees of the state `now`. Where everything is to be seen, the view ends when all is in it.
+    pub(super) fn note_view(&mut self, interest: &InterestQuery, spatial: &SpatialIndex, now: Tick, is_limited: bool) {
+        let base = self.sent.baseline();
+        let Some(view) = &mut self.view else { return };
+        interest.note_told(view, now, base);
+        if !is_limited && interest.is_everything(spatial, view, base) {
+            self.view = None;
+        }
+    }
+}

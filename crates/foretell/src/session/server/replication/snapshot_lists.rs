@@ -1,0 +1,79 @@
+//! The lists of a snapshot, as far as they are not written yet: each datagram takes as much of them as fits.
+
+use super::snapshot::Snapshot;
+use crate::session::authority::{HeldEntity, write_holder};
+use crate::session::packet::DATAGRAM_MAX;
+use crate::session::row_codec::RowCodec;
+use crate::session::step_events::StepEvent;
+use crate::time::Tick;
+use crate::wire::BitWriter;
+use crate::world::RowKey;
+use alloc::collections::vec_deque;
+use core::iter::Peekable;
+use core::slice;
+
+/// What a snapshot has to tell still.
+pub(super) struct SnapshotLists<'a> {
+    /// What the client has and is gone; `None` in a snapshot without a baseline.
+    pub gone: Option<Peekable<slice::Iter<'a, RowKey>>>,
+    /// The places of rows.
+    pub rows: Peekable<slice::Iter<'a, usize>>,
+    pub events: Peekable<vec_deque::Iter<'a, StepEvent>>,
+    pub holders: Peekable<slice::Iter<'a, HeldEntity>>,
+}
+
+/// How rows are written for a client that has the state `known`.
+pub(super) struct RowWriter<'a> {
+    pub codec: &'a RowCodec,
+    pub snapshot: &'a Snapshot<'a>,
+    pub known: Tick,
+}
+
+impl RowWriter<'_> {
+    fn write(&self, writer: &mut BitWriter<'_>, place: usize) {
+        let Snapshot { rows, state, tick, .. } = *self.snapshot;
+        let row = rows.nth(place);
+        self.codec.write(writer, row, state.ages(row.entity, tick, self.known));
+    }
+}
+
+impl SnapshotLists<'_> {
+    /// Writes as much as fits into the datagram.
+    pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, rows: &RowWriter<'_>) {
+        // The bits that end the lists have to fit too.
+        if let Some(gone) = &mut self.gone {
+            write_list(writer, gone, 4, |writer, key| rows.codec.write_key(writer, **key));
+        }
+        write_list(writer, &mut self.rows, 3, |writer, place| rows.write(writer, **place));
+        write_list(writer, &mut self.events, 2, |writer, event| event.write(writer, rows.snapshot.tick));
+        write_list(writer, &mut self.holders, 1, |writer, holder| write_holder(writer, holder));
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn are_written(&mut self) -> bool {
+        self.gone.as_mut().is_none_or(|gone| gone.peek().is_none())
+            && self.rows.peek().is_none()
+            && self.events.peek().is_none()
+            && self.holders.peek().is_none()
+    }
+}
+
+/// Writes as much of a list as fits into the datagram with `reserve` bits more: each item after a bit 1, then a bit 0.
+fn write_list<T>(
+    writer: &mut BitWriter<'_>,
+    items: &mut Peekable<impl Iterator<Item = T>>,
+    reserve: usize,
+    mut write: impl FnMut(&mut BitWriter<'_>, &T),
+) {
+    while let Some(item) = items.peek() {
+        let before = writer.bit_len();
+        writer.put(1, 1);
+        write(writer, item);
+        if writer.bit_len() + reserve > DATAGRAM_MAX * 8 {
+            writer.truncate(before);
+            break;
+        }
+        items.next();
+    }
+    writer.put(0, 1);
+}

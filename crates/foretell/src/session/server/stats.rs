@@ -1,0 +1,116 @@
+//! Counters: of one player, and of the inputs of all.
+
+use crate::session::Ledger;
+
+/// Counters of one player, since their admission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PeerStats {
+    /// Datagrams that were received.
+    pub datagrams: u64,
+    /// Inputs that were applied in their tick.
+    pub inputs_applied: u64,
+    /// Ticks whose input was missing when they were simulated, or jumped over. When the player is lost, those since they were
+    /// last heard become absent.
+    pub inputs_missed: u64,
+    /// Ticks in which the player was not there: lost, from when they were last heard.
+    pub inputs_absent: u64,
+    /// Inputs that came after their tick was simulated and had not been there before.
+    pub inputs_late: u64,
+    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
+    /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
+    pub ledger: Ledger,
+    /// Snapshots that were sent.
+    pub snapshots: u64,
+    /// Bytes that were sent.
+    pub bytes: u64,
+}
+
+/// What has become of the inputs of all players since the start, of those who have left too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InputTotals {
+    /// Inputs that were applied in their tick.
+    pub applied: u64,
+    /// Ticks of players whose input was missing when they were simulated, or jumped over. Those since a player was last heard
+    /// count once they are heard again, or are lost: then as absent.
+    pub missed: u64,
+    /// Ticks of players who were not there: lost, from when they were last heard.
+    pub absent: u64,
+    /// Inputs that came after their tick was simulated.
+    pub late: u64,
+}
+
+impl InputTotals {
+    /// Adds those of a player who is here: what was missed since they were last heard is neither missed nor absent yet.
+    pub(super) fn add(&mut self, counters: &PeerCounters) {
+        self.add_past(&counters.stats);
+        self.missed -= counters.missed_unheard;
+    }
+
+    /// Adds those of a player who has left.
+    pub(super) fn add_past(&mut self, stats: &PeerStats) {
+        self.applied += stats.inputs_applied;
+        self.missed += stats.inputs_missed;
+        self.absent += stats.inputs_absent;
+        self.late += stats.inputs_late;
+    }
+}
+
+/// The counters of one player as they are kept: an input that is missing is missed while its player is here, and absent
+/// where nothing was heard of the player until they were lost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PeerCounters {
+    pub stats: PeerStats,
+    /// How many inputs were missed since the player was last heard; none while they are lost.
+    missed_unheard: u64,
+    is_lost: bool,
+}
+
+impl PeerCounters {
+    /// The inputs of `ticks` ticks are missing.
+    pub fn note_missing(&mut self, ticks: u64) {
+        if self.is_lost {
+            self.stats.inputs_absent += ticks;
+        } else {
+            self.stats.inputs_missed += ticks;
+            self.missed_unheard += ticks;
+        }
+    }
+
+    /// The player is there.
+    pub fn note_heard(&mut self) {
+        (self.missed_unheard, self.is_lost) = (0, false);
+    }
+
+    /// Nothing has come for too long. What was missed meanwhile was not late: nobody was there.
+    pub fn note_lost(&mut self) {
+        self.is_lost = true;
+        let absent = core::mem::take(&mut self.missed_unheard);
+        self.stats.inputs_missed -= absent;
+        self.stats.inputs_absent += absent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_missed_before_a_loss_is_absent_and_what_was_heard_of_later_is_missed() {
+        let mut counters = PeerCounters::default();
+        let seen = |counters: &PeerCounters| (counters.stats.inputs_missed, counters.stats.inputs_absent);
+        counters.note_missing(3);
+        counters.note_heard();
+        counters.note_missing(4);
+        assert_eq!(seen(&counters), (7, 0));
+        let mut totals = InputTotals::default();
+        totals.add(&counters);
+        assert_eq!((totals.missed, totals.absent), (3, 0), "of four it is not known yet");
+        counters.note_lost();
+        counters.note_lost();
+        counters.note_missing(5);
+        assert_eq!(seen(&counters), (3, 9));
+        counters.note_heard();
+        counters.note_missing(1);
+        assert_eq!(seen(&counters), (4, 9));
+    }
+}
