@@ -12,7 +12,52 @@ struct Folder {
     layers: &'static [&'static [&'static str]],
 }
 
-const FOLDERS: [Folder; 6] = [
+const FOLDERS: [Folder; 12] = [
+    Folder {
+        path: "session/client",
+        layers: &[
+            &["capacity", "causes", "curves", "row_motion"],
+            &["config", "snapshots"],
+            &["frame", "handshake", "link", "setup"],
+            &["authority", "calls", "report"],
+            &["input_datagram", "prediction", "presentation"],
+            &["authority_handoff"],
+            &["local_world"],
+            &["client_session"],
+            &["membership"],
+            &["endpoint"],
+        ],
+    },
+    Folder {
+        path: "session/client/link",
+        layers: &[&["connection", "server_rate", "tick_unwrap"], &["pacing"], &["input_schedule"], &["link"]],
+    },
+    Folder {
+        path: "session/client/snapshots",
+        layers: &[&["baselines", "outcomes", "relay_reader", "snapshot"], &["snapshots"]],
+    },
+    Folder {
+        path: "session/client/prediction",
+        layers: &[
+            &["effects", "exact_causes", "missed_inputs", "owners", "pending_corrections", "resimulation_budget"],
+            &["cause_log", "targets"],
+            &["reconciler"],
+            &["prediction"],
+        ],
+    },
+    Folder {
+        path: "session/client/presentation",
+        layers: &[
+            &["followers", "lifecycles", "playout", "view"],
+            &["sample_window"],
+            &["remote_window"],
+            &["visual_state"],
+            &["error_offsets"],
+            &["remote_playback"],
+            &["presentation"],
+        ],
+    },
+    Folder { path: "session/client/authority", layers: &[&["grant"], &["table"]] },
     Folder {
         path: "session/server",
         layers: &[

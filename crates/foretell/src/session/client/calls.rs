@@ -1,6 +1,6 @@
 //! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
 
-use super::presentation::Curve;
+use super::curves::Curve;
 use super::setup::EntityMode;
 use crate::session::authority::Claim;
 use crate::time::{Instant, Tick};

@@ -1,6 +1,6 @@
 //! What a client decides by itself.
 
-use super::presentation::Curve;
+use super::curves::Curve;
 use crate::motion::Correction;
 use crate::time::TickRate;
 use crate::world::Tolerance;

@@ -1,7 +1,7 @@
 //! The world as this client has it: predicted, reconciled with the authority's states, and shown.
 
-use super::authority::AuthorityHandoff;
 use super::authority::AuthorityTable;
+use super::authority_handoff::AuthorityHandoff;
 use super::frame::ClientEvent;
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};

@@ -1,10 +1,13 @@
 //! The predicting end: runs the world ahead of the server, compares, rolls back, and shows.
 
 mod authority;
+mod authority_handoff;
 mod calls;
+mod capacity;
 mod causes;
 mod client_session;
 mod config;
+mod curves;
 mod endpoint;
 mod frame;
 mod handshake;
@@ -15,19 +18,17 @@ mod membership;
 mod prediction;
 mod presentation;
 mod report;
+mod row_motion;
 mod setup;
 mod snapshots;
 
 pub use calls::{ClientCall, ClientOrigin};
 pub use causes::Causes;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
+pub use curves::Curve;
 pub use endpoint::{Client, ClientTap};
 pub use frame::{AuthorityChange, ClientEvent, ClientState, ClientStats, Corrected, Frame};
 pub use prediction::ResimulationBudget;
-pub use presentation::Curve;
 pub use presentation::{Source, View};
 pub use setup::EntityMode;
 pub use snapshots::Outcomes;
-
-/// Room from the start for what an ordinary frame reports, so that a first loss does not allocate.
-const FEW: usize = 16;

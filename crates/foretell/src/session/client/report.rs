@@ -17,9 +17,9 @@ impl Report {
     pub(super) fn new() -> Report {
         Report {
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
-            corrections: Vec::with_capacity(super::FEW),
-            events: Vec::with_capacity(super::FEW),
-            coming: Vec::with_capacity(super::FEW),
+            corrections: Vec::with_capacity(super::capacity::FEW),
+            events: Vec::with_capacity(super::capacity::FEW),
+            coming: Vec::with_capacity(super::capacity::FEW),
             ran: TickCounts::default(),
         }
     }

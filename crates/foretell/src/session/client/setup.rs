@@ -1,7 +1,7 @@
 //! What a game says to its client: the rules, its settings, and how single players and entities are to be had.
 
 use super::config::{ClientConfig, Predict};
-use super::presentation::Curves;
+use super::curves::Curves;
 use crate::session::Rules;
 use crate::session::authority::AuthorityCodec;
 use crate::session::row_codec::RowCodec;

@@ -1,8 +1,6 @@
-//! Shared mode: what this client has authority over, and how that begins and ends.
+//! Shared mode: what this client has authority over, its requests, and what goes up of it.
 
 mod grant;
-mod handoff;
 mod table;
 
-pub(super) use handoff::AuthorityHandoff;
 pub(super) use table::{AuthorityTable, Carried};

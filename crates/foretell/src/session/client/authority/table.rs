@@ -9,7 +9,7 @@ use crate::session::authority::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
 };
 use crate::session::client::frame::{AuthorityChange, ClientEvent};
-use crate::session::client::presentation::RowBuffer;
+use crate::session::client::row_motion::RowBuffer;
 use crate::session::client::snapshots::Snapshot;
 use crate::time::Tick;
 use crate::wire::BitWriter;

@@ -3,7 +3,7 @@
 use super::exact_causes::ExactCauses;
 use super::missed_inputs::MissedInputs;
 use crate::rollback::Timeline;
-use crate::session::client::FEW;
+use crate::session::client::capacity::FEW;
 use crate::session::client::causes::Causes;
 use crate::session::client::snapshots::Snapshot;
 use crate::session::step_events::StepEventKind;

@@ -71,7 +71,7 @@ impl Now<'_> {
 
 impl Effects {
     pub(crate) fn new() -> Effects {
-        Effects { open: Vec::with_capacity(4 * crate::session::client::FEW), known_until: Tick::ZERO }
+        Effects { open: Vec::with_capacity(4 * crate::session::client::capacity::FEW), known_until: Tick::ZERO }
     }
 
     /// The session begins with the authority's state of `tick`: what happened before is nobody's concern.

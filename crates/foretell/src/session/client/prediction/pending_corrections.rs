@@ -1,6 +1,6 @@
 //! Corrections under way: found, and shown when their re-simulation has reached the present.
 
-use crate::session::client::FEW;
+use crate::session::client::capacity::FEW;
 use crate::session::client::causes::Causes;
 use crate::session::client::frame::{Corrected, Landed};
 use crate::time::Tick;

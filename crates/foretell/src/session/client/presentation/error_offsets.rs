@@ -38,7 +38,7 @@ pub(crate) struct ErrorOffsets {
 
 impl ErrorOffsets {
     pub(crate) fn new(now: Instant) -> ErrorOffsets {
-        let few = crate::session::client::FEW;
+        let few = crate::session::client::capacity::FEW;
         ErrorOffsets { offsets: EntityMap::with_capacity(few), at: now, captured: Vec::with_capacity(few) }
     }
 

@@ -1,8 +1,8 @@
 //! The followers of those entities that are shown by one: fed in updates, asked in between.
 
-use super::curves::Curve;
 use crate::motion::curve::{Extrapolation, Follower, Following};
 use crate::motion::{Correction, vector};
+use crate::session::client::curves::Curve;
 use crate::time::{Instant, Tick};
 use crate::world::Entity;
 use crate::world::EntityMap;
@@ -39,7 +39,7 @@ pub(crate) struct Followers {
 
 impl Followers {
     pub(crate) fn new() -> Followers {
-        Followers { of: EntityMap::with_capacity(crate::session::client::FEW), at: Instant::ZERO }
+        Followers { of: EntityMap::with_capacity(crate::session::client::capacity::FEW), at: Instant::ZERO }
     }
 
     /// By what an entity with this curve is drawn at `now`.

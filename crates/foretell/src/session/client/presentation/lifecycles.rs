@@ -63,8 +63,8 @@ pub(crate) struct Lifecycles {
 impl Lifecycles {
     pub(crate) fn new(schema: &Schema, player: PlayerId) -> Lifecycles {
         Lifecycles {
-            lives: EntityMap::with_capacity(4 * crate::session::client::FEW),
-            events: Vec::with_capacity(crate::session::client::FEW),
+            lives: EntityMap::with_capacity(4 * crate::session::client::capacity::FEW),
+            events: Vec::with_capacity(crate::session::client::capacity::FEW),
             passed: None,
             passed_rows: Rows::new(schema),
             passed_by: Predicted::own(player),

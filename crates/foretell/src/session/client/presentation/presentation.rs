@@ -1,17 +1,17 @@
 //! What the player sees: entities and their lives, others at the playout cursor, and the offsets that hide corrections.
 
-use super::curves::Curves;
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::AHEAD;
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
-use super::row_motion::{RowBuffer, apply, placed_row, pose_of, velocity_of};
 use super::sample_window::SampleWindow;
 use super::view::{Source, View};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
+use crate::session::client::curves::Curves;
 use crate::session::client::frame::{ClientEvent, Landed};
+use crate::session::client::row_motion::{RowBuffer, apply, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::{Moment, Setup};
 use crate::session::client::snapshots::Snapshot;
 use crate::time::{Tick, TickRate, TickTime};

@@ -5,14 +5,14 @@
 //! those two bends a curve that goes by neighbours, and each new one moves who is shown ahead of the cursor. So do a jump
 //! of the cursor, and another curve. All that is hidden by an offset, as a correction is.
 
-use super::curves::{Curve, Curves};
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::Followers;
 use super::playout::{Playout, Points};
 use super::remote_window::{RemoteWindow, RowRange, Seen};
-use super::row_motion::{RowBuffer, pose_of, velocity_of};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
+use crate::session::client::curves::{Curve, Curves};
+use crate::session::client::row_motion::{RowBuffer, pose_of, velocity_of};
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickRate, TickTime};
 use crate::world::{ComponentId, Entity, Predicted, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World};

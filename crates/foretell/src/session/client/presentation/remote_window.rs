@@ -2,9 +2,9 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use super::row_motion::{RowBuffer, placed_row, set_position};
 use super::sample_window::{Sample, SampleWindow};
 use super::view::Source;
+use crate::session::client::row_motion::{RowBuffer, placed_row, set_position};
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema};

@@ -1,10 +1,10 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
-use super::curves::Curve;
-use super::row_motion::{RowBuffer, blend, write_lanes};
 use super::view::Source;
 use crate::motion::curve::{Extrapolation, dead_reckon, hermite, tangent, turn};
 use crate::motion::vector::{add, scale};
+use crate::session::client::curves::Curve;
+use crate::session::client::row_motion::{RowBuffer, blend, write_lanes};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;

@@ -1,7 +1,7 @@
 //! What a player sees of an entity at the shown instant, and where it comes from.
 
-use super::row_motion::{pose_of, velocity_of};
 use crate::motion::{Pose, VisualOffset};
+use crate::session::client::row_motion::{pose_of, velocity_of};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Rows, Schema, State};
 use core::time::Duration;
 

@@ -1,13 +1,13 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
-use super::curves::Curves;
 use super::followers::{Drawing, Followers};
 use super::remote_window::RemoteWindow;
-use super::row_motion::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
 use crate::session::client::config::{ClientConfig, Show};
+use crate::session::client::curves::Curves;
+use crate::session::client::row_motion::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickTime};

@@ -62,7 +62,7 @@ impl Curve {
     }
 
     /// How a follower goes by it; `None` where there is none.
-    pub(crate) const fn following(self) -> Option<Following> {
+    pub(super) const fn following(self) -> Option<Following> {
         match self {
             Curve::Combined => Some(Following::Combined),
             Curve::VelocityBlending => Some(Following::VelocityBlending),
@@ -73,37 +73,37 @@ impl Curve {
 
 /// The curves of all entities.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Curves {
+pub(super) struct Curves {
     /// Of those that are not named.
-    pub(crate) usual: Curve,
+    pub(super) usual: Curve,
     named: EntityMap<Curve>,
 }
 
 impl Curves {
-    pub(crate) fn new(usual: Curve) -> Curves {
+    pub(super) fn new(usual: Curve) -> Curves {
         Curves { usual, named: EntityMap::new() }
     }
 
     /// The curve of an entity.
-    pub(crate) fn of(&self, entity: Entity) -> Curve {
+    pub(super) fn of(&self, entity: Entity) -> Curve {
         self.named(entity).unwrap_or(self.usual)
     }
 
     /// The curve of an entity, where it has one of its own.
-    pub(crate) fn named(&self, entity: Entity) -> Option<Curve> {
+    pub(super) fn named(&self, entity: Entity) -> Option<Curve> {
         self.named.get(entity).copied()
     }
 
     /// Whether any may be shown ahead of the cursor.
-    pub(crate) fn any_leads(&self) -> bool {
+    pub(super) fn any_leads(&self) -> bool {
         self.usual.leads() || self.named.values().iter().any(|curve| curve.leads())
     }
 
-    pub(crate) fn forget(&mut self, gone: Entity) {
+    pub(super) fn forget(&mut self, gone: Entity) {
         self.named.remove(gone);
     }
 
-    pub(crate) fn set(&mut self, entity: Entity, curve: Curve) {
+    pub(super) fn set(&mut self, entity: Entity, curve: Curve) {
         self.named.insert(entity, curve);
     }
 }

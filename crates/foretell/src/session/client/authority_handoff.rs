@@ -1,18 +1,18 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
-use super::table::AuthorityTable;
+use super::authority::AuthorityTable;
+use super::frame::{AuthorityChange, ClientEvent};
+use super::presentation::Presentation;
+use super::presentation::{HeldShown, Sources};
+use super::setup::Moment;
+use super::snapshots::Snapshots;
 use crate::rollback::Timeline;
-use crate::session::client::frame::{AuthorityChange, ClientEvent};
-use crate::session::client::presentation::Presentation;
-use crate::session::client::presentation::{HeldShown, Sources};
-use crate::session::client::setup::Moment;
-use crate::session::client::snapshots::Snapshots;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, World};
 use alloc::vec::Vec;
 
 /// What takes part in it.
-pub(crate) struct AuthorityHandoff<'a, W: World> {
+pub(super) struct AuthorityHandoff<'a, W: World> {
     pub moment: Moment<'a>,
     pub timeline: &'a Timeline<W>,
     pub snapshots: &'a Snapshots,
@@ -22,7 +22,7 @@ pub(crate) struct AuthorityHandoff<'a, W: World> {
 
 impl<W: World> AuthorityHandoff<'_, W> {
     /// Reads what the server says of who has authority over what, and lets it begin and end. After the offsets were captured.
-    pub(crate) fn settle(mut self, own: PlayerId, events: &mut Vec<ClientEvent>) {
+    pub(super) fn settle(mut self, own: PlayerId, events: &mut Vec<ClientEvent>) {
         if let Some(newest) = self.snapshots.newest() {
             self.authority.take_in(newest, own, events);
         }

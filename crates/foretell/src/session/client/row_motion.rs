@@ -4,16 +4,16 @@ use crate::motion::{Pose, VisualOffset, vector};
 use crate::world::{Column, ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// A row at a shown instant, with room for the largest.
-pub(crate) type RowBuffer = [u32; ROW_WORDS_MAX];
+pub(super) type RowBuffer = [u32; ROW_WORDS_MAX];
 
 /// The row of an entity by which it is placed; any, where it has no place.
-pub(crate) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
+pub(super) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
     let has_place = |row: &Row<'_>| schema.component(row.component).has_pose();
     rows.of(entity).find(has_place).or_else(|| rows.of(entity).next())
 }
 
 /// Moves a row by an offset.
-pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
+pub(super) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
     if !offset.is_none() {
         set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
         move_position(kind, offset.position(), row);
@@ -22,7 +22,7 @@ pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowB
 
 /// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
 /// the first.
-pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+pub(super) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
     if t >= 1.0 || from == to {
         return;
@@ -49,14 +49,14 @@ pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, in
 }
 
 /// A row moved on along its velocity, by so many seconds.
-pub(crate) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
+pub(super) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let velocity = velocity_of(kind, from);
     move_position(kind, vector::scale(velocity, seconds), into);
 }
 
 /// Adds to the position of a row, where it has one.
-pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
+pub(super) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
         let words = &mut row[place..place + column.words()];
         let moved: [f64; 3] = vector::add(column.lanes(words), by);
@@ -65,20 +65,20 @@ pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowB
 }
 
 /// Sets the rotation of a row, where it has one.
-pub(crate) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
+pub(super) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
         write_lanes(column, &rotation, &mut row[place..place + column.words()]);
     }
 }
 
-pub(crate) fn write_lanes(column: &Column, values: &[f64], words: &mut [u32]) {
+pub(super) fn write_lanes(column: &Column, values: &[f64], words: &mut [u32]) {
     for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
         column.set_lane(words, lane, *value);
     }
 }
 
 /// Puts the first position of a row elsewhere.
-pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
+pub(super) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
     if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
         let [x, y, z] = position;
         write_lanes(column, &[x, y, z, 0.0], &mut row[place..place + column.words()]);
@@ -86,7 +86,7 @@ pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut
 }
 
 /// The pose in a row; the origin, upright, where it has none.
-pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
+pub(super) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
     let position = kind.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
     let rotation =
         kind.field(Meaning::Rotation, row).map_or(Pose::IDENTITY.rotation, |(column, words)| column.lanes(words));
@@ -94,6 +94,6 @@ pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
 }
 
 /// The velocity in a row in m/s; zero where it has none.
-pub(crate) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
+pub(super) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
     kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
 }
