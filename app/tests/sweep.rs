@@ -25,7 +25,7 @@ burst_length = 2
 seconds = 4
 seeds = [7, 8]
 [grid]
-snapshot_hz = [64, 16]
+snapshot_rate = [64, 16]
 ";
 
 #[test]
@@ -77,7 +77,7 @@ fn every_built_in_plan_holds_in_a_quick_run_from_anywhere() {
 #[test]
 fn a_table_has_a_line_for_each_plan_and_their_mean() {
     let directory = scratch("compare");
-    let plan = BAD_NIGHT.replace("[grid]\nsnapshot_hz = [64, 16]\n", "[thresholds]\nbytes_up_per_s_max = 10\n");
+    let plan = BAD_NIGHT.replace("[grid]\nsnapshot_rate = [64, 16]\n", "[thresholds]\nbytes_up_per_s_max = 10\n");
     std::fs::write(directory.join("night.toml"), plan).expect("written");
     let output = sweep(&directory, &["night.toml", "--compare", "table.md"]);
     assert_eq!(output.status.code(), Some(1));

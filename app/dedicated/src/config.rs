@@ -44,7 +44,7 @@ pub struct SessionKeys {
     pub game: GameName,
     pub cubes: u16,
     pub players_max: Option<u16>,
-    pub snapshot_interval: u32,
+    pub snapshot_rate: u16,
     pub nearest: u16,
     pub keep_lost_s: u32,
 }
@@ -131,7 +131,7 @@ impl Default for SessionKeys {
             game: GameName::Arena,
             cubes: foretell_pile::CUBES_MAX,
             players_max: None,
-            snapshot_interval: 1,
+            snapshot_rate: 60,
             nearest: 32,
             keep_lost_s: 60,
         }
@@ -146,7 +146,7 @@ impl SessionKeys {
             self.game != GameName::Pile || self.players_max.is_none_or(|players| players <= PLAYERS_MAX),
             "session.players_max is 0 to {PLAYERS_MAX} in the pile"
         );
-        ensure!((1..=60).contains(&self.snapshot_interval), "session.snapshot_interval is 1 to 60");
+        ensure!((1..=60).contains(&self.snapshot_rate), "session.snapshot_rate is 1 to 60");
         Ok(())
     }
 }

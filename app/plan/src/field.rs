@@ -64,7 +64,7 @@ pub const FIELDS: [Field; 27] = [
     field("grid", "latency_ms", ListOf("network", "latency_ms")),
     field("grid", "jitter_ms", ListOf("network", "jitter_ms")),
     field("grid", "loss", ListOf("network", "loss")),
-    field("grid", "snapshot_hz", ListOf("session", "snapshot_rate")),
+    field("grid", "snapshot_rate", ListOf("session", "snapshot_rate")),
     field("grid", "skew_ppm", ListOf("session", "skew_ppm")),
 ];
 

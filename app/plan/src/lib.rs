@@ -36,7 +36,7 @@
 //! latency_ms = [0, 50]
 //! jitter_ms = [0, 20]
 //! loss = [0, 0.05]
-//! snapshot_hz = [64, 16]
+//! snapshot_rate = [64, 16]
 //! skew_ppm = [0, -1000]
 //! [thresholds]             # a figure with _max or _min behind it; those that end in _max stand as they are
 //! corrections_per_min_max = 4

@@ -31,7 +31,7 @@ pub struct Grid {
     /// Shares that are lost.
     pub loss: Vec<f64>,
     /// Snapshots per second.
-    pub snapshot_hz: Vec<u16>,
+    pub snapshot_rate: Vec<u16>,
     /// How much the clients' clocks gain, in ppm.
     pub skew_ppm: Vec<i32>,
 }
@@ -49,7 +49,7 @@ pub struct Case {
     /// The network.
     pub network: Network,
     /// Snapshots per second.
-    pub snapshot_hz: u16,
+    pub snapshot_rate: u16,
     /// How much the clients' clocks gain, in ppm.
     pub skew_ppm: i32,
 }
@@ -57,12 +57,12 @@ pub struct Case {
 impl Plan {
     /// All points of the grid: latency slowest, skew fastest.
     pub fn cases(&self) -> Vec<Case> {
-        let Session { snapshot_rate: snapshot_hz, skew_ppm, .. } = self.session;
-        let mut cases = vec![Case { network: self.network.clone(), snapshot_hz, skew_ppm }];
+        let Session { snapshot_rate, skew_ppm, .. } = self.session;
+        let mut cases = vec![Case { network: self.network.clone(), snapshot_rate, skew_ppm }];
         cases = vary(&cases, &self.grid.latency_ms, |case, value| case.network.latency_ms = value);
         cases = vary(&cases, &self.grid.jitter_ms, |case, value| case.network.jitter_ms = value);
         cases = vary(&cases, &self.grid.loss, |case, value| case.network.loss = value);
-        cases = vary(&cases, &self.grid.snapshot_hz, |case, value| case.snapshot_hz = value);
+        cases = vary(&cases, &self.grid.snapshot_rate, |case, value| case.snapshot_rate = value);
         vary(&cases, &self.grid.skew_ppm, |case, value| case.skew_ppm = value)
     }
 
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_grid_is_every_combination_in_order() {
-        let plan = read("a.toml", "name = 'a'\n[grid]\nlatency_ms = [0, 50]\nsnapshot_hz = [64, 2]").expect("good");
-        let points: Vec<_> = plan.cases().iter().map(|case| (case.network.latency_ms, case.snapshot_hz)).collect();
+        let plan = read("a.toml", "name = 'a'\n[grid]\nlatency_ms = [0, 50]\nsnapshot_rate = [64, 2]").expect("good");
+        let points: Vec<_> = plan.cases().iter().map(|case| (case.network.latency_ms, case.snapshot_rate)).collect();
         assert_eq!(points, [(0.0, 64), (0.0, 2), (50.0, 64), (50.0, 2)]);
     }
 }

@@ -82,7 +82,7 @@ struct GridTable {
     latency_ms: Option<Numbers>,
     jitter_ms: Option<Numbers>,
     loss: Option<Numbers>,
-    snapshot_hz: Option<Numbers>,
+    snapshot_rate: Option<Numbers>,
     skew_ppm: Option<Numbers>,
 }
 
@@ -169,15 +169,15 @@ impl Source<'_> {
     fn grid(&self, table: &GridTable, session: &SessionTable) -> Result<Grid, PlanError> {
         let list = |key, given: &Option<Numbers>| self.list(field::known("grid", key), given.as_ref());
         let tick_rate = session.tick_rate.as_ref().map_or(64.0, |given| *given.get_ref());
-        for value in table.snapshot_hz.iter().flat_map(|list| list.get_ref()) {
-            self.check_number(field::known("session", "snapshot_rate"), "snapshot_hz", value)?;
-            self.divides("snapshot_hz", value, tick_rate)?;
+        for value in table.snapshot_rate.iter().flat_map(|list| list.get_ref()) {
+            self.check_number(field::known("session", "snapshot_rate"), "snapshot_rate", value)?;
+            self.divides("snapshot_rate", value, tick_rate)?;
         }
         Ok(Grid {
             latency_ms: list("latency_ms", &table.latency_ms)?,
             jitter_ms: list("jitter_ms", &table.jitter_ms)?,
             loss: list("loss", &table.loss)?,
-            snapshot_hz: list("snapshot_hz", &table.snapshot_hz)?.into_iter().map(whole).collect(),
+            snapshot_rate: list("snapshot_rate", &table.snapshot_rate)?.into_iter().map(whole).collect(),
             skew_ppm: list("skew_ppm", &table.skew_ppm)?.into_iter().map(signed).collect(),
         })
     }

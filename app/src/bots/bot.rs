@@ -4,7 +4,7 @@ use crate::disconnect;
 use anyhow::{Context, Result};
 use core::ops::Range;
 use foretell::session::client::ClientStats;
-use foretell::{ClientConfig, ClientState};
+use foretell::{ClientConfig, ClientState, SendRate};
 use foretell_arena::{Buttons, Game};
 use foretell_net::{Account, JoinConfig, PathFacts, Player, Token, UnixTime};
 use foretell_plan::bots::scripted;
@@ -38,18 +38,18 @@ pub struct Orders {
     pub crowd: u32,
     /// Which of them it is.
     pub number: u16,
-    /// Datagrams of inputs go out every so many ticks.
-    pub send_interval: u32,
+    /// How often datagrams of inputs go out.
+    pub send_rate: SendRate,
     /// When it is measured.
     pub measured: Range<Instant>,
 }
 
 /// Joins, plays, and leaves when it has been measured.
 pub async fn play<G: Game>(orders: Orders) -> Result<BotFigures> {
-    let Orders { url, crowd, number, send_interval, measured } = orders;
+    let Orders { url, crowd, number, send_rate, measured } = orders;
     let account = Account::new(&format!("bot {crowd:08x} {number}")).expect("a short name");
     let token = Token::insecure(&account, UnixTime::now());
-    let client = ClientConfig { send_interval, ..G::client() };
+    let client = ClientConfig { send_rate, ..G::client() };
     let config = JoinConfig { client, ..JoinConfig::new(G::rules()) };
     let mut player: Player<G> = foretell_net::connect(&url, token, config).await.context("not admitted")?;
     let script = scripted(u32::from(G::rules().tick_rate.get()), SCRIPT_TICKS, Pcg32::new(0, number.into()));

@@ -7,6 +7,7 @@ mod table;
 use anyhow::{Context, Result, ensure};
 use bot::{BotFigures, Orders};
 use clap::Args;
+use foretell::SendRate;
 use foretell_arena::{Game, Pitch};
 use foretell_dedicated::GameName;
 use foretell_net::random_key;
@@ -34,9 +35,9 @@ pub struct BotsArgs {
     /// Where the server tells its metrics; its own figures come from there.
     #[arg(long, default_value = "http://127.0.0.1:9464/metrics")]
     metrics: String,
-    /// Datagrams of inputs go out every so many ticks.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    send_interval: u32,
+    /// How many datagrams of inputs go out in a second; without it one in each tick.
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u16).range(1..))]
+    send_rate: Option<u16>,
 }
 
 /// Between two who join.
@@ -59,10 +60,11 @@ async fn play<G: Game>(args: &BotsArgs) -> Result<ExitCode> {
     let begins = Instant::now() + APART * args.count.into() + SETTLING;
     let [a, b, c, d, ..] = random_key();
     let crowd = u32::from_le_bytes([a, b, c, d]);
+    let send_rate = args.send_rate.map_or(SendRate::EveryTick, SendRate::Hz);
     let mut bots = JoinSet::new();
     for number in 0..args.count {
         let (url, measured) = (args.url.clone(), begins..begins + whole);
-        bots.spawn(bot::play::<G>(Orders { url, crowd, number, send_interval: args.send_interval, measured }));
+        bots.spawn(bot::play::<G>(Orders { url, crowd, number, send_rate, measured }));
         sleep(APART).await;
     }
     let figures = tokio::spawn(figures(args.metrics.clone(), begins, begins + whole));

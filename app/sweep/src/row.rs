@@ -103,7 +103,7 @@ impl RowSession {
         RowSession {
             tick_hz: tick_rate,
             send_hz: send_rate,
-            snapshot_hz: case.snapshot_hz,
+            snapshot_hz: case.snapshot_rate,
             skew_ppm: case.skew_ppm,
             players,
             seconds,

@@ -4,7 +4,7 @@ use super::observer::Observer;
 use super::row::{Row, RowNetwork, RowSession};
 use super::summary;
 use core::time::Duration;
-use foretell::{ClientConfig, Instant, Rules, ServerConfig, TickRate, World};
+use foretell::{ClientConfig, Instant, Rules, SendRate, ServerConfig, TickRate, World};
 use foretell_arena::Arena;
 use foretell_plan::bots::{self, Bots};
 use foretell_plan::{Case, Network, Plan};
@@ -19,10 +19,7 @@ const SKEW_PPM: i32 = 100;
 /// Runs a row. `begun` gets the session after each machine that was added, before anything happens there.
 pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simulation<Arena>)) -> Row {
     let session = &plan.session;
-    let config = ServerConfig {
-        snapshot_interval: u32::from(session.tick_rate / case.snapshot_hz.max(1)).max(1),
-        ..ServerConfig::default()
-    };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(case.snapshot_rate), ..ServerConfig::default() };
     let rules = Rules { tick_rate: TickRate::hz(session.tick_rate), ..Rules::new(Arena::schema()) };
     let mut simulation = Simulation::new(rules, config, Arena::default(), seed);
     begun(&mut simulation);
@@ -36,8 +33,8 @@ pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simul
         simulation.run_until(start, &mut observer);
         let options = PlayerOptions {
             client: ClientConfig {
-                send_interval: u32::from(session.tick_rate / session.send_rate.max(1)).max(1),
-                lead_max_ms: session.lead_max_ms,
+                send_rate: SendRate::Hz(session.send_rate),
+                lead_max: session.lead_max_ms.map(|ms| Duration::from_millis(ms.into())),
                 ..ClientConfig::default()
             },
             host: HostOptions { clock: clock(&mut machines, case.skew_ppm), ..HostOptions::at(60) },

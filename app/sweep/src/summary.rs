@@ -77,7 +77,7 @@ fn others(case: &Case, observer: &Observer) -> (f64, f64) {
     // What is shown is as old as the network's delay and the playout's, which is at most some snapshots' worth.
     let latency_ms = case.network.latency_down_ms.unwrap_or(case.network.latency_ms);
     let network_s = (latency_ms + case.network.jitter_ms) / 1000.0;
-    let back_s = 1.0 + network_s + 2.0 / f64::from(case.snapshot_hz);
+    let back_s = 1.0 + network_s + 2.0 / f64::from(case.snapshot_rate);
     let shown = observer.players.iter().flat_map(|player| &player.samples.others);
     shown.fold((0.0, 0.0), |(frozen, jump), (entity, path)| {
         let truth = observer.truth.get(entity).map_or(&[][..], Vec::as_slice);

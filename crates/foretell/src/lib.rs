@@ -31,7 +31,7 @@ pub use foretell_derive::{Field, Input, State, World};
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};
 pub use session::server::{Server, ServerConfig, ServerFrame};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
-pub use time::{Instant, Tick, TickRate};
+pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Effect, EffectKind, Entity, Field, Input, InputStatus, Meaning,
     Mut, Owned, Part, PlayerId, PlayerInput, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text,

@@ -7,7 +7,7 @@ use super::scene::Scene;
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::session::client::{Curve, Predict, Redundancy, Show};
-use foretell::{ClientConfig, GapPolicy, Rules, ServerConfig, TickRate, Tolerance, World};
+use foretell::{ClientConfig, GapPolicy, Rules, SendRate, ServerConfig, TickRate, Tolerance, World};
 use foretell_sim::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
 use serde_json::{Map, Value};
 
@@ -166,7 +166,7 @@ impl Settings {
         };
         let correction = [Correction::default(), Correction::article()][usize::from(self.code(Key::Decay))];
         ClientConfig {
-            send_interval: self.interval(Key::SendRate),
+            send_rate: self.send_rate(Key::SendRate),
             redundancy,
             tolerance: [Tolerance::default(), Tolerance::article()][usize::from(self.code(Key::Tolerance))],
             correction: self.is_on(Key::Correction).then_some(correction),
@@ -185,7 +185,7 @@ impl Settings {
             GapPolicy::Hold,
         ];
         ServerConfig {
-            snapshot_interval: self.interval(Key::SnapshotRate),
+            snapshot_rate: self.send_rate(Key::SnapshotRate),
             gap: gap[usize::from(self.code(Key::Gap))],
             relay_inputs: self.predicts_others(),
             ..ServerConfig::default()
@@ -203,10 +203,9 @@ impl Settings {
         [Show::Between, Show::Newest, Show::Ahead][usize::from(self.code(Key::Show))]
     }
 
-    /// A rate in Hz as a distance in whole ticks, at least 1.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 128")]
-    fn interval(&self, key: Key) -> u32 {
-        ((self.number(Key::TickRate) / self.number(key)).round() as u32).max(1)
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
+    fn send_rate(&self, key: Key) -> SendRate {
+        SendRate::Hz(self.number(key) as u16)
     }
 }
 
@@ -274,8 +273,9 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_library() {
         let settings = Settings::default();
-        assert_eq!(settings.client(), ClientConfig::default());
-        assert_eq!(settings.server(), ServerConfig { snapshot_interval: 4, ..ServerConfig::default() });
+        let every_tick = SendRate::Hz(settings.tick_rate().get());
+        assert_eq!(settings.client(), ClientConfig { send_rate: every_tick, ..ClientConfig::default() });
+        assert_eq!(settings.server(), ServerConfig { snapshot_rate: SendRate::Hz(16), ..ServerConfig::default() });
         assert_eq!(settings.rules::<Arena>(), Rules::new(Arena::schema()));
         assert_eq!(settings.conditions(), Conditions::default());
     }

@@ -137,6 +137,7 @@ fn as_small<T: TryFrom<u64> + Default>(number: u64) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretell::SendRate;
 
     const LINK: &str = "faults=0:p0:latency:both:40,3000-500:p1:loss:down:100,4000:s:event:7&seed=9&players=3&ms=6000";
 
@@ -144,7 +145,7 @@ mod tests {
     fn a_link_of_faults_comes_back_and_says_who_plays() {
         let (scenario, seed) = Scenario::of_link(LINK).expect("well-formed");
         assert_eq!((scenario.link(seed), scenario.players, scenario.length_ms), (LINK.to_owned(), 3, 6000));
-        assert_eq!((scenario.settings().bots(), scenario.settings().server().snapshot_interval), (2, 1));
+        assert_eq!((scenario.settings().bots(), scenario.settings().server().snapshot_rate), (2, SendRate::Hz(64)));
         let alone = Scenario { players: 1, ..scenario };
         assert_eq!(alone.settings().bots(), 0);
     }

@@ -52,10 +52,13 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     ("[grid]\nloss = []", "my.toml, line 3: loss is empty; it must be a list in which each is a number from 0 to 1"),
     (
-        "[grid]\nsnapshot_hz = [64, 7]",
-        "my.toml, line 3: snapshot_hz is 7; it must divide the tick rate of 64 Hz: 1, 2, 4, 8, 16, 32, 64",
+        "[grid]\nsnapshot_rate = [64, 7]",
+        "my.toml, line 3: snapshot_rate is 7; it must divide the tick rate of 64 Hz: 1, 2, 4, 8, 16, 32, 64",
     ),
-    ("[grid]\nsnapshot_hz = [64, 0]", "my.toml, line 3: snapshot_hz is 0; it must be a whole number from 1 to 240 Hz"),
+    (
+        "[grid]\nsnapshot_rate = [64, 0]",
+        "my.toml, line 3: snapshot_rate is 0; it must be a whole number from 1 to 240 Hz",
+    ),
     ("[thresholds]\nresyncs_max = 'none'", "my.toml, line 3: resyncs_max is 'none'; it must be a number"),
     ("[thresholds]\nresyncs_max = inf", "my.toml, line 3: the threshold resyncs_max must be a finite number"),
     (

@@ -3,8 +3,8 @@
 use super::world::{Parade, entity, place};
 use core::time::Duration;
 use foretell::{
-    Client, ClientConfig, Curve, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Tick, TickRate,
-    World,
+    Client, ClientConfig, Curve, Frame, Instant, PlayerId, Rules, SendRate, Server, ServerConfig, ServerFrame, Tick,
+    TickRate, World,
 };
 use foretell_arena::Buttons;
 use foretell_articles::avatar::{Avatar, Style};
@@ -155,7 +155,7 @@ fn seconds(at: Instant) -> f64 {
 /// Measures for so many seconds with so many snapshots per second over a link that loses this share.
 pub fn run(snapshot_hz: u16, loss: f64, measured_s: u32, seed: u64) -> CurveSamples {
     let rules = Rules { tick_rate: TickRate::hz(TICK_HZ), ..Rules::new(Parade::schema()) };
-    let config = ServerConfig { snapshot_interval: u32::from(TICK_HZ / snapshot_hz), ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(snapshot_hz), ..ServerConfig::default() };
     let mut simulation = Simulation::new(rules, config, Parade::new(Curve::ALL.len()), seed);
     // Half a tick later than the server, so that their frames don't coincide.
     let start = simulation.now() + Duration::from_micros(8_333);

@@ -1,7 +1,7 @@
 //! The client of one player: predicts, compares, rewinds and replays (R2, R14, R23).
 
 use super::packet::{Code, Inputs};
-use super::{TICK_RATE_HZ, TICK_S, since_state};
+use super::{TICK_RATE, TICK_S, since_state};
 use crate::timestamped::Mover;
 use alloc::vec::Vec;
 use foretell::math::f64::sqrt;
@@ -11,7 +11,7 @@ use foretell::wire::{BitReader, BitWriter, Malformed};
 use foretell::{Instant, Tick};
 
 /// How many ticks of states and inputs it remembers: 16 s (R14).
-pub const HISTORY_TICKS: u32 = 16 * TICK_RATE_HZ;
+pub const HISTORY_TICKS: u32 = 16 * TICK_RATE.get() as u32;
 
 /// Further apart than this, squared and in metres, a prediction was wrong (R14).
 const TOLERANCE_SQR_M: f64 = 1e-7;

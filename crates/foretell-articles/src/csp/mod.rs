@@ -37,13 +37,15 @@ mod packet;
 mod plan;
 mod server;
 
+use foretell::TickRate;
+
 pub use client::{Client, ClientConfig, ClientStats, Corrected, HISTORY_TICKS, Reconciliation, Redundancy};
 pub use packet::INPUTS_MAX;
 pub use plan::{ArrivalPlan, since_state};
 pub use server::{GapPolicy, Server, ServerConfig, ServerStats};
 
 /// Ticks per second (R14).
-pub const TICK_RATE_HZ: u32 = 64;
+pub const TICK_RATE: TickRate = TickRate::hz(64);
 
 /// The length of a tick in seconds.
 const TICK_S: f64 = 1.0 / 64.0;

@@ -1,24 +1,24 @@
 //! The server of one player: stepped by the inputs that arrive (R8, R18, R19).
 
 use super::packet::{Code, INPUTS_MAX, Inputs};
-use super::{ArrivalPlan, TICK_S};
+use super::{ArrivalPlan, TICK_RATE, TICK_S};
 use crate::timestamped::Mover;
 use alloc::vec::Vec;
-use foretell::Tick;
 use foretell::wire::{BitReader, BitWriter, Malformed};
+use foretell::{SendRate, Tick};
 
 /// What the server decides by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerConfig {
-    /// A state is sent after so many steps, at least 1 (R22). Default 1.
-    pub snapshot_interval: u32,
+    /// How often a state is sent, in steps that are simulated rather than by a clock (R22, D25). Default after each.
+    pub snapshot_rate: SendRate,
     /// What it does with ticks whose inputs never come. Default [`GapPolicy::Skip`], the article's.
     pub gap: GapPolicy,
 }
 
 impl Default for ServerConfig {
     fn default() -> ServerConfig {
-        ServerConfig { snapshot_interval: 1, gap: GapPolicy::Skip }
+        ServerConfig { snapshot_rate: SendRate::EveryTick, gap: GapPolicy::Skip }
     }
 }
 
@@ -120,7 +120,7 @@ impl<M: Mover> Server<M> {
             before(tick, &mut self.state);
             self.mover.advance(&mut self.state, input, TICK_S);
             self.stats.steps += 1;
-            if self.stats.steps.is_multiple_of(u64::from(self.config.snapshot_interval.max(1))) {
+            if self.stats.steps.is_multiple_of(u64::from(self.config.snapshot_rate.interval_ticks(TICK_RATE))) {
                 self.send_state(send);
             }
         }

@@ -10,7 +10,7 @@ use core::time::Duration;
 use foretell::motion::vector::squared_distance;
 use foretell::motion::{Correction, Decay};
 use foretell::session::Offence;
-use foretell::{Instant, State, Tick};
+use foretell::{Instant, SendRate, State, Tick};
 use foretell_articles::csp::{Client, ClientConfig, GapPolicy, Redundancy, Server, ServerConfig};
 use foretell_articles::timestamped::Mover;
 use foretell_sim::netsim::{Conditions, Link, Loss, SplitMix64};
@@ -99,7 +99,7 @@ impl<B: Mass> Run<B> {
         let smoothing = Correction {
             decay: Decay::Constant(6.7431),
             snap_m: 2.0,
-            snap_seconds: 0.0,
+            snap_time: Duration::ZERO,
             snap_degrees: 360.0,
             smallest_m: 0.0,
             smallest_degrees: 0.0,
@@ -110,7 +110,7 @@ impl<B: Mass> Run<B> {
             ..ClientConfig::default()
         };
         let server = ServerConfig {
-            snapshot_interval: 64 / config["snapshot_hz"].as_u64().unwrap() as u32,
+            snapshot_rate: SendRate::Hz(config["snapshot_hz"].as_u64().unwrap() as u16),
             gap: match config["gap_policy"].as_str().unwrap() {
                 "skip" => GapPolicy::Skip,
                 "repeat" => GapPolicy::Repeat,

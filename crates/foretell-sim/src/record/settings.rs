@@ -6,7 +6,7 @@ use foretell::motion::{BySize, Correction, Decay};
 use foretell::session::client::{ClientConfig, ClientOrigin, Curve, InputDelay, Predict, Redundancy, Show};
 use foretell::session::server::ServerConfig;
 use foretell::session::{GapPolicy, Rules};
-use foretell::time::Instant;
+use foretell::time::{Instant, SendRate};
 use foretell::wire::{Malformed, Stream};
 use foretell::world::{Input, Tolerance};
 
@@ -102,7 +102,7 @@ impl Settings {
 impl Config for ClientConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         let ClientConfig {
-            send_interval,
+            send_rate,
             redundancy,
             horizon,
             checkpoint_interval,
@@ -114,11 +114,11 @@ impl Config for ClientConfig {
             curve,
             input_delay,
             late_inputs_max,
-            lead_max_ms,
+            lead_max,
             late_snapshots_max,
-            playout_wait_max_ms,
+            playout_wait_max,
         } = self;
-        stream.u32(send_interval)?;
+        stream_send_rate(stream, send_rate)?;
         stream_redundancy(stream, redundancy)?;
         stream_duration(stream, horizon)?;
         *horizon = (*horizon).min(HORIZON_MAX);
@@ -137,17 +137,17 @@ impl Config for ClientConfig {
         stream_one_of(stream, curve, &Curve::ALL)?;
         stream_input_delay(stream, input_delay)?;
         stream_float(stream, late_inputs_max)?;
-        stream.optional(lead_max_ms, |stream, ms| stream.u32(ms))?;
+        stream.optional(lead_max, stream_duration)?;
         stream_float(stream, late_snapshots_max)?;
-        stream.u32(playout_wait_max_ms)
+        stream_duration(stream, playout_wait_max)
     }
 }
 
 impl Config for ServerConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        let ServerConfig { snapshot_interval, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
+        let ServerConfig { snapshot_rate, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
             self;
-        stream.u32(snapshot_interval)?;
+        stream_send_rate(stream, snapshot_rate)?;
         let (number, mut ticks) = match *gap {
             GapPolicy::Hold => (0, 0),
             GapPolicy::RepeatLast { ticks } => (1, ticks),
@@ -167,6 +167,16 @@ impl Config for ServerConfig {
         stream.u16(held_max)?;
         stream.optional(nearest, |stream, most| stream.u16(most))
     }
+}
+
+fn stream_send_rate(stream: &mut impl Stream, rate: &mut SendRate) -> Result<(), Malformed> {
+    let mut hz = match *rate {
+        SendRate::EveryTick => None,
+        SendRate::Hz(hz) => Some(hz),
+    };
+    stream.optional(&mut hz, |stream, hz| stream.u16(hz))?;
+    *rate = hz.map_or(SendRate::EveryTick, SendRate::Hz);
+    Ok(())
 }
 
 fn stream_predict(stream: &mut impl Stream, predict: &mut Predict) -> Result<(), Malformed> {
@@ -220,7 +230,7 @@ fn stream_tolerance(stream: &mut impl Stream, tolerance: &mut Tolerance) -> Resu
 }
 
 fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> Result<(), Malformed> {
-    let Correction { decay, snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees } = correction;
+    let Correction { decay, snap_m, snap_time, snap_degrees, smallest_m, smallest_degrees } = correction;
     let mut constant = matches!(decay, Decay::Constant(_));
     stream.bool(&mut constant)?;
     let (mut by_size, mut rate) = match *decay {
@@ -237,7 +247,8 @@ fn stream_correction(stream: &mut impl Stream, correction: &mut Correction) -> R
         }
         *decay = Decay::BySize(by_size);
     }
-    for float in [snap_m, snap_seconds, snap_degrees, smallest_m, smallest_degrees] {
+    stream_duration(stream, snap_time)?;
+    for float in [snap_m, snap_degrees, smallest_m, smallest_degrees] {
         stream_float(stream, float)?;
     }
     Ok(())
@@ -263,21 +274,25 @@ mod tests {
     fn every_setting_of_a_client_comes_back_as_it_went() {
         let plain = ClientConfig::default();
         let other = ClientConfig {
-            send_interval: 3,
+            send_rate: SendRate::Hz(21),
             redundancy: Redundancy::Unacknowledged { limit: 9 },
             horizon: Duration::from_micros(1_234_567),
             checkpoint_interval: 11,
             tolerance: Tolerance { velocity_sqr: 0.5, ..Tolerance::article() },
-            correction: Some(Correction { snap_seconds: 0.1, smallest_degrees: 3.0, ..Correction::article() }),
+            correction: Some(Correction {
+                snap_time: Duration::from_millis(100),
+                smallest_degrees: 3.0,
+                ..Correction::article()
+            }),
             resimulation_budget: 7,
             show: Show::Ahead,
             predict: Predict::Everyone,
             curve: Curve::VelocityBlending,
             input_delay: InputDelay::AboveRtt { rtt: Duration::from_millis(99), ticks_max: 5 },
             late_inputs_max: 0.03,
-            lead_max_ms: Some(250),
+            lead_max: Some(Duration::from_millis(250)),
             late_snapshots_max: 0.04,
-            playout_wait_max_ms: 99,
+            playout_wait_max: Duration::from_millis(99),
         };
         let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
         let correction = Some(Correction { decay: Decay::BySize(by_size), ..Correction::default() });
@@ -299,7 +314,7 @@ mod tests {
     #[test]
     fn every_setting_of_a_server_comes_back_as_it_went() {
         let with = |gap| ServerConfig {
-            snapshot_interval: 5,
+            snapshot_rate: SendRate::Hz(20),
             gap,
             relay_inputs: true,
             players_max: 65_535,

@@ -25,9 +25,9 @@ pub struct Correction {
     /// The distance from which a correction snaps, in metres, >= 0; infinite for never. Default 2 (R23): a slide over
     /// more than that is a worse lie than a jump.
     pub snap_m: f64,
-    /// Raises that distance for fast bodies: it is at least the way made in this many seconds, >= 0. Default 0.6: at
-    /// 30 m/s, 18 m are as much of the picture as 2 m on foot.
-    pub snap_seconds: f64,
+    /// Raises that distance for fast bodies: it is at least the way made in this time. Default 600 ms: at 30 m/s, 18 m are
+    /// as much of the picture as 2 m on foot.
+    pub snap_time: Duration,
     /// The angle from which a correction snaps, in degrees; above 180 for never. Default 90: beyond it the sense of the
     /// rotation is a guess.
     pub snap_degrees: f64,
@@ -43,7 +43,7 @@ impl Default for Correction {
         Correction {
             decay: Decay::default(),
             snap_m: 2.0,
-            snap_seconds: 0.6,
+            snap_time: Duration::from_millis(600),
             snap_degrees: 90.0,
             smallest_m: 0.001,
             smallest_degrees: 0.1,
@@ -59,7 +59,7 @@ impl Correction {
         Correction {
             decay: Decay::keep(0.9, 60.0),
             snap_m: 2.0,
-            snap_seconds: 0.0,
+            snap_time: Duration::ZERO,
             snap_degrees: f64::INFINITY,
             smallest_m: 0.0,
             smallest_degrees: 0.0,
@@ -68,7 +68,7 @@ impl Correction {
 
     /// The distance from which something snaps that moves at `speed` (m/s), in metres.
     pub(crate) fn snaps_from(&self, speed: f64) -> f64 {
-        self.snap_m.max(self.snap_seconds * speed)
+        self.snap_m.max(self.snap_time.as_secs_f64() * speed)
     }
 
     /// Not a number, in a position or a rotation, snaps as well: it would never decay.

@@ -6,11 +6,13 @@
 mod clock;
 mod instant;
 mod monotonic_clock;
+mod send_rate;
 mod tick;
 mod tick_ring;
 
 pub use clock::{TickClock, TickTime};
 pub use instant::{Instant, Offset};
 pub(crate) use monotonic_clock::MonotonicClock;
+pub use send_rate::SendRate;
 pub use tick::{Tick, TickRate};
 pub(crate) use tick_ring::TickRing;

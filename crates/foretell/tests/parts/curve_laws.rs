@@ -1,6 +1,7 @@
 //! The laws of curves, tried on random arguments: they meet their samples, fit to each other without a break, and don't run
 //! away.
 
+use core::time::Duration;
 use foretell::motion::curve::{
     Extrapolation, Follower, Following, Stop, catmull_rom, catmull_rom_spaced, dead_reckon, hermite,
     hermite_derivative, hold, owner_velocity, tangent, turn,
@@ -34,8 +35,9 @@ fn any_turn() -> impl Strategy<Value = [f64; 4]> {
 }
 
 fn extrapolation() -> impl Strategy<Value = Extrapolation> {
-    let stop = prop_oneof![quarter().prop_map(Stop::Within), quarter().prop_map(Stop::Fading), Just(Stop::Never)];
-    (0.0..0.4_f64, stop).prop_map(|(full_s, stop)| Extrapolation { full_s, stop })
+    let time = || quarter().prop_map(Duration::from_secs_f64);
+    let stop = prop_oneof![time().prop_map(Stop::Within), time().prop_map(Stop::Fading), Just(Stop::Never)];
+    (0.0..0.4_f64, stop).prop_map(|(full, stop)| Extrapolation { full: Duration::from_secs_f64(full), stop })
 }
 
 fn following() -> impl Strategy<Value = Following> {
@@ -195,8 +197,8 @@ proptest! {
         prop_assert!(law.way(s) <= s && law.way(-s) == 0.0);
         let end = match law.stop {
             Stop::Never => s,
-            Stop::Within(stop_s) => law.full_s + stop_s / 2.0,
-            Stop::Fading(by_s) => law.full_s + by_s,
+            Stop::Within(time) => (law.full + time / 2).as_secs_f64(),
+            Stop::Fading(time) => (law.full + time).as_secs_f64(),
         };
         prop_assert!(law.way(s) <= end + TOLERANCE);
     }

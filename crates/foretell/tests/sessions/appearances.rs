@@ -5,7 +5,9 @@ use crate::common::projectiles::{CLICK, Keys, Kind, Range, SHOT};
 use core::time::Duration;
 use foretell::motion::Pose;
 use foretell::session::client::{Causes, ClientEvent, Source};
-use foretell::{Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, ServerConfig, Tick, World};
+use foretell::{
+    Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, World,
+};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, Reordering, SplitMix64};
 use std::collections::BTreeMap;
@@ -243,8 +245,8 @@ fn rough(random: &mut SplitMix64) -> Conditions {
 /// A session of three players, one of whom comes later, on a network and with settings that the seed chooses; then calm.
 fn session(seed: u64) -> (Simulation<Range>, Play) {
     let mut random = SplitMix64::new(seed);
-    let snapshot_interval = pick(&mut random, &[1, 1, 2, 4, 8]);
-    let config = ServerConfig { snapshot_interval, ..ServerConfig::default() };
+    let snapshot_rate = SendRate::Hz(pick(&mut random, &[64, 64, 32, 16, 8]));
+    let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Range::schema()), config, Range::default(), seed);
     let mut play = Play::new(seed, wild);
     for comes in [0, 0, 2] {
@@ -482,7 +484,7 @@ fn more_effects_than_can_be_told_are_left_out_and_counted() {
         assert!(ledger.effects.len() > 100 * 120, "{}", ledger.effects.len());
     }
     check(&simulation, &play);
-    simulation.server.server.config_mut().snapshot_interval = 8;
+    simulation.server.server.config_mut().snapshot_rate = SendRate::Hz(8);
     seconds(&mut simulation, 1.0, &mut play);
     simulation.server.world.noise = 100;
     seconds(&mut simulation, 2.0, &mut play);

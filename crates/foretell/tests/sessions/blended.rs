@@ -4,8 +4,8 @@
 use core::time::Duration;
 use foretell::session::client::{EntityMode, Source};
 use foretell::{
-    Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State,
-    Step, Table, Tick, World,
+    Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig,
+    Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -13,7 +13,7 @@ use foretell_sim::netsim::{Conditions, Loss};
 /// How much brighter in a tick.
 const BRIGHTER: f32 = 0.25;
 /// Ticks from snapshot to snapshot.
-const INTERVAL: u32 = 6;
+const INTERVAL: u16 = 6;
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
 struct Lantern {
@@ -118,7 +118,7 @@ fn what_is_blended_is_shown_as_it_was_at_the_cursor_and_what_is_plain_steps() {
     for nth in 0..=PREDICTED.counter() {
         lanterns.0.insert(Owned { entity: lantern(nth), owner: PlayerId::SERVER }, Lantern::default());
     }
-    let config = ServerConfig { snapshot_interval: INTERVAL, ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(64 / INTERVAL), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Lanterns::schema()), config, lanterns, 5);
     let conditions = Conditions {
         latency: Duration::from_millis(50),

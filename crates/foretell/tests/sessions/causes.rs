@@ -9,7 +9,7 @@ use crate::common::projectiles::{Keys, Range};
 use core::time::Duration;
 use foretell::session::client::{Causes, Corrected, Redundancy};
 use foretell::time::Offset;
-use foretell::{Client, ClientConfig, Frame, Instant, PlayerId, Rules, ServerConfig, Tick, Tolerance, World};
+use foretell::{Client, ClientConfig, Frame, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, Tolerance, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl Driver<Range> for Play {
 /// The corrections of a session with these faults.
 fn session(seed: u64, faults: &[Fault]) -> Vec<Corrected> {
     let mut random = SplitMix64::new(seed);
-    let config = ServerConfig { snapshot_interval: 1 << (random.next_u64() % 3), ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(64 >> (random.next_u64() % 3)), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Range::schema()), config, Range::default(), seed);
     let latency = Duration::from_millis(10 + random.next_u64() % 90);
     let conditions = Conditions { latency, jitter: Duration::from_millis(3), ..Conditions::default() };

@@ -5,7 +5,7 @@ use crate::common::Buttons;
 use core::time::Duration;
 use foretell::session::server::ServerEvent;
 use foretell::{
-    Client, ClientConfig, ComponentId, Entity, Instant, Outbox, PeerId, PlayerId, Row, Rows, Rules, Server,
+    Client, ClientConfig, ComponentId, Entity, Instant, Outbox, PeerId, PlayerId, Row, Rows, Rules, SendRate, Server,
     ServerConfig, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::netsim::{Conditions, Link, Loss, Reordering, SplitMix64};
@@ -307,8 +307,8 @@ fn over_any_link_what_a_client_has_as_the_state_of_a_tick_is_the_servers_bit_by_
     for seed in 0..12 {
         let mut random = SplitMix64::new(seed);
         let conditions = bad_link(&mut random);
-        let config =
-            ServerConfig { snapshot_interval: 1 + u32::from(random.chance(0.4)) * 2, ..ServerConfig::default() };
+        let rate = if random.chance(0.4) { SendRate::Hz(21) } else { SendRate::EveryTick };
+        let config = ServerConfig { snapshot_rate: rate, ..ServerConfig::default() };
         // More than one datagram's worth, and of more than one.
         let mut session = Session::new(Yard::new(40, 3, true), config, conditions, (seed, 3));
         session.run(6000);

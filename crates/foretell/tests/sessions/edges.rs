@@ -5,8 +5,8 @@ use core::time::Duration;
 use foretell::session::client::{Causes, Corrected, Show};
 use foretell::session::server::ServerEvent;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, Server, ServerConfig, ServerFrame, Simulate,
-    State, Step, Table, Tick, TickRate, World,
+    Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, SendRate, Server, ServerConfig, ServerFrame,
+    Simulate, State, Step, Table, Tick, TickRate, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
@@ -184,7 +184,7 @@ fn a_state_of_many_datagrams_comes_whole_or_not_at_all_and_one_too_large_is_repo
 fn at_every_tick_rate_nothing_is_corrected_and_others_are_shown() {
     for hz in [10, 20, 30, 60, 64, 128, 250, 1000] {
         let mut simulation = session(|rules| rules.tick_rate = TickRate::hz(hz), Land::default());
-        simulation.server.server.config_mut().snapshot_interval = u32::from(hz).div_ceil(64);
+        simulation.server.server.config_mut().snapshot_rate = SendRate::Hz(64);
         for latency in [20, 60] {
             simulation.add_player(player(ClientConfig::default(), latency, Land::default()));
         }

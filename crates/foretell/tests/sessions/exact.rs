@@ -4,8 +4,8 @@ use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, ServerConfig, ServerFrame,
-    Simulate, State, Step, Table, Tick, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, SendRate, ServerConfig,
+    ServerFrame, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::harness::{
     BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, ServerHost, Simulation,
@@ -473,10 +473,10 @@ proptest! {
         relays: bool,
         pushes in proptest::collection::vec(200_u32..550, 0..4),
         newcomers in 0_usize..3,
-        snapshot_interval in prop_oneof![Just(1_u32), Just(4), Just(7)],
+        snapshot_rate in prop_oneof![Just(64), Just(16), Just(9)],
     ) {
         let mut simulation = session(2, relays, bad(rtt_ms, loss), seed);
-        simulation.server.server.config_mut().snapshot_interval = snapshot_interval;
+        simulation.server.server.config_mut().snapshot_rate = SendRate::Hz(snapshot_rate);
         let mut play = Play::new(seed, &[0, 1, 2]);
         play.pushes = pushes;
         run(&mut simulation, &mut play, 6);

@@ -5,7 +5,7 @@ use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientStats, Corrected, Redundancy};
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, Tick, World};
+use foretell::{Client, ClientConfig, Frame, Instant, Rules, SendRate, ServerConfig, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 
@@ -39,10 +39,10 @@ impl Driver<Masses> for Play {
     }
 }
 
-/// Thirty-two seconds at so many ticks from snapshot to snapshot. What the client has counted, of substituted inputs after it
+/// Thirty-two seconds at this rate of snapshots, in Hz. What the client has counted, of substituted inputs after it
 /// has found its lead; the two ends agree then, bit for bit.
-fn run(conditions: Conditions, interval: u32, redundancy: Redundancy, play: &mut Play) -> ClientStats {
-    let config = ServerConfig { snapshot_interval: interval, ..ServerConfig::default() };
+fn run(conditions: Conditions, rate: u16, redundancy: Redundancy, play: &mut Play) -> ClientStats {
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(rate), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 1);
     let (host, world) = (HostOptions::at(64), Masses::default());
     let client = ClientConfig { redundancy, ..ClientConfig::default() };
@@ -62,30 +62,30 @@ fn latency(ms: u64) -> Conditions {
 }
 
 /// The latencies and the snapshot rates of the article's runs.
-fn networks() -> impl Iterator<Item = (u64, u32)> {
-    [0, 75, 250].into_iter().flat_map(|ms| [1, 4, 32].map(|interval| (ms, interval)))
+fn networks() -> impl Iterator<Item = (u64, u16)> {
+    [0, 75, 250].into_iter().flat_map(|ms| [64, 16, 2].map(|rate| (ms, rate)))
 }
 
 #[test]
 fn where_nothing_is_lost_and_nobody_pushes_nothing_is_corrected() {
-    for (ms, interval) in networks() {
+    for (ms, rate) in networks() {
         let mut play = Play { presses: true, ..Play::default() };
-        let stats = run(latency(ms), interval, Redundancy::default(), &mut play);
-        assert_eq!((stats.corrections, stats.resimulated, stats.substituted), (0, 0, 0), "{ms} ms, every {interval}");
-        assert!(stats.outcomes.agreed > 1_500 / u64::from(interval) - 2, "{:?}", stats.outcomes);
+        let stats = run(latency(ms), rate, Redundancy::default(), &mut play);
+        assert_eq!((stats.corrections, stats.resimulated, stats.substituted), (0, 0, 0), "{ms} ms, {rate} Hz");
+        assert!(stats.outcomes.agreed > 1_500 * u64::from(rate) / 64 - 2, "{:?}", stats.outcomes);
     }
 }
 
 #[test]
 fn a_push_is_one_correction_as_large_as_the_way_that_it_made_until_the_next_snapshot() {
-    for (ms, interval) in networks() {
+    for (ms, rate) in networks() {
         let mut play = Play { pushes: true, ..Play::default() };
-        let stats = run(latency(ms), interval, Redundancy::default(), &mut play);
-        let at = format!("{ms} ms, every {interval}");
+        let stats = run(latency(ms), rate, Redundancy::default(), &mut play);
+        let at = format!("{ms} ms, {rate} Hz");
         let [correction] = play.corrections[..] else { panic!("{at}: {:?}", play.corrections) };
         assert_eq!((stats.corrections, stats.rollbacks, correction.causes), (1, 1, Causes::SERVER_EVENT), "{at}");
         // The first state after the push that is told.
-        let tick = (PUSHED + 1).next_multiple_of(interval);
+        let tick = (PUSHED + 1).next_multiple_of(64 / u32::from(rate));
         assert_eq!(correction.tick, Tick::new(tick), "{at}");
         let mut pushed = Body { velocity: [3.0, 0.0, 0.0], ..Body::default() };
         (PUSHED..tick).for_each(|_| pushed.step(Buttons::default(), 1.0 / 64.0));
@@ -102,12 +102,12 @@ fn a_push_is_one_correction_as_large_as_the_way_that_it_made_until_the_next_snap
 fn lost_inputs_are_corrected_where_nothing_is_repeated_and_with_redundancy_hardly_any_is_missed() {
     for loss in [0.05, 0.1, 0.25] {
         let mut corrections = 0;
-        for (ms, interval) in networks() {
-            let at = format!("{loss}, {ms} ms, every {interval}");
+        for (ms, rate) in networks() {
+            let at = format!("{loss}, {ms} ms, {rate} Hz");
             let lossy = Conditions { loss: Loss::Uniform(loss), ..latency(ms) };
             let count = |redundancy| {
                 let mut play = Play { presses: true, ..Play::default() };
-                let stats = run(lossy, interval, redundancy, &mut play);
+                let stats = run(lossy, rate, redundancy, &mut play);
                 let explained = |one: &Corrected| one.causes.contains(Causes::OWN_INPUT);
                 assert!(play.corrections.iter().all(explained), "{at}: {:?}", play.corrections);
                 assert!(stats.corrections <= stats.substituted + 8, "{at}: {stats:?}");

@@ -27,6 +27,7 @@ mod recovery;
 mod rejoin;
 mod remote_time;
 mod scenarios;
+mod send_rates;
 mod session;
 mod shared;
 mod shared_bounds;

@@ -5,7 +5,7 @@ use crate::common::toys::{Act, Play, Toys, Walk, bounded, cube, ms, session, wal
 use core::time::Duration;
 use foretell::session::Claim;
 use foretell::session::client::EntityMode;
-use foretell::{ClientConfig, Entity, ServerConfig, Tick};
+use foretell::{ClientConfig, Entity, SendRate, ServerConfig, Tick};
 use foretell_sim::harness::Simulation;
 use foretell_sim::netsim::{Conditions, Loss};
 
@@ -53,7 +53,7 @@ fn shown_as(play: &Play, entity: Entity) -> Mode {
 
 /// Two players over a rough network, of whom the first walks all the time.
 fn walking(seed: u64) -> (Simulation<Toys>, Entity) {
-    let config = ServerConfig { snapshot_interval: 2, ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(32), ..ServerConfig::default() };
     let mut simulation = session((bounded(), config), 2, rough(), ClientConfig::default(), seed);
     simulation.run_until(ms(2500), &mut Play::default());
     let own = walker(&simulation, 0);

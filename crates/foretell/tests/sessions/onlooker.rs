@@ -148,7 +148,7 @@ fn by_default_an_input_is_repeated_while_it_can_be_in_time_and_at_most_sixteen_t
     // The newest, and two that a datagram without delay still brings in time.
     assert!(steady[640..].iter().all(|count| *count == 3), "{:?}", steady[640..].iter().max());
     let slow = Conditions { jitter: Duration::from_millis(600), ..latency };
-    let patient = ClientConfig { lead_max_ms: Some(1000), ..ClientConfig::default() };
+    let patient = ClientConfig { lead_max: Some(Duration::from_secs(1)), ..ClientConfig::default() };
     let much = counts(patient, slow, latency);
     assert_eq!(much.iter().max(), Some(&16));
 }

@@ -4,7 +4,7 @@ use crate::common::f64_mass::Masses;
 use crate::common::relayed::{Play, add_player, conditions, run, session, session_of};
 use core::time::Duration;
 use foretell::session::client::{Causes, Predict, Source};
-use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, ServerConfig, Tick};
+use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, SendRate, ServerConfig, Tick};
 use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
 use proptest::prelude::*;
@@ -203,7 +203,7 @@ proptest! {
         rtt in prop::sample::select(vec![0_u64, 40, 150, 400]),
         jitter in 0_u64..40,
         loss in 0.0_f64..0.3,
-        interval in prop::sample::select(vec![1_u32, 2, 5, 16]),
+        rate in prop::sample::select(vec![64_u16, 32, 13, 4]),
         gap in prop::sample::select(vec![GapPolicy::Hold, GapPolicy::Neutral, GapPolicy::RepeatLast { ticks: 4 }]),
         budget in prop::sample::select(vec![2_u32, 16, 1000]),
         switches in 0_u32..6,
@@ -211,7 +211,7 @@ proptest! {
     ) {
         let mut simulation = session(true, seed);
         *simulation.server.server.config_mut() =
-            ServerConfig { snapshot_interval: interval, gap, relay_inputs: true, ..ServerConfig::default() };
+            ServerConfig { snapshot_rate: SendRate::Hz(rate), gap, relay_inputs: true, ..ServerConfig::default() };
         let rough = Conditions { jitter: Duration::from_millis(jitter), ..conditions(rtt, loss) };
         for _ in 0..4 {
             let player = add_player(&mut simulation, Predict::Everyone, rough);

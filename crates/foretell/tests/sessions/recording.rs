@@ -7,8 +7,8 @@ use core::time::Duration;
 use foretell::session::client::{ClientEvent, Corrected};
 use foretell::session::server::{LateInput, Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, ServerConfig, ServerFrame, Tick, TickRate,
-    World,
+    Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, ServerConfig, ServerFrame, Tick,
+    TickRate, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
@@ -48,7 +48,7 @@ impl Driver<Masses> for Play {
             body.velocity[0] += 3.0;
         }
         if tick == 450 {
-            server.server.config_mut().snapshot_interval = 4;
+            server.server.config_mut().snapshot_rate = SendRate::Hz(16);
         }
         if tick == 900 {
             server.server.leave(PeerId(1));

@@ -8,12 +8,12 @@ use foretell::motion::Correction;
 use foretell::motion::vector::{length, lerp, sub};
 use foretell::session::client::{Show, Source};
 use foretell::session::server::Server;
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, ServerConfig, ServerFrame, Tick, World};
+use foretell::{Client, ClientConfig, Frame, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
 
 fn session(players: usize, client: ClientConfig, host: &HostOptions) -> Simulation<Masses> {
-    let config = ServerConfig { snapshot_interval: 2, ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(32), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 3);
     let conditions = Conditions { latency: Duration::from_millis(60), ..Conditions::default() };
     for _ in 0..players {

@@ -7,8 +7,8 @@ use foretell::session::Refusal;
 use foretell::session::client::{Causes, Corrected, Redundancy, Source};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, Rules, ServerConfig, ServerFrame, Tick, TickRate,
-    World,
+    Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick,
+    TickRate, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};
@@ -75,8 +75,9 @@ fn conditions(latency_ms: u64) -> Conditions {
     Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() }
 }
 
-fn session(snapshot_interval: u32, seed: u64) -> Simulation<Masses> {
-    let config = ServerConfig { snapshot_interval, ..ServerConfig::default() };
+/// A session at this rate of snapshots, in Hz.
+fn session(rate: u16, seed: u64) -> Simulation<Masses> {
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(rate), ..ServerConfig::default() };
     Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), seed)
 }
 
@@ -91,13 +92,13 @@ fn run(simulation: &mut Simulation<Masses>, seconds: f64, play: &mut Play) {
 
 #[test]
 fn a_push_is_one_correction_of_the_articles_size() {
-    for (interval, size) in [(1, 0.044), (4, 0.160), (32, 0.614)] {
-        let mut simulation = session(interval, 1);
+    for (rate, size) in [(64, 0.044), (16, 0.160), (2, 0.614)] {
+        let mut simulation = session(rate, 1);
         simulation.add_player(player(conditions(75), HostOptions::at(60)));
         let mut play = Play { pushes: vec![Tick::new(320)], ..Play::new(3) };
         run(&mut simulation, 10.0, &mut play);
-        let [(_, correction)] = play.corrections[..] else { panic!("{interval}: {:?}", play.corrections) };
-        assert!((correction.misprediction_m - size).abs() < 0.0005, "{interval}: {correction:?}");
+        let [(_, correction)] = play.corrections[..] else { panic!("{rate} Hz: {:?}", play.corrections) };
+        assert!((correction.misprediction_m - size).abs() < 0.0005, "{rate} Hz: {correction:?}");
         assert_eq!(correction.causes, Causes::SERVER_EVENT);
     }
 }
@@ -130,7 +131,7 @@ fn settled_distance(simulation: &mut Simulation<Masses>, play: &mut Play) -> f64
 
 #[test]
 fn a_client_that_stalls_for_five_seconds_resyncs_once_and_converges() {
-    let mut simulation = session(1, 5);
+    let mut simulation = session(64, 5);
     let mut host = HostOptions::at(60);
     host.clock.stall(Instant::from_micros(4_000_000), Duration::from_secs(5));
     simulation.add_player(player(conditions(75), host));
@@ -149,7 +150,7 @@ fn a_client_that_stalls_for_five_seconds_resyncs_once_and_converges() {
 #[test]
 fn clients_at_5_and_240_frames_per_second_and_with_clocks_off_by_a_percent_converge() {
     for (fps, skew_ppm) in [(5, 0), (240, 0), (60, 10_000), (60, -10_000), (144, 10_000), (30, -10_000)] {
-        let mut simulation = session(2, 9);
+        let mut simulation = session(32, 9);
         let mut host = HostOptions::at(fps);
         host.clock = HostClock::new(Duration::from_secs(1000), skew_ppm);
         simulation.add_player(player(conditions(60), host));
@@ -170,7 +171,7 @@ fn clients_at_5_and_240_frames_per_second_and_with_clocks_off_by_a_percent_conve
 #[test]
 fn a_push_is_corrected_at_every_round_trip_up_to_a_second_and_beyond_the_horizon() {
     for rtt_ms in (0..=1000).step_by(50).chain([2400, 4000]) {
-        let mut simulation = session(4, rtt_ms);
+        let mut simulation = session(16, rtt_ms);
         simulation.add_player(player(conditions(rtt_ms / 2), HostOptions::at(60)));
         let mut play = Play { pushes: vec![Tick::new(640)], ..Play::new(3) };
         run(&mut simulation, 12.0 + rtt_ms as f64 / 1000.0, &mut play);
@@ -190,7 +191,7 @@ fn a_push_is_corrected_at_every_round_trip_up_to_a_second_and_beyond_the_horizon
 #[test]
 fn a_horizon_shorter_than_the_round_trip_is_told_as_resyncing() {
     let played = |horizon_ms| {
-        let mut simulation = session(4, 1);
+        let mut simulation = session(16, 1);
         let client = ClientConfig { horizon: Duration::from_millis(horizon_ms), ..ClientConfig::default() };
         simulation.add_player(PlayerOptions { client, ..player(conditions(100), HostOptions::at(60)) });
         run(&mut simulation, 10.0, &mut Play::new(3));
@@ -205,7 +206,7 @@ fn a_horizon_shorter_than_the_round_trip_is_told_as_resyncing() {
 #[test]
 fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correction() {
     let corrections = |budget: u32| {
-        let mut simulation = session(4, 11);
+        let mut simulation = session(16, 11);
         let client = ClientConfig { resimulation_budget: budget, ..ClientConfig::default() };
         simulation.add_player(PlayerOptions { client, ..player(conditions(250), HostOptions::at(240)) });
         let mut play = Play { pushes: vec![Tick::new(320)], ..Play::new(3) };
@@ -231,7 +232,7 @@ fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correctio
 
 #[test]
 fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move() {
-    let mut simulation = session(2, 21);
+    let mut simulation = session(32, 21);
     for latency in [10, 60, 120] {
         simulation.add_player(player(conditions(latency), HostOptions::at(60)));
     }
@@ -259,7 +260,7 @@ fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move()
 
 #[test]
 fn the_client_learns_which_ticks_the_server_substituted_and_why_it_was_corrected() {
-    let mut simulation = session(1, 8);
+    let mut simulation = session(64, 8);
     let loss = Loss::Bursts { rate: 0.2, mean_length: 6.0 };
     simulation.add_player(player(Conditions { loss, ..conditions(50) }, HostOptions::at(60)));
     let mut play = Play::new(8);
@@ -278,23 +279,23 @@ fn the_client_learns_which_ticks_the_server_substituted_and_why_it_was_corrected
 
 #[test]
 fn at_every_send_rate_inputs_arrive_before_their_deadline() {
-    for send_interval in [1, 2, 4, 8] {
-        let mut simulation = session(2, 13);
-        let client = ClientConfig { send_interval, ..ClientConfig::default() };
+    for rate in [64, 32, 16, 8] {
+        let mut simulation = session(32, 13);
+        let client = ClientConfig { send_rate: SendRate::Hz(rate), ..ClientConfig::default() };
         simulation.add_player(PlayerOptions { client, ..player(conditions(75), HostOptions::at(60)) });
         let mut play = Play::new(13);
         run(&mut simulation, 10.0, &mut play);
         let sent = simulation.players[0].client.stats().datagrams_sent;
-        assert!((500 / u64::from(send_interval)..700 / u64::from(send_interval)).contains(&sent), "{sent}");
+        assert!((500 * u64::from(rate) / 64..700 * u64::from(rate) / 64).contains(&sent), "{sent}");
         let start = play.corrections.len();
         run(&mut simulation, 10.0, &mut play);
-        assert_eq!(play.corrections.len(), start, "every {send_interval} ticks: {:?}", play.corrections);
+        assert_eq!(play.corrections.len(), start, "at {rate} Hz: {:?}", play.corrections);
     }
 }
 
 #[test]
 fn a_full_way_down_does_not_make_inputs_late() {
-    let mut simulation = session(1, 14);
+    let mut simulation = session(64, 14);
     for _ in 0..8 {
         simulation.add_player(player(conditions(30), HostOptions::at(60)));
         let narrow = Some(RateLimit { bytes_per_s: 8000, queue_bytes: 16_384 });
@@ -312,7 +313,7 @@ fn a_full_way_down_does_not_make_inputs_late() {
 #[test]
 fn repeated_inputs_make_up_for_lost_datagrams_before_their_deadline() {
     let missed = |redundancy: Redundancy| {
-        let mut simulation = session(1, 12);
+        let mut simulation = session(64, 12);
         let client = ClientConfig { redundancy, ..ClientConfig::default() };
         let lossy = Conditions { loss: Loss::Uniform(0.05), ..conditions(75) };
         simulation.add_player(PlayerOptions { client, ..player(lossy, HostOptions::at(60)) });
@@ -332,7 +333,7 @@ fn repeated_inputs_make_up_for_lost_datagrams_before_their_deadline() {
 #[test]
 fn every_gap_policy_keeps_playing_and_hold_leaves_the_player_where_they_are() {
     for gap in [GapPolicy::Hold, GapPolicy::Neutral, GapPolicy::RepeatLast { ticks: 16 }] {
-        let mut simulation = session(1, 4);
+        let mut simulation = session(64, 4);
         simulation.server.server.config_mut().gap = gap;
         let redundancy = Redundancy::None;
         let client = ClientConfig { redundancy, ..ClientConfig::default() };
@@ -351,7 +352,7 @@ fn every_gap_policy_keeps_playing_and_hold_leaves_the_player_where_they_are() {
 #[test]
 fn the_same_seed_gives_the_same_session_bit_for_bit() {
     let digest = |seed: u64| {
-        let mut simulation = session(2, seed);
+        let mut simulation = session(32, seed);
         let rough = Conditions {
             jitter: Duration::from_millis(30),
             loss: Loss::Uniform(0.1),
@@ -374,7 +375,7 @@ fn the_same_seed_gives_the_same_session_bit_for_bit() {
 
 #[test]
 fn a_client_with_other_rules_is_refused_and_one_too_many_is_told_that_it_is_full() {
-    let mut simulation = session(1, 1);
+    let mut simulation = session(64, 1);
     simulation.server.server.config_mut().players_max = 1;
     simulation.add_player(player(conditions(10), HostOptions::at(60)));
     let mut play = Play::new(1);
@@ -394,7 +395,7 @@ fn a_client_with_other_rules_is_refused_and_one_too_many_is_told_that_it_is_full
 #[test]
 fn a_server_that_stood_still_skips_ticks_and_its_clients_go_on_as_if_it_had_not() {
     for (stall_ms, skipped) in [(300, 12), (2_000, 121), (4_000, 249), (10_000, 633), (60_000, 3_833)] {
-        let mut simulation = session(1, 2);
+        let mut simulation = session(64, 2);
         let stall = Duration::from_millis(stall_ms);
         simulation.server.host.clock_mut().stall(Instant::from_micros(3_000_000), stall);
         simulation.add_player(player(conditions(50), HostOptions::at(60)));
@@ -430,12 +431,12 @@ proptest! {
     #[test]
     fn without_a_missed_deadline_there_is_no_correction(
         latency in 0_u64..500,
-        interval in prop::sample::select(vec![1_u32, 2, 4, 8, 32]),
+        rate in prop::sample::select(vec![64_u16, 32, 16, 8, 2]),
         fps in prop::sample::select(vec![30_u32, 60, 64, 144]),
         jitter in 0_u64..30,
         seed: u64,
     ) {
-        let mut simulation = session(interval, seed);
+        let mut simulation = session(rate, seed);
         let jittery = Conditions { jitter: Duration::from_millis(jitter), ..conditions(latency) };
         simulation.add_player(player(jittery, HostOptions::at(fps)));
         let mut play = Play::new(seed);
@@ -454,11 +455,11 @@ proptest! {
     #[test]
     fn one_push_is_exactly_one_correction(
         latency in 0_u64..500,
-        interval in prop::sample::select(vec![1_u32, 2, 4, 8, 32]),
+        rate in prop::sample::select(vec![64_u16, 32, 16, 8, 2]),
         at in 250_u32..400,
         seed: u64,
     ) {
-        let mut simulation = session(interval, seed);
+        let mut simulation = session(rate, seed);
         simulation.add_player(player(conditions(latency), HostOptions::at(60)));
         let mut play = Play { pushes: vec![Tick::new(at)], ..Play::new(seed) };
         run(&mut simulation, 10.0, &mut play);
@@ -474,11 +475,11 @@ proptest! {
         burst in 1.0_f64..6.0,
         duplicates in 0.0_f64..0.3,
         reordering in 0.0_f64..0.3,
-        interval in prop::sample::select(vec![1_u32, 4, 32]),
+        rate in prop::sample::select(vec![64_u16, 16, 2]),
         budget in prop::sample::select(vec![2_u32, 16, 1000]),
         seed: u64,
     ) {
-        let mut simulation = session(interval, seed);
+        let mut simulation = session(rate, seed);
         let rough = Conditions {
             jitter: Duration::from_millis(jitter),
             loss: Loss::Bursts { rate: loss, mean_length: burst },

@@ -6,8 +6,8 @@ use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::session::client::Source;
 use foretell::{
-    Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, ServerConfig, Simulate, Step, Table,
-    Tick, World,
+    Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, Simulate,
+    Step, Table, Tick, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -65,7 +65,7 @@ impl Driver<Masses> for Watch {
 }
 
 fn session() -> Simulation<Masses> {
-    let config = ServerConfig { snapshot_interval: 4, ..ServerConfig::default() };
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(16), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 3);
     for _ in 0..3 {
         simulation.add_player(options());

@@ -4,7 +4,7 @@ use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
 use foretell::session::client::Source;
-use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, ServerConfig, Tick, World};
+use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, SendRate, ServerConfig, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 
@@ -46,12 +46,12 @@ impl Driver<Masses> for Watch {
     }
 }
 
-fn seen(interval: u32, loss: Loss, seed: u64) -> Watch {
-    seen_by(Curve::default(), interval, loss, seed)
+fn seen(rate: u16, loss: Loss, seed: u64) -> Watch {
+    seen_by(Curve::default(), rate, loss, seed)
 }
 
-fn seen_by(curve: Curve, interval: u32, loss: Loss, seed: u64) -> Watch {
-    let config = ServerConfig { snapshot_interval: interval, ..ServerConfig::default() };
+fn seen_by(curve: Curve, rate: u16, loss: Loss, seed: u64) -> Watch {
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(rate), ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), seed);
     for player in 0..2 {
         let (latency, jitter) = (Duration::from_millis(50), Duration::from_millis(20));
@@ -70,27 +70,27 @@ fn seen_by(curve: Curve, interval: u32, loss: Loss, seed: u64) -> Watch {
 
 #[test]
 fn shown_others_never_jump_when_snapshots_come_late() {
-    let calm = seen(4, Loss::default(), 1).fastest_mps;
+    let calm = seen(16, Loss::default(), 1).fastest_mps;
     assert!((5.0..10.0).contains(&calm), "{calm} m/s");
-    for (interval, loss) in [
-        (1, Loss::Bursts { rate: 0.1, mean_length: 8.0 }),
-        (4, Loss::Uniform(0.2)),
-        (4, Loss::Bursts { rate: 0.2, mean_length: 4.0 }),
+    for (rate, loss) in [
+        (64, Loss::Bursts { rate: 0.1, mean_length: 8.0 }),
+        (16, Loss::Uniform(0.2)),
+        (16, Loss::Bursts { rate: 0.2, mean_length: 4.0 }),
     ] {
         for seed in 0..4 {
-            let watch = seen(interval, loss, seed);
-            assert!(watch.extrapolated > 10, "{interval} {loss:?}: {} of {}", watch.extrapolated, watch.shown);
+            let watch = seen(rate, loss, seed);
+            assert!(watch.extrapolated > 10, "{rate} Hz, {loss:?}: {} of {}", watch.extrapolated, watch.shown);
             // An offset of some metres begins to vanish by ten times as much in a second: not in a frame.
-            assert!(watch.fastest_mps < calm + 35.0, "{interval} {loss:?}: {} m/s", watch.fastest_mps);
+            assert!(watch.fastest_mps < calm + 35.0, "{rate} Hz, {loss:?}: {} m/s", watch.fastest_mps);
         }
     }
 }
 
 #[test]
 fn losses_that_the_delay_covers_are_not_seen_at_all() {
-    let watch = seen(1, Loss::Uniform(0.05), 1);
+    let watch = seen(64, Loss::Uniform(0.05), 1);
     assert!(watch.extrapolated * 100 < watch.shown, "{} of {}", watch.extrapolated, watch.shown);
-    assert!(watch.fastest_mps < seen(1, Loss::default(), 1).fastest_mps * 1.15, "{}", watch.fastest_mps);
+    assert!(watch.fastest_mps < seen(64, Loss::default(), 1).fastest_mps * 1.15, "{}", watch.fastest_mps);
 }
 
 /// How fast the other is in truth, at most, in m/s.
@@ -101,9 +101,9 @@ const FASTEST_MPS: f64 = 7.3;
 fn no_curve_jumps_over_a_bad_link_and_all_have_the_same_delay() {
     let bursts = Loss::Bursts { rate: 0.2, mean_length: 4.0 };
     for seed in 0..3 {
-        let delay_ticks = seen(4, bursts, seed).delay_ticks;
+        let delay_ticks = seen(16, bursts, seed).delay_ticks;
         for curve in Curve::ALL {
-            let watch = seen_by(curve, 4, bursts, seed);
+            let watch = seen_by(curve, 16, bursts, seed);
             assert_eq!(watch.delay_ticks.to_bits(), delay_ticks.to_bits(), "{curve:?}");
             if curve.leads() {
                 continue;
@@ -116,7 +116,7 @@ fn no_curve_jumps_over_a_bad_link_and_all_have_the_same_delay() {
         // Who is shown where they should be by now warps where that was too wrong to slide, after half a second of
         // silence; not after two lost snapshots.
         for curve in Curve::ALL.into_iter().filter(|curve| curve.leads()) {
-            let watch = seen_by(curve, 4, Loss::Uniform(0.1), seed);
+            let watch = seen_by(curve, 16, Loss::Uniform(0.1), seed);
             assert!(watch.fastest_mps < FASTEST_MPS + 20.0, "{curve:?}, seed {seed}: {} m/s", watch.fastest_mps);
         }
     }
@@ -125,7 +125,7 @@ fn no_curve_jumps_over_a_bad_link_and_all_have_the_same_delay() {
 #[test]
 fn only_who_leads_is_shown_beyond_the_newest_state_while_nothing_is_late() {
     for curve in Curve::ALL {
-        let watch = seen_by(curve, 4, Loss::default(), 1);
+        let watch = seen_by(curve, 16, Loss::default(), 1);
         let share = f64::from(watch.extrapolated) / f64::from(watch.shown);
         assert!(if curve.leads() { share == 1.0 } else { share < 0.02 }, "{curve:?}: {share}");
     }

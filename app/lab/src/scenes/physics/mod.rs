@@ -15,7 +15,7 @@ use crate::controls::{Key, Settings};
 use crate::frame::lane::{Lanes, Question};
 use driver::{Disturbance, PileDriver};
 use foretell::session::client::{Predict, Show};
-use foretell::{ClientConfig, PeerId, Rules, ServerConfig, TickRate};
+use foretell::{ClientConfig, PeerId, Rules, SendRate, ServerConfig, TickRate};
 use foretell_arena::Game;
 use foretell_pile::Pile;
 use foretell_sim::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
@@ -148,7 +148,7 @@ fn client(settings: &Settings) -> ClientConfig {
         checkpoint_interval,
         resimulation_budget: RESIMULATION_BUDGET,
         tolerance,
-        send_interval: 1,
+        send_rate: SendRate::EveryTick,
         show: Show::default(),
         ..settings.client()
     }

@@ -3,6 +3,7 @@
 use super::super::Real;
 use super::super::vector::{add, scale, sub};
 use crate::math;
+use core::time::Duration;
 
 /// Where something is that was at `position` a time of `lag` seconds ago and has kept its velocity (P5).
 pub fn dead_reckon<R: Real, const N: usize>(position: [R; N], velocity: [R; N], lag: R) -> [R; N] {
@@ -25,8 +26,8 @@ pub fn owner_velocity<R: Real, const N: usize>(previous: [R; N], current: [R; N]
 /// [`speed`](Extrapolation::speed)`(s)` its derivative, from 1 down to 0 without a jump.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Extrapolation {
-    /// At full speed for so long, in seconds, >= 0.
-    pub full_s: f64,
+    /// At full speed for so long.
+    pub full: Duration,
     /// What then happens.
     pub stop: Stop,
 }
@@ -36,49 +37,59 @@ pub struct Extrapolation {
 pub enum Stop {
     /// Not at all, as in the articles (P4): whoever has left the game leaves the room.
     Never,
-    /// Evenly slower, and standing after so many seconds, > 0: half of them worth of way.
-    Within(f64),
-    /// Slower by a constant rate, 63 % of the speed in each so many seconds, > 0: never more than all of them worth of way.
-    Fading(f64),
+    /// Evenly slower, and standing after this time: half of it worth of way. Zero is at once.
+    Within(Duration),
+    /// Slower by a constant rate, 63 % of the speed in each such time: never more than all of it worth of way. Zero is at
+    /// once.
+    Fading(Duration),
 }
 
 impl Default for Extrapolation {
     /// What a session shows: at full speed for 100 ms, and standing after 250 ms (D29). At 5 m/s that is 0.9 m beyond
     /// what is known.
     fn default() -> Extrapolation {
-        Extrapolation { full_s: 0.1, stop: Stop::Within(0.15) }
+        Extrapolation { full: Duration::from_millis(100), stop: Stop::Within(Duration::from_millis(150)) }
     }
 }
 
 impl Extrapolation {
     /// For ever, as in the articles.
-    pub const UNBOUNDED: Extrapolation = Extrapolation { full_s: 0.0, stop: Stop::Never };
+    pub const UNBOUNDED: Extrapolation = Extrapolation { full: Duration::ZERO, stop: Stop::Never };
 
     /// At full speed for 250 ms, and then fading out by 100 ms (D18): for rare updates of motion with inertia.
-    pub const FAR: Extrapolation = Extrapolation { full_s: 0.25, stop: Stop::Fading(0.1) };
+    pub const FAR: Extrapolation =
+        Extrapolation { full: Duration::from_millis(250), stop: Stop::Fading(Duration::from_millis(100)) };
 
     /// How many seconds' worth of way is made in so many seconds; none in less than none.
     pub fn way(&self, seconds: f64) -> f64 {
         let seconds = seconds.max(0.0);
-        let beyond = (seconds - self.full_s).max(0.0);
-        let full = seconds.min(self.full_s);
+        let full = self.full.as_secs_f64();
+        let beyond = (seconds - full).max(0.0);
+        let full = seconds.min(full);
         match self.stop {
             Stop::Never => seconds,
-            Stop::Within(stop_s) => {
-                let slowing = beyond.min(stop_s);
-                full + slowing - slowing * slowing / (2.0 * stop_s)
+            Stop::Within(Duration::ZERO) | Stop::Fading(Duration::ZERO) => full,
+            Stop::Within(time) => {
+                let time = time.as_secs_f64();
+                let slowing = beyond.min(time);
+                full + slowing - slowing * slowing / (2.0 * time)
             }
-            Stop::Fading(by_s) => full + by_s * (1.0 - math::f64::exp(-beyond / by_s)),
+            Stop::Fading(time) => {
+                let time = time.as_secs_f64();
+                full + time * (1.0 - math::f64::exp(-beyond / time))
+            }
         }
     }
 
     /// The share of the speed that is left after so many seconds, from 1 to 0.
     pub fn speed(&self, seconds: f64) -> f64 {
-        let beyond = (seconds - self.full_s).max(0.0);
+        let beyond = (seconds - self.full.as_secs_f64()).max(0.0);
         match self.stop {
             Stop::Never => 1.0,
-            Stop::Within(stop_s) => 1.0 - (beyond / stop_s).min(1.0),
-            Stop::Fading(by_s) => math::f64::exp(-beyond / by_s),
+            // At its end it still has all of it.
+            _ if beyond == 0.0 => 1.0,
+            Stop::Within(time) => 1.0 - (beyond / time.as_secs_f64()).min(1.0),
+            Stop::Fading(time) => math::f64::exp(-beyond / time.as_secs_f64()),
         }
     }
 }

@@ -261,7 +261,8 @@ impl<W: World> Session<W> {
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present.
         let newest = inputs.newest().filter(|tick| timeline.input(*tick).is_some());
-        let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, setup.config.send_interval)) else { return };
+        let interval_ticks = setup.config.send_rate.interval_ticks(setup.rules.tick_rate);
+        let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, interval_ticks)) else { return };
         let sequence = connection.next_sequence(now);
         let head = InputHead {
             ticket: connection.ticket,

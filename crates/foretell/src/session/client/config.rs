@@ -2,15 +2,15 @@
 
 use super::curves::Curve;
 use crate::motion::Correction;
-use crate::time::TickRate;
+use crate::time::{SendRate, TickRate};
 use crate::world::Tolerance;
 use core::time::Duration;
 
 /// What a client decides by itself; may change while it runs, but for the horizon.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientConfig {
-    /// A datagram of inputs is sent every so many ticks. Default 1; 0 counts as 1.
-    pub send_interval: u32,
+    /// How often a datagram of inputs is sent. Default in every tick.
+    pub send_rate: SendRate,
     /// Which inputs a datagram repeats.
     pub redundancy: Redundancy,
     /// How far back a prediction can be corrected by comparison; beyond it the client resyncs. Default 2 s: longer than
@@ -42,25 +42,25 @@ pub struct ClientConfig {
     /// How much later than the next tick an input counts.
     pub input_delay: InputDelay,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
-    /// them do. With 0 it leads by the worst of late, as far as `lead_max_ms` allows. Default 0.003: where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
+    /// them do. With 0 it leads by the worst of late, as far as `lead_max` allows. Default 0.003:
+    /// where losses are independent, a lead of four ticks is enough for it (plan `transpacific`).
     pub late_inputs_max: f64,
-    /// The largest lead beyond the fastest way of an input, in milliseconds, at most 10,000; losses and jitter that would
-    /// need more are left to the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent). With 0
-    /// whatever is not as fast as the fastest is late. Default `None`: 100 ms, or twice the time from one datagram of inputs to
+    /// The largest lead beyond the fastest way of an input, at most 10 s; losses and jitter that would need more are left to
+    /// the server's gap policy, and told by [`ClientEvent::SlackLimited`](super::ClientEvent). With zero whatever is not as fast as the fastest is late. Default `None`: 100 ms, or twice the time from one datagram of inputs to
     /// the next where that is longer, as at 10 ticks per second, so that what was in a lost one still comes in time.
-    pub lead_max_ms: Option<u32>,
+    pub lead_max: Option<Duration>,
     /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
     /// extrapolated. Default 0.01.
     pub late_snapshots_max: f64,
-    /// The longest that others are shown later because snapshots come late or not at all, in milliseconds, at most
-    /// 10,000. With 0 whatever is later than the fastest is extrapolated. Default 250.
-    pub playout_wait_max_ms: u32,
+    /// The longest that others are shown later because snapshots come late or not at all, at most 10 s. With zero whatever
+    /// is later than the fastest is extrapolated. Default 250 ms.
+    pub playout_wait_max: Duration,
 }
 
 impl Default for ClientConfig {
     fn default() -> ClientConfig {
         ClientConfig {
-            send_interval: 1,
+            send_rate: SendRate::EveryTick,
             redundancy: Redundancy::default(),
             horizon: Duration::from_secs(2),
             checkpoint_interval: 1,
@@ -72,9 +72,9 @@ impl Default for ClientConfig {
             curve: Curve::default(),
             input_delay: InputDelay::default(),
             late_inputs_max: 0.003,
-            lead_max_ms: None,
+            lead_max: None,
             late_snapshots_max: 0.01,
-            playout_wait_max_ms: 250,
+            playout_wait_max: Duration::from_millis(250),
         }
     }
 }
@@ -82,30 +82,33 @@ impl Default for ClientConfig {
 impl ClientConfig {
     /// What the clock keeps to at this tick rate.
     pub(super) fn limits(&self, rate: TickRate) -> Limits {
-        let apart_ms = 1_000_u32.saturating_mul(self.send_interval.max(1)) / u32::from(rate.get());
-        let most_ms = self.lead_max_ms.unwrap_or(LEAD_MAX_MS.max(2 * apart_ms.min(LEAD_MAX_APART_MS)));
-        Limits { late: share(self.late_inputs_max), most: micros(most_ms) }
+        let apart_ms = 1_000 * self.send_rate.interval_ticks(rate) / u32::from(rate.get());
+        let apart = Duration::from_millis(u64::from(apart_ms)).min(LEAD_MAX_APART);
+        let most = self.lead_max.unwrap_or(LEAD_MAX.max(2 * apart));
+        Limits { late: share(self.late_inputs_max), most: micros(most) }
     }
 
     /// What the playout cursor keeps to.
     pub(super) fn playout_limits(&self) -> Limits {
-        Limits { late: share(self.late_snapshots_max), most: micros(self.playout_wait_max_ms) }
+        Limits { late: share(self.late_snapshots_max), most: micros(self.playout_wait_max) }
     }
 }
 
 /// The largest lead where nothing else is said.
-const LEAD_MAX_MS: u32 = 100;
+const LEAD_MAX: Duration = Duration::from_millis(100);
 /// Datagrams that are farther apart are no reason for a larger one.
-const LEAD_MAX_APART_MS: u32 = 1_000;
+const LEAD_MAX_APART: Duration = Duration::from_secs(1);
+/// The longest lead and wait.
+const LIMIT_MAX: Duration = Duration::from_secs(10);
 
 /// From 0 to 1; what is not a number is 0.
 fn share(of: f64) -> f64 {
     if of.is_nan() { 0.0 } else { of.clamp(0.0, 1.0) }
 }
 
-/// Milliseconds in microseconds, ten seconds at most.
-fn micros(milliseconds: u32) -> i64 {
-    i64::from(milliseconds.min(10_000)) * 1_000
+/// In microseconds, ten seconds at most.
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.min(LIMIT_MAX).as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Which inputs a datagram carries besides the new ones, which it always carries, whatever the limit.

@@ -98,7 +98,7 @@ pub enum ClientEvent {
         ticks: u32,
     },
     /// The network is so bad that more inputs come late than [`ClientConfig::late_inputs_max`](super::ClientConfig) says,
-    /// and a lead that would prevent it is longer than `lead_max_ms` allows. Reported when it begins.
+    /// and a lead that would prevent it is longer than `lead_max` allows. Reported when it begins.
     SlackLimited {
         /// The lead beyond the fastest way that would prevent it, in ticks.
         asked_ticks: f64,

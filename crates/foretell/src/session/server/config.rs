@@ -1,15 +1,15 @@
 //! What a server decides by itself, and what it has agreed on with its clients.
 
 use crate::session::{GapPolicy, Rules};
-use crate::time::Tick;
+use crate::time::{SendRate, Tick};
 use core::time::Duration;
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerConfig {
-    /// A snapshot is sent when the tick of the state is divisible by this: 1 (the default) is a snapshot per tick, 0
-    /// counts as 1 (D25).
-    pub snapshot_interval: u32,
+    /// How often a snapshot is sent: when the tick of the state is divisible by the distance in ticks that the rate comes to
+    /// (D25). Default in every tick.
+    pub snapshot_rate: SendRate,
     /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,
     /// Whether clients are told the newest inputs of other players, so that they can predict them. Default
@@ -42,7 +42,7 @@ pub struct ServerConfig {
 impl Default for ServerConfig {
     fn default() -> ServerConfig {
         ServerConfig {
-            snapshot_interval: 1,
+            snapshot_rate: SendRate::EveryTick,
             gap: GapPolicy::default(),
             relay_inputs: false,
             players_max: 64,
@@ -61,14 +61,14 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// How many ticks lie between two snapshots.
-    pub fn snapshot_interval(&self) -> u32 {
-        self.config.snapshot_interval.max(1)
+    /// How many ticks a snapshot is after the one before.
+    pub fn snapshot_interval_ticks(&self) -> u32 {
+        self.config.snapshot_rate.interval_ticks(self.rules.tick_rate)
     }
 
     /// Whether the state of `tick` is sent.
     pub fn is_sent(&self, tick: Tick) -> bool {
-        tick.get().is_multiple_of(self.snapshot_interval())
+        tick.get().is_multiple_of(self.snapshot_interval_ticks())
     }
 
     /// How many entities one client may hold.

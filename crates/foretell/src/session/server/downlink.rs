@@ -117,7 +117,7 @@ impl<I: Input> Downlink<I> {
             tick,
             rows: round.rows(form),
             schema: &rules.schema,
-            interval: round.settings.snapshot_interval(),
+            interval: round.settings.snapshot_interval_ticks(),
             bits_max: if is_digest { BITS_MAX_BESIDE_DIGEST } else { BITS_MAX_BESIDE_ROWS },
             of_others: config.relay_inputs,
             is_exact: rules.exact,

@@ -134,7 +134,7 @@ impl<I: Input> Pipeline<I> {
             Lead { player: *player, ticks: round_trip.map(|round_trip| round_trip + ahead).filter(|_| is_heard) }
         };
         let here = self.roster.members().iter().filter(|member| !member.place.is_lost());
-        self.exact.plan(tick, self.settings.snapshot_interval(), here.map(lead));
+        self.exact.plan(tick, self.settings.snapshot_interval_ticks(), here.map(lead));
     }
 
     /// Takes in what has changed in the world.

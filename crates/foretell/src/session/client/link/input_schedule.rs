@@ -50,8 +50,8 @@ impl InputSchedule {
     }
 
     /// Whether a datagram is due with `newest`, when one goes every so many ticks.
-    pub(crate) fn is_due(&self, newest: Tick, interval: u32) -> bool {
-        self.sent.is_none_or(|sent| newest.since(sent) >= interval.max(1))
+    pub(crate) fn is_due(&self, newest: Tick, interval_ticks: u32) -> bool {
+        self.sent.is_none_or(|sent| newest.since(sent) >= interval_ticks)
     }
 
     pub(crate) fn note_sent(&mut self, newest: Tick) {
