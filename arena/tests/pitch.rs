@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use foretell::session::client::{Causes, Predict, Source};
-use foretell::{ClientConfig, PlayerId, Rows};
+use foretell::{ClientConfig, PlayerId, Rows, Views};
 use foretell_arena::{Ball, Buttons, Cube, Game, Pitch};
 use foretell_sim::harness::check::{Check, ClientSeen};
 use foretell_sim::harness::{BotView, Scenario};
@@ -40,11 +40,13 @@ impl Check<Pitch> for Look {
     fn after_client(&mut self, seen: &ClientSeen<'_, Pitch>) -> Result<(), String> {
         let Some(told) = seen.client.newest_snapshot().and_then(|(_, rows)| ball_of(rows)) else { return Ok(()) };
         let Seen { ahead_m, corrections, explained } = &*self.0;
-        seen.client.present(seen.local, |view| {
+        let mut views = Views::new();
+        seen.client.present(seen.local, &mut views);
+        for view in &views {
             if let (Some(ball), Source::Predicted) = (view.get::<Ball>(), view.source) {
                 ahead_m.set(ahead_m.get().max(apart(ball.position, told)));
             }
-        });
+        }
         for corrected in seen.frame.corrections.iter().filter(|corrected| corrected.owner == PlayerId::SERVER) {
             corrections.set(corrections.get() + 1);
             explained.set(explained.get() + u32::from(corrected.causes.contains(Causes::OTHERS)));

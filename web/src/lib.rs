@@ -9,7 +9,7 @@ mod status;
 use correction::{Correction, Corrections};
 use foretell::motion::Pose;
 use foretell::session::client::Source;
-use foretell::{Meaning, Schema};
+use foretell::{Meaning, Schema, Views};
 #[cfg(not(feature = "pile"))]
 use foretell_arena::Pitch as Played;
 use foretell_arena::{Buttons, Game as _};
@@ -32,6 +32,7 @@ pub struct Game {
     ticks: u32,
     /// [`FIELDS`] for each cube, ascending by entity.
     cubes: Vec<f32>,
+    views: Views,
     /// Of the last frame.
     corrections: Corrections,
 }
@@ -49,8 +50,8 @@ impl Game {
         let schema = rules.schema.clone();
         let config = JoinConfig { client: Played::client(), ..JoinConfig::new(rules) };
         let player = foretell_net::connect(&url, token, config).await.map_err(|error| error.to_string())?;
-        let (cubes, corrections) = (Vec::new(), Corrections::default());
-        Ok(Game { player, world: Played::default(), schema, ticks: 0, cubes, corrections })
+        let (cubes, views, corrections) = (Vec::new(), Views::new(), Corrections::default());
+        Ok(Game { player, world: Played::default(), schema, ticks: 0, cubes, views, corrections })
     }
 
     /// How many numbers there are for each cube.
@@ -67,7 +68,8 @@ impl Game {
         let own = self.player.client().player();
         let (cubes, corrections) = (&mut self.cubes, &mut self.corrections);
         cubes.clear();
-        self.player.present(|view| {
+        self.player.present(&mut self.views);
+        for view in &self.views {
             let player = view.owner;
             let Pose { position: [x, y, z], rotation: [i, j, k, w] } = view.pose();
             let beyond_ms = match view.source {
@@ -79,7 +81,7 @@ impl Game {
             cubes.extend([f32::from(player.get()), f32::from(u8::from(Some(player) == own))]);
             cubes.extend(drawn);
             corrections.place(view.entity, drawn);
-        });
+        }
         Float32Array::from(&self.cubes[..])
     }
 

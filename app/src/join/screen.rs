@@ -8,7 +8,7 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
 };
 use crossterm::{execute, queue};
-use foretell::PlayerId;
+use foretell::{PlayerId, Views};
 use foretell_arena::Game;
 use foretell_net::Player;
 use std::io::{Write, stdout};
@@ -34,6 +34,7 @@ enum Cell {
 pub struct Screen {
     is_terminal: bool,
     told: Option<Instant>,
+    views: Views,
 }
 
 impl Screen {
@@ -41,13 +42,14 @@ impl Screen {
         if is_terminal {
             execute!(stdout(), EnterAlternateScreen, Hide)?;
         }
-        Ok(Screen { is_terminal, told: None })
+        Ok(Screen { is_terminal, told: None, views: Views::new() })
     }
 
     /// Shows what there is now.
     pub fn draw<G: Game>(&mut self, player: &Player<G>, status: &ConnectionStatus, now: Instant) -> Result<()> {
         if self.is_terminal {
-            return draw_room(player, status);
+            player.present(&mut self.views);
+            return draw_room(&self.views, player.client().player(), status);
         }
         if self.told.is_none_or(|told| now - told >= Duration::from_secs(1)) {
             self.told = Some(now);
@@ -65,10 +67,9 @@ impl Drop for Screen {
     }
 }
 
-fn draw_room<G: Game>(player: &Player<G>, status: &ConnectionStatus) -> Result<()> {
+fn draw_room(views: &Views, own: Option<PlayerId>, status: &ConnectionStatus) -> Result<()> {
     let mut room = [[Cell::Empty; WIDTH]; HEIGHT];
-    let own = player.client().player();
-    player.present(|view| {
+    for view in views {
         let cell = match view.owner {
             PlayerId::SERVER => Cell::Small,
             player if Some(player) == own => Cell::Own,
@@ -77,7 +78,7 @@ fn draw_room<G: Game>(player: &Player<G>, status: &ConnectionStatus) -> Result<(
         if let Some((row, column)) = place(view.pose().position) {
             room[row][column] = cell.max(room[row][column]);
         }
-    });
+    }
     let mut out = stdout();
     queue!(out, BeginSynchronizedUpdate, MoveTo(0, 0), Print(format!("+{}+\r\n", "-".repeat(WIDTH))))?;
     for row in &room {

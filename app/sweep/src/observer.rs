@@ -4,7 +4,7 @@ use super::samples::Samples;
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientStats, Source};
 use foretell::session::server::PeerStats;
-use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick};
+use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick, Views};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_plan::bots::{Bots, Push};
 use foretell_plan::figures::JOIN_S;
@@ -39,6 +39,7 @@ pub struct ObservedPlayer {
     peer: PeerStats,
     /// How many samples the client had compared.
     compared: u64,
+    views: Views,
     before: Option<LastShown>,
     /// From the first hello to the first tick.
     pub join: Duration,
@@ -126,6 +127,7 @@ impl Observer {
             until: None,
             peer: PeerStats::default(),
             compared: 0,
+            views: Views::new(),
             before: None,
             join: Duration::ZERO,
             outcomes_add_up: true,
@@ -205,13 +207,14 @@ impl ObservedPlayer {
         let at_s = now.micros() as f64 / 1e6;
         let own = client.player();
         let mut before = None;
-        client.present(local, |view| {
+        client.present(local, &mut self.views);
+        for view in &self.views {
             let shown = view.pose().position;
             if Some(view.owner) != own {
                 self.samples.others_frames[0] += 1;
                 self.samples.others_frames[1] += u32::from(matches!(view.source, Source::Extrapolated(_)));
                 self.samples.others.entry(view.entity).or_default().push(Point { at_s, position: shown });
-                return;
+                continue;
             }
             let simulated = sub(shown, view.offset.position());
             if let Some(before) = self.before {
@@ -224,7 +227,7 @@ impl ObservedPlayer {
             }
             before =
                 Some(LastShown { shown, at: SubTick { tick: client.tick(), fraction: client.tick_fraction(local) } });
-        });
+        }
         self.before = before;
     }
 }

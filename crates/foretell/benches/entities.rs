@@ -6,7 +6,7 @@ use core::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use foretell::{
     Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig,
-    Simulate, State, Step, Table, Tick, World,
+    Simulate, State, Step, Table, Tick, Views, World,
 };
 use std::hint::black_box;
 
@@ -140,15 +140,17 @@ fn client(c: &mut Criterion) {
                 });
             },
         );
-        let (now, mut shown) = (Instant::from_micros(pair.now), 0_u64);
-        pair.client.present(now, |_| shown += 1);
+        let (now, mut views) = (Instant::from_micros(pair.now), Views::new());
+        pair.client.present(now, &mut views);
+        let shown = views.len() as u64;
         let mut group = c.benchmark_group("client");
         group.throughput(Throughput::Elements(shown));
         group.bench_function(format!("present, {shown} entities of others, {moving} of them moving"), |bencher| {
             bencher.iter(|| {
-                pair.client.present(now, |view| {
+                pair.client.present(now, &mut views);
+                for view in &views {
                     black_box(view.pose());
-                })
+                }
             });
         });
         group.finish();

@@ -1,6 +1,6 @@
 //! A whole game: a server and two clients over a bad network, each predicting its own cube and seeing the other.
 
-use foretell::{Client, ClientConfig, Frame, Input, Instant, Rules, ServerConfig};
+use foretell::{Client, ClientConfig, Frame, Input, Instant, Rules, ServerConfig, Views};
 use foretell::{Simulate, State, Step, Table, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -56,10 +56,12 @@ impl Driver<Arena> for Game {
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if frame.ticks > 0 && frame.tick.get().is_multiple_of(64) {
-            client.present(at.local, |view| {
-                let Some(cube) = view.get::<Cube>() else { return };
+            let mut views = Views::new();
+            client.present(at.local, &mut views);
+            for view in &views {
+                let Some(cube) = view.get::<Cube>() else { continue };
                 println!("player {} sees {} at {:.2} m, {:?}", player + 1, view.entity, cube.x[0], view.source);
-            });
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ pub mod wire;
 pub mod world;
 
 pub use foretell_derive::{Field, Input, State, World};
-pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View};
+pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View, Views};
 pub use session::server::{Server, ServerConfig, ServerFrame};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};

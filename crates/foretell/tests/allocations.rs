@@ -9,16 +9,23 @@ use core::time::Duration;
 use foretell::session::client::Predict;
 use foretell::{
     Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate,
-    Step, Table, Tick, World,
+    Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 
-struct Quiet;
+/// Draws every frame.
+#[derive(Default)]
+struct Quiet(Views);
 
 impl Driver<Masses> for Quiet {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
         Buttons::from_bits(u64::from(tick.get() / 16) + player as u64)
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Masses>, _frame: &Frame<'_>) {
+        client.present(at.local, &mut self.0);
+        self.0.sort_by(|a, b| a.pose().position[0].total_cmp(&b.pose().position[0]));
     }
 }
 
@@ -57,10 +64,11 @@ fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
             world: Masses::default(),
         });
     }
-    simulation.run_until(Instant::from_micros(40_000_000), &mut Quiet);
+    let mut quiet = Quiet::default();
+    simulation.run_until(Instant::from_micros(40_000_000), &mut quiet);
     let before = simulation.players[0].client.stats();
     let used = allocation_counter::measure(|| {
-        simulation.run_until(Instant::from_micros(60_000_000), &mut Quiet);
+        simulation.run_until(Instant::from_micros(60_000_000), &mut quiet);
     });
     let after = simulation.players[0].client.stats();
     assert!(after.outcomes.received - before.outcomes.received > 1000);

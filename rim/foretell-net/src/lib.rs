@@ -4,7 +4,7 @@
 //! of their own, [`Transport`] what a session asks of a network.
 //!
 //! ```no_run
-//! use foretell::{Rules, World};
+//! use foretell::{Rules, Views, World};
 //! use foretell_net::{Access, Account, Issuer, JoinConfig, ServeConfig, Token, UnixTime};
 //! use std::time::Duration;
 //!
@@ -28,10 +28,13 @@
 //! // A player, with a frame each 16 ms.
 //! async fn player<W: World + Default>(url: &str, token: Token, rules: Rules) -> Result<(), foretell_net::ConnectError> {
 //!     let mut player = foretell_net::connect(url, token, JoinConfig::new(rules)).await?;
-//!     let mut world = W::default();
+//!     let (mut world, mut views) = (W::default(), Views::new());
 //!     loop {
 //!         player.update(&mut world, &mut |_tick| W::Input::default());
-//!         player.present(|view| println!("draw {} at {:?}", view.entity, view.pose().position));
+//!         player.present(&mut views);
+//!         for view in &views {
+//!             println!("draw {} at {:?}", view.entity, view.pose().position);
+//!         }
 //!         tokio::time::sleep(Duration::from_millis(16)).await;
 //!     }
 //! }

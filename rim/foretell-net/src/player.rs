@@ -8,7 +8,7 @@ use crate::join::{ConnectError, Joined, Target, Via};
 use crate::platform::{Clock, Tasks, sleep};
 use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::ResimulationBudget;
-use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, View, World};
+use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, Views, World};
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use std::pin::pin;
@@ -162,9 +162,9 @@ impl<W: World> Player<W> {
         }
     }
 
-    /// Shows each entity as it is to be drawn now.
-    pub fn present(&self, draw: impl FnMut(&View<'_>)) {
-        self.client.present(self.clock.now(), draw);
+    /// Fills `views` with each entity as it is to be drawn now.
+    pub fn present(&self, views: &mut Views) {
+        self.client.present(self.clock.now(), views);
     }
 
     /// The client of the session, to read.

@@ -5,7 +5,7 @@ use super::remote_quality::{HELD_MS, RemoteQuality, RemoteView};
 use crate::clock::seconds;
 use crate::frame::cube::ShownCube;
 use foretell::session::client::{Show, Source};
-use foretell::{Client, Owned, PlayerId, Rows, Tick, TickRate};
+use foretell::{Client, Owned, PlayerId, Rows, Tick, TickRate, Views};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::Moment;
 
@@ -23,7 +23,8 @@ pub struct PersonScreen {
     pub local: Option<LocalCube>,
     pub others: RemoteQuality,
     /// The others in the frame that is made.
-    views: Vec<RemoteView>,
+    remote: Vec<RemoteView>,
+    views: Views,
     /// Whether their newest snapshots are drawn as well.
     pub ghosts: bool,
 }
@@ -38,7 +39,8 @@ impl PersonScreen {
             correction_m: 0.0,
             local: None,
             others: RemoteQuality::default(),
-            views: Vec::new(),
+            remote: Vec::new(),
+            views: Views::new(),
             ghosts: false,
         }
     }
@@ -65,19 +67,20 @@ impl PersonScreen {
             let position = local.position(show, client.tick_fraction(at));
             self.cubes.push(ShownCube::at("local", human.get(), position, "predicted"));
         }
-        self.views.clear();
-        client.present(at, |view| {
+        self.remote.clear();
+        client.present(at, &mut self.views);
+        for view in &self.views {
             let (player, position) = (view.owner, view.pose().position);
             let (source, beyond_ms) = source(view.source);
             if player == human {
                 self.correction_m = view.offset.distance();
                 self.cubes.push(ShownCube { beyond_ms, ..ShownCube::at("client", player.get(), position, source) });
-                return;
+                continue;
             }
             self.cubes.push(ShownCube { beyond_ms, ..ShownCube::at("other", player.get(), position, source) });
-            self.views.push(RemoteView { entity: view.entity, position, beyond_ms });
-        });
-        self.others.note_frame(seconds(now), &self.views);
+            self.remote.push(RemoteView { entity: view.entity, position, beyond_ms });
+        }
+        self.others.note_frame(seconds(now), &self.remote);
         if let Some((_, rows)) = client.newest_snapshot() {
             self.cubes.extend(confirmed("ghost", rows, human, self.ghosts));
         }

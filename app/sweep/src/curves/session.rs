@@ -4,7 +4,7 @@ use super::world::{Parade, entity, place};
 use core::time::Duration;
 use foretell::{
     Client, ClientConfig, Curve, Frame, Instant, PlayerId, Rules, SendRate, Server, ServerConfig, ServerFrame, Tick,
-    TickRate, World,
+    TickRate, Views, World,
 };
 use foretell_arena::Buttons;
 use foretell_articles::avatar::{Avatar, Style};
@@ -89,6 +89,7 @@ struct CurveObserver {
     began_s: f64,
     newest: Option<Tick>,
     last_s: f64,
+    views: Views,
 }
 
 impl Driver<Parade> for CurveObserver {
@@ -123,13 +124,14 @@ impl Driver<Parade> for CurveObserver {
         }
         self.samples.playout_ms.push(client.stats().playout_delay_ticks * 1000.0 / f64::from(TICK_HZ));
         let cursor_s = client.playout_cursor(at.local).map(|cursor| cursor.as_ticks() / f64::from(TICK_HZ));
-        client.present(at.local, |view| {
+        client.present(at.local, &mut self.views);
+        for view in &self.views {
             if view.owner == PlayerId::SERVER {
                 let (motion, lane) = place(view.entity);
                 let cursor_s = cursor_s.filter(|_| !Curve::ALL[lane].leads());
                 self.samples.shown[motion][lane].push(Shown { at_s: now_s, cursor_s, position: view.pose().position });
             }
-        });
+        }
     }
 }
 
@@ -173,6 +175,7 @@ pub fn run(snapshot_hz: u16, loss: f64, measured_s: u32, seed: u64) -> CurveSamp
         began_s: f64::INFINITY,
         newest: None,
         last_s: 0.0,
+        views: Views::new(),
     };
     simulation.run_until(start, &mut observer);
     let conditions = Conditions {

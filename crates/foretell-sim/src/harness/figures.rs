@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::math::f64::sqrt;
 use foretell::motion::vector::{add, scale, squared_distance, sub};
-use foretell::session::client::{ClientState, Source};
+use foretell::session::client::{ClientState, Source, Views};
 use foretell::session::server::PeerStats;
 use foretell::time::{Instant, Tick};
 use foretell::world::{Entity, Meaning, PlayerId, Row, Rows, Schema, World};
@@ -116,6 +116,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 #[derive(Default)]
 pub(super) struct Gauge {
     machines: Vec<Watched>,
+    views: Views,
     peers: BTreeMap<PlayerId, PeerStats>,
     correction_m: Vec<f64>,
     step_excess_m: Vec<f64>,
@@ -195,7 +196,8 @@ impl Gauge {
         let own = seen.client.player();
         let at = (seen.client.tick(), seen.client.tick_fraction(seen.local));
         let mut before = core::mem::take(&mut watched.own);
-        seen.client.present(seen.local, |view| {
+        seen.client.present(seen.local, &mut self.views);
+        for view in &self.views {
             let shown = view.pose().position;
             if Some(view.owner) == own {
                 let simulated = sub(shown, view.offset.position());
@@ -208,9 +210,9 @@ impl Gauge {
                     self.step_excess_m.push(sqrt(squared_distance(excess, [0.0; 3])));
                 }
                 watched.own.insert(view.entity, (shown, at));
-                return;
+                continue;
             }
-            let Some(truth) = position(seen, view.entity) else { return };
+            let Some(truth) = position(seen, view.entity) else { continue };
             let now = Other { shown, truth, moved: seen.now };
             let other = watched.others.entry(view.entity).or_insert(now);
             let extrapolated = matches!(view.source, Source::Extrapolated(_));
@@ -219,7 +221,7 @@ impl Gauge {
             let moved = if extrapolated && stands && moves { other.moved } else { seen.now };
             *other = Other { moved, ..now };
             self.frozen = self.frozen.max(seen.now.since(moved));
-        });
+        }
     }
 
     pub(super) fn figures(self) -> Figures {

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use foretell::session::client::{Client, Frame};
+use foretell::session::client::{Client, Frame, Views};
 use foretell::session::server::{Server, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{PlayerId, Rows, World};
@@ -58,6 +58,7 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
         of_player: BTreeMap::new(),
         disturbances: Disturbances::of(&plan.schedule),
         present: 0,
+        views: Views::new(),
         gauge: Gauge::default(),
         applied: Vec::new(),
         found: None,
@@ -96,6 +97,8 @@ struct Watch<'a, W: World> {
     disturbances: Disturbances,
     /// How many machines are there.
     present: usize,
+    /// Of the client that is looked at.
+    views: Views,
     gauge: Gauge,
     /// Reused from one update of the server to the next.
     applied: Vec<Applied<W::Input>>,
@@ -196,7 +199,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             self.of_player.insert(player, index);
             machine.sees.0 = player;
             machine.sees.1.clear();
-            client.present(at.local, |view| machine.sees.1.set_words(view.row()));
+            client.present(at.local, &mut self.views);
+            self.views.iter().for_each(|view| machine.sees.1.set_words(view.row()));
         }
         let asked = core::mem::take(&mut machine.asked);
         let stepped = core::mem::take(&mut machine.notes.borrow_mut().steps);

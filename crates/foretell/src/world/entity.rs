@@ -99,7 +99,7 @@ pub struct ComponentId(pub u8);
 impl ComponentId {
     /// The one with this index.
     #[expect(clippy::cast_possible_truncation, reason = "a schema has at most 256 components")]
-    pub(super) fn nth(index: usize) -> ComponentId {
+    pub(crate) fn nth(index: usize) -> ComponentId {
         ComponentId(index as u8)
     }
 }

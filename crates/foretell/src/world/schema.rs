@@ -1,6 +1,7 @@
 //! The schema: all components of a game, and the types of state that they are of.
 
-use super::{ComponentId, ComponentSchema, Entity, RowKey, State};
+use super::{ComponentId, ComponentSchema, State};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::hash::{Hash, Hasher};
@@ -18,7 +19,11 @@ use core::hash::{Hash, Hasher};
 /// assert_eq!(schema.components()[1].name(), "Score");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Schema {
+pub struct Schema(Arc<Parts>);
+
+/// What a schema is made of; its clones share it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Parts {
     components: Vec<ComponentSchema>,
     /// Of each component.
     types: Vec<TypeOfState>,
@@ -36,7 +41,7 @@ pub(crate) struct TypeOfState {
 /// Types have other hashes on each platform, and are no part of what both ends have to agree on.
 impl Hash for Schema {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.components.hash(state);
+        self.0.components.hash(state);
     }
 }
 
@@ -52,15 +57,16 @@ impl Schema {
     /// When the type is there already, or there would be more than 256 components.
     #[must_use]
     pub fn with<S: State>(mut self) -> Schema {
-        let (first, name) = (self.components.len(), core::any::type_name::<S>());
+        let (first, name) = (self.0.components.len(), core::any::type_name::<S>());
         let of = TypeId::of::<S>();
         assert!(
             self.first_of::<S>().is_none(),
             "{name} stands twice in the schema: give the second table a type of its own"
         );
-        self.components.extend(S::components());
-        self.types.resize(self.components.len(), TypeOfState { of, first, is_choice: S::IS_CHOICE });
-        assert!(self.components.len() <= 256, "a schema has at most 256 components");
+        let parts = Arc::make_mut(&mut self.0);
+        parts.components.extend(S::components());
+        parts.types.resize(parts.components.len(), TypeOfState { of, first, is_choice: S::IS_CHOICE });
+        assert!(parts.components.len() <= 256, "a schema has at most 256 components");
         self
     }
 
@@ -75,7 +81,7 @@ impl Schema {
         let speed_max_mm_s = (mps * 1000.0) as u32;
         assert!(speed_max_mm_s > 0, "a bound is above 0");
         let first = self.first_of::<S>().expect("a bound is of a type of state in the schema");
-        for component in &mut self.components[first..first + S::COMPONENTS] {
+        for component in &mut Arc::make_mut(&mut self.0).components[first..first + S::COMPONENTS] {
             component.speed_max_mm_s = speed_max_mm_s;
         }
         self
@@ -83,7 +89,7 @@ impl Schema {
 
     /// The place of the first component of a type of state.
     pub(crate) fn first_of<S: State>(&self) -> Option<usize> {
-        self.types.iter().find(|known| known.of == TypeId::of::<S>()).map(|known| known.first)
+        self.0.types.iter().find(|known| known.of == TypeId::of::<S>()).map(|known| known.first)
     }
 
     /// The components of a type of state; none where the schema does not have it.
@@ -92,25 +98,26 @@ impl Schema {
         first.into_iter().flat_map(|first| (first..first + S::COMPONENTS).map(ComponentId::nth))
     }
 
-    /// The rows that an entity may have of a type of state.
-    pub(crate) fn keys_of<S: State>(&self, entity: Entity) -> impl Iterator<Item = RowKey> + use<S> {
-        self.components_of::<S>().map(move |component| RowKey { component, entity })
-    }
-
     /// Whether a component makes an entity one of its type of state: the first of a struct, each of an enum.
     pub(crate) fn is_first(&self, component: ComponentId) -> bool {
         let known = self.type_of(component);
         known.is_none_or(|known| known.is_choice || known.first == usize::from(component.0))
     }
 
+    /// The components of the same state besides its first one; none of an enum, where each is a first one.
+    pub(crate) fn rest_of(&self, first: ComponentId) -> impl Iterator<Item = ComponentId> {
+        let rest = usize::from(first.0) + 1..self.0.components.len();
+        rest.map(ComponentId::nth).take_while(|component| !self.is_first(*component))
+    }
+
     /// The names of its components, in order.
     pub fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
-        (0..self.components.len()).map(ComponentId::nth)
+        (0..self.0.components.len()).map(ComponentId::nth)
     }
 
     /// The components in order.
     pub fn components(&self) -> &[ComponentSchema] {
-        &self.components
+        &self.0.components
     }
 
     /// The description of one component.
@@ -118,11 +125,11 @@ impl Schema {
     /// # Panics
     /// When the schema has no such component.
     pub fn component(&self, component: ComponentId) -> &ComponentSchema {
-        &self.components[usize::from(component.0)]
+        &self.0.components[usize::from(component.0)]
     }
 
     /// The type of state that a component is of.
     pub(crate) fn type_of(&self, component: ComponentId) -> Option<TypeOfState> {
-        self.types.get(usize::from(component.0)).copied()
+        self.0.types.get(usize::from(component.0)).copied()
     }
 }

@@ -5,7 +5,7 @@ use foretell::motion::vector::squared_distance;
 use foretell::session::client::{Predict, Source};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
-    World,
+    Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -86,14 +86,16 @@ impl Driver<Field> for Look {
         }
         let mut own = None;
         let mut floats = Vec::new();
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             let shown = view.pose().position;
             if view.owner == PlayerId::SERVER {
                 floats.push((view.entity, shown, view.source == Source::Predicted));
             } else {
                 own = Some(shown);
             }
-        });
+        }
         let own = own.expect("it is there");
         for (entity, shown, is_predicted) in &floats {
             let before = self.before.insert(*entity, *shown).unwrap_or(*shown);

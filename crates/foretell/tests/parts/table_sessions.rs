@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::session::client::{ClientEvent, Corrected, Source};
 use foretell::{
     Client, ClientConfig, Entity, Field, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State,
-    Step, Table, Text, Tick, World,
+    Step, Table, Text, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -121,7 +121,9 @@ impl Driver<Garden> for Watch {
         self.events.extend(lives.map(|event| (player, *event)));
         self.labels.clear();
         let mut states = 0;
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             states += 1;
             let name = match view.get::<Plant>() {
                 Some(Plant::Seed { .. }) => "seed",
@@ -135,7 +137,7 @@ impl Driver<Garden> for Watch {
             assert_eq!(view.get::<Label>(), None, "another view");
             let key = (player, view.entity, view.source == Source::Predicted);
             self.shown.entry(key).or_default().insert(name);
-        });
+        }
         self.states.insert(player, states);
     }
 }

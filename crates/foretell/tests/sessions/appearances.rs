@@ -6,7 +6,8 @@ use core::time::Duration;
 use foretell::motion::Pose;
 use foretell::session::client::{Causes, ClientEvent, Source};
 use foretell::{
-    Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, World,
+    Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, Views,
+    World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, Reordering, SplitMix64};
@@ -213,12 +214,14 @@ impl Driver<Range> for Play {
             ledger.unexplained += u32::from(causes.is_unexplained() || causes == Causes::EXISTENCE);
         }
         let before = core::mem::take(&mut ledger.seen);
-        client.present(local, |view| {
+        let mut views = Views::new();
+        client.present(local, &mut views);
+        for view in &views {
             let predicted = view.source == Source::Predicted;
             let known = ledger.shown.insert(view.entity, (view.pose(), predicted)).is_some();
             ledger.came_back += u32::from(known && predicted && !before.contains_key(&view.entity));
             ledger.seen.insert(view.entity, predicted);
-        });
+        }
         ledger.check_shown();
     }
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::session::client::{EntityMode, Source};
 use foretell::{
     Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig,
-    Simulate, State, Step, Table, Tick, World,
+    Simulate, State, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -78,7 +78,9 @@ impl Driver<Lanterns> for Watch {
             return;
         }
         let cursor = client.playout_cursor(at.local).expect("others are shown").as_ticks();
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             let it: Lantern = view.get().expect("a lantern");
             let is_told = it.glow == it.told;
             let due = (it.told, f64::from(it.ticks));
@@ -88,7 +90,7 @@ impl Driver<Lanterns> for Watch {
                 assert!(it.glow >= self.before && it.glow <= it.told + BRIGHTER, "{it:?} after {}", self.before);
                 self.before = it.glow;
                 self.predicted = (self.predicted.0 + 1, self.predicted.1 + u32::from(!is_told));
-                return;
+                continue;
             }
             let nth = usize::from(view.entity.counter());
             let curve = Curve::ALL[nth];
@@ -96,7 +98,7 @@ impl Driver<Lanterns> for Watch {
             if !is_between || curve == Curve::Hold {
                 assert!(is_told && it.colours[4] == -2.0 * due.1, "{curve:?} holds what is no motion: {it:?}");
                 self.beyond += u32::from(!curve.leads() && !is_between);
-                return;
+                continue;
             }
             let ahead = cursor - due.1;
             assert!((0.0..4.0 * f64::from(INTERVAL)).contains(&ahead), "{curve:?} at {cursor}: {it:?}");
@@ -108,7 +110,7 @@ impl Driver<Lanterns> for Watch {
             );
             self.between[nth].0 += 1;
             self.between[nth].1 += u32::from(!is_told);
-        });
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use foretell::session::client::{Causes, Corrected, Show};
 use foretell::session::server::ServerEvent;
 use foretell::{
     Client, ClientConfig, ClientState, Frame, Instant, PlayerId, Rules, SendRate, Server, ServerConfig, ServerFrame,
-    Simulate, State, Step, Table, Tick, TickRate, World,
+    Simulate, State, Step, Table, Tick, TickRate, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
@@ -100,14 +100,16 @@ impl Driver<Land> for Watch {
         self.corrections.extend(frame.corrections);
         assert!(client.stats().outcomes.add_up());
         let own = client.player();
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             if player == 0 && view.get::<Walker>().is_some() && Some(view.owner) == own {
                 let x = view.pose().position[0];
                 let step = self.last_shown.map_or(0.0, |last| (x - last).abs());
                 self.largest_step_m = self.largest_step_m.max(step);
                 self.last_shown = Some(x);
             }
-        });
+        }
     }
 }
 
@@ -192,10 +194,9 @@ fn at_every_tick_rate_nothing_is_corrected_and_others_are_shown() {
         seconds(&mut simulation, 8, &mut watch);
         assert_eq!(watch.corrections, [], "{hz} Hz");
         for host in &simulation.players {
-            let mut shown = 0;
-            host.client
-                .present(host.host.local(simulation.now()), |view| shown += u32::from(view.get::<Walker>().is_some()));
-            assert_eq!(shown, 2, "{hz} Hz");
+            let mut views = Views::new();
+            host.client.present(host.host.local(simulation.now()), &mut views);
+            assert_eq!(views.iter().filter(|view| view.get::<Walker>().is_some()).count(), 2, "{hz} Hz");
         }
     }
 }

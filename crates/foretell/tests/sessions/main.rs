@@ -35,3 +35,4 @@ mod shared_limits;
 mod show_with;
 mod shown_others;
 mod tampering;
+mod views;

@@ -4,7 +4,7 @@ use crate::common::f64_mass::Masses;
 use crate::common::relayed::{Play, add_player, conditions, run, session, session_of};
 use core::time::Duration;
 use foretell::session::client::{Causes, Predict, Source};
-use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, SendRate, ServerConfig, Tick};
+use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, SendRate, ServerConfig, Tick, Views};
 use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
 use proptest::prelude::*;
@@ -12,12 +12,10 @@ use proptest::prelude::*;
 /// How many entities a player sees that are predicted, and how many that are not.
 fn sources(simulation: &Simulation<Masses>, player: usize) -> (usize, usize) {
     let host = &simulation.players[player];
-    let (mut predicted, mut interpolated) = (0, 0);
-    host.client.present(host.host.local(simulation.now()), |view| match view.source {
-        Source::Predicted => predicted += 1,
-        Source::Interpolated | Source::Held | Source::Extrapolated(_) => interpolated += 1,
-    });
-    (predicted, interpolated)
+    let mut views = Views::new();
+    host.client.present(host.host.local(simulation.now()), &mut views);
+    let predicted = views.iter().filter(|view| view.source == Source::Predicted).count();
+    (predicted, views.len() - predicted)
 }
 
 /// Everybody's newest predicted rows whose truth is known are the server's, exactly.

@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, Corrected, Predict, Source};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
-    Tick, World,
+    Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::Conditions;
@@ -156,15 +156,17 @@ impl Driver<Field> for Watch {
             self.leaked += u32::from(tank.shells > 0 || rows.of(of.entity).count() > 1);
         }
         self.missing += 1;
-        client.present(at.local, |view| {
-            let Some(ball) = view.get::<Ball>() else { return };
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
+            let Some(ball) = view.get::<Ball>() else { continue };
             self.missing -= 1;
             let is_predicted = view.source == Source::Predicted;
             let (predicted, shown) = self.ball.entry(player).or_default();
             *if is_predicted { predicted } else { shown } += 1;
             let before = self.before.insert(player, ball.x[0]).unwrap_or(ball.x[0]);
             self.farthest_m = self.farthest_m.max((ball.x[0] - before).abs());
-        });
+        }
     }
 }
 

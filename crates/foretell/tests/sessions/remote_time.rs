@@ -8,7 +8,7 @@ use foretell::motion::Correction;
 use foretell::motion::vector::{length, lerp, sub};
 use foretell::session::client::{Show, Source};
 use foretell::session::server::Server;
-use foretell::{Client, ClientConfig, Frame, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick, World};
+use foretell::{Client, ClientConfig, Frame, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick, Views, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
 
@@ -55,9 +55,11 @@ impl Driver<Masses> for Remote {
         if player == 1 || at.now < seconds(5) {
             return;
         }
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             if view.owner == own || view.source != Source::Interpolated {
-                return;
+                continue;
             }
             let shown = view.pose().position;
             let before = cursor.tick().get() as usize;
@@ -65,7 +67,7 @@ impl Driver<Masses> for Remote {
             self.off_m = self.off_m.max(length(sub(shown, then)));
             self.behind_m = self.behind_m.max(length(sub(shown, self.truth[self.truth.len() - 1])));
             self.compared += 1;
-        });
+        }
     }
 }
 
@@ -141,11 +143,13 @@ impl Driver<Masses> for Thrown {
         if !frame.corrections.is_empty() {
             assert_eq!(self.corrected_in.replace(self.seen.len()), None, "once");
         }
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             let rows = client.predicted(client.tick()).expect("the present");
             let body = rows.state::<Body>(view.entity).expect("its own").position;
             self.seen.push((body, sub(view.pose().position, body)));
-        });
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use foretell::session::client::{Causes, Corrected, Redundancy, Source};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick,
-    TickRate, World,
+    TickRate, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};
@@ -109,11 +109,13 @@ fn truth_and_shown(simulation: &Simulation<Masses>) -> ([f64; 3], [f64; 3]) {
     let first = simulation.server.world.bodies.iter().next().expect("somebody");
     let (entity, truth) = (first.entity(), first.position);
     let mut shown = None;
-    host.client.present(host.host.local(simulation.now()), |view| {
+    let mut views = Views::new();
+    host.client.present(host.host.local(simulation.now()), &mut views);
+    for view in &views {
         if view.entity == entity {
             shown = view.get::<Body>().map(|body| body.position);
         }
-    });
+    }
     (truth, shown.expect("the own mass is shown"))
 }
 
@@ -242,7 +244,9 @@ fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move()
     for host in &simulation.players {
         let own = host.client.player().expect("joined");
         let (mut mine, mut others) = (0, 0);
-        host.client.present(host.host.local(simulation.now()), |view| match view.source {
+        let mut views = Views::new();
+        host.client.present(host.host.local(simulation.now()), &mut views);
+        views.iter().for_each(|view| match view.source {
             Source::Predicted => {
                 assert_eq!(view.owner, own);
                 mine += 1;

@@ -7,7 +7,7 @@ use core::time::Duration;
 use foretell::session::client::Source;
 use foretell::{
     Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, Simulate,
-    Step, Table, Tick, World,
+    Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -46,9 +46,11 @@ impl Driver<Masses> for Watch {
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Masses>, _frame: &Frame<'_>) {
         let Some(own) = client.player().filter(|_| player == 0) else { return };
         self.beyond.clear();
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             if view.owner == own {
-                return;
+                continue;
             }
             if matches!(view.source, Source::Extrapolated(_)) {
                 self.beyond.push(view.entity);
@@ -60,7 +62,7 @@ impl Driver<Masses> for Watch {
             let way = (0..3).map(|axis| (place[axis] - seen.2[axis]).powi(2)).sum::<f64>().sqrt();
             self.fastest_mps = self.fastest_mps.max(way / at.now.since(seen.1).as_secs_f64());
             (seen.1, seen.2) = (at.now, place);
-        });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
 use foretell::session::client::Source;
-use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, SendRate, ServerConfig, Tick, World};
+use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, SendRate, ServerConfig, Tick, Views, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 
@@ -31,9 +31,11 @@ impl Driver<Masses> for Watch {
         let Some(own) = client.player().filter(|_| player == 0 && at.now >= Instant::from_micros(6_000_000)) else {
             return;
         };
-        client.present(at.local, |view| {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
             if view.owner == own {
-                return;
+                continue;
             }
             let place = view.pose().position;
             if let Some((before, from)) = self.last.replace((at.now, place)) {
@@ -42,7 +44,7 @@ impl Driver<Masses> for Watch {
             }
             self.shown += 1;
             self.extrapolated += u32::from(matches!(view.source, Source::Extrapolated(_)));
-        });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::relay::Relay;
 use crate::common::{
     Arena, Buttons, Guest, account, all_agree, join, join_with, play, rules, serve_config, start, token,
 };
-use foretell::{ClientState, Rows, Schema, Simulate, Step, World};
+use foretell::{ClientState, Rows, Schema, Simulate, Step, Views, World};
 use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,10 +20,10 @@ async fn two_players_join_with_tokens_and_each_sees_the_other_move() {
     }
     play(&mut guests, "both play, and their predictions are right", |guests| all_agree(guests, 50)).await;
     assert!(guests[0].x().expect("a cube") > 0.5);
-    let mut seen = Vec::new();
-    guests[0].player.present(|view| seen.push((view.owner, view.pose().position[0])));
+    let mut views = Views::new();
+    guests[0].player.present(&mut views);
     let other = guests[1].player.client().player().expect("a player");
-    assert!(seen.iter().any(|(player, x)| *player == other && *x > 0.1), "{seen:?}");
+    assert!(views.iter().any(|view| view.owner == other && view.pose().position[0] > 0.1), "{views:?}");
     let status = server.status();
     assert_eq!((status.players, status.connections, status.malformed), (2, 2, 0));
     assert_eq!(status.traffic.strange_hellos, 0);

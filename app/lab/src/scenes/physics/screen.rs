@@ -6,7 +6,7 @@ use crate::frame::lane::Lane;
 use foretell::motion::Pose;
 use foretell::motion::vector::{length, sub};
 use foretell::session::client::{ClientStats, Corrected, Source};
-use foretell::{Client, Entity, Frame, Instant, PlayerId, Tick};
+use foretell::{Client, Entity, Frame, Instant, PlayerId, Tick, Views};
 use foretell_pile::{Pile, Thing};
 use foretell_sim::harness::Moment;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,6 +24,7 @@ pub struct ScreenText {
 /// What is drawn.
 #[derive(Debug, Default)]
 struct Picture {
+    views: Views,
     shown: Vec<BodyRow>,
     /// Where the own cube is.
     own: Option<[f64; 3]>,
@@ -122,11 +123,12 @@ impl PileScreen {
     }
 
     fn draw(&mut self, local: Instant, client: &Client<Pile>, corrections: &[Corrected]) {
-        let Picture { shown, own, places, corrected: drawn, .. } = &mut self.picture;
+        let Picture { views, shown, own, places, corrected: drawn, .. } = &mut self.picture;
         shown.clear();
         *own = None;
         let before = core::mem::take(places);
-        client.present(local, |view| {
+        client.present(local, views);
+        for view in views.iter() {
             let (entity, pose) = (view.entity, view.pose());
             let predicted = view.source == Source::Predicted;
             shown.push(bodies::row(entity, pose, i16::from(!predicted)));
@@ -143,7 +145,7 @@ impl PileScreen {
                 let jump = if corrected { length(sub(before, pose.position)) } else { 0.0 };
                 self.now.off_m = self.now.off_m.max(view.offset.distance()).max(jump);
             }
-        });
+        }
     }
 
     /// Draws the newest snapshot that has come, out of what the server has stated: of those bodies that are known here.

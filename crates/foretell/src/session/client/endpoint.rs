@@ -7,7 +7,7 @@ use super::config::ClientConfig;
 use super::curves::Curve;
 use super::frame::{ClientEvent, ClientState, ClientStats, Frame};
 use super::membership::Membership;
-use super::presentation::View;
+use super::presentation::Views;
 use super::report::Report;
 use super::row_motion::RowBuffer;
 use super::setup::{EntityMode, Moment, Setup};
@@ -153,12 +153,13 @@ impl<W: World> Client<W> {
         }
     }
 
-    /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending. Reads only; call it
-    /// after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as
-    /// withdrawn or despawned.
-    pub fn present(&self, now: Instant, mut draw: impl FnMut(&View<'_>)) {
+    /// Fills `views` with every entity as it is to be drawn at `now`; with none while the client is not playing. Reads only;
+    /// call it after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not
+    /// as withdrawn or despawned.
+    pub fn present(&self, now: Instant, views: &mut Views) {
+        views.clear(&self.setup.rules.schema);
         if let Some(session) = self.session() {
-            session.local.present(self.moment(session, now), &mut draw);
+            session.local.present(self.moment(session, now), views);
         }
     }
 

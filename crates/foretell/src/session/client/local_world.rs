@@ -6,7 +6,7 @@ use super::frame::ClientEvent;
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
 use super::presentation::Presentation;
-use super::presentation::View;
+use super::presentation::Views;
 use super::presentation::{HeldShown, Sources};
 use super::report::Report;
 use super::setup::{Moment, Setup};
@@ -225,9 +225,9 @@ impl<W: World> LocalWorld<W> {
         presentation.take_events(&mut report.events);
     }
 
-    /// Shows every entity to `draw`.
-    pub(super) fn present(&self, moment: Moment<'_>, draw: &mut dyn FnMut(&View<'_>)) {
-        self.presentation.present(&self.sources(moment), draw);
+    /// Fills `views` with every entity.
+    pub(super) fn present(&self, moment: Moment<'_>, views: &mut Views) {
+        self.presentation.present(&self.sources(moment), views);
     }
 
     /// The row of an entity that the game moves, as it is shown; `None` where it does not move it.

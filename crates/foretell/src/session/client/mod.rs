@@ -29,6 +29,6 @@ pub use curves::Curve;
 pub use endpoint::{Client, ClientTap};
 pub use frame::{AuthorityChange, ClientEvent, ClientState, ClientStats, Corrected, Frame};
 pub use prediction::ResimulationBudget;
-pub use presentation::{Source, View};
+pub use presentation::{Source, View, Views, ViewsIter};
 pub use setup::EntityMode;
 pub use snapshots::Outcomes;

@@ -6,7 +6,9 @@ use core::time::Duration;
 use foretell::motion::vector::squared_distance;
 use foretell::session::client::{Corrected, Predict};
 use foretell::session::server::Server;
-use foretell::{Client, ClientConfig, Entity, Frame, Instant, Rows, Rules, ServerConfig, ServerFrame, Tick, World};
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Instant, Rows, Rules, ServerConfig, ServerFrame, Tick, Views, World,
+};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use std::collections::BTreeMap;
@@ -127,15 +129,17 @@ impl Driver<Masses> for Play {
         self.waiting_max = self.waiting_max.max(stats.outcomes.waiting);
         // Shown is the moment between the last two states.
         let at = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
-        client.present(local, |view| {
-            let Some(Body { position: place, .. }) = view.get() else { return };
+        let mut views = Views::new();
+        client.present(local, &mut views);
+        for view in &views {
+            let Some(Body { position: place, .. }) = view.get() else { continue };
             if view.owner != own {
                 self.seen.push(Seen { entity: view.entity, at, place });
             }
             if let Some(before) = self.shown.insert((player, view.entity), place) {
                 self.step_max_m = self.step_max_m.max(distance(before, place));
             }
-        });
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use foretell::session::client::{AuthorityChange, ClientEvent, EntityMode};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Role, Rules, Schema, ServerConfig,
-    ServerFrame, Simulate, State, Step, Table, Tick, TickRate, World,
+    ServerFrame, Simulate, State, Step, Table, Tick, TickRate, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::Conditions;
@@ -253,8 +253,10 @@ impl Driver<Toys> for Play {
                 self.movers.remove(&(player, entity));
             }
         }
-        client.present(at.local, |view| {
-            let Some(toy) = view.get::<Toy>().filter(|_| view.entity != GOLD) else { return };
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        for view in &views {
+            let Some(toy) = view.get::<Toy>().filter(|_| view.entity != GOLD) else { continue };
             let place = toy.place();
             let key = (player, view.entity);
             let source: String = format!("{:?}", view.source).chars().take_while(|c| c.is_alphabetic()).collect();
@@ -264,7 +266,7 @@ impl Driver<Toys> for Play {
                 let fastest = self.fastest_mps.entry(key).or_default();
                 *fastest = fastest.max(mps);
             }
-        });
+        }
     }
 }
 

@@ -10,8 +10,10 @@ mod remote_playback;
 mod remote_window;
 mod sample_window;
 mod view;
+mod views;
 mod visual_state;
 
 pub(super) use presentation::Presentation;
 pub use view::{Source, View};
+pub use views::{Views, ViewsIter};
 pub(super) use visual_state::{HeldShown, Sources};

@@ -6,7 +6,8 @@ use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
 use super::sample_window::SampleWindow;
-use super::view::{Source, View};
+use super::view::Source;
+use super::views::Views;
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::Curves;
@@ -15,7 +16,7 @@ use crate::session::client::row_motion::{RowBuffer, apply, placed_row, pose_of, 
 use crate::session::client::setup::{Moment, Setup};
 use crate::session::client::snapshots::Snapshot;
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -164,32 +165,50 @@ impl Presentation {
         }
     }
 
-    /// Shows every entity to `draw`: the predicted ones first, then the others, each group ascending.
-    pub(crate) fn present<W: World>(&self, sources: &Sources<'_, W>, draw: &mut dyn FnMut(&View<'_>)) {
+    /// Fills `views` with every entity: the predicted ones first, then the others, each group ascending.
+    pub(crate) fn present<W: World>(&self, sources: &Sources<'_, W>, views: &mut Views) {
         let visual = self.remote.visual(sources);
         let Some(newest) = visual.newest() else { return };
-        let (schema, mut words) = (sources.schema, [0; ROW_WORDS_MAX]);
-        for row in newest.iter().filter(|row| schema.is_first(row.component)) {
-            let offset = show_predicted(&visual, &self.offsets, row, &mut words);
-            draw(&View::of(row, newest, schema).shown(&words[..row.words.len()], Source::Predicted, offset));
-        }
-        let Some(remote) = visual.remote else { return };
-        let mut next = 0;
-        let others = remote.rows_of_others(sources.timeline.predicted());
-        for other in others.filter(|other| schema.is_first(other.row.component)) {
-            let row = other.row;
-            if !self.lifecycles.is_shown(row.entity, &mut next) {
-                continue;
+        let mut words = [0; ROW_WORDS_MAX];
+        for component in first_components(sources.schema) {
+            views.begin(component);
+            for row in newest.component(component) {
+                let offset = show_predicted(&visual, &self.offsets, row, &mut words);
+                views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, newest);
             }
-            let component = schema.component(row.component);
-            let Some(source) = remote.draw(component, &other, visual.drawing(row.entity), &mut words) else { continue };
-            let is_held = sources.authority.put_shown(component, row.key(), &mut words);
-            let offset = self.offsets.at(row.entity, sources.now, STANDING, sources.config);
-            apply(offset, component, &mut words);
-            let source = if is_held { Source::Held } else { source };
-            draw(&View::of(row, remote.rows(), schema).shown(&words[..row.words.len()], source, offset));
+        }
+        self.present_others(&visual, views);
+    }
+
+    fn present_others<W: World>(&self, visual: &VisualState<'_, W>, views: &mut Views) {
+        let (Some(remote), Sources { schema, authority, now, config, .. }) = (visual.remote, visual.sources) else {
+            return;
+        };
+        let (rows, predicted) = (remote.rows(), visual.sources.timeline.predicted());
+        let mut words = [0; ROW_WORDS_MAX];
+        for id in first_components(schema) {
+            let component = schema.component(id);
+            let (mut next, mut nexts) = (0, [0; 4]);
+            views.begin(id);
+            for row in rows.component(id).filter(|row| !predicted.contains(row.owned())) {
+                if !self.lifecycles.is_shown(row.entity, &mut next) {
+                    continue;
+                }
+                let (other, drawing) = (remote.at(row, &mut nexts), visual.drawing(row.entity));
+                let Some(source) = remote.draw(component, &other, drawing, &mut words) else { continue };
+                let is_held = authority.put_shown(component, row.key(), &mut words);
+                let offset = self.offsets.at(row.entity, *now, STANDING, config);
+                apply(offset, component, &mut words);
+                let source = if is_held { Source::Held } else { source };
+                views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rows);
+            }
         }
     }
+}
+
+/// The components by which an entity is shown.
+fn first_components(schema: &Schema) -> impl Iterator<Item = ComponentId> {
+    schema.ids().filter(|component| schema.is_first(*component))
 }
 
 /// Draws a row of the newest predicted state as it is shown. Returns the offset in it.

@@ -87,17 +87,6 @@ impl<'a> RemoteWindow<'a> {
         rows.filter(|row| !predicted.contains(row.owned()))
     }
 
-    /// The same, each with its states around the cursor.
-    pub(crate) fn rows_of_others(&self, predicted: &Predicted) -> impl Iterator<Item = RemoteRow<'a>> {
-        let (remote, mut of, mut nexts) = (*self, ComponentId::default(), [0; 4]);
-        self.others(predicted).map(move |row| {
-            if row.component != of {
-                (of, nexts) = (row.component, [0; 4]);
-            }
-            remote.at(row, &mut nexts)
-        })
-    }
-
     /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
     /// next one is.
     pub(crate) fn at(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> RemoteRow<'a> {

@@ -2,7 +2,7 @@
 
 use crate::motion::{Pose, VisualOffset};
 use crate::session::client::row_motion::{pose_of, velocity_of};
-use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Rows, Schema, State};
+use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Schema, State};
 use core::time::Duration;
 
 /// Where a shown pose comes from.
@@ -19,6 +19,7 @@ pub enum Source {
 }
 
 /// One state of one entity as it is to be drawn: an entity of several tables has as many views.
+#[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Which entity.
     pub entity: Entity,
@@ -28,44 +29,27 @@ pub struct View<'a> {
     pub source: Source,
     /// The visual offset in it; none for an entity that is not predicted, but for a while after it was.
     pub offset: VisualOffset,
-    schema: &'a Schema,
-    component: ComponentId,
-    row: &'a [u32],
-    /// Where the other components of the same state are.
-    rows: &'a Rows,
+    pub(super) schema: &'a Schema,
+    pub(super) component: ComponentId,
+    /// Of its first component, at the shown instant.
+    pub(super) row: &'a [u32],
+    /// The other components of the same state, each with its number before its words.
+    pub(super) rest: &'a [u32],
 }
 
-impl<'a> View<'a> {
-    /// Of a row of a state, at rest where it is: to be moved on with [`shown`](View::shown).
-    pub(crate) fn of(row: Row<'a>, rows: &'a Rows, schema: &'a Schema) -> View<'a> {
-        let Row { component, entity, owner, words } = row;
-        View {
-            entity,
-            owner,
-            source: Source::Predicted,
-            offset: VisualOffset::NONE,
-            schema,
-            component,
-            row: words,
-            rows,
-        }
-    }
-
-    /// The same as it is shown: with these words, which come from there and have that offset in them.
-    pub(crate) fn shown(self, words: &'a [u32], source: Source, offset: VisualOffset) -> View<'a> {
-        View { row: words, source, offset, ..self }
-    }
-
+impl View<'_> {
     /// Its state at the shown instant, with the position and rotation that are to be shown; `None` where it is of another
     /// type.
     pub fn get<S: State>(&self) -> Option<S> {
         let first = self.schema.first_of::<S>()?;
         let nth = usize::from(self.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS)?;
         let mut state = S::read(nth, self.row)?;
-        if !S::IS_CHOICE {
-            for (nth, key) in self.schema.keys_of::<S>(self.entity).enumerate().skip(1) {
-                self.rows.words(key).into_iter().for_each(|words| state.adopt(nth, words));
-            }
+        let mut rest = self.rest;
+        while let [component, after @ ..] = rest {
+            let component = ComponentId::nth(*component as usize);
+            let (words, after) = after.split_at(self.schema.component(component).words());
+            state.adopt(usize::from(component.0) - first, words);
+            rest = after;
         }
         Some(state)
     }

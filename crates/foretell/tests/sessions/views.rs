@@ -1,0 +1,139 @@
+//! What is shown as a collection: found by entity, by place, sorted, kept.
+
+use crate::common::Buttons;
+use core::time::Duration;
+use foretell::session::client::Source;
+use foretell::{
+    Client, ClientConfig, Entity, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
+    Views, World,
+};
+use foretell_sim::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell_sim::netsim::Conditions;
+
+/// A component that everybody sees, and one that the owner sees.
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Ship {
+    #[state(position)]
+    position: [f64; 3],
+    #[state(audience = owner)]
+    fuel: u32,
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Cargo {
+    crates: u32,
+}
+
+/// Every player's ship, which has cargo, and five derelicts that have none.
+#[derive(World, Default)]
+struct Harbour {
+    ships: Table<Ship>,
+    cargo: Table<Cargo>,
+}
+
+impl Simulate for Harbour {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        for player in step.joined() {
+            let number = player.get();
+            let position = [f64::from(number), 0.0, 0.0];
+            let entity = self.ships.spawn(step, *player, Ship { position, fuel: u32::from(number) });
+            self.cargo.insert(Owned { entity, owner: *player }, Cargo { crates: 10 * u32::from(number) });
+        }
+    }
+}
+
+struct Idle;
+
+impl Driver<Harbour> for Idle {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Buttons {
+        Buttons::default()
+    }
+}
+
+fn derelict(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, nth)
+}
+
+/// Two seconds of two players.
+fn session() -> Simulation<Harbour> {
+    let mut harbour = Harbour::default();
+    for nth in 0..5 {
+        let position = [-f64::from(nth), 0.0, 0.0];
+        harbour.ships.insert(Owned { entity: derelict(nth), owner: PlayerId::SERVER }, Ship { position, fuel: 77 });
+    }
+    let mut simulation = Simulation::new(Rules::new(Harbour::schema()), ServerConfig::default(), harbour, 1);
+    for _ in 0..2 {
+        let conditions = Conditions { latency: Duration::from_millis(20), ..Conditions::default() };
+        let (client, host, world) = (ClientConfig::default(), HostOptions::at(60), Harbour::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    simulation.run_until(Instant::from_micros(2_000_000), &mut Idle);
+    simulation
+}
+
+fn shown_to(simulation: &Simulation<Harbour>, player: usize) -> Views {
+    let (mut views, host) = (Views::new(), &simulation.players[player]);
+    host.client.present(host.host.local(simulation.now()), &mut views);
+    views
+}
+
+#[test]
+fn every_entity_is_found_by_its_name_with_all_of_its_state_that_is_told() {
+    let simulation = session();
+    let (views, client) = (shown_to(&simulation, 0), &simulation.players[0].client);
+    // Five derelicts, and of each player a ship and its cargo.
+    assert_eq!(views.len(), 5 + 2 * 2);
+    for nth in 0..5 {
+        let view = views.get(derelict(nth)).expect("shown");
+        assert_eq!((view.owner, view.source), (PlayerId::SERVER, Source::Interpolated));
+        let position = [-f64::from(nth), 0.0, 0.0];
+        assert_eq!(view.get::<Ship>(), Some(Ship { position, fuel: 0 }), "its fuel is told to nobody");
+        assert_eq!(view.get::<Cargo>(), None);
+        assert_eq!(views.of(derelict(nth)).count(), 1);
+    }
+    for player in [1, 2] {
+        let owner = PlayerId::new(player);
+        let entity = views.iter().find(|view| view.owner == owner).expect("shown").entity;
+        let is_own = Some(owner) == client.player();
+        let [ship, cargo] = views.of(entity).collect::<Vec<_>>()[..] else { panic!("a ship and its cargo") };
+        assert_eq!(ship.source, if is_own { Source::Predicted } else { Source::Interpolated });
+        let fuel = if is_own { u32::from(player) } else { 0 };
+        assert_eq!(ship.get(), Some(Ship { position: [f64::from(player), 0.0, 0.0], fuel }));
+        assert_eq!(cargo.get(), Some(Cargo { crates: 10 * u32::from(player) }));
+        assert_eq!(views.get(entity).expect("shown").pose(), ship.pose());
+    }
+    assert!(views.get(derelict(5)).is_none());
+}
+
+#[test]
+fn sorted_views_are_gone_through_in_their_order_and_found_as_before() {
+    let simulation = session();
+    let mut views = shown_to(&simulation, 0);
+    let x = |views: &Views| views.iter().map(|view| view.pose().position[0]).collect::<Vec<_>>();
+    let before = x(&views);
+    assert!(!before.is_sorted());
+    views.sort_by(|a, b| a.pose().position[0].total_cmp(&b.pose().position[0]));
+    let after = x(&views);
+    assert!(after.is_sorted() && after.len() == before.len(), "{after:?}");
+    assert_eq!(
+        after,
+        (0..views.len()).map(|place| views.nth(place).expect("there").pose().position[0]).collect::<Vec<_>>()
+    );
+    assert!(views.nth(views.len()).is_none());
+    assert!(views.iter().rev().map(|view| view.pose().position[0]).eq(after.into_iter().rev()));
+    assert_eq!(views.get(derelict(3)).expect("shown").pose().position[0], -3.0);
+    let host = &simulation.players[0];
+    host.client.present(host.host.local(simulation.now()), &mut views);
+    assert_eq!(x(&views), before, "filled anew they are not sorted");
+}
+
+#[test]
+fn a_client_that_does_not_play_shows_nothing_of_what_was_shown_before() {
+    let mut views = shown_to(&session(), 0);
+    assert!(!views.is_empty());
+    let fresh = Client::<Harbour>::new(Rules::new(Harbour::schema()), ClientConfig::default(), 7);
+    fresh.present(Instant::ZERO, &mut views);
+    assert!(views.is_empty() && views.iter().next().is_none() && views.get(derelict(0)).is_none());
+}
