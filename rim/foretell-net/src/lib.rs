@@ -1,6 +1,6 @@
 //! Foretell sessions over real networks: WebTransport over QUIC, WebSocket where no UDP passes, players with tokens.
 //!
-//! [`serve`] runs a world on a port, [`connect`] joins it. A [`Gateway`] is all of a server's network for who has a loop
+//! [`serve`] runs a world on a port, [`serve_with`] with a hook between ticks, [`connect`] joins it. A [`Gateway`] is all of a server's network for who has a loop
 //! of their own, [`Transport`] what a session asks of a network.
 //!
 //! ```no_run
@@ -91,7 +91,8 @@ pub use native::{
     listen::GatewayConfig,
     network::{first_to_go, network, network_bits, network_of},
     runtime::runtime,
-    serve::{Running, ServeConfig, Status, serve},
+    serve::{Running, ServeConfig, Status, serve, serve_with},
+    server_tick::ServerTick,
     tick_times::TickTimes,
     token::{Issuer, random_key},
     traffic::{Arrival, Traffic},

@@ -58,6 +58,8 @@ pub struct Gateway {
     rate_max: u64,
     links: BTreeMap<PeerId, Link>,
     players: BTreeMap<PlayerId, Seated>,
+    /// Who has left since the last drain, or has lost the place to somebody else.
+    departed: Vec<(PlayerId, Account)>,
     /// Places whose players have said good-bye, to be told.
     farewells: Vec<PeerId>,
     /// When the server has to end.
@@ -117,6 +119,7 @@ impl Gateway {
             rate_max: config.rate_max,
             links: BTreeMap::new(),
             players: BTreeMap::new(),
+            departed: Vec::new(),
             farewells: Vec::new(),
             ends_at: None,
             looked: clock.now(),
@@ -165,8 +168,21 @@ impl Gateway {
         self.players.iter().map(|(player, seated)| (*player, &seated.account))
     }
 
+    /// Whose account a player plays for: from [`note`](Gateway::note) of the update in which they have joined, to the next
+    /// [`drain`](Gateway::drain) after the update in which they have left.
+    pub fn account(&self, player: PlayerId) -> Option<&Account> {
+        let departed = || self.departed.iter().find(|(departed, _)| *departed == player).map(|(_, account)| account);
+        self.players.get(&player).map(|seated| &seated.account).or_else(departed)
+    }
+
+    /// As which player an account plays; `None` while it does not. A lost player plays.
+    pub fn player(&self, account: &Account) -> Option<PlayerId> {
+        self.players().find(|(_, playing)| *playing == account).map(|(player, _)| player)
+    }
+
     /// Hands over what has come since the last call. A hello with another nonce than the place's own is dropped.
     pub fn drain(&mut self, now: Instant, each: &mut dyn FnMut(Arrival<'_>)) {
+        self.departed.clear();
         self.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
         let traffic = &mut self.traffic;
         for (peer, link) in &mut self.links {

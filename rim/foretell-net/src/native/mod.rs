@@ -22,6 +22,7 @@ mod places;
 mod quic;
 pub(crate) mod runtime;
 pub(crate) mod serve;
+pub(crate) mod server_tick;
 mod socket;
 mod tasks;
 mod text;

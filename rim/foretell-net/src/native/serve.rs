@@ -8,6 +8,7 @@ use crate::native::gateway::Gateway;
 use crate::native::join_url::join_url;
 use crate::native::limits::Limits;
 use crate::native::listen::GatewayConfig;
+use crate::native::server_tick::ServerTick;
 use crate::native::tick_times::TickTimes;
 use crate::native::traffic::{Arrival, Traffic};
 use foretell::session::server::{InputTotals, ServerEvent};
@@ -69,7 +70,7 @@ pub struct Status {
     pub connections: usize,
     /// Connections that are not admitted yet.
     pub handshakes: usize,
-    /// How long each tick since the start took: taking in, stepping, writing, sending.
+    /// How long each tick since the start took: taking in, stepping, writing, sending, and the hook.
     pub tick_times: TickTimes,
     /// What has become of the inputs of all players.
     pub inputs: InputTotals,
@@ -107,6 +108,46 @@ where
     W::Input: Send,
     W::Saved: Send,
 {
+    serve_with(address, world, config, |_| {}).await
+}
+
+/// The same with a hook, which is called after each update, when its datagrams are sent: to know which account plays as which
+/// player, to save what they have, to look at the world, to change it, to remove players. It runs on the server's loop, and
+/// counts among [`Status::tick_times`]: what takes longer than a fraction of a tick belongs to another task.
+///
+/// ```no_run
+/// use foretell::World;
+/// use foretell::session::server::ServerEvent;
+/// use foretell_net::{Running, ServeConfig, ServerTick, serve_with};
+///
+/// async fn server<W>(world: W, config: ServeConfig) -> std::io::Result<Running>
+/// where
+///     W: World<Input: Send, Saved: Send> + Send + 'static,
+/// {
+///     let hook = |tick: &mut ServerTick<'_, W>| {
+///         for event in tick.events() {
+///             if let ServerEvent::Joined(player) | ServerEvent::Left(player) = event {
+///                 println!("{event:?}: {:?}", tick.account(*player));
+///             }
+///         }
+///     };
+///     serve_with("0.0.0.0:4433".parse().expect("an address"), world, config, hook).await
+/// }
+/// ```
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_with<W>(
+    address: SocketAddr,
+    world: W,
+    config: ServeConfig,
+    hook: impl FnMut(&mut ServerTick<'_, W>) + Send + 'static,
+) -> io::Result<Running>
+where
+    W: World + Send + 'static,
+    W::Input: Send,
+    W::Saved: Send,
+{
     let gateway = Gateway::bind(
         address,
         GatewayConfig {
@@ -133,6 +174,7 @@ where
         gateway,
         server,
         world,
+        hook,
         outbox: Outbox::new(),
         tick_times: TickTimes::default(),
         skipped: 0,
@@ -187,7 +229,7 @@ impl Running {
     /// Waits until it has ended.
     ///
     /// # Errors
-    /// When the game has panicked: then the server is gone without having been told to drain.
+    /// When the game or its hook has panicked: then the server is gone without having been told to drain.
     pub async fn ended(mut self) -> io::Result<()> {
         (&mut self.task).await.map_err(io::Error::other)
     }
@@ -199,10 +241,11 @@ impl Drop for Running {
     }
 }
 
-struct Loop<W: World> {
+struct Loop<W: World, H> {
     gateway: Gateway,
     server: Server<W>,
     world: W,
+    hook: H,
     outbox: Outbox,
     tick_times: TickTimes,
     skipped: u64,
@@ -210,7 +253,7 @@ struct Loop<W: World> {
     status: watch::Sender<Status>,
 }
 
-impl<W: World> Loop<W> {
+impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
     async fn run(mut self, between: Duration, mut orders: mpsc::UnboundedReceiver<Order>) {
         let mut ticks = tokio::time::interval(between);
         // What a stall has cost is up to the session: it skips or catches up.
@@ -252,6 +295,8 @@ impl<W: World> Loop<W> {
         self.skipped += skipped(self.server.frame().events);
         self.gateway.send(now, &self.outbox);
         self.outbox.clear();
+        let Loop { gateway, server, world, .. } = self;
+        (self.hook)(&mut ServerTick { now, steps, world, server, gateway });
         self.tick_times.add(clock.now().since(began));
         self.tell(tick);
     }

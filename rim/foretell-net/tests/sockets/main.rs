@@ -5,6 +5,7 @@ mod certificates;
 #[path = "../common/mod.rs"]
 mod common;
 mod ending;
+mod hook;
 mod hostile;
 mod housekeeping;
 mod play;

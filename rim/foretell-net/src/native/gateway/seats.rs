@@ -28,7 +28,8 @@ impl Gateway {
             info!(account = ?link.account, "its place is somebody else's");
             link.transport.close(Closed::Lost);
         }
-        self.players.retain(|_, seated| seated.peer != peer);
+        let departed = self.players.extract_if(.., |_, seated| seated.peer == peer);
+        self.departed.extend(departed.map(|(player, seated)| (player, seated.account)));
         peer
     }
 
@@ -135,6 +136,7 @@ impl Gateway {
         if let Some(mut link) = self.links.remove(&peer) {
             link.transport.close(if is_lost { Closed::Lost } else { Closed::Removed });
         }
+        self.departed.push((player, account));
     }
 
     /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
