@@ -7,6 +7,7 @@ mod address;
 mod bundle;
 mod config;
 mod connections;
+mod event_log;
 mod game;
 mod http_server;
 mod metrics;
@@ -82,7 +83,7 @@ async fn serve<G: Game>(config: &Config, insecure: bool, world: G) -> Result<()>
     let (mut serve_config, guests) = setup::set_up::<G>(config, insecure)?;
     let page = config.page.listen.map(page::bind).transpose()?;
     serve_config.origins.extend(page.iter().flat_map(|page| page::origins(page, &config.page)));
-    let running = foretell_net::serve(listen, world, serve_config)
+    let running = foretell_net::serve_with(listen, world, serve_config, event_log::log)
         .await
         .with_context(|| format!("server.listen: {listen} can't be served"))?;
     println!("foretell serve: the {}, players join {}", G::NAME, running.url(&config.server.host));
