@@ -72,7 +72,7 @@ impl<R: Real, const N: usize> Avatar<R, N> {
             Style::DeadReckoning | Style::Combined | Style::MoveTowards => dead_reckon(position, velocity, lag),
         };
         let squared = squared_distance(self.position, self.p2);
-        if self.thresholds.is_some_and(|at| squared < at.near * at.near || squared > at.far * at.far) {
+        if self.thresholds.is_some_and(|at| squared < at.near_m * at.near_m || squared > at.far_m * at.far_m) {
             self.position = self.p2;
         }
         self.p1 = self.position;

@@ -251,7 +251,7 @@ proptest! {
     ) {
         let mut follower = Follower::new(Following::Combined, first.0);
         follower.extrapolation = Extrapolation::UNBOUNDED;
-        follower.thresholds.far = f64::INFINITY;
+        follower.thresholds.far_m = f64::INFINITY;
         follower.receive(1, first, 0.0);
         follower.update(wait);
         let (from, speed) = follower.after(0.0);

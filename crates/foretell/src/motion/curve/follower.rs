@@ -35,15 +35,15 @@ pub enum Following {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Thresholds<R> {
     /// Nearer than this: nobody would see a line. In metres, >= 0.
-    pub near: R,
+    pub near_m: R,
     /// Farther than this: a slide over so much is a worse lie than a warp. In metres, >= 0.
-    pub far: R,
+    pub far_m: R,
 }
 
 impl<R: Real> Default for Thresholds<R> {
     /// 1 mm and 2 m (D21): the article says that there are two, and not which.
     fn default() -> Thresholds<R> {
-        Thresholds { near: R::from_f64(0.001), far: R::from_f64(2.0) }
+        Thresholds { near_m: R::from_f64(0.001), far_m: R::from_f64(2.0) }
     }
 }
 
@@ -109,10 +109,10 @@ impl<const N: usize> Follower<N> {
         let foreseen = self.foreseen();
         let off = length(sub(shown.0, foreseen.0));
         // Not a number is no way to slide along.
-        let slides = off <= self.thresholds.far;
+        let slides = off <= self.thresholds.far_m;
         self.from = if is_first || !slides {
             foreseen
-        } else if off < self.thresholds.near {
+        } else if off < self.thresholds.near_m {
             (foreseen.0, shown.1)
         } else {
             shown

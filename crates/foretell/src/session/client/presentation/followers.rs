@@ -86,7 +86,7 @@ impl Followers {
         if follower.following() != following {
             *follower = new();
         }
-        follower.thresholds.far = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
+        follower.thresholds.far_m = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
         follower.receive(tick.get(), (position, velocity), age_s);
     }
 }
