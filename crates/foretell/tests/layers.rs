@@ -49,7 +49,7 @@ const FOLDERS: [Folder; 12] = [
         path: "session/client/presentation",
         layers: &[
             &["followers", "lifecycles", "playout", "view"],
-            &["sample_window"],
+            &["sample_window", "views"],
             &["remote_window"],
             &["visual_state"],
             &["error_offsets"],
