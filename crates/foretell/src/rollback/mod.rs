@@ -3,13 +3,18 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
-mod checkpoint_policy;
+mod checkpoint_ring;
 mod checkpoints;
-mod mispredicted_inputs;
+mod history;
+mod inputs;
 mod relayed;
+mod resimulation;
 mod rollback_predictor;
-mod seek;
 mod timeline;
+#[cfg(test)]
+mod toy;
+mod world_cursor;
 
+pub use inputs::INPUTS_KEPT;
 pub use relayed::RelayedInput;
-pub use timeline::{INPUTS_KEPT, Timeline};
+pub use timeline::Timeline;

@@ -32,8 +32,6 @@ struct Line<I> {
 #[derive(Clone, Debug)]
 pub(super) struct Relayed<I> {
     lines: Vec<Line<I>>,
-    /// Whether anything was told that was not compared with what was used.
-    pub(super) news: bool,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
     /// In how many ticks a guess decays to the neutral input.
@@ -42,20 +40,19 @@ pub(super) struct Relayed<I> {
 
 impl<I: Input> Relayed<I> {
     pub(super) fn new(horizon: u32, decay_ticks: u32) -> Relayed<I> {
-        Relayed { lines: Vec::new(), news: false, horizon, decay_ticks: decay_ticks.max(1) }
+        Relayed { lines: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
-    /// not for long, are left out.
+    /// not for long, are left out. Returns whether there was room for the player.
     pub(super) fn tell(
         &mut self,
         present: Tick,
         player: PlayerId,
         fresh_until: Tick,
         told: impl Iterator<Item = (Tick, RelayedInput<I>)>,
-    ) {
-        let Some(at) = self.line_for(player) else { return };
-        self.news = true;
+    ) -> bool {
+        let Some(at) = self.line_for(player) else { return false };
         let line = &mut self.lines[at];
         line.fresh_until = line.fresh_until.max(fresh_until);
         for (tick, told) in told {
@@ -64,6 +61,7 @@ impl<I: Input> Relayed<I> {
                 line.newest = line.newest.max(Some(tick));
             }
         }
+        true
     }
 
     fn line_for(&mut self, player: PlayerId) -> Option<usize> {
@@ -105,7 +103,7 @@ impl<I: Input> Relayed<I> {
             None => (I::default(), InputStatus::Neutral),
             Some(line) => match line.told.get(tick) {
                 Some(told) => (told.input?, told.status),
-                None => line.guess(tick, (self.horizon, self.decay_ticks)),
+                None => line.guess(tick, self.horizon, self.decay_ticks),
             },
         };
         Some(PlayerInput { player, input, status, presented: None })
@@ -115,7 +113,7 @@ impl<I: Input> Relayed<I> {
 impl<I: Input> Line<I> {
     /// The last known input before `tick`, decayed by how long nothing was told. Not by how far the tick is ahead of what is
     /// known: from a round trip of 150 ms on that would correct everybody who walks straight on, with each snapshot.
-    fn guess(&self, tick: Tick, (horizon, decay_ticks): (u32, u32)) -> (I, InputStatus) {
+    fn guess(&self, tick: Tick, horizon: u32, decay_ticks: u32) -> (I, InputStatus) {
         let neutral = (I::default(), InputStatus::Neutral);
         let overdue = tick.since(self.fresh_until);
         let Some(newest) = self.newest.filter(|_| overdue < decay_ticks) else { return neutral };
@@ -131,25 +129,10 @@ impl<I: Input> Line<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::Column;
-
-    #[derive(Clone, Copy, Default, PartialEq, Debug)]
-    struct Push(i32);
-
-    impl Input for Push {
-        fn columns() -> Vec<Column> {
-            Vec::new()
-        }
-        fn write(&self, _words: &mut [u32]) {}
-        fn read(_words: &[u32]) -> Push {
-            Push(0)
-        }
-    }
-
-    const THEM: PlayerId = PlayerId::new(2);
+    use crate::rollback::toy::{Push, THEM};
 
     fn received(force: i32) -> RelayedInput<Push> {
-        RelayedInput { input: Some(Push(force)), status: InputStatus::Received }
+        RelayedInput { input: Some(Push::of(force)), status: InputStatus::Received }
     }
 
     fn relayed(told: &[(u32, RelayedInput<Push>)]) -> Relayed<Push> {
@@ -160,7 +143,7 @@ mod tests {
     }
 
     fn at(relayed: &Relayed<Push>, tick: u32) -> Option<(i32, InputStatus)> {
-        relayed.input(THEM, Tick::new(tick)).map(|input| (input.input.0, input.status))
+        relayed.input(THEM, Tick::new(tick)).map(|input| (input.input.force, input.status))
     }
 
     #[test]

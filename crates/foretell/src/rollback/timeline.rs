@@ -1,75 +1,27 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::checkpoints::Checkpoints;
-use super::relayed::Relayed;
-use super::rollback_predictor::RollbackPredictor;
-use crate::time::{Tick, TickRate, TickRing};
-use crate::world::{
-    Effect, InputStatus, PlayerId, PlayerInput, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, StepOutput,
-    World,
-};
+use super::checkpoints::{Checkpoints, Purpose};
+use super::history::History;
+use super::inputs::{Inputs, Outdated, others};
+use super::relayed::RelayedInput;
+use super::resimulation::Resimulation;
+use super::world_cursor::WorldCursor;
+use crate::time::{Tick, TickRate};
+use crate::world::{Effect, Entity, Owned, PlayerId, PlayerInput, Predicted, RemovedRow, Rows, Schema, World};
 use alloc::vec::Vec;
-use core::time::Duration;
-
-/// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
-/// states.
-pub const INPUTS_KEPT: u32 = 1024;
-
-/// In how long a guessed input decays to the neutral one when nothing is told any more.
-const GUESS_DECAYS_IN: Duration = Duration::from_millis(150);
-
-/// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
-pub(super) struct Slot<W: World> {
-    /// The predicted entities' rows of this state.
-    pub(super) rows: Rows,
-    /// The rows of other entities that were written before the step.
-    pub(super) proxies: Rows,
-    /// The inputs that the step was given, ascending by player.
-    pub(super) inputs: Vec<PlayerInput<W::Input>>,
-    /// Whether the step was [canonical](Step::canonical).
-    pub(super) canonical: bool,
-    /// Whether this state was put in the place of the one that the step before had made.
-    pub(super) rewritten: bool,
-    /// What the step said.
-    pub(super) output: StepOutput,
-}
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
 ///
-/// Invariants: slots exist for every state from `oldest` to `present`; each is consistent with the one before it, but where a
-/// re-simulation is under way; state `oldest` is saved, or the world holds it. The next re-simulated tick is not older, or lies
-/// on the side: one that takes long enough may be left behind.
+/// Invariants: each remembered state is consistent with the one before it, but where a re-simulation is under way; the oldest
+/// one is saved, or the world holds it. The next re-simulated tick is not older, or lies on the side: one that takes long enough
+/// may be left behind.
 pub struct Timeline<W: World> {
-    pub(super) predicted: Predicted,
-    pub(super) rate: TickRate,
-    pub(super) slots: Vec<Slot<W>>,
-    pub(super) checkpoints: Checkpoints<W::Saved>,
-    /// The canonical ticks that are known, ascending, of about two horizons.
-    pub(super) canonical: Vec<Tick>,
-    /// How many ticks the next re-simulation is allowed.
-    pub(super) budget: u32,
-    pub(super) predictor: RollbackPredictor,
-    /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
-    pub(super) switched: Tick,
-    /// The own ones, by tick.
-    inputs: TickRing<PlayerInput<W::Input>>,
-    /// Those of the others.
-    pub(super) relayed: Relayed<W::Input>,
-    pub(super) oldest: Tick,
-    pub(super) present: Tick,
-    /// The first tick that was never simulated.
-    unseen: Tick,
-    /// The state that the caller's world holds.
-    pub(super) world_at: Tick,
-    /// Of which tick the rows of other entities are that it holds, where that is known.
-    pub(super) proxies_at: Option<Tick>,
-    /// Rows of other entities that the last step has changed, though it was not to.
-    strays: Vec<RowKey>,
-    /// The next tick to simulate again, when a re-simulation is under way.
-    pub(super) again_from: Option<Tick>,
-    /// The rows that the world has published up to `world_at`.
-    pub(super) published: Rows,
-    pub(super) adopting: Rows,
+    history: History<W::Input>,
+    inputs: Inputs<W::Input>,
+    checkpoints: Checkpoints<W::Saved>,
+    /// Where the caller's world is.
+    cursor: WorldCursor,
+    resimulation: Resimulation,
 }
 
 impl<W: World> Timeline<W> {
@@ -78,66 +30,40 @@ impl<W: World> Timeline<W> {
     /// well begin, the more the fewer that is, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
     /// many ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
-        let slot = |_| Slot {
-            rows: Rows::new(schema),
-            proxies: Rows::new(schema),
-            inputs: Vec::with_capacity(1),
-            canonical: false,
-            rewritten: false,
-            output: StepOutput::with_room(),
-        };
+        let horizon = horizon.max(1);
         Timeline {
-            predicted: Predicted::own(player),
-            rate,
-            slots: (0..=horizon.max(1)).map(slot).collect(),
-            checkpoints: Checkpoints::new(checkpoint_every.min(horizon.max(1)), horizon.max(1)),
-            canonical: Vec::new(),
-            budget: u32::MAX,
-            predictor: RollbackPredictor::new(checkpoint_every, horizon / 4),
-            switched: Tick::ZERO,
-            inputs: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
-            relayed: Relayed::new(horizon.max(1), rate.ticks_in(GUESS_DECAYS_IN)),
-            oldest: Tick::ZERO,
-            present: Tick::ZERO,
-            unseen: Tick::ZERO,
-            world_at: Tick::ZERO,
-            proxies_at: None,
-            strays: Vec::new(),
-            again_from: None,
-            published: Rows::new(schema),
-            adopting: Rows::new(schema),
+            history: History::new(schema, horizon),
+            inputs: Inputs::new(horizon, rate),
+            checkpoints: Checkpoints::new(checkpoint_every, horizon),
+            cursor: WorldCursor::new(schema, player, rate),
+            resimulation: Resimulation::none(),
         }
     }
 
     /// Starts with the world's state as state `tick`: forgets all older states, keeps the inputs.
     pub fn begin(&mut self, world: &mut W, tick: Tick) {
-        (self.oldest, self.present, self.world_at, self.again_from) = (tick, tick, tick, None);
-        self.proxies_at = None;
-        self.published.clear();
-        self.switched = tick;
-        self.checkpoints.forget_aside(None);
-        self.predictor.restart(tick);
-        self.keep(world, tick);
+        self.history.begin(tick);
+        self.resimulation.stop();
+        self.checkpoints.begin(tick);
+        self.cursor.begin(world, tick);
+        self.record(tick);
         self.save_first(world, tick);
     }
 
     /// Takes over the caller's world from another timeline: what that one has made of it is gone with the next
     /// [`restart`](Timeline::restart), where the authority does not name it.
     pub fn follow(&mut self, former: &Timeline<W>) {
-        self.published.copy_rows(&former.published);
+        self.cursor.follow(&former.cursor);
     }
 
     /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored
     /// inputs up to state `until`; where none is stored the neutral one is used. Returns how many ticks it simulated:
     /// all of them at once, whatever their number.
     pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
-        self.adopting.clone_from(full);
-        missing(&self.published, full).for_each(|row| self.adopting.name_removed(row));
-        world.adopt(&self.adopting);
+        self.cursor.adopt_all(world, full);
         self.begin(world, tick);
         for tick in tick.until(until) {
-            let slot = self.index(tick);
-            self.slots[slot].proxies.clear();
+            self.history.slot_mut(tick).proxies.clear();
             self.run(world, tick);
         }
         until.since(tick)
@@ -145,57 +71,149 @@ impl<W: World> Timeline<W> {
 
     /// The state that is newest; also the number of the next tick to run.
     pub fn present(&self) -> Tick {
-        self.present
+        self.history.present()
     }
 
     /// The rate of the ticks.
     pub fn rate(&self) -> TickRate {
-        self.rate
+        self.cursor.rate()
     }
 
     /// How many ticks back states are remembered.
     pub fn horizon(&self) -> u32 {
-        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        self.history.horizon()
     }
 
     /// The oldest state that is remembered.
     pub fn oldest(&self) -> Tick {
-        self.oldest
+        self.history.oldest()
     }
 
     /// Whose entities are predicted.
     pub fn predicted(&self) -> &Predicted {
-        &self.predicted
+        self.cursor.predicted()
     }
 
     /// The predicted entities' rows of state `tick`; `None` outside of what is remembered.
     pub fn rows(&self, tick: Tick) -> Option<&Rows> {
-        (self.oldest <= tick && tick <= self.present).then(|| &self.slots[self.index(tick)].rows)
+        self.history.has(tick).then(|| &self.history.slot(tick).rows)
+    }
+
+    /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
+    pub fn effects(&self, tick: Tick) -> &[Effect] {
+        self.history.effects(tick)
+    }
+
+    /// Adds the entities that those of other players touched here in the ticks before state `tick`, from `since` on.
+    pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
+        self.history.touched(since, tick, into);
+    }
+
+    /// Whether an entity belongs to another player in any state that is remembered, or in what is written before its step.
+    pub(crate) fn has_of_another(&self, of: Owned) -> bool {
+        self.history.has_of_another(of)
     }
 
     /// The own stored input of `tick`; `None` where none was given.
     pub fn input(&self, tick: Tick) -> Option<&PlayerInput<W::Input>> {
-        self.inputs.get(tick)
-    }
-
-    /// The newest state that is consistent with everything before it: the present, or how far the re-simulation is.
-    pub fn settled(&self) -> Tick {
-        self.again_from.unwrap_or(self.present)
+        self.inputs.own(tick)
     }
 
     /// Remembers the own input of a tick that has not run.
     pub fn give(&mut self, tick: Tick, input: PlayerInput<W::Input>) {
-        self.inputs.set(tick, input);
+        self.inputs.give(tick, input);
+    }
+
+    /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what
+    /// was not told; from there on the guess decays.
+    pub fn tell(
+        &mut self,
+        player: PlayerId,
+        fresh_until: Tick,
+        told: impl Iterator<Item = (Tick, RelayedInput<W::Input>)>,
+    ) {
+        self.inputs.tell(self.history.present(), player, fresh_until, told);
+    }
+
+    /// Whether inputs of another player were told of late.
+    pub fn knows_inputs_of(&self, player: PlayerId) -> bool {
+        self.inputs.knows(player)
+    }
+
+    /// Forgets the inputs of players of whom nothing was told for so many ticks after what was told was fresh.
+    pub fn forget_silent_players(&mut self, ticks: u32) {
+        self.inputs.forget_silent_players(self.present().back(ticks).unwrap_or(Tick::ZERO));
+    }
+
+    /// The authority's step of `tick` is [canonical](crate::world::Step::canonical): so is every simulation of it from now on.
+    pub fn announce(&mut self, tick: Tick) {
+        // Who starts again does it from before the oldest state that is remembered.
+        let oldest = self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO);
+        self.inputs.announce(tick, oldest);
+    }
+
+    /// The canonical ticks that are known, ascending.
+    pub fn canonical(&self) -> &[Tick] {
+        self.inputs.canonical()
+    }
+
+    /// Whether the authority's step of `tick` is known to be canonical.
+    pub fn is_canonical(&self, tick: Tick) -> bool {
+        self.inputs.is_canonical(tick)
+    }
+
+    /// The others whose inputs in the ticks before state `tick`, from `since` on, were not what the authority applied, as
+    /// far as it has told; or it has not.
+    pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
+        let is_misguessed = |player: PlayerId, tick: Tick| {
+            let given = &self.history.slot(tick).given;
+            self.inputs.is_misguessed(player, tick, given)
+        };
+        let is_ever = |player: &PlayerId| self.history.steps(since, tick).any(|tick| is_misguessed(*player, tick));
+        into.clear();
+        into.extend(others(self.predicted()).filter(is_ever));
+    }
+
+    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input of another
+    /// player, or of the own one that the authority has told; or not as the canonical one that it is.
+    pub fn outdated(&mut self, since: Tick) -> Option<Tick> {
+        if !self.inputs.has_news() {
+            return None;
+        }
+        let mut steps = self.history.steps(since, self.present());
+        let found = steps.find(|tick| self.outdated_in(*tick).any());
+        self.inputs.note_compared(found.is_some());
+        found
+    }
+
+    /// In what the ticks from `tick` on were simulated otherwise than they would be now.
+    pub(crate) fn outdated_by(&self, tick: Tick) -> Outdated {
+        let steps = self.history.steps(tick, self.present());
+        steps.fold(Outdated::default(), |by, tick| by.or(self.outdated_in(tick)))
+    }
+
+    fn outdated_in(&self, tick: Tick) -> Outdated {
+        self.inputs.outdated(tick, &self.history.slot(tick).given, self.predicted())
+    }
+
+    /// The newest state that is consistent with everything before it: the present, or how far the re-simulation is.
+    pub fn settled(&self) -> Tick {
+        self.resimulation.next().unwrap_or(self.present())
+    }
+
+    /// Brings the caller's world to the present, where a re-simulation has left it in the past.
+    pub fn seek_present(&mut self, world: &mut W) {
+        self.seek(world, self.present(), Purpose::Visit);
     }
 
     /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the
     /// rows of other entities. What differs from those of the call before is among their [`changed`](Rows::changed) and
     /// [`removed`](Rows::removed).
     pub fn advance(&mut self, world: &mut W, proxies: &Rows) {
-        self.seek(world, self.present);
-        let slot = self.index(self.present);
-        self.slots[slot].proxies.clone_from(proxies);
-        self.run(world, self.present);
+        let tick = self.present();
+        self.seek(world, tick, Purpose::Visit);
+        self.history.slot_mut(tick).proxies.clone_from(proxies);
+        self.run(world, tick);
     }
 
     /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
@@ -206,33 +224,67 @@ impl<W: World> Timeline<W> {
     /// # Panics
     /// When `tick` is not remembered.
     pub fn rewrite(&mut self, world: &mut W, tick: Tick, authority: &Rows) {
-        self.rewrite_with(world, tick, authority, None);
+        assert!(self.history.has(tick), "only a remembered state can be rewritten");
+        self.seek(world, tick, Purpose::Rewrite);
+        self.replace(world, tick, authority, &[]);
     }
 
-    /// The same; the world is told of entities that are gone without ever having been predicted.
-    pub(super) fn rewrite_with(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: Option<&[RemovedRow]>) {
-        assert!(self.oldest <= tick && tick <= self.present, "only a remembered state can be rewritten");
-        self.seek_to_rewrite(world, tick);
-        if dropped.is_some() {
-            self.proxies_at = None;
-        }
-        let slot = self.index(tick);
-        self.adopting.copy_rows(authority);
-        missing(&self.slots[slot].rows, authority).for_each(|row| self.adopting.name_removed(row));
-        dropped.into_iter().flatten().for_each(|row| self.adopting.name_removed(*row));
-        world.adopt(&self.adopting);
-        self.published.copy_rows(authority);
-        self.checkpoints.forget_aside(Some(self.present).filter(|present| *present != tick));
-        self.predictor.note(tick);
-        self.keep(world, tick);
+    /// Puts the authority's state in the place of the one that the world is in, `dropped` are rows that the world is to be rid
+    /// of besides.
+    fn replace(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: &[RemovedRow]) {
+        let present = self.present();
+        self.cursor.replace(world, &self.history.slot(tick).rows, authority, dropped);
+        self.checkpoints.note_rollback(tick, Some(present).filter(|present| *present != tick));
+        self.record(tick);
         self.save_first(world, tick);
-        self.slots[slot].rewritten = true;
-        self.again_from = (tick < self.present).then_some(tick);
+        self.history.slot_mut(tick).rewritten = true;
+        self.resimulation.go_on_from(tick, present);
+    }
+
+    /// Predicts the entities of these players and no others, before anything is simulated.
+    pub(crate) fn predict(&mut self, predicted: &Predicted) {
+        self.cursor.predict(predicted);
+    }
+
+    /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up
+    /// to the present at once. Who is predicted no more goes on as a proxy where they were predicted to be, also in later
+    /// re-simulations of these ticks. Returns how many ticks it simulated.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered, or the own player changes.
+    pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &Predicted, full: &Rows) -> u32 {
+        assert!(self.predicted().player() == predicted.player(), "the own player stays");
+        assert!(self.history.has(tick), "only a remembered state can be rewritten");
+        // As the ticks before it were simulated.
+        self.seek(world, tick, Purpose::Rewrite);
+        let dropped = self.history.hand_over(tick, predicted, full);
+        self.cursor.predict(predicted);
+        self.cursor.forget_proxies();
+        self.checkpoints.switch(tick);
+        let mut authority = full.clone();
+        authority.copy_predicted(full, predicted);
+        self.replace(world, tick, &authority, &dropped);
+        self.simulate_again(world, self.present().since(tick))
+    }
+
+    /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the
+    /// next [`resimulate`](Timeline::resimulate) begins there, or before it. One that is under way and will come to `tick`
+    /// just goes on.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered.
+    pub fn revisit(&mut self, tick: Tick) {
+        let present = self.present();
+        assert!(self.history.has(tick) && tick < present, "only a remembered tick can be simulated again");
+        if !self.resimulation.will_reach(tick) {
+            self.checkpoints.note_rollback(tick, Some(present));
+            self.resimulation.go_on_from(tick, present);
+        }
     }
 
     /// The next re-simulation may run so many ticks at once.
     pub fn allow(&mut self, budget: u32) {
-        self.budget = budget;
+        self.resimulation.allow(budget);
     }
 
     /// Simulates again up to `budget` ticks of what a rewrite has made inconsistent. Returns how many it ran.
@@ -242,114 +294,85 @@ impl<W: World> Timeline<W> {
     }
 
     /// The same, whatever the next one may run.
-    pub(super) fn simulate_again(&mut self, world: &mut W, budget: u32) -> u32 {
-        let Some(from) = self.again_from else { return 0 };
-        if self.world_at != from {
-            self.seek_again(world, from);
+    fn simulate_again(&mut self, world: &mut W, budget: u32) -> u32 {
+        let Some(from) = self.resimulation.next() else { return 0 };
+        if self.cursor.at() != from {
+            self.seek(world, from, Purpose::Resimulate);
             self.save_first(world, from);
         }
-        let until = self.present.min(from + budget);
+        let present = self.present();
+        let until = present.min(from + budget);
         for tick in from.until(until) {
             self.run(world, tick);
         }
-        self.again_from = (until < self.present).then_some(until);
-        if self.again_from.is_none() {
-            self.checkpoints.forget_aside(None);
+        self.resimulation.go_on_from(until, present);
+        if until == present {
+            self.checkpoints.forget_aside();
         }
         until.since(from)
     }
 
-    /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
-    pub fn effects(&self, tick: Tick) -> &[Effect] {
-        let is_remembered = self.oldest <= tick && tick < self.present;
-        if is_remembered { &self.slots[self.index(tick)].output.effects } else { &[] }
+    /// Whether the ticks from state `from` up to state `tick`, simulated once more from what was saved and with the inputs
+    /// and proxies that are stored, come to what is stored; true where that is not remembered.
+    ///
+    /// # Panics
+    /// When `tick` is not remembered.
+    pub(crate) fn repeats(&mut self, world: &mut W, from: Tick, tick: Tick) -> bool {
+        if from < self.oldest() || from >= tick {
+            return true;
+        }
+        assert!(tick <= self.present(), "only a remembered tick can be simulated again");
+        self.seek(world, from, Purpose::Visit);
+        for tick in from.until(tick) {
+            self.cursor.repeat(world, tick, &self.history);
+        }
+        self.cursor.has(&self.history.slot(tick).rows)
     }
 
     /// One tick, from the state `tick`, which the world holds, to the next.
-    pub(super) fn run(&mut self, world: &mut W, tick: Tick) {
-        let first_time = tick >= self.unseen;
-        self.unseen = self.unseen.max(tick.next());
-        let index = self.index(tick);
-        self.gather_inputs(tick);
-        let output = core::mem::take(&mut self.slots[index].output);
-        self.slots[index].canonical = self.canonical.binary_search(&tick).is_ok();
-        self.adopt_proxies(world, tick);
-        let Slot { inputs, canonical, .. } = &self.slots[index];
-        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), inputs);
-        let step = step.predicting(&self.predicted).with_output(output).on_canonical(*canonical);
-        let mut step = if first_time { step } else { step.again() };
-        world.step(&mut step);
-        self.slots[index].output = step.into_output();
-        let again = tick < self.present;
-        world.publish(&mut self.published);
-        self.note_strays(tick);
-        self.remember(tick.next());
-        self.save_next(world, tick.next(), again);
+    fn run(&mut self, world: &mut W, tick: Tick) {
+        let again = tick < self.present();
+        let slot = self.history.slot_mut(tick);
+        self.inputs.gather(tick, self.cursor.predicted(), &mut slot.given);
+        self.cursor.step(world, tick, slot);
+        self.record(tick.next());
+        self.checkpoints.save_next(world, tick.next(), self.history.oldest(), again);
+        self.forget_old();
     }
 
-    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before,
-    /// where the world has these.
-    pub(super) fn adopt_proxies(&mut self, world: &mut W, tick: Tick) {
-        let proxies = &self.slots[self.index(tick)].proxies;
-        let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
-        self.proxies_at = Some(tick);
-        if !has_those_before {
-            if !proxies.is_empty() || !proxies.removed().is_empty() {
-                world.adopt(proxies);
-            }
+    /// Remembers what the world has just published as state `tick`.
+    fn record(&mut self, tick: Tick) {
+        self.history.record(tick, self.cursor.published(), self.cursor.predicted());
+        self.checkpoints.forget(tick);
+    }
+
+    /// Saves the state of `tick`, with which a re-simulation begins, where that is worth it.
+    fn save_first(&mut self, world: &W, tick: Tick) {
+        self.checkpoints.save_first(world, tick, self.history.oldest());
+        self.forget_old();
+    }
+
+    /// What lies before the first saved state within the horizon can't be gone back to.
+    fn forget_old(&mut self) {
+        let (oldest, present) = (self.history.oldest_in_reach(), self.present());
+        self.history.forget_before(self.checkpoints.first_from(oldest, present).unwrap_or(present));
+    }
+
+    /// Brings the caller's world to the state of `tick`: to a saved one that is not newer, from where the ticks are repeated
+    /// as they were simulated.
+    fn seek(&mut self, world: &mut W, tick: Tick, purpose: Purpose) {
+        let (at, present) = (self.cursor.at(), self.present());
+        if at == tick {
             return;
         }
-        self.adopting.clear();
-        let rows = proxies.changed().iter().chain(&self.strays).filter_map(|key| proxies.get(*key));
-        rows.for_each(|row| self.adopting.set_words(row));
-        proxies.removed().iter().for_each(|gone| self.adopting.name_removed(*gone));
-        if !self.adopting.is_empty() || !self.adopting.removed().is_empty() {
-            world.adopt(&self.adopting);
+        if self.resimulation.needs_again(at, tick, present) {
+            self.checkpoints.save_aside(world, at, present);
+        }
+        let from = self.checkpoints.load(world, tick, self.history.oldest(), purpose);
+        let from = from.expect("the oldest state is saved");
+        self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.proxies_in(from));
+        for tick in from.until(tick) {
+            self.cursor.repeat(world, tick, &self.history);
         }
     }
-
-    /// Remembers what the step of `tick` has made of rows that were written before it: they are written again.
-    pub(super) fn note_strays(&mut self, tick: Tick) {
-        let proxies = &self.slots[tick.get() as usize % self.slots.len()].proxies;
-        let published = &self.published;
-        let removed = published.removed().iter().map(|gone| &gone.key);
-        let named = published.changed().iter().chain(removed);
-        let is_stray = |key: &&RowKey| proxies.get(**key).is_some_and(|told| published.get(**key) != Some(told));
-        self.strays.clear();
-        self.strays.extend(named.filter(is_stray));
-    }
-
-    /// The inputs of `tick` as they are known now.
-    fn gather_inputs(&mut self, tick: Tick) {
-        let index = self.index(tick);
-        let mut inputs = core::mem::take(&mut self.slots[index].inputs);
-        inputs.clear();
-        inputs.extend(self.predicted.stepped().iter().filter_map(|player| self.input_of(*player, tick)));
-        self.slots[index].inputs = inputs;
-    }
-
-    /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.
-    pub(super) fn input_of(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<W::Input>> {
-        let neutral = PlayerInput { player, input: W::Input::default(), status: InputStatus::Neutral, presented: None };
-        match player {
-            PlayerId::SERVER => None,
-            own if own == self.predicted.player() => match self.relayed.told(own, tick) {
-                // The authority had none in time.
-                Some(told) => told.input.map(|input| PlayerInput { input, status: told.status, ..neutral }),
-                None => Some(self.input(tick).copied().unwrap_or(neutral)),
-            },
-            other => self.relayed.input(other, tick),
-        }
-    }
-
-    pub(super) fn index(&self, tick: Tick) -> usize {
-        tick.get() as usize % self.slots.len()
-    }
-}
-
-/// The rows of `before` that are not in `after`, ascending; mostly none, which is soon seen.
-fn missing(before: &Rows, after: &Rows) -> impl Iterator<Item = RemovedRow> {
-    let are_same = before.iter().map(|row| row.key()).eq(after.iter().map(|row| row.key()));
-    let gone = before.iter().filter(move |row| !are_same && after.words(row.key()).is_none());
-    gone.map(|row| RemovedRow { key: row.key(), owner: row.owner })
 }

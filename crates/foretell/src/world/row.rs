@@ -41,9 +41,12 @@ impl Row<'_> {
     pub fn owned(&self) -> Owned {
         Owned { entity: self.entity, owner: self.owner }
     }
-}
 
-impl Row<'_> {
+    /// This row as one that is gone.
+    pub(crate) fn removed(self) -> RemovedRow {
+        RemovedRow { key: self.key(), owner: self.owner }
+    }
+
     /// Component, entity and owner, for hashes.
     #[expect(clippy::cast_possible_truncation, reason = "both halves")]
     pub(crate) fn name_words(&self) -> [u32; 3] {

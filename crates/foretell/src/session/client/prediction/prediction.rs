@@ -208,8 +208,12 @@ impl<W: World> Prediction<W> {
         if settled == present {
             report.roll_back(present.since(tick));
         }
-        let [own, others, canonical] = self.timeline.outdated_by(tick);
-        let causes = [(own, Causes::OWN_INPUT), (others, Causes::RELAYED_INPUT), (canonical, Causes::DERIVED)];
+        let by = self.timeline.outdated_by(tick);
+        let causes = [
+            (by.own_input, Causes::OWN_INPUT),
+            (by.others_input, Causes::RELAYED_INPUT),
+            (by.canonical, Causes::DERIVED),
+        ];
         let causes = causes.into_iter().filter(|(holds, _)| *holds);
         self.timeline.revisit(tick);
         self.reconciler.corrections.note_again(tick, causes.fold(Causes::default(), |set, (_, cause)| set.with(cause)));

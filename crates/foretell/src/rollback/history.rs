@@ -1,0 +1,253 @@
+//! The states of the last ticks of a timeline, and what led from each to the next.
+
+use super::inputs::StepInputs;
+use crate::time::Tick;
+use crate::world::{Effect, Entity, Input, Owned, Predicted, RemovedRow, Row, Rows, Schema, StepOutput};
+use alloc::vec::Vec;
+
+/// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
+pub(super) struct Slot<I> {
+    /// The predicted entities' rows of this state.
+    pub rows: Rows,
+    /// The rows of other entities that were written before the step.
+    pub proxies: Rows,
+    /// What the step was given.
+    pub given: StepInputs<I>,
+    /// Whether this state was put in the place of the one that the step before had made.
+    pub rewritten: bool,
+    /// What the step said.
+    pub output: StepOutput,
+}
+
+/// A ring of slots for the states from `oldest` to `present`.
+///
+/// Invariant: `oldest <= present <= oldest + horizon`.
+pub(super) struct History<I> {
+    slots: Vec<Slot<I>>,
+    oldest: Tick,
+    present: Tick,
+}
+
+impl<I: Input> History<I> {
+    /// Room for the states of `horizon` ticks and the present one.
+    pub(super) fn new(schema: &Schema, horizon: u32) -> History<I> {
+        let slot = |_| Slot {
+            rows: Rows::new(schema),
+            proxies: Rows::new(schema),
+            given: StepInputs::new(),
+            rewritten: false,
+            output: StepOutput::with_room(),
+        };
+        History { slots: (0..=horizon).map(slot).collect(), oldest: Tick::ZERO, present: Tick::ZERO }
+    }
+
+    /// Forgets all states; the first that is recorded is that of `tick`.
+    pub(super) fn begin(&mut self, tick: Tick) {
+        self.oldest = tick;
+        self.present = tick;
+    }
+
+    /// Remembers the predicted ones among these rows as state `tick`, as a step has made it.
+    pub(super) fn record(&mut self, tick: Tick, rows: &Rows, predicted: &Predicted) {
+        let slot = self.slot_mut(tick);
+        slot.rows.copy_predicted(rows, predicted);
+        slot.rewritten = false;
+        self.present = self.present.max(tick);
+    }
+
+    /// How many ticks back states are remembered.
+    pub(super) fn horizon(&self) -> u32 {
+        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The oldest state that is remembered.
+    pub(super) fn oldest(&self) -> Tick {
+        self.oldest
+    }
+
+    /// The newest state.
+    pub(super) fn present(&self) -> Tick {
+        self.present
+    }
+
+    /// The oldest of the remembered states that is within the horizon.
+    pub(super) fn oldest_in_reach(&self) -> Tick {
+        self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO))
+    }
+
+    /// The oldest state that is remembered from now on.
+    pub(super) fn forget_before(&mut self, oldest: Tick) {
+        self.oldest = oldest;
+    }
+
+    /// Whether a state is remembered.
+    pub(super) fn has(&self, tick: Tick) -> bool {
+        (self.oldest..=self.present).contains(&tick)
+    }
+
+    /// The remembered ticks whose steps lie between the states `from` and `until`.
+    pub(super) fn steps(&self, from: Tick, until: Tick) -> impl DoubleEndedIterator<Item = Tick> + use<I> {
+        from.max(self.oldest).until(until.min(self.present))
+    }
+
+    /// The slot of a tick, whatever it holds now.
+    pub(super) fn slot(&self, tick: Tick) -> &Slot<I> {
+        &self.slots[self.index(tick)]
+    }
+
+    /// The same, to be changed.
+    pub(super) fn slot_mut(&mut self, tick: Tick) -> &mut Slot<I> {
+        let index = self.index(tick);
+        &mut self.slots[index]
+    }
+
+    /// What happened in the step of a tick when it was last simulated; nothing where that is not remembered.
+    pub(super) fn effects(&self, tick: Tick) -> &[Effect] {
+        if self.has(tick) && tick < self.present { &self.slot(tick).output.effects } else { &[] }
+    }
+
+    /// Adds the entities that those of other players touched in the steps between the states `from` and `until`.
+    pub(super) fn touched(&self, from: Tick, until: Tick, into: &mut Vec<Entity>) {
+        self.steps(from, until).for_each(|tick| into.extend_from_slice(&self.slot(tick).output.contacts));
+    }
+
+    /// Whether an entity belongs to another player in any state that is remembered, or in what is written before its step.
+    pub(super) fn has_of_another(&self, of: Owned) -> bool {
+        self.oldest.until(self.present.next()).any(|tick| {
+            let slot = self.slot(tick);
+            [&slot.rows, &slot.proxies].iter().any(|rows| rows.owner(of.entity).is_some_and(|owner| owner != of.owner))
+        })
+    }
+
+    /// Moves rows between what is predicted and what is written before each step, from state `tick` on, of which `full` are
+    /// the authority's rows. Returns the rows that the world may hold in state `tick` and that are not to be there.
+    pub(super) fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<RemovedRow> {
+        let dropped = self.dropped(tick, predicted, full);
+        let mut handed: Vec<RemovedRow> = Vec::new();
+        for tick in tick.until(self.present.next()) {
+            let slot = self.slot_mut(tick);
+            slot.proxies.drop_predicted(predicted);
+            let mut kept = Vec::new();
+            for row in slot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
+                if !dropped.contains(&row.removed()) {
+                    slot.proxies.set_words(row);
+                    kept.push(row.removed());
+                }
+            }
+            // What had ceased to exist in the prediction ceases to exist as a proxy too.
+            handed.iter().filter(|row| !kept.contains(row)).for_each(|row| slot.proxies.name_removed(*row));
+            slot.rows.retain(|_, of| predicted.contains(of));
+            slot.rows.settle();
+            handed = kept;
+        }
+        dropped
+    }
+
+    /// The rows that the world may hold in state `tick`, are predicted on one side of it alone, and that the authority does not
+    /// have.
+    fn dropped(&self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<RemovedRow> {
+        // What was written before the step to this state is in the world still.
+        let before = tick.back(1).filter(|before| self.present.since(*before) <= self.horizon());
+        let written = before.into_iter().flat_map(|before| self.slot(before).proxies.iter());
+        let arriving = written.filter(|row| predicted.contains(row.owned()));
+        let leaving = self.slot(tick).rows.iter().filter(|row| !predicted.contains(row.owned()));
+        let is_gone = |row: &Row<'_>| full.words(row.key()).is_none();
+        arriving.chain(leaving).filter(is_gone).map(Row::removed).collect()
+    }
+
+    fn index(&self, tick: Tick) -> usize {
+        tick.get() as usize % self.slots.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::toy::{ME, MINE, Marbles, Push, THEIRS, THEM, places, rows};
+    use crate::world::{PlayerId, World};
+
+    const HORIZON: u32 = 8;
+
+    fn both() -> Predicted {
+        let mut both = Predicted::own(ME);
+        both.insert(THEM);
+        both
+    }
+
+    /// The states up to that of tick 12, in which both marbles are at the number of the state; of mine alone they say it.
+    fn recorded() -> History<Push> {
+        let mut history = History::new(&Marbles::schema(), HORIZON);
+        history.begin(Tick::ZERO);
+        for tick in Tick::ZERO.until(Tick::new(13)) {
+            let at = tick.get().cast_signed();
+            history.slot_mut(tick).proxies = rows(&[(THEIRS, at)]);
+            history.record(tick, &rows(&[(MINE, at), (THEIRS, at)]), &Predicted::own(ME));
+            history.forget_before(history.oldest_in_reach());
+        }
+        history
+    }
+
+    fn at(history: &History<Push>, tick: u32) -> [Vec<(Owned, i32)>; 2] {
+        let slot = history.slot(Tick::new(tick));
+        [places(&slot.rows), places(&slot.proxies)]
+    }
+
+    #[test]
+    fn the_states_of_the_horizon_are_remembered_and_of_predicted_entities_alone() {
+        let history = recorded();
+        assert_eq!((history.oldest(), history.present()), (Tick::new(4), Tick::new(12)));
+        assert_eq!([3, 4, 12, 13].map(|tick| history.has(Tick::new(tick))), [false, true, true, false]);
+        assert_eq!(at(&history, 4), [vec![(MINE, 4)], vec![(THEIRS, 4)]]);
+        let steps = |from, until| history.steps(Tick::new(from), Tick::new(until)).map(Tick::get).collect::<Vec<_>>();
+        assert_eq!([steps(2, 6), steps(10, 20)], [vec![4, 5], vec![10, 11]]);
+    }
+
+    #[test]
+    fn who_is_predicted_no_more_goes_on_as_a_proxy_where_they_were_predicted_to_be() {
+        let mut history = recorded();
+        for tick in Tick::new(4).until(Tick::new(13)) {
+            let at = tick.get().cast_signed();
+            history.slot_mut(tick).proxies.clear();
+            history.record(tick, &rows(&[(MINE, at), (THEIRS, 2 * at)]), &both());
+        }
+        let dropped = history.hand_over(Tick::new(10), &Predicted::own(ME), &rows(&[(MINE, 10), (THEIRS, 20)]));
+        assert_eq!(dropped, [], "the authority has it");
+        assert_eq!(at(&history, 9), [vec![(MINE, 9), (THEIRS, 18)], vec![]], "nothing changes before the tick");
+        for tick in 10_u32..=12 {
+            let here = tick.cast_signed();
+            assert_eq!(at(&history, tick), [vec![(MINE, here)], vec![(THEIRS, 2 * here)]]);
+        }
+    }
+
+    #[test]
+    fn who_is_predicted_from_now_on_is_written_before_no_step_and_dropped_where_the_authority_does_not_have_them() {
+        let mut history = recorded();
+        let dropped = history.hand_over(Tick::new(10), &both(), &rows(&[(MINE, 10)]));
+        assert_eq!(dropped.iter().map(RemovedRow::owned).collect::<Vec<_>>(), [THEIRS]);
+        assert_eq!(at(&history, 9)[1], [(THEIRS, 9)]);
+        assert_eq!([10, 11, 12].map(|tick| at(&history, tick)[1].clone()), [vec![], vec![], vec![]]);
+    }
+
+    #[test]
+    fn what_had_ceased_to_exist_in_the_prediction_ceases_to_exist_as_a_proxy_too() {
+        let mut history = recorded();
+        history.record(Tick::new(10), &rows(&[(MINE, 10), (THEIRS, 10)]), &both());
+        for tick in [10, 11, 12].map(Tick::new) {
+            history.slot_mut(tick).proxies.clear();
+        }
+        history.hand_over(Tick::new(10), &Predicted::own(ME), &rows(&[(THEIRS, 10)]));
+        let removed = |tick| -> Vec<Owned> {
+            let slot = history.slot(Tick::new(tick));
+            slot.proxies.removed().iter().map(RemovedRow::owned).collect()
+        };
+        assert_eq!([10, 11, 12].map(removed), [vec![], vec![THEIRS], vec![]]);
+    }
+
+    #[test]
+    fn an_entity_that_had_another_owner_in_any_state_is_found() {
+        let history = recorded();
+        let with = |owner: PlayerId| Owned { owner, ..THEIRS };
+        assert!(!history.has_of_another(with(THEM)) && history.has_of_another(with(ME)));
+        assert!(!history.has_of_another(MINE));
+    }
+}
