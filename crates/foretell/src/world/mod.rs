@@ -32,5 +32,5 @@ pub use row::{RemovedRow, Row};
 pub use rows::Rows;
 pub use schema::Schema;
 pub use step::{InputStatus, PlayerInput, Role, Roles, Side, Simulate, Step, World};
-pub use table::Table;
-pub use world_part::{SavedTable, WorldPart};
+pub use table::{SavedTable, Table};
+pub use world_part::WorldPart;

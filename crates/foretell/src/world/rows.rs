@@ -10,7 +10,7 @@ use core::ops::Range;
 ///
 /// A world *publishes* into one (what it does not name is unchanged) and *adopts* from one (what is not named stays).
 /// Histories, comparison and replication work on rows and know nothing of the user's types.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Rows {
     tables: Vec<ComponentRows>,
     removed: Vec<RemovedRow>,
@@ -34,7 +34,13 @@ impl Rows {
     /// No rows yet, of the components in `schema`.
     pub fn new(schema: &Schema) -> Rows {
         let tables = schema.ids().map(|id| ComponentRows::new(id, schema)).collect();
-        Rows { tables, ..Rows::default() }
+        Rows { tables, ..Rows::placeholder() }
+    }
+
+    /// What stands in the place of rows that are taken out for a while: it has no component, and whoever sets or looks up a
+    /// row in it panics.
+    pub(crate) const fn placeholder() -> Rows {
+        Rows { tables: Vec::new(), removed: Vec::new(), changed: Vec::new() }
     }
 
     /// Sets the state of an entity: creates or overwrites the rows of the components that it has, and removes those of its

@@ -1,6 +1,9 @@
 //! Tables: the entities of a world that have one type of state, in the order of their names.
 
-use super::{Entity, Mut, Owned, PlayerId, Ref, Role, Step};
+use super::{
+    ComponentId, Entity, Mut, Owned, PlayerId, ROW_WORDS_MAX, Ref, Role, Row, RowKey, Rows, Schema, State, Step,
+    WorldPart,
+};
 use alloc::vec::Vec;
 
 /// Entities with their states: what a world keeps of one type. Ascending by entity, on both ends and whatever came when, so
@@ -29,13 +32,13 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub struct Table<S> {
     /// Ascending, each once; the other lists are as long.
-    pub(super) entities: Vec<Entity>,
-    pub(super) owners: Vec<PlayerId>,
-    pub(super) states: Vec<S>,
+    entities: Vec<Entity>,
+    owners: Vec<PlayerId>,
+    states: Vec<S>,
     /// Whether it was written to, or came, since it was published last.
-    pub(super) marks: Vec<bool>,
+    marks: Vec<bool>,
     /// What was removed since then.
-    pub(super) removed: Vec<Entity>,
+    removed: Vec<Entity>,
 }
 
 impl<S> Default for Table<S> {
@@ -115,17 +118,24 @@ impl<S> Table<S> {
         Some(self.states.remove(at))
     }
 
-    /// Takes out all but those that `keep` names.
+    /// Takes out all but those that `keep` names; asks for each once, in ascending order.
     pub fn retain(&mut self, mut keep: impl FnMut(Ref<'_, S>) -> bool) {
-        let mut at = 0;
-        while at < self.entities.len() {
-            let (entity, owner) = (self.entities[at], self.owners[at]);
-            if keep(Ref { of: Owned { entity, owner }, state: &self.states[at] }) {
-                at += 1;
-            } else {
-                self.remove(entity);
+        let mut kept = 0;
+        for at in 0..self.entities.len() {
+            if !keep(self.at(at)) {
+                self.removed.push(self.entities[at]);
+                continue;
             }
+            self.entities.swap(kept, at);
+            self.owners.swap(kept, at);
+            self.states.swap(kept, at);
+            self.marks.swap(kept, at);
+            kept += 1;
         }
+        self.entities.truncate(kept);
+        self.owners.truncate(kept);
+        self.states.truncate(kept);
+        self.marks.truncate(kept);
     }
 
     /// Takes out what belongs to players who have left before this step.
@@ -155,7 +165,7 @@ impl<S> Table<S> {
         Some(Mut { of, state: &mut self.states[at], mark: &mut self.marks[at] })
     }
 
-    pub(super) fn at(&self, at: usize) -> Ref<'_, S> {
+    fn at(&self, at: usize) -> Ref<'_, S> {
         Ref { of: Owned { entity: self.entities[at], owner: self.owners[at] }, state: &self.states[at] }
     }
 
@@ -200,11 +210,142 @@ impl<S> Table<S> {
     }
 
     /// Where an entity is, or would be: mostly at `next`, where it is looked for first.
-    pub(super) fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
+    fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
         match self.entities.get(next) {
             Some(known) if *known == entity => Ok(next),
             None if self.entities.last().is_none_or(|last| *last < entity) => Err(next),
             _ => self.entities.binary_search(&entity),
         }
+    }
+}
+
+impl<S: State> Table<S> {
+    /// Nothing has changed since it was published.
+    fn forget_marks(&mut self) {
+        self.marks.clear();
+        self.marks.resize(self.entities.len(), false);
+        self.removed.clear();
+    }
+
+    /// Sets the rows of everything, and removes the others.
+    fn publish_all(&self, first: usize, rows: &mut Rows) {
+        for (at, state) in self.states.iter().enumerate() {
+            rows.set_from(first, self.at(at).of, state);
+        }
+        if rows.count_of::<S>(first) != self.len() {
+            let is_of = |key: RowKey| (first..first + S::COMPONENTS).contains(&usize::from(key.component.0));
+            rows.retain(|key, _| !is_of(key) || self.entities.binary_search(&key.entity).is_ok());
+        }
+    }
+
+    /// Takes out an entity of which the row is gone that made it one of this table.
+    fn adopt_removal(&mut self, first: usize, key: RowKey, rows: &Rows) {
+        let nth = usize::from(key.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS);
+        let (Some(nth), Ok(at)) = (nth, self.entities.binary_search(&key.entity)) else { return };
+        let is_needed = if S::IS_CHOICE { self.states[at].write(nth, &mut [0; ROW_WORDS_MAX]) } else { nth == 0 };
+        if is_needed && rows.words(key).is_none() {
+            self.remove(key.entity);
+        }
+    }
+
+    /// Takes over one row; where its entity is.
+    fn adopt_row(&mut self, nth: usize, row: Row<'_>, next: usize) -> usize {
+        let found = self.find_from(next, row.entity);
+        match found {
+            Ok(at) => {
+                let mut own = [0; ROW_WORDS_MAX];
+                let is_same = self.owners[at] == row.owner
+                    && self.states[at].write(nth, &mut own)
+                    && own[..row.words.len()] == *row.words;
+                if !is_same {
+                    self.states[at].adopt(nth, row.words);
+                    (self.owners[at], self.marks[at]) = (row.owner, true);
+                }
+            }
+            Err(_) => {
+                if let Some(state) = S::read(nth, row.words) {
+                    self.insert(row.owned(), state);
+                }
+            }
+        }
+        let (Ok(at) | Err(at)) = found;
+        at
+    }
+}
+
+impl<S: State + Clone> WorldPart for Table<S> {
+    type Saved = SavedTable<S>;
+
+    fn schema(schema: Schema) -> Schema {
+        schema.with::<S>()
+    }
+
+    fn save(&self, into: &mut SavedTable<S>) {
+        into.entities.clone_from(&self.entities);
+        into.owners.clone_from(&self.owners);
+        into.states.clone_from(&self.states);
+    }
+
+    fn load(&mut self, from: &SavedTable<S>) {
+        self.entities.clone_from(&from.entities);
+        self.owners.clone_from(&from.owners);
+        self.states.clone_from(&from.states);
+        self.forget_marks();
+    }
+
+    fn take(&mut self, from: &mut SavedTable<S>) {
+        core::mem::swap(&mut self.entities, &mut from.entities);
+        core::mem::swap(&mut self.owners, &mut from.owners);
+        core::mem::swap(&mut self.states, &mut from.states);
+        self.forget_marks();
+    }
+
+    fn publish(&mut self, rows: &mut Rows) {
+        let first = rows.first_of::<S>();
+        for entity in self.removed.drain(..) {
+            if self.entities.binary_search(&entity).is_err() {
+                components::<S>(first).for_each(|component| rows.remove(RowKey { component, entity }));
+            }
+        }
+        for at in 0..self.marks.len() {
+            if core::mem::take(&mut self.marks[at]) {
+                rows.set_from(first, self.at(at).of, &self.states[at]);
+            }
+        }
+        if rows.count_of::<S>(first) != self.len() {
+            self.publish_all(first, rows);
+        }
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        let first = rows.first_of::<S>();
+        for row in rows.removed() {
+            self.adopt_removal(first, row.key, rows);
+        }
+        for (nth, component) in components::<S>(first).enumerate() {
+            let mut next = 0;
+            for row in rows.component(component) {
+                next = self.adopt_row(nth, row, next) + 1;
+            }
+        }
+    }
+}
+
+/// The components of a type of state, of which the first is known.
+fn components<S: State>(first: usize) -> impl Iterator<Item = ComponentId> {
+    (first..first + S::COMPONENTS).map(ComponentId::nth)
+}
+
+/// What is saved of a table: all but its marks, as a state is saved when it has been published.
+#[derive(Clone, Debug)]
+pub struct SavedTable<S> {
+    entities: Vec<Entity>,
+    owners: Vec<PlayerId>,
+    states: Vec<S>,
+}
+
+impl<S> Default for SavedTable<S> {
+    fn default() -> SavedTable<S> {
+        SavedTable { entities: Vec::new(), owners: Vec::new(), states: Vec::new() }
     }
 }

@@ -287,6 +287,37 @@ fn what_is_left_as_it_was_is_not_published_again() {
     assert_eq!(changed, [(ComponentId(0), names[40])], "the coins are as they were");
 }
 
+/// Five walkers of different owners, of whom every second was written to since they were published.
+fn five_walkers() -> (Yard, Rows) {
+    let mut yard = Yard::default();
+    for nth in 0..5_u8 {
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth.into());
+        let owner = PlayerId::new(10 - u16::from(nth));
+        yard.walkers.insert(Owned { entity, owner }, Walker { at: 0, coins: nth });
+    }
+    let mut rows = published(&mut yard);
+    rows.settle();
+    yard.walkers.iter_mut().step_by(2).for_each(|mut walker| walker.at += 100);
+    (yard, rows)
+}
+
+#[test]
+fn to_retain_some_is_to_remove_the_others_one_after_the_other() {
+    for kept in 0..32_u32 {
+        let (mut retained, mut rows) = five_walkers();
+        let (mut removed, mut rows_of_removed) = five_walkers();
+        let mut nth = 0..5;
+        retained.walkers.retain(|_| nth.next().is_some_and(|nth| kept >> nth & 1 == 1));
+        assert_eq!(nth.next(), None, "each is asked for once");
+        let gone = (0..5).filter(|nth| kept >> nth & 1 == 0);
+        gone.for_each(|nth| assert!(removed.walkers.remove(Entity::new(PlayerId::SERVER, Tick::ZERO, nth)).is_some()));
+        assert_eq!(retained.walkers, removed.walkers, "{kept:05b}");
+        retained.publish(&mut rows);
+        removed.publish(&mut rows_of_removed);
+        assert_eq!(rows, rows_of_removed, "{kept:05b}: also what has changed and what is gone, in that order");
+    }
+}
+
 /// Which side.
 #[derive(Field, Clone, Copy, PartialEq, Default, Debug)]
 enum Side {

@@ -136,7 +136,7 @@ impl Snapshots {
             self.lacking = None;
             return true;
         };
-        let mut merged = core::mem::take(&mut self.rows);
+        let mut merged = core::mem::replace(&mut self.rows, Rows::placeholder());
         self.kept[at].lists.gone.sort_unstable();
         let snapshot = &self.kept[at];
         let before = self.baseline(base);
