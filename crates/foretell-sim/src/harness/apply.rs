@@ -68,9 +68,9 @@ impl Faults {
             }
         }
         let (now, tick_rate) = (simulation.now(), simulation.rules().tick_rate.get());
-        Machine::of(self.lasting(Who::Server), u32::from(tick_rate)).set(now, &mut simulation.server.host);
+        MachineFaults::of(self.lasting(Who::Server), u32::from(tick_rate)).set(now, &mut simulation.server.host);
         for (who, machine) in self.there() {
-            Machine::of(self.lasting(who), 60).set(now, &mut simulation.players[machine].host);
+            MachineFaults::of(self.lasting(who), 60).set(now, &mut simulation.players[machine].host);
         }
     }
 
@@ -225,21 +225,21 @@ fn is_of(fault: &Fault, player: usize) -> bool {
     matches!(fault.who, Who::Player(who) if usize::from(who) == player)
 }
 
-/// What lasts of a machine at some moment.
+/// The faults of a machine that last at some moment.
 #[derive(Clone, Copy)]
-struct Machine {
+struct MachineFaults {
     fps: u32,
     batched: bool,
     drift_ppm: i32,
 }
 
-impl Machine {
-    fn of<'a>(lasting: impl Iterator<Item = &'a Fault>, fps: u32) -> Machine {
-        let even = Machine { fps, batched: false, drift_ppm: 0 };
+impl MachineFaults {
+    fn of<'a>(lasting: impl Iterator<Item = &'a Fault>, fps: u32) -> MachineFaults {
+        let even = MachineFaults { fps, batched: false, drift_ppm: 0 };
         lasting.fold(even, |machine, fault| match fault.what {
-            What::FrameRate { fps } => Machine { fps, ..machine },
-            What::Batched => Machine { batched: true, ..machine },
-            What::Drift { ppm } => Machine { drift_ppm: ppm, ..machine },
+            What::FrameRate { fps } => MachineFaults { fps, ..machine },
+            What::Batched => MachineFaults { batched: true, ..machine },
+            What::Drift { ppm } => MachineFaults { drift_ppm: ppm, ..machine },
             _ => machine,
         })
     }

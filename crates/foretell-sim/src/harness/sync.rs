@@ -1,6 +1,6 @@
 //! A world by itself: whether its steps are exact, so that a client can predict with it.
 
-use super::check::difference;
+use super::check::{NamedRow, difference};
 use alloc::string::String;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -334,8 +334,8 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let key = named.filter(|key| truth.get(*key) != rows.get(*key)).min();
         let key = key.expect("rows that differ differ in an entity");
         let (one, other) = (truth.words(key), rows.words(key));
-        let sides = (("at first", one), ("then", other));
-        let what = difference(schema, (key, &Tolerance::default()), sides.0, sides.1);
+        let (first, then) = (NamedRow { name: "at first", words: one }, NamedRow { name: "then", words: other });
+        let what = difference(schema, key, &Tolerance::default(), first, then);
         let field = one.zip(other).and_then(|(one, other)| field(schema.component(key.component), one, other));
         Err(OutOfSync { stepped, tick, entity: key.entity, field, what: what.unwrap_or_default() })
     }

@@ -4,16 +4,17 @@
 //! way and count in whole microseconds (less is cut off). Probabilities are per datagram and in `[0, 1]`.
 
 use core::fmt;
+use core::ops::RangeInclusive;
 use core::time::Duration;
 
 /// The longest latency, jitter or hold: 10 s, beyond every timeout of a session.
 pub const DELAY_MAX: Duration = Duration::from_secs(10);
 
 /// The slowest and the fastest rate limit, in bytes per second.
-const BYTES_PER_S: (u32, u32) = (1_000, 1_000_000_000);
+const BYTES_PER_S: RangeInclusive<u32> = 1_000..=1_000_000_000;
 
 /// The shortest and the longest queue of a rate limit, in bytes: from one datagram up.
-const QUEUE_BYTES: (u32, u32) = (1_500, 16_777_216);
+const QUEUE_BYTES: RangeInclusive<u32> = 1_500..=16_777_216;
 
 /// The longest mean burst of losses, in datagrams: at 64 per second more than two minutes of silence.
 const BURST_LENGTH_MAX: f64 = 10_000.0;
@@ -152,8 +153,8 @@ impl Conditions {
         at_most_delay_max("latency", self.latency)?;
         at_most_delay_max("jitter", self.jitter)?;
         self.loss.validate()?;
-        in_range("duplicates", self.duplicates, (0.0, 1.0))?;
-        in_range("reordering.rate", self.reordering.rate, (0.0, 1.0))?;
+        in_range("duplicates", self.duplicates, 0.0..=1.0)?;
+        in_range("reordering.rate", self.reordering.rate, 0.0..=1.0)?;
         at_most_delay_max("reordering.hold", self.reordering.hold)?;
         let Some(limit) = self.rate else { return Ok(()) };
         bytes_in_range("rate.bytes_per_s", limit.bytes_per_s, BYTES_PER_S)?;
@@ -164,10 +165,10 @@ impl Conditions {
 impl Loss {
     fn validate(&self) -> Result<(), ConditionsError> {
         match *self {
-            Loss::Uniform(rate) => in_range("loss", rate, (0.0, 1.0)),
+            Loss::Uniform(rate) => in_range("loss", rate, 0.0..=1.0),
             Loss::Bursts { rate, mean_length } => {
-                in_range("loss.mean_length", mean_length, (1.0, BURST_LENGTH_MAX))?;
-                in_range("loss.rate", rate, (0.0, mean_length / (mean_length + 1.0)))
+                in_range("loss.mean_length", mean_length, 1.0..=BURST_LENGTH_MAX)?;
+                in_range("loss.rate", rate, 0.0..=mean_length / (mean_length + 1.0))
             }
         }
     }
@@ -190,12 +191,14 @@ fn at_most_delay_max(field: &'static str, value: Duration) -> Result<(), Conditi
     if value <= DELAY_MAX { Ok(()) } else { Err(ConditionsError::TooLong { field, max: DELAY_MAX }) }
 }
 
-fn in_range(field: &'static str, value: f64, (min, max): (f64, f64)) -> Result<(), ConditionsError> {
-    if (min..=max).contains(&value) { Ok(()) } else { Err(ConditionsError::NotInRange { field, min, max }) }
+fn in_range(field: &'static str, value: f64, range: RangeInclusive<f64>) -> Result<(), ConditionsError> {
+    let (min, max) = (*range.start(), *range.end());
+    if range.contains(&value) { Ok(()) } else { Err(ConditionsError::NotInRange { field, min, max }) }
 }
 
-fn bytes_in_range(field: &'static str, value: u32, (min, max): (u32, u32)) -> Result<(), ConditionsError> {
-    if (min..=max).contains(&value) { Ok(()) } else { Err(ConditionsError::BytesNotInRange { field, min, max }) }
+fn bytes_in_range(field: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), ConditionsError> {
+    let (min, max) = (*range.start(), *range.end());
+    if range.contains(&value) { Ok(()) } else { Err(ConditionsError::BytesNotInRange { field, min, max }) }
 }
 
 impl fmt::Display for ConditionsError {

@@ -169,7 +169,7 @@ impl Progress {
                 again.call(number, peer)?;
             }
             Content::Outside | Content::Entity => again.other(frame.content, reader)?,
-            Content::Digest => self.compare(reader, again.digest())?,
+            Content::Digest => self.compare(reader, again)?,
             Content::Limit | Content::End => {
                 reader.finish()?;
                 let is_limit = frame.content == Content::Limit;
@@ -185,12 +185,13 @@ impl Progress {
         Ok(now)
     }
 
-    fn compare(&mut self, mut reader: BitReader<'_>, (came_to, digest): (Tick, u64)) -> Result<(), Malformed> {
+    fn compare(&mut self, mut reader: BitReader<'_>, again: &impl Again) -> Result<(), Malformed> {
         let mut tick = 0;
         reader.u32(&mut tick)?;
         let recorded = reader.take(64)?;
         reader.finish()?;
         let tick = Tick::new(tick);
+        let (came_to, digest) = again.digest();
         if (tick, recorded) == (came_to, digest) {
             self.agreement.digests += 1;
         } else {

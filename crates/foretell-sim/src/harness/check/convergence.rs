@@ -1,8 +1,7 @@
 //! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
 
-use super::{Check, ClientSeen, Each, describe, difference};
+use super::{Check, ClientSeen, Each, NamedRow, Setting, describe_correction, difference};
 use alloc::string::String;
-use alloc::string::ToString;
 use core::time::Duration;
 use foretell::session::client::ClientState;
 use foretell::time::Tick;
@@ -53,9 +52,10 @@ impl<W: World> Check<W> for Convergence {
             return Ok(());
         };
         for row in truth.iter().filter(|row| row.owner == player) {
-            let sides = (("predicted", predicted.words(row.key())), ("the server's is", Some(row.words)));
-            let compared = (row.key(), &seen.setting.client.tolerance);
-            if let Some(found) = difference(&seen.setting.rules.schema, compared, sides.0, sides.1) {
+            let (ours, theirs) =
+                (NamedRow::predicted(predicted.words(row.key())), NamedRow::of_server(Some(row.words)));
+            let Setting { rules, client, .. } = seen.setting;
+            if let Some(found) = difference(&rules.schema, row.key(), &client.tolerance, ours, theirs) {
                 return Err(format!("{after} the client does not agree with the server at {tick:?}: {found}"));
             }
         }
@@ -130,11 +130,8 @@ impl<W: World> Check<W> for Calm {
         }
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());
         if let Some(corrected) = seen.frame.corrections.first() {
-            let sides = ("predicted", "the server's is");
-            let found =
-                corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
-            let (tick, causes, entity) = (corrected.tick, corrected.causes, corrected.entity);
-            let found = found.unwrap_or_else(|| entity.to_string());
+            let (tick, causes) = (corrected.tick, corrected.causes);
+            let found = describe_correction(&seen.setting.rules.schema, corrected);
             return Err(format!("{after} something is corrected at {tick:?}, because of {causes:?}: {found}"));
         }
         if counters.0 > before.0 {

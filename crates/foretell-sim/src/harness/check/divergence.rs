@@ -62,8 +62,8 @@ impl<W: World> Check<W> for Divergence {
             if from.until(newest).any(is_new) {
                 continue;
             }
-            let here = travelled((kind, key), from..newest, |tick| seen.client.predicted(tick));
-            let there = travelled((kind, key), from..newest, |tick| seen.truth.rows(tick));
+            let here = travelled(kind, key, from..newest, |tick| seen.client.predicted(tick));
+            let there = travelled(kind, key, from..newest, |tick| seen.truth.rows(tick));
             let most = CLOSE_M + here + there;
             if apart > most {
                 let (name, ms) = (kind.name(), within.as_millis());
@@ -79,7 +79,8 @@ impl<W: World> Check<W> for Divergence {
 
 /// The way of an entity, as far back as it is known.
 fn travelled<'a>(
-    (kind, key): (&ComponentSchema, RowKey),
+    kind: &ComponentSchema,
+    key: RowKey,
     ticks: Range<Tick>,
     rows: impl Fn(Tick) -> Option<&'a Rows>,
 ) -> f64 {

@@ -27,7 +27,7 @@ const STEADY_AFTER: Duration = Duration::from_secs(3);
 const KEPT_FOR_ABSENT: usize = 1_100;
 
 impl Memory {
-    pub(super) fn check(&self, who: &str, quiet: Duration, (kept, players): (usize, usize)) -> Result<(), String> {
+    pub(super) fn check(&self, who: &str, quiet: Duration, kept: usize, players: usize) -> Result<(), String> {
         let each = if quiet < STEADY_AFTER { self.most } else { self.steady };
         let most = each * players.max(1);
         if kept <= most { Ok(()) } else { Err(format!("{who} keeps {kept} things; at most {most} are allowed")) }
@@ -43,10 +43,10 @@ impl<W: World> Check<W> for Memory {
         let players = seen.server.players().count();
         let for_absent = players.saturating_sub(seen.machines) * KEPT_FOR_ABSENT + seen.server.rows().len();
         let kept = seen.server.kept().saturating_sub(for_absent);
-        self.check("the server", seen.quiet, (kept, players))
+        self.check("the server", seen.quiet, kept, players)
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        self.check("the client", seen.quiet, (seen.client.kept(), 1))
+        self.check("the client", seen.quiet, seen.client.kept(), 1)
     }
 }

@@ -28,7 +28,7 @@ mod samples;
 mod tests;
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 pub use bytes::Bytes;
 pub use convergence::{Calm, Convergence};
@@ -41,7 +41,7 @@ pub use samples::{Digests, Outcomes, Silence, Unexplained};
 use super::{Spied, Truth};
 use core::time::Duration;
 use foretell::session::Rules;
-use foretell::session::client::{Client, ClientConfig, ClientStats, Frame};
+use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Frame};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{Difference, Entity, PlayerInput, RowKey, Schema, Tolerance, World, compare_row};
@@ -176,15 +176,45 @@ impl<T: Default> Each<T> {
     }
 }
 
-/// The first field in which two rows of an entity differ, as a sentence with the names of both sides.
+/// A row as one of two sides has it.
+#[derive(Clone, Copy)]
+pub(super) struct NamedRow<'a> {
+    /// What a sentence calls it.
+    pub name: &'a str,
+    /// `None` where it has none.
+    pub words: Option<&'a [u32]>,
+}
+
+const PREDICTED: &str = "predicted";
+const OF_SERVER: &str = "the server's is";
+
+impl<'a> NamedRow<'a> {
+    fn predicted(words: Option<&'a [u32]>) -> NamedRow<'a> {
+        NamedRow { name: PREDICTED, words }
+    }
+
+    fn of_server(words: Option<&'a [u32]>) -> NamedRow<'a> {
+        NamedRow { name: OF_SERVER, words }
+    }
+}
+
+/// The first field in which a row differs between two sides, as a sentence with the names of both.
 pub(super) fn difference(
     schema: &Schema,
-    (key, tolerance): (RowKey, &Tolerance),
-    (ours, one): (&str, Option<&[u32]>),
-    (theirs, other): (&str, Option<&[u32]>),
+    key: RowKey,
+    tolerance: &Tolerance,
+    ours: NamedRow<'_>,
+    theirs: NamedRow<'_>,
 ) -> Option<String> {
-    let found = compare_row(schema, key.component, one, other, tolerance)?;
-    Some(describe(schema, key.entity, &found, (ours, theirs)))
+    let found = compare_row(schema, key.component, ours.words, theirs.words, tolerance)?;
+    Some(describe(schema, key.entity, &found, ours.name, theirs.name))
+}
+
+/// In what a prediction was wrong, as a sentence; the entity alone where that is not known.
+fn describe_correction(schema: &Schema, corrected: &Corrected) -> String {
+    let entity = corrected.entity;
+    let found = corrected.difference.map(|found| describe(schema, entity, &found, PREDICTED, OF_SERVER));
+    found.unwrap_or_else(|| entity.to_string())
 }
 
 /// What is mostly behind a difference that nothing explains.
@@ -193,7 +223,7 @@ pub(super) const SUSPECTS: &str = "the usual suspects: the order of a HashMap, a
      setting), state that is neither saved nor published";
 
 /// A difference as a sentence.
-pub(super) fn describe(schema: &Schema, entity: Entity, found: &Difference, (ours, theirs): (&str, &str)) -> String {
+fn describe(schema: &Schema, entity: Entity, found: &Difference, ours: &str, theirs: &str) -> String {
     let kind = schema.component(found.component);
     let column = found.column.and_then(|index| kind.columns().nth(usize::from(index)));
     let Some(column) = column else { return format!("{} {entity} exists on one side only", kind.name()) };

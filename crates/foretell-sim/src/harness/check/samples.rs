@@ -1,8 +1,7 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
-use super::{Check, ClientSeen, Each, SUSPECTS, describe, difference};
+use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference};
 use alloc::string::String;
-use alloc::string::ToString;
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};
@@ -49,8 +48,8 @@ impl<W: World> Check<W> for Digests {
         let mut sent = truth.seen_by(schema, player).filter(is_told);
         let named = rows.iter().find(|row| sent.next() != Some(*row)).map(|row| row.key());
         let Some(key) = named.or_else(|| sent.next().map(|row| row.key())) else { return Ok(()) };
-        let sides = (("arrived as", rows.words(key)), ("the server's is", truth.words(key)));
-        let found = difference(schema, (key, &Tolerance::default()), sides.0, sides.1);
+        let arrived = NamedRow { name: "arrived as", words: rows.words(key) };
+        let found = difference(schema, key, &Tolerance::default(), arrived, NamedRow::of_server(truth.words(key)));
         let found = found.unwrap_or_else(|| format!("{} is not meant for {player}, or missing", key.entity));
         Err(format!("the snapshot of {tick:?} is not the server's state: {found}"))
     }
@@ -84,10 +83,7 @@ impl<W: World> Check<W> for Unexplained {
         let Some(corrected) = seen.frame.corrections.iter().find(|one| is_wrong(one.causes)) else {
             return Ok(());
         };
-        let sides = ("predicted", "the server's is");
-        let found =
-            corrected.difference.map(|found| describe(&seen.setting.rules.schema, corrected.entity, &found, sides));
-        let found = found.unwrap_or_else(|| corrected.entity.to_string());
+        let found = describe_correction(&seen.setting.rules.schema, corrected);
         let why = if corrected.causes.is_unexplained() {
             "has no cause"
         } else if corrected.causes.contains(Causes::ENDS_DIFFER) {
@@ -117,8 +113,8 @@ fn what_differs<W: World>(seen: &ClientSeen<'_, W>, tick: Tick) -> String {
              session can predict (ask Step::simulates)"
         );
     }
-    let sides = (("predicted", ours.words(key)), ("the server's is", theirs.words(key)));
-    let found = difference(&seen.setting.rules.schema, (key, &Tolerance::default()), sides.0, sides.1);
+    let (ours, theirs) = (NamedRow::predicted(ours.words(key)), NamedRow::of_server(theirs.words(key)));
+    let found = difference(&seen.setting.rules.schema, key, &Tolerance::default(), ours, theirs);
     format!(
         "{}. Only the authority did something (is_authority), or one end has other scenery, settings or versions",
         found.unwrap_or_default()
@@ -167,9 +163,9 @@ impl<W: World> Check<W> for Silence {
         let theirs = rows.iter().filter(|row| row.owner == player);
         let ours = predicted.iter().filter(|row| rows.words(row.key()).is_none());
         for key in theirs.chain(ours).map(|row| row.key()) {
-            let sides = (("predicted", predicted.words(key)), ("the server's is", rows.words(key)));
-            let compared = (key, &seen.setting.client.tolerance);
-            if let Some(found) = difference(&seen.setting.rules.schema, compared, sides.0, sides.1) {
+            let (ours, theirs) = (NamedRow::predicted(predicted.words(key)), NamedRow::of_server(rows.words(key)));
+            let Setting { rules, client, .. } = seen.setting;
+            if let Some(found) = difference(&rules.schema, key, &client.tolerance, ours, theirs) {
                 return Err(format!("the sample of {tick:?} has come and was not corrected: {found}"));
             }
         }

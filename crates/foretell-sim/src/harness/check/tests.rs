@@ -248,7 +248,7 @@ fn too_many_bytes_and_too_much_memory_are_caught() {
     let session = Session::new(2);
     assert_complains(session.client(&mut Bytes::new(100, 1_000_000), &Told::default()), "the client sends");
     assert_complains(session.server(&mut Bytes::new(1_000_000, 100), &[], &[]), "player 1 is sent");
-    let kept = |quiet, kept| Memory::default().check("somebody", Duration::from_secs(quiet), (kept, 1));
+    let kept = |quiet, kept| Memory::default().check("somebody", Duration::from_secs(quiet), kept, 1);
     assert_eq!((kept(1, 4_096), kept(3, 256)), (Ok(()), Ok(())));
     assert_complains(kept(1, 4_097), "keeps 4097 things");
     assert_complains(kept(3, 257), "keeps 257 things");
