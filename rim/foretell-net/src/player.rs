@@ -263,7 +263,7 @@ impl<W: World> Player<W> {
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
         let credential = Credential::ResumeTicket(self.ticket.clone());
         self.tasks.spawn(async move {
-            let trying = pin!(come_back(target, credential, (clock, rejoin_for)));
+            let trying = pin!(come_back(target, credential, clock, rejoin_for));
             // Once the player is gone nothing more is shown: the ticket would take the place from a newer connection.
             if let Either::Right((came, _)) = select(told.cancellation(), trying).await {
                 let _ = told.send(came);
@@ -320,7 +320,8 @@ impl<W: World> Player<W> {
 async fn come_back(
     target: Target,
     credential: Credential,
-    (clock, rejoin_for): (Clock, Duration),
+    clock: Clock,
+    rejoin_for: Duration,
 ) -> Result<Joined, ConnectError> {
     let began = clock.now();
     let mut pause = Duration::from_millis(250);

@@ -72,9 +72,8 @@ impl Reached {
         let (link, orders) = Link::new(Arc::clone(&ear), idle_timeout);
         let datagrams = session.0.datagrams();
         spawn_local(read_datagrams(datagrams.readable().get_reader(), Arc::clone(&ear)));
-        spawn_local(read_messages(reader, pieces, (Rc::downgrade(&session), Arc::clone(&ear))));
-        let writers = (writable(&datagrams).get_writer(), writer);
-        spawn_local(write(session, writers, orders));
+        spawn_local(read_messages(reader, pieces, Rc::downgrade(&session), Arc::clone(&ear)));
+        spawn_local(write(session, writable(&datagrams).get_writer(), writer, orders));
         Ok(Joined { session: number, ticket, transport: Box::new(link), farewell: Farewell })
     }
 }
@@ -131,7 +130,7 @@ async fn read_datagrams(reader: Reader, ear: Arc<Ear>) {
     }
 }
 
-async fn read_messages(reader: Reader, mut pieces: Pieces, (session, ear): (Weak<Session>, Arc<Ear>)) {
+async fn read_messages(reader: Reader, mut pieces: Pieces, session: Weak<Session>, ear: Arc<Ear>) {
     while let Some(message) = read_message(&reader, &mut pieces).await {
         ear.hear();
         if let Err(why) = take_message(&ear.inbox, &message) {
@@ -147,7 +146,7 @@ async fn read_messages(reader: Reader, mut pieces: Pieces, (session, ear): (Weak
 }
 
 /// Does what the player asks for, and says why when it is over.
-async fn write(session: Rc<Session>, (datagrams, stream): (Writer, Writer), mut orders: mpsc::Receiver<Order>) {
+async fn write(session: Rc<Session>, datagrams: Writer, stream: Writer, mut orders: mpsc::Receiver<Order>) {
     let mut why = Closed::Lost;
     while let Some(order) = orders.next().await {
         // What fails here, fails because the connection is over: the reason is heard elsewhere.

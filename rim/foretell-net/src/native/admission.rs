@@ -4,7 +4,7 @@
 //! that its client says hello with: the server chooses it, tells it to nobody else, and hears a hello over a connection
 //! only when it is the connection's own. So nobody takes another's place by a guessed or replayed nonce.
 
-use crate::control::{Refused, Shown};
+use crate::control::{Control, Refused, Shown};
 use crate::credential::ResumeTicket;
 use crate::native::account::{Account, UnixTime};
 use crate::native::budget::Budgets;
@@ -78,6 +78,13 @@ pub(crate) struct Pass {
     pub ticket: ResumeTicket,
 }
 
+impl Pass {
+    /// What the player is told of it, first of all.
+    pub(crate) fn answer(&self) -> Vec<u8> {
+        Control::Admitted { session: self.place.0, ticket: self.ticket.as_bytes() }.framed()
+    }
+}
+
 /// How fast who comes.
 struct Rates {
     of_account: Budgets<Account>,
@@ -112,7 +119,8 @@ struct Used {
 impl Admission {
     pub(crate) fn new(
         access: Access,
-        (places_max, limits): (usize, &Limits),
+        places_max: usize,
+        limits: &Limits,
         tickets: Tickets,
         start: Instant,
     ) -> Admission {
@@ -251,8 +259,8 @@ impl Admission {
     }
 
     /// The player of a place is lost, or their connection is over.
-    pub(crate) fn lose(&mut self, now: Instant, account: &Account, (place, connection): (PeerId, u64)) {
-        self.places.lose(now, account, (place.0, connection));
+    pub(crate) fn lose(&mut self, now: Instant, account: &Account, place: PeerId, connection: u64) {
+        self.places.lose(now, account, place.0, connection);
     }
 
     /// A lost player is back over the same connection.
@@ -267,7 +275,7 @@ impl Admission {
 
     /// The place of an account is free again, unless there is a newer connection to it. Its ticket may still be used, for
     /// another one.
-    pub(crate) fn free(&mut self, account: &Account, (place, connection): (PeerId, u64)) {
+    pub(crate) fn free(&mut self, account: &Account, place: PeerId, connection: u64) {
         if self.places.get(account).is_some_and(|known| known.connection <= connection) {
             self.places.free(account, place.0);
         }

@@ -47,7 +47,10 @@ pub(crate) struct Seat {
 }
 
 /// Who is let in to shake hands: a seat, and what tells that it is somebody else's now.
-pub(crate) type Entered = (Seat, oneshot::Receiver<()>);
+pub(crate) struct Entered {
+    pub seat: Seat,
+    pub made_room: oneshot::Receiver<()>,
+}
 
 impl Crowd {
     /// How many there are.
@@ -80,10 +83,10 @@ impl Crowd {
         }
         under_way.begun += 1;
         let number = under_way.begun;
-        let (make_room, made) = oneshot::channel();
+        let (make_room, made_room) = oneshot::channel();
         under_way.all.push(Handshake { number, kind, from: address, has_spoken: false, make_room });
         drop(under_way);
-        Some((Seat { crowd: self.clone(), number }, made))
+        Some(Entered { seat: Seat { crowd: self.clone(), number }, made_room })
     }
 
     fn lock(&self) -> MutexGuard<'_, UnderWay> {
@@ -140,7 +143,7 @@ mod tests {
     /// Which of them had to make room.
     fn gone(entered: &mut [Entered]) -> Vec<usize> {
         let all = entered.iter_mut().enumerate();
-        all.filter_map(|(index, (_, made))| made.try_recv().is_ok().then_some(index)).collect()
+        all.filter_map(|(index, entered)| entered.made_room.try_recv().is_ok().then_some(index)).collect()
     }
 
     #[test]
@@ -171,7 +174,7 @@ mod tests {
         let (crowd, limits) = (Crowd::default(), limits(6, 3));
         let from = ["10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.3", "10.0.0.2", "10.0.0.3"];
         let mut held = enter(&crowd, WebTransport, &limits, &from);
-        held[1].0.note_spoken();
+        held[1].seat.note_spoken();
         let mut later = Vec::new();
         for (comes, goes) in [("10.0.0.4", 2), ("10.0.0.5", 3), ("10.0.0.6", 4), ("10.0.0.7", 0)] {
             later.extend(crowd.enter(WebTransport, address(comes), &limits));

@@ -120,7 +120,8 @@ impl Door {
         PACE_BITS.iter().for_each(|&bits| pace.spend(self.clock.now(), (network_of(address, bits), bits)));
     }
 
-    async fn attend(self: Arc<Door>, visitor: Visitor, address: SocketAddr, (seat, made_room): Entered) {
+    async fn attend(self: Arc<Door>, visitor: Visitor, address: SocketAddr, entered: Entered) {
+        let Entered { seat, made_room } = entered;
         let shaking = async {
             match visitor {
                 Visitor::WebTransport(incoming) => self.shake_hands(*incoming, address.ip(), &seat).await,
@@ -163,7 +164,7 @@ impl Door {
                 return Err(NotAdmitted::Refused(why));
             }
         };
-        self.hand_over(pass, Quic::start(connection, (send, recv), self.clock, Quota::FROM_CLIENT));
+        self.hand_over(pass, Quic::start(connection, send, recv, self.clock, Quota::FROM_CLIENT));
         Ok(())
     }
 
@@ -238,12 +239,6 @@ impl Door {
         }
         let fresh = u64::from_le_bytes(random());
         self.admission().admit(self.clock.moment(), shown, from, fresh)
-    }
-}
-
-impl Pass {
-    fn answer(&self) -> Vec<u8> {
-        Control::Admitted { session: self.place.0, ticket: self.ticket.as_bytes() }.framed()
     }
 }
 

@@ -3,22 +3,22 @@
 //! In each tick: [`Gateway::drain`] what has come, `Server::update`, [`Gateway::note`] what it reports, [`Gateway::send`]
 //! the outbox.
 
-use crate::control::Control;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
 use crate::native::account::{Account, UnixTime};
 use crate::native::admission::{Access, Admission};
 use crate::native::certificate::Identities;
 use crate::native::crowd::Crowd;
-use crate::native::door::{Counts, Door, Newcomer};
-use crate::native::link::{Link, hello, is_incompatible};
+use crate::native::door::{Counts, Door};
+use crate::native::link::{hello, is_incompatible};
 use crate::native::listen::{GatewayConfig, listen, quic_config};
 use crate::native::socket::acceptor;
 use crate::native::tickets::Tickets;
 use crate::native::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Unsent};
-use foretell::{Instant, Outbox, PeerId, PlayerId};
-use std::collections::BTreeMap;
+use foretell::session::server::ServerEvent;
+use foretell::{Instant, Outbox, PlayerId, Server, World};
+use seats::Seats;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,34 +36,16 @@ const CERTIFICATES: Duration = Duration::from_secs(60);
 
 mod seats;
 
-/// Who plays in which place.
-struct Seated {
-    account: Account,
-    peer: PeerId,
-    /// Of their newest connection, also when it is over.
-    connection: u64,
-    is_lost: bool,
-}
-
 /// The connections of a server.
 pub struct Gateway {
     door: Arc<Door>,
-    newcomers: mpsc::UnboundedReceiver<Newcomer>,
+    seats: Seats,
     endpoint: Arc<Endpoint<endpoint_side::Server>>,
     /// Of WebSockets.
     tls: Arc<Mutex<TlsAcceptor>>,
     keepers: Vec<AbortHandle>,
     identities: Identities,
     idle_timeout: Duration,
-    rate_max: u64,
-    links: BTreeMap<PeerId, Link>,
-    players: BTreeMap<PlayerId, Seated>,
-    /// Who has left since the last drain, or has lost the place to somebody else.
-    departed: Vec<(PlayerId, Account)>,
-    /// Places whose players have said good-bye, to be told.
-    farewells: Vec<PeerId>,
-    /// When the server has to end.
-    ends_at: Option<Instant>,
     looked: Instant,
     traffic: Traffic,
 }
@@ -90,9 +72,9 @@ impl Gateway {
         let Access { audience, tickets_kept_in, .. } = &config.access;
         let tickets = tickets_kept_in.as_deref().map(|path| Tickets::kept_in(path, audience)).transpose()?;
         let tickets = tickets.unwrap_or_else(|| Tickets::of_one_start(audience));
-        let places = (config.players_max, &config.limits);
+        let admission = Admission::new(config.access, config.players_max, &config.limits, tickets, clock.now());
         let door = Arc::new(Door {
-            admission: Mutex::new(Admission::new(config.access, places, tickets, clock.now())),
+            admission: Mutex::new(admission),
             crowd: Crowd::default(),
             pace: Mutex::new(config.limits.pace()),
             limits: config.limits,
@@ -109,19 +91,13 @@ impl Gateway {
             keepers.push(tokio::spawn(keeper).abort_handle());
         }
         Ok(Gateway {
+            seats: Seats::new(Arc::clone(&door), newcomers, config.rate_max),
             door,
-            newcomers,
             endpoint,
             tls,
             keepers,
             identities,
             idle_timeout: config.idle_timeout,
-            rate_max: config.rate_max,
-            links: BTreeMap::new(),
-            players: BTreeMap::new(),
-            departed: Vec::new(),
-            farewells: Vec::new(),
-            ends_at: None,
             looked: clock.now(),
             traffic: Traffic::default(),
         })
@@ -160,19 +136,18 @@ impl Gateway {
 
     /// How many connections are admitted, and how many wait for it.
     pub fn connections(&self) -> (usize, usize) {
-        (self.links.len(), self.door.crowd.handshakes())
+        (self.seats.links().len(), self.door.crowd.handshakes())
     }
 
     /// Who plays as whom, ascending; lost players too.
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &Account)> {
-        self.players.iter().map(|(player, seated)| (*player, &seated.account))
+        self.seats.players()
     }
 
     /// Whose account a player plays for: from [`note`](Gateway::note) of the update in which they have joined, to the next
     /// [`drain`](Gateway::drain) after the update in which they have left.
     pub fn account(&self, player: PlayerId) -> Option<&Account> {
-        let departed = || self.departed.iter().find(|(departed, _)| *departed == player).map(|(_, account)| account);
-        self.players.get(&player).map(|seated| &seated.account).or_else(departed)
+        self.seats.account(player)
     }
 
     /// As which player an account plays; `None` while it does not. A lost player plays.
@@ -182,10 +157,9 @@ impl Gateway {
 
     /// Hands over what has come since the last call. A hello with another nonce than the place's own is dropped.
     pub fn drain(&mut self, now: Instant, each: &mut dyn FnMut(Arrival<'_>)) {
-        self.departed.clear();
-        self.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
+        self.seats.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
         let traffic = &mut self.traffic;
-        for (peer, link) in &mut self.links {
+        for (peer, link) in self.seats.links_mut() {
             let peer = *peer;
             link.brake.note(now, &link.transport.path());
             let asked = &mut link.asked;
@@ -204,22 +178,15 @@ impl Gateway {
                 }
             });
         }
-        self.let_go();
-        self.farewells.drain(..).for_each(|peer| each(Arrival::Left(peer)));
+        self.seats.let_go();
+        self.seats.farewells().for_each(|peer| each(Arrival::Left(peer)));
         self.keep_house(now);
     }
 
     /// Tickets are renewed, and certificates changed.
     fn keep_house(&mut self, now: Instant) {
-        for link in self.links.values_mut().filter_map(|link| link.takes_ticket(now).then_some(link)) {
-            if let Some(ticket) = self.door.admission().renew(self.door.clock.moment(), &link.account) {
-                let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
-            }
-        }
-        self.links
-            .values_mut()
-            .filter(|link| link.is_unused(now))
-            .for_each(|link| link.transport.close(Closed::Violation));
+        self.seats.renew_tickets(now);
+        self.seats.close_unused(now);
         if now.since(self.looked) < CERTIFICATES {
             return;
         }
@@ -243,7 +210,7 @@ impl Gateway {
     /// Sends what an update has written, as far as each path takes it.
     pub fn send(&mut self, now: Instant, outbox: &Outbox) {
         for (peer, datagram) in outbox.iter() {
-            let Some(link) = self.links.get_mut(&peer) else { continue };
+            let Some(link) = self.seats.links_mut().get_mut(&peer) else { continue };
             let sent = if link.brake.allows(now, datagram.len()) {
                 link.transport.send(datagram)
             } else {
@@ -267,24 +234,34 @@ impl Gateway {
     pub fn begin_to_drain(&mut self, now: Instant, limit: Duration) {
         info!(seconds = limit.as_secs(), "no new players from now on");
         self.door.admission().drain();
-        self.ends_at = Some(now + limit);
-        self.links.values_mut().for_each(|link| link.tell_end(limit));
+        self.seats.end_at(now, limit);
+    }
+
+    /// Takes in what an update of the session has reported: who plays in which place, and which places are free again.
+    pub fn note<W: World>(&mut self, server: &Server<W>, events: &[ServerEvent]) {
+        self.seats.note(server, events);
+    }
+
+    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
+    /// place any more and only a ticket.
+    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+        self.seats.remove(server, account);
     }
 
     /// Whether it takes nobody new any more.
     pub fn is_draining(&self) -> bool {
-        self.ends_at.is_some()
+        self.seats.ends_at().is_some()
     }
 
     /// Whether it drains, and is empty or at its limit.
     pub fn is_drained(&self, now: Instant) -> bool {
-        self.ends_at.is_some_and(|ends| now >= ends || self.links.is_empty() && self.players.is_empty())
+        self.seats.ends_at().is_some_and(|ends| now >= ends || self.seats.is_empty())
     }
 
     /// Tells everybody that the server ends, and waits for as long as that takes.
     pub async fn close(mut self) {
         self.keepers.iter().for_each(AbortHandle::abort);
-        for link in self.links.values_mut() {
+        for link in self.seats.links_mut().values_mut() {
             link.transport.close(Closed::ServerEnded);
         }
         let told = async {

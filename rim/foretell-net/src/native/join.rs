@@ -54,7 +54,7 @@ impl Reached {
         send.write_all(request).await.map_err(unreached)?;
         let answer = read_message(&mut recv).await;
         let (session, ticket) = read_answer(answer.as_deref())?;
-        let transport = Box::new(Quic::start(connection, (send, recv), clock, Quota::FROM_SERVER));
+        let transport = Box::new(Quic::start(connection, send, recv, clock, Quota::FROM_SERVER));
         Ok(Joined { session, ticket, transport, farewell: Farewell(Some(endpoint)) })
     }
 }

@@ -111,7 +111,7 @@ impl Places {
     }
 
     /// The player of an account is lost, or their connection is over: unless there is a newer one.
-    pub(crate) fn lose(&mut self, now: Instant, account: &Account, (session, connection): (u64, u64)) {
+    pub(crate) fn lose(&mut self, now: Instant, account: &Account, session: u64, connection: u64) {
         let held = self.held.get_mut(account);
         if let Some(held) = held.filter(|held| held.place.session == session && held.place.connection <= connection) {
             held.lost.get_or_insert(now);
@@ -127,8 +127,7 @@ mod tests {
 
     /// The player of this number is lost, this number of seconds after the start.
     fn lose(places: &mut Places, seconds: u64, number: usize) {
-        let session = (number as u64, 0);
-        places.lose(Instant::from_micros(seconds * 1_000_000), &account(number), session);
+        places.lose(Instant::from_micros(seconds * 1_000_000), &account(number), number as u64, 0);
     }
 
     fn account(number: usize) -> Account {
@@ -156,7 +155,7 @@ mod tests {
         assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full));
         lose(&mut full, 1, 1);
         lose(&mut full, 2, 0);
-        full.lose(Instant::ZERO, &account(2), (77, 0));
+        full.lose(Instant::ZERO, &account(2), 77, 0);
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))));
         full.come_back(&account(1), 77);
         assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))), "another session is back");

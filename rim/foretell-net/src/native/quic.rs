@@ -31,7 +31,8 @@ impl Quic {
     /// Takes over a connection and its reliable stream, after what was said on it of admission.
     pub(crate) fn start(
         connection: Connection,
-        (send, recv): (SendStream, RecvStream),
+        send: SendStream,
+        recv: RecvStream,
         clock: Clock,
         quota: Quota,
     ) -> Quic {

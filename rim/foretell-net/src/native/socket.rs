@@ -55,6 +55,14 @@ struct Measured {
     pinged: Mutex<Option<Instant>>,
 }
 
+/// What the tasks of a socket share.
+#[derive(Clone)]
+struct Known {
+    inbox: Arc<Inbox>,
+    measured: Arc<Measured>,
+    clock: Clock,
+}
+
 /// A WebSocket that was admitted. Dropping it cuts the connection: to the other end it is lost.
 pub(crate) struct Socket {
     inbox: Arc<Inbox>,
@@ -69,14 +77,14 @@ pub(crate) struct Socket {
 impl Socket {
     /// Takes over a WebSocket after what was said on it of admission.
     pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, quota: Quota) -> Socket {
-        let (inbox, measured) = (Arc::new(Inbox::new(quota)), Arc::new(Measured::default()));
+        let inbox = Arc::new(Inbox::new(quota));
+        let measured = Arc::new(Measured::default());
+        let known = Known { inbox: Arc::clone(&inbox), measured: Arc::clone(&measured), clock };
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (closing, closed) = oneshot::channel();
         let (sink, stream) = stream.split();
-        let reading = read(stream, (Arc::clone(&inbox), Arc::clone(&measured)), clock, idle_timeout);
-        let reader = tokio::spawn(reading).abort_handle();
-        let writing = write(sink, (taken, closed), (Arc::clone(&inbox), Arc::clone(&measured)), clock);
-        let writer = tokio::spawn(writing).abort_handle();
+        let reader = tokio::spawn(read(stream, known.clone(), idle_timeout)).abort_handle();
+        let writer = tokio::spawn(write(sink, taken, closed, known)).abort_handle();
         Socket { inbox, orders, measured, reader, writer, closing: Some(closing) }
     }
 }
@@ -128,12 +136,8 @@ impl Drop for Socket {
     }
 }
 
-async fn read(
-    mut stream: SplitStream<Stream>,
-    (inbox, measured): (Arc<Inbox>, Arc<Measured>),
-    clock: Clock,
-    idle_timeout: Duration,
-) {
+async fn read(mut stream: SplitStream<Stream>, known: Known, idle_timeout: Duration) {
+    let Known { inbox, measured, clock } = known;
     let why = loop {
         match timeout(idle_timeout, stream.next()).await {
             Ok(Some(Ok(Message::Binary(bytes)))) => match framing::take(&inbox, clock.now(), &bytes) {
@@ -154,10 +158,11 @@ async fn read(
 /// Writes what is told, then the farewell. Whoever reads nothing can't keep the socket open by that.
 async fn write(
     mut sink: impl Sink<Message> + Unpin,
-    (mut orders, mut closing): (mpsc::Receiver<Order>, oneshot::Receiver<Closed>),
-    (inbox, measured): (Arc<Inbox>, Arc<Measured>),
-    clock: Clock,
+    mut orders: mpsc::Receiver<Order>,
+    mut closing: oneshot::Receiver<Closed>,
+    known: Known,
 ) {
+    let Known { inbox, measured, clock } = known;
     let mut pings = tokio::time::interval(PING);
     let why = loop {
         let message = tokio::select! {
@@ -313,8 +318,9 @@ mod tests {
     async fn a_socket_whose_other_end_reads_nothing_is_closed_all_the_same() {
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (closing, closed) = oneshot::channel();
-        let of_inbox = (Arc::new(Inbox::new(Quota::FROM_CLIENT)), Arc::new(Measured::default()));
-        let writer = tokio::spawn(write(Stuck, (taken, closed), of_inbox, Clock::start()));
+        let inbox = Arc::new(Inbox::new(Quota::FROM_CLIENT));
+        let known = Known { inbox, measured: Arc::default(), clock: Clock::start() };
+        let writer = tokio::spawn(write(Stuck, taken, closed, known));
         orders.send(Order::Datagram(vec![0; 100])).await.expect("it waits");
         tokio::time::sleep(Duration::from_millis(20)).await;
         closing.send(Closed::Replaced).expect("it waits");

@@ -2,12 +2,10 @@
 
 use crate::bytes::Reader;
 
-impl<'a> Reader<'a> {
-    /// A text of at most 255 bytes, after its length.
-    pub(crate) fn text(&mut self) -> Option<&'a str> {
-        let length = self.u8()?;
-        std::str::from_utf8(self.take(usize::from(length))?).ok()
-    }
+/// A text of at most 255 bytes, after its length.
+pub(crate) fn read_text<'a>(reader: &mut Reader<'a>) -> Option<&'a str> {
+    let length = reader.u8()?;
+    std::str::from_utf8(reader.take(usize::from(length))?).ok()
 }
 
 /// Appends a text after its length.

@@ -6,7 +6,7 @@
 use crate::bytes::Reader;
 use crate::credential::{ResumeTicket, TICKET_MAX};
 use crate::native::account::{Account, UnixTime};
-use crate::native::text::put_text;
+use crate::native::text::{put_text, read_text};
 use crate::native::token::random;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
@@ -58,7 +58,7 @@ impl TicketKey {
         let mut sealed = reader.0.to_vec();
         let mut reader = Reader(self.key.open_in_place(nonce, self.bound(), &mut sealed).ok()?);
         (reader.u8()? == VERSION).then_some(())?;
-        let account = Account::new(reader.text()?)?;
+        let account = Account::new(read_text(&mut reader)?)?;
         let (session, expires, number) = (reader.u64()?, UnixTime(reader.u64()?), reader.u64()?);
         reader.0.is_empty().then_some(Resumption { account, session, expires, number })
     }

@@ -6,7 +6,7 @@
 use crate::bytes::Reader;
 use crate::credential::{TOKEN_MAX, Token};
 use crate::native::account::{Account, UnixTime, is_name};
-use crate::native::text::put_text;
+use crate::native::text::{put_text, read_text};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::fmt;
@@ -80,8 +80,8 @@ pub(crate) fn verify(public_key: &[u8; 32], token: &[u8]) -> Option<Claims> {
     UnparsedPublicKey::new(&ED25519, public_key).verify(&signed(body), signature).ok()?;
     let mut reader = Reader(body);
     (reader.u8()? == VERSION).then_some(())?;
-    let audience = reader.text()?.into();
-    let account = Account::new(reader.text()?)?;
+    let audience = read_text(&mut reader)?.into();
+    let account = Account::new(read_text(&mut reader)?)?;
     let (id, issued, expires) = (reader.array()?, UnixTime(reader.u64()?), UnixTime(reader.u64()?));
     reader.0.is_empty().then_some(Claims { account, audience, id, issued, expires })
 }

@@ -19,7 +19,7 @@ fn at(after: u64) -> Moment {
 
 fn with(access: Access, places_max: usize, limits: &Limits) -> Admission {
     let tickets = Tickets::of_one_start(&access.audience);
-    Admission::new(access, (places_max, limits), tickets, Instant::ZERO)
+    Admission::new(access, places_max, limits, tickets, Instant::ZERO)
 }
 
 fn admission(places_max: usize) -> Admission {
@@ -88,7 +88,7 @@ fn a_full_server_says_so_and_leaves_the_token_for_later() {
     let first = show(&mut door, &token("alice", 0), 1).expect("a place");
     let waiting = token("bob", 0);
     assert_eq!(show(&mut door, &waiting, 2), Err(Refused::Full));
-    door.free(&first.account, (first.place, first.connection));
+    door.free(&first.account, first.place, first.connection);
     assert!(show(&mut door, &waiting, 3).is_ok());
     assert_eq!(come_back(&mut door, &first.ticket, 4).err(), Some(Refused::Full));
 }
@@ -110,7 +110,7 @@ fn a_ticket_rejoins_until_it_expires_also_after_a_restart_with_the_same_file() {
     let start = |start: Moment| {
         let tickets = Tickets::kept_in(&file, "arena").expect("a file");
         let access = Access::new("arena", issuer().public_key());
-        Admission::new(access, (8, &Limits::default()), tickets, start.steady)
+        Admission::new(access, 8, &Limits::default(), tickets, start.steady)
     };
     let mut door = start(at(0));
     let pass = show(&mut door, &token("alice", 0), 0).expect("a place");
@@ -137,7 +137,7 @@ fn a_clock_that_is_set_lets_no_token_in_twice_and_keeps_no_new_one_out() {
     for back in [true, false] {
         let access = Access::new("arena", issuer().public_key());
         let tickets = Tickets::of_one_start("arena");
-        let mut door = Admission::new(access, (8, &Limits::default()), tickets, started.steady);
+        let mut door = Admission::new(access, 8, &Limits::default(), tickets, started.steady);
         let mut show = |name: &str, issued: UnixTime, now: Moment| {
             let token = issuer().issue(&account(name), issued, MINUTE);
             let pass = door.admit(now, Shown::Token(token.as_bytes()), HERE, 1).map(|_| ());
@@ -174,7 +174,7 @@ fn an_end_ends_all_tickets_of_the_account_that_there_are_and_none_of_later() {
     let mut door = admission(8);
     let first = show(&mut door, &token("alice", 0), 0).expect("a place");
     // It never played.
-    door.free(&first.account, (first.place, first.connection));
+    door.free(&first.account, first.place, first.connection);
     let second = show(&mut door, &token("alice", 1), 1).expect("another place");
     let renewed = door.renew(at(5), &second.account).expect("a ticket");
     // The clock was set back meanwhile.
@@ -251,7 +251,7 @@ fn a_lost_player_whose_place_was_given_away_has_none_until_there_is_another() {
     let mut door =
         with(Access::new("arena", issuer().public_key()), 8, &Limits { per_address_max: 2, ..Limits::default() });
     let [alice, _] = ["alice", "bob"].map(|name| show(&mut door, &token(name, 0), 0).expect("a place"));
-    door.lose(at(0).steady, &alice.account, (alice.place, alice.connection));
+    door.lose(at(0).steady, &alice.account, alice.place, alice.connection);
     let carol = show(&mut door, &token("carol", 1), 3_000).expect("the place of who is lost");
     let given_away: Vec<_> = door.take_given_away().iter().map(|place| place.session).collect();
     assert_eq!(given_away, [alice.place.0]);
@@ -262,7 +262,7 @@ fn a_lost_player_whose_place_was_given_away_has_none_until_there_is_another() {
     door.end(START, &carol.account, carol.place);
     assert_eq!(come_back(&mut door, &alice.ticket, 3_002).map(|back| back.place), Ok(alice.place));
     // What is heard of late of the connection before frees nothing.
-    door.free(&alice.account, (alice.place, alice.connection));
+    door.free(&alice.account, alice.place, alice.connection);
     assert!(door.has_place(&alice.account, alice.place));
 }
 
@@ -282,7 +282,7 @@ fn an_account_is_admitted_so_often_and_no_more() {
 fn the_lost_player_of_a_full_server_makes_room_and_comes_back_when_there_is_some() {
     let mut door = admission(1);
     let alice = show(&mut door, &token("alice", 0), 0).expect("a place");
-    door.lose(at(0).steady, &alice.account, (alice.place, alice.connection));
+    door.lose(at(0).steady, &alice.account, alice.place, alice.connection);
     assert_eq!(show(&mut door, &token("bob", 1), 1).err(), Some(Refused::Full), "it may be back in a moment");
     let bob = show(&mut door, &token("bob", 1), 3_000).expect("the place of who is lost");
     assert_eq!(come_back(&mut door, &alice.ticket, 3_001).err(), Some(Refused::Full));
@@ -298,7 +298,7 @@ fn a_draining_server_takes_back_its_players_and_nobody_else() {
     door.drain();
     assert_eq!(show(&mut door, &token("bob", 0), 1), Err(Refused::Draining));
     let pass = come_back(&mut door, &pass.ticket, 2).expect("its place");
-    door.free(&pass.account, (pass.place, pass.connection));
+    door.free(&pass.account, pass.place, pass.connection);
     assert_eq!(come_back(&mut door, &pass.ticket, 3).err(), Some(Refused::Draining));
 }
 

@@ -1,19 +1,119 @@
 //! Who has which place, and over which connection: between who was admitted and what the session reports.
 
-use super::{Gateway, Seated};
 use crate::brake::Brake;
+use crate::control::Control;
 use crate::native::account::{Account, UnixTime};
-use crate::native::door::Newcomer;
+use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
 use crate::transport::Closed;
 use foretell::session::server::ServerEvent;
 use foretell::{Instant, PeerId, PlayerId, Server, World};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
 use tracing::info;
 
-impl Gateway {
+/// Who plays in which place.
+struct Seated {
+    account: Account,
+    peer: PeerId,
+    /// Of their newest connection, also when it is over.
+    connection: u64,
+    is_lost: bool,
+}
+
+/// The places that are taken, and the connections to them.
+pub(super) struct Seats {
+    door: Arc<Door>,
+    newcomers: mpsc::UnboundedReceiver<Newcomer>,
+    links: BTreeMap<PeerId, Link>,
+    players: BTreeMap<PlayerId, Seated>,
+    /// Who has left since newcomers were welcomed last, or has lost the place to somebody else.
+    departed: Vec<(PlayerId, Account)>,
+    /// Places whose players have said good-bye, to be told.
+    farewells: Vec<PeerId>,
+    /// When the server has to end.
+    ends_at: Option<Instant>,
+    /// What a connection may send, in bytes per second.
+    rate_max: u64,
+}
+
+impl Seats {
+    /// All of them free; through the `door` come who was admitted.
+    pub(super) fn new(door: Arc<Door>, newcomers: mpsc::UnboundedReceiver<Newcomer>, rate_max: u64) -> Seats {
+        Seats {
+            door,
+            newcomers,
+            links: BTreeMap::new(),
+            players: BTreeMap::new(),
+            departed: Vec::new(),
+            farewells: Vec::new(),
+            ends_at: None,
+            rate_max,
+        }
+    }
+
+    /// The connections, by place.
+    pub(super) fn links(&self) -> &BTreeMap<PeerId, Link> {
+        &self.links
+    }
+
+    /// The same, to be used.
+    pub(super) fn links_mut(&mut self) -> &mut BTreeMap<PeerId, Link> {
+        &mut self.links
+    }
+
+    /// Who plays as whom, ascending; lost players too.
+    pub(super) fn players(&self) -> impl Iterator<Item = (PlayerId, &Account)> {
+        self.players.iter().map(|(player, seated)| (*player, &seated.account))
+    }
+
+    /// Whose account a player plays for, or has played for until newcomers were welcomed last.
+    pub(super) fn account(&self, player: PlayerId) -> Option<&Account> {
+        let departed = || self.departed.iter().find(|(departed, _)| *departed == player).map(|(_, account)| account);
+        self.players.get(&player).map(|seated| &seated.account).or_else(departed)
+    }
+
+    /// Whether nobody is there, and nobody is waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.links.is_empty() && self.players.is_empty()
+    }
+
+    /// The places whose players have said good-bye since this was asked last.
+    pub(super) fn farewells(&mut self) -> impl Iterator<Item = PeerId> {
+        self.farewells.drain(..)
+    }
+
+    /// Tells everybody, also who comes later, that the server ends after `limit` at the latest.
+    pub(super) fn end_at(&mut self, now: Instant, limit: Duration) {
+        self.ends_at = Some(now + limit);
+        self.links.values_mut().for_each(|link| link.tell_end(limit));
+    }
+
+    /// When the server has to end, if that was said.
+    pub(super) fn ends_at(&self) -> Option<Instant> {
+        self.ends_at
+    }
+
+    /// Gives a newer ticket to those whose is old by now.
+    pub(super) fn renew_tickets(&mut self, now: Instant) {
+        for link in self.links.values_mut().filter_map(|link| link.takes_ticket(now).then_some(link)) {
+            if let Some(ticket) = self.door.admission().renew(self.door.clock.moment(), &link.account) {
+                let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
+            }
+        }
+    }
+
+    /// Closes the connections that nobody plays over.
+    pub(super) fn close_unused(&mut self, now: Instant) {
+        let unused = self.links.values_mut().filter(|link| link.is_unused(now));
+        unused.for_each(|link| link.transport.close(Closed::Violation));
+    }
+
     /// Takes in who was admitted. Before that goes who had to leave their place: their peers.
     pub(super) fn welcome(&mut self, now: Instant) -> Vec<PeerId> {
+        self.departed.clear();
         let newcomers: Vec<_> = std::iter::from_fn(|| self.newcomers.try_recv().ok()).collect();
         // Whoever of these had to leave before they came back had to leave by now.
         let given_away = self.door.admission().take_given_away();
@@ -74,16 +174,16 @@ impl Gateway {
                     self.farewells.push(peer);
                 }
                 (Some(_), false) => {
-                    self.door.admission().lose(self.door.clock.now(), &link.account, (peer, link.number));
+                    self.door.admission().lose(self.door.clock.now(), &link.account, peer, link.number);
                 }
                 (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
-                (None, false) => self.door.admission().free(&link.account, (peer, link.number)),
+                (None, false) => self.door.admission().free(&link.account, peer, link.number),
             }
         }
     }
 
     /// Takes in what an update of the session has reported: who plays in which place, and which places are free again.
-    pub fn note<W: World>(&mut self, server: &Server<W>, events: &[ServerEvent]) {
+    pub(super) fn note<W: World>(&mut self, server: &Server<W>, events: &[ServerEvent]) {
         for event in events {
             match *event {
                 ServerEvent::Joined(player) => self.note_joined(server, player),
@@ -113,7 +213,7 @@ impl Gateway {
     fn note_lost(&mut self, player: PlayerId) {
         let door = Arc::clone(&self.door);
         if let Some(Seated { account, peer, connection, .. }) = self.mark_lost(player, true) {
-            door.admission().lose(door.clock.now(), account, (*peer, *connection));
+            door.admission().lose(door.clock.now(), account, *peer, *connection);
         }
     }
 
@@ -129,7 +229,7 @@ impl Gateway {
         let Some(Seated { account, peer, connection, is_lost }) = self.players.remove(&player) else { return };
         info!(?account, player = player.get(), is_lost, "left");
         if is_lost {
-            self.door.admission().free(&account, (peer, connection));
+            self.door.admission().free(&account, peer, connection);
         } else {
             self.door.admission().end(UnixTime::now(), &account, peer);
         }
@@ -141,7 +241,7 @@ impl Gateway {
 
     /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
     /// place any more and only a ticket.
-    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+    pub(super) fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
         self.door.admission().remove(UnixTime::now(), account);
         if let Some(seated) = self.players.values_mut().find(|seated| seated.account == *account) {
             seated.is_lost = false;
