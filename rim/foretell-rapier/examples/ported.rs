@@ -70,7 +70,8 @@ const GOAL: Party = Party::Scenery(1);
 
 impl Blueprint for Thing {
     fn plan(&self, _: Entity) -> Plan {
-        Plan::from(if self.is_driver() { driver() } else { small() })
+        let (body, collider) = if self.is_driver() { driver() } else { small() };
+        Plan::new(body).with(collider)
     }
 }
 

@@ -50,18 +50,6 @@ impl Physics {
         self.put(at, &row);
     }
 
-    /// Puts a body into a state, where it differs.
-    pub(crate) fn put(&mut self, at: usize, state: &Body) {
-        let handle = self.slots[at].handle;
-        if state.same_bits(&Body::of(&self.rapier.bodies[handle])) {
-            return;
-        }
-        self.slots[at].drowsy = true;
-        if state.put(&mut self.rapier.bodies[handle]) {
-            self.rapier.place_colliders(handle, &self.parameters);
-        }
-    }
-
     /// Ends a tick: Rapier's step, with all that the game has done to bodies since [`prepare`](Physics::prepare). Forces
     /// end with it.
     ///
@@ -93,26 +81,6 @@ impl Physics {
                 self.rapier.bodies[slot.handle].wake_up(false);
             }
         }
-    }
-
-    pub(crate) fn run_pipeline(&mut self) {
-        let pipeline = self.pipeline.0.get_or_insert_default();
-        let sets = &mut self.rapier;
-        pipeline.step(
-            self.gravity,
-            &self.parameters,
-            &mut sets.islands,
-            &mut sets.broad_phase,
-            &mut sets.narrow_phase,
-            &mut sets.bodies,
-            &mut sets.colliders,
-            &mut sets.impulse_joints,
-            &mut sets.multibody_joints,
-            &mut sets.soft_bodies,
-            &mut sets.ccd_solver,
-            &(),
-            &(),
-        );
     }
 
     /// Forces hold for one step: what persists would have to be in the rows. Whatever has one has been in the game's hands.

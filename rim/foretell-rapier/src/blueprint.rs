@@ -117,12 +117,3 @@ impl Plan {
         self
     }
 }
-
-/// A body with one collider, in Rapier's own terms.
-impl From<(RigidBodyBuilder, ColliderBuilder)> for Plan {
-    /// # Panics
-    /// As [`Plan::with`] does.
-    fn from((body, collider): (RigidBodyBuilder, ColliderBuilder)) -> Plan {
-        Plan::new(body).with(collider)
-    }
-}

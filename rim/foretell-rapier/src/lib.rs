@@ -18,6 +18,7 @@
 mod advance;
 mod blueprint;
 mod body;
+mod contacts;
 mod fingerprint;
 mod link;
 mod physics;
@@ -26,6 +27,7 @@ mod rebuild;
 mod redesign;
 mod rows;
 mod scene;
+mod sets;
 mod touch;
 mod walk;
 

@@ -1,44 +1,16 @@
 //! [`Physics`]: everything that Rapier's next step reads, by entity.
 
 use crate::blueprint::{Design, Made, assert_supported};
-use crate::link::Joint;
-use crate::touch::Pair;
-use crate::{Blueprint, Body, BodyMut, Party, Plan, Touch};
+use crate::link::Joints;
+use crate::sets::{Pipeline, Rapier, named};
+use crate::touch::{Touches, party};
+use crate::{Blueprint, Body, BodyMut, Link, Party, Plan};
 use foretell::{Entity, Owned, PlayerId, Step, Tick};
 use rapier3d::dynamics::{
-    CCDSolver, ImpulseJointSet, IntegrationParameters, IslandManager, MultibodyJointSet, RigidBody, RigidBodyBuilder,
-    RigidBodyHandle, RigidBodySet, RigidBodyType, SoftBodySet,
+    GenericJoint, IntegrationParameters, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodyType,
 };
-use rapier3d::geometry::{BroadPhaseBvh, Collider, ColliderBuilder, ColliderHandle, ColliderSet, NarrowPhase};
+use rapier3d::geometry::{Collider, ColliderBuilder, ColliderHandle};
 use rapier3d::math::Vector;
-use rapier3d::pipeline::{ActiveEvents, PhysicsPipeline};
-
-/// Rapier's own sets, all of them: each is read by the next step.
-#[derive(Clone, Default)]
-pub(crate) struct Rapier {
-    pub islands: IslandManager,
-    pub broad_phase: BroadPhaseBvh,
-    pub narrow_phase: NarrowPhase,
-    pub bodies: RigidBodySet,
-    pub colliders: ColliderSet,
-    pub impulse_joints: ImpulseJointSet,
-    /// Empty: how a multibody is bent does not follow from the rows of its bodies.
-    pub multibody_joints: MultibodyJointSet,
-    /// Empty.
-    pub soft_bodies: SoftBodySet,
-    pub ccd_solver: CCDSolver,
-}
-
-/// Rapier's working memory. What it keeps from step to step is true of one history of the sets alone: a copy starts
-/// without.
-#[derive(Default)]
-pub(crate) struct Pipeline(pub Option<Box<PhysicsPipeline>>);
-
-impl Clone for Pipeline {
-    fn clone(&self) -> Pipeline {
-        Pipeline(None)
-    }
-}
 
 /// Whether the next `publish` names a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,12 +70,8 @@ pub struct Physics {
     pub(crate) slots: Vec<Slot>,
     /// Bodies that are gone, and when.
     pub(crate) gone: Vec<(Entity, Changed)>,
-    /// Ascending by link.
-    pub(crate) joints: Vec<Joint>,
-    /// What touched in the last step. Ascending.
-    pub(crate) touching: Vec<Pair>,
-    /// What began or ended in it. Ascending.
-    pub(crate) touches: Vec<Touch>,
+    pub(crate) joints: Joints,
+    pub(crate) touches: Touches,
     /// The tick that has been prepared.
     pub(crate) prepared: Option<Tick>,
     /// The next step is the first one of rebuilt bodies.
@@ -123,7 +91,7 @@ impl Physics {
         physics.anchor = physics.rapier.bodies.insert(RigidBodyBuilder::fixed());
         let scenery = scenery.into_iter().inspect(assert_supported);
         physics.scenery = scenery.map(|collider| physics.rapier.colliders.insert(collider)).collect();
-        physics.found_islands();
+        physics.run_pipeline();
         physics
     }
 
@@ -247,8 +215,66 @@ impl Physics {
         self.rapier.bodies.get(handle).filter(|_| handle != self.anchor).map(|body| named(body.user_data))
     }
 
+    /// Joins `link.of` to `link.to`, in place of a joint of that name. Wakes both. The first frame of the joint is in the
+    /// space of `link.of`.
+    ///
+    /// A joint that a step makes has to be in a column of the game's own too, from which its `adopt` calls this (where
+    /// [`joint`](Physics::joint) has none: a joint that is made again has forgotten its impulses) and
+    /// [`unlink`](Physics::unlink). A client that hears of the entity late knows of it by nothing else. One of a
+    /// [`Plan`](crate::Plan) needs no column.
+    pub fn link(&mut self, link: Link, joint: impl Into<GenericJoint>) {
+        self.declare(link, joint.into());
+        let Physics { joints, rapier, slots, anchor, .. } = self;
+        joints.attach(&mut rapier.impulse_joints, link, |entity| body_of(slots, *anchor, entity));
+    }
+
+    /// Removes a joint and wakes what it held; `false` when there is none of that name.
+    pub fn unlink(&mut self, link: Link) -> bool {
+        self.joints.remove(&mut self.rapier.impulse_joints, link)
+    }
+
+    /// The joint of this name; `None` also while one of its bodies is not there.
+    pub fn joint(&self, link: Link) -> Option<&GenericJoint> {
+        Some(&self.rapier.impulse_joints.get(self.joints.handle(link)?)?.data)
+    }
+
+    /// The same, to drive its motors: from inputs and states of this tick, in every tick, as it is in no row. Wakes what
+    /// it holds.
+    pub fn joint_mut(&mut self, link: Link) -> Option<&mut GenericJoint> {
+        Some(&mut self.rapier.impulse_joints.get_mut(self.joints.handle(link)?, true)?.data)
+    }
+
+    /// Remembers a joint that there is to be.
+    pub(crate) fn declare(&mut self, link: Link, joint: GenericJoint) {
+        self.joints.declare(&mut self.rapier.impulse_joints, link, joint);
+    }
+
+    /// Puts the joints into Rapier's set whose bodies are both there; they wake nothing.
+    pub(crate) fn attach_joints(&mut self) {
+        let Physics { joints, rapier, slots, anchor, .. } = self;
+        joints.attach_all(&mut rapier.impulse_joints, |entity| body_of(slots, *anchor, entity));
+    }
+
+    /// Rapier's step. One without bodies is the first of all: in that Rapier numbers its islands anew, and mixes up which of
+    /// them may sleep when there are bodies already.
+    pub(crate) fn run_pipeline(&mut self) {
+        self.rapier.step(&mut self.pipeline, self.gravity, &self.parameters);
+    }
+
+    /// Puts a body into a state, where it differs.
+    pub(crate) fn put(&mut self, at: usize, state: &Body) {
+        let handle = self.slots[at].handle;
+        if state.same_bits(&Body::of(&self.rapier.bodies[handle])) {
+            return;
+        }
+        self.slots[at].drowsy = true;
+        if state.put(&mut self.rapier.bodies[handle]) {
+            self.rapier.place_colliders(handle, &self.parameters);
+        }
+    }
+
     pub(crate) fn find(&self, entity: Entity) -> Result<usize, usize> {
-        self.slots.binary_search_by_key(&entity, |slot| slot.entity)
+        find(&self.slots, entity)
     }
 
     pub(crate) fn state_at(&self, at: usize) -> Body {
@@ -272,14 +298,14 @@ impl Physics {
         for (link, joint) in links {
             self.declare(link, joint);
         }
-        (0..self.joints.len()).for_each(|at| self.attach(at, false));
+        self.attach_joints();
     }
 
     pub(crate) fn take_out(&mut self, entity: Entity) -> bool {
         let Ok(at) = self.find(entity) else { return false };
         self.wake_touched(self.slots[at].handle);
         let slot = self.slots.remove(at);
-        self.detach_from(entity);
+        self.joints.detach_from(&self.rapier.impulse_joints, entity);
         self.rapier.remove(slot.handle);
         self.gone.push((entity, Changed::Outside));
         true
@@ -292,7 +318,7 @@ impl Physics {
             let pairs = self.rapier.narrow_phase.contact_pairs_with(*collider);
             for pair in pairs.filter(|pair| pair.has_any_active_contact()) {
                 let other = if pair.collider1 == *collider { pair.collider2 } else { pair.collider1 };
-                touched.extend(self.party(other).and_then(Party::entity));
+                touched.extend(party(&self.rapier, other).and_then(Party::entity));
             }
         }
         for entity in touched {
@@ -306,31 +332,11 @@ impl Physics {
     }
 }
 
-impl Rapier {
-    /// Puts a body and its colliders into the sets. What they weigh counts right away: for impulses before the next step.
-    pub fn insert(&mut self, body: RigidBody, colliders: impl Iterator<Item = Collider>) -> RigidBodyHandle {
-        let handle = self.bodies.insert(body);
-        for collider in colliders {
-            self.colliders.insert_with_parent(collider, handle, &mut self.bodies);
-        }
-        self.bodies[handle].recompute_mass_properties_from_colliders(&self.colliders);
-        handle
-    }
-
-    /// Takes a body with its colliders and joints out of the sets, and wakes what it touched.
-    pub fn remove(&mut self, body: RigidBodyHandle) {
-        let Rapier { islands, bodies, colliders, impulse_joints, multibody_joints, soft_bodies, .. } = self;
-        bodies.remove(body, islands, colliders, impulse_joints, multibody_joints, soft_bodies, true);
-    }
-
-    pub fn listens(&self, body: RigidBodyHandle) -> bool {
-        let mut colliders = self.bodies[body].colliders().iter().map(|handle| &self.colliders[*handle]);
-        colliders.any(|collider| collider.active_events().contains(ActiveEvents::COLLISION_EVENTS))
-    }
+fn find(slots: &[Slot], entity: Entity) -> Result<usize, usize> {
+    slots.binary_search_by_key(&entity, |slot| slot.entity)
 }
 
-/// The entity of a body's `user_data`: the inverse of [`Entity::bits`].
-#[expect(clippy::cast_possible_truncation, reason = "they are 64 bits")]
-pub(crate) fn named(bits: u128) -> Entity {
-    Entity::from_bits(bits as u64)
+/// The body that a joint to an entity, or to a place in the world, holds on to.
+fn body_of(slots: &[Slot], anchor: RigidBodyHandle, to: Option<Entity>) -> Option<RigidBodyHandle> {
+    to.map_or(Some(anchor), |entity| Some(slots[find(slots, entity).ok()?].handle))
 }

@@ -1,6 +1,6 @@
 //! Canonicalisation: a world that is a function of its bodies alone.
 
-use crate::physics::Pipeline;
+use crate::sets::Pipeline;
 use crate::{Body, Physics};
 use rapier3d::dynamics::{RigidBody, RigidBodyActivation, RigidBodyAdditionalMassProps, RigidBodyBuilder};
 
@@ -38,23 +38,14 @@ impl Physics {
         for handle in &mut self.scenery {
             *handle = self.rapier.colliders.insert(old.colliders[*handle].clone());
         }
-        self.found_islands();
+        self.run_pipeline();
         for slot in &mut self.slots {
             let body = &old.bodies[slot.handle];
             let colliders = body.colliders().iter().map(|handle| old.colliders[*handle].clone());
             slot.handle = self.rapier.insert(renewed(body), colliders);
         }
-        for joint in &mut self.joints {
-            joint.settle(&old.impulse_joints);
-            joint.handle = None;
-        }
-        (0..self.joints.len()).for_each(|at| self.attach(at, false));
-    }
-
-    /// A step without bodies: in the first of all Rapier numbers its islands anew, and mixes up which of them may sleep
-    /// when there are bodies already.
-    pub(crate) fn found_islands(&mut self) {
-        self.run_pipeline();
+        self.joints.detach_all(&old.impulse_joints);
+        self.attach_joints();
     }
 
     fn put_back(&mut self, states: &[Body]) {

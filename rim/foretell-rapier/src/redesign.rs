@@ -28,10 +28,7 @@ impl Physics {
         let Slot { entity, owner, handle: old, .. } = self.slots[at];
         let before = &self.rapier.bodies[old];
         let (state, forces) = (crate::Body::of(before), (before.user_force(), before.user_torque()));
-        for joint in self.joints.iter_mut().filter(|joint| joint.link.of == entity || joint.link.to == Some(entity)) {
-            joint.settle(&self.rapier.impulse_joints);
-            joint.handle = None;
-        }
+        self.joints.detach(&self.rapier.impulse_joints, entity);
         self.wake_touched(old);
         self.rapier.remove(old);
         let kind = plan.body.body_type;
@@ -47,6 +44,6 @@ impl Physics {
         for (link, joint) in plan.links {
             self.declare(link, joint);
         }
-        (0..self.joints.len()).for_each(|at| self.attach(at, false));
+        self.attach_joints();
     }
 }

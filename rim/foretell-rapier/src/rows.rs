@@ -1,10 +1,9 @@
 //! Rows out of bodies, and bodies out of rows.
 
 use crate::blueprint::{Design, Made};
-use crate::physics::{Changed, Rapier};
+use crate::physics::Changed;
 use crate::{Blueprint, Body, Physics};
 use foretell::{Entity, Owned, PlayerId, Rows};
-use rapier3d::dynamics::{IntegrationParameters, RigidBodyHandle};
 
 impl Physics {
     /// Names the bodies that may have changed since the last step: those that are awake or have just fallen asleep, those
@@ -82,20 +81,5 @@ impl Physics {
         let (Ok(at) | Err(at)) = found;
         *next = at + 1;
         found
-    }
-}
-
-impl Rapier {
-    /// Brings the colliders of a body that was put somewhere with it, for queries before the next step.
-    pub fn place_colliders(&mut self, body: RigidBodyHandle, parameters: &IntegrationParameters) {
-        let pose = *self.bodies[body].position();
-        for handle in self.bodies[body].colliders() {
-            let Some(collider) = self.colliders.get_mut(*handle) else { continue };
-            if let Some(offset) = collider.position_wrt_parent().copied() {
-                collider.set_position(pose * offset);
-            }
-            let aabb = collider.compute_broad_phase_aabb(parameters, &self.bodies);
-            self.broad_phase.set_aabb(parameters, *handle, aabb);
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! What touches what, by entity, and what has begun or ended.
 
-use crate::Physics;
-use crate::physics::{Rapier, named};
-use foretell::{Entity, Owned, Step};
+use crate::sets::{Rapier, named};
+use foretell::Entity;
 use rapier3d::geometry::{ColliderHandle, ContactPair};
 use rapier3d::pipeline::ActiveEvents;
 
@@ -49,150 +48,126 @@ pub struct Contact {
     pub point: [f32; 3],
 }
 
-/// Two that touch, and whether by a sensor.
-pub(crate) type Pair = (Entity, Party, bool);
+/// Two that touch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Pair {
+    /// The lesser one.
+    pub a: Entity,
+    pub b: Party,
+    /// Whether one of the colliders is a sensor.
+    pub sensor: bool,
+}
 
-impl Physics {
-    /// What has begun or ended in the last step, ascending: for effects. It is the difference between what touched in one
-    /// step and in the next, and knows nothing of rebuilds. What an entity touches in the first step after rows have
-    /// brought it is taken to have begun before.
-    ///
-    /// No row tells what touched before: a state that counts beginnings can't be continued from rows. Let it depend on
-    /// [`touching`](Physics::touching), and on a column of its own for what was.
-    pub fn touches(&self) -> &[Touch] {
-        &self.touches
+impl Pair {
+    fn told(self, began: bool) -> Touch {
+        let Pair { a, b, sensor } = self;
+        Touch { a, b, sensor, began }
+    }
+}
+
+/// What touched in the last step, and what began or ended in it.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Touches {
+    /// Ascending.
+    touching: Vec<Pair>,
+    /// Ascending.
+    changes: Vec<Touch>,
+}
+
+impl Touches {
+    /// What touched in the last step, ascending.
+    pub fn touching(&self) -> &[Pair] {
+        &self.touching
     }
 
-    /// What touched in the last step, ascending: the lesser entity, the other party, and whether one of their colliders is
-    /// a sensor. As far as colliders have [`ActiveEvents::COLLISION_EVENTS`].
-    pub fn touching(&self) -> impl Iterator<Item = (Entity, Party, bool)> {
-        self.touching.iter().copied()
+    /// What began or ended in it, ascending.
+    pub fn changes(&self) -> &[Touch] {
+        &self.changes
     }
 
-    /// What an entity was in contact with in the last step, ascending by the other, and how hard; whatever events its colliders
-    /// have. Nothing for an entity without a body, and of sensors.
-    pub fn contacts(&self, entity: Entity) -> Vec<Contact> {
-        let mut contacts = Vec::new();
-        let colliders = self.body(entity).map_or(&[][..], |body| body.colliders());
-        for collider in colliders {
-            let pairs = self.rapier.narrow_phase.contact_pairs_with(*collider);
-            contacts.extend(pairs.filter_map(|pair| self.contact_of(*collider, pair)));
-        }
-        contacts.sort_by_key(|contact| contact.with);
-        contacts
-    }
-
-    /// The entities inside of a sensor in the last step, ascending, whatever events it has: a sensor of the scenery, or one that an
-    /// entity has.
-    pub fn inside(&self, sensor: Party) -> Vec<Entity> {
-        let colliders = match sensor {
-            Party::Entity(entity) => self.body(entity).map_or(&[][..], |body| body.colliders()),
-            Party::Scenery(nth) => self.scenery.get(nth..=nth).unwrap_or_default(),
-        };
-        let pairs = colliders.iter().flat_map(|sensor| {
-            let pairs = self.rapier.narrow_phase.intersection_pairs_with(*sensor).filter(|(_, _, inside)| *inside);
-            pairs.map(|(one, other, _)| if one == *sensor { other } else { one })
-        });
-        let mut inside: Vec<_> = pairs.filter_map(|other| self.party(other)?.entity()).collect();
-        inside.sort_unstable();
-        inside.dedup();
-        inside
-    }
-
-    fn contact_of(&self, collider: ColliderHandle, pair: &ContactPair) -> Option<Contact> {
-        let is_first = pair.collider1 == collider;
-        let with = self.party(if is_first { pair.collider2 } else { pair.collider1 })?;
-        let (manifold, deepest) = pair.find_deepest_contact().filter(|_| pair.has_any_active_contact())?;
-        let place = self.rapier.colliders.get(pair.collider1)?.position();
-        // Rapier's normal points from the first to the second.
-        let away = if is_first { -1.0 } else { 1.0 };
-        let (total, pressed) = (pair.total_impulse(), pair.total_impulse_magnitude());
-        let normal = if total.length() > 0.0 { total.normalize() } else { manifold.data.normal };
-        Some(Contact {
-            with,
-            normal: (normal * away).to_array(),
-            impulse: pressed,
-            point: (*place * deepest.local_p1).to_array(),
-        })
-    }
-
-    /// Says to [`Step::touch`] which entities of different players are in contact: what explains that one player's cube is
-    /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance); of what
-    /// has been despawned since then nothing is said, and where most bodies sleep nothing of two that do.
-    pub fn tell_touches<I>(&self, step: &mut Step<'_, I>) {
-        let owned = |collider| {
-            let entity = self.party(collider)?.entity()?;
-            self.owner(entity).map(|owner| Owned { entity, owner })
-        };
-        let mut tell = |pair: &ContactPair| {
-            if !pair.has_any_active_contact() {
-                return;
-            }
-            if let (Some(a), Some(b)) = (owned(pair.collider1), owned(pair.collider2)) {
-                step.touch(a, b);
-            }
-        };
-        let Rapier { islands, bodies, narrow_phase, .. } = &self.rapier;
-        if 2 * islands.active_bodies().count() < self.slots.len() {
-            let active = islands.active_bodies().filter_map(|handle| bodies.get(handle));
-            let colliders = active.flat_map(|body| body.colliders());
-            colliders.flat_map(|collider| narrow_phase.contact_pairs_with(*collider)).for_each(&mut tell);
-        } else {
-            narrow_phase.contact_pairs().for_each(&mut tell);
-        }
-    }
-
-    /// What touches now, and how it differs from before.
-    pub(crate) fn note_touches(&mut self) {
-        let (before, mut now) = (core::mem::take(&mut self.touching), Vec::new());
-        let listening = self.slots.iter().filter(|slot| slot.listens);
-        let of_entities = listening.flat_map(|slot| self.rapier.bodies[slot.handle].colliders());
-        for collider in of_entities.chain(&self.scenery).copied() {
-            if self.rapier.colliders[collider].active_events().contains(ActiveEvents::COLLISION_EVENTS) {
-                self.note_touches_of(collider, &mut now);
-            }
-        }
+    /// Takes in what touches now. What a stranger touches, whom rows have brought since the last step, has begun before.
+    pub fn note(&mut self, mut now: Vec<Pair>, is_stranger: impl Fn(Entity) -> bool) {
         now.sort_unstable();
         now.dedup();
-        let told = |(a, b, sensor): Pair, began| Touch { a, b, sensor, began };
-        let ended = before.iter().filter(|pair| now.binary_search(pair).is_err()).map(|pair| told(*pair, false));
-        let began = now.iter().filter(|pair| before.binary_search(pair).is_err() && !self.is_strange(pair));
-        let began = began.map(|pair| told(*pair, true));
-        let mut touches: Vec<_> = ended.chain(began).collect();
-        touches.sort_unstable();
-        (self.touches, self.touching) = (touches, now);
-        self.slots.iter_mut().for_each(|slot| slot.stranger = false);
+        let before = core::mem::replace(&mut self.touching, now);
+        let now = &self.touching;
+        let is_strange = |pair: &Pair| is_stranger(pair.a) || pair.b.entity().is_some_and(&is_stranger);
+        let ended = before.iter().filter(|pair| now.binary_search(pair).is_err()).map(|pair| pair.told(false));
+        let began = now.iter().filter(|pair| before.binary_search(pair).is_err() && !is_strange(pair));
+        self.changes.clear();
+        self.changes.extend(ended.chain(began.map(|pair| pair.told(true))));
+        self.changes.sort_unstable();
     }
+}
 
-    fn is_strange(&self, (a, b, _): &Pair) -> bool {
-        let strange = |entity: Entity| self.find(entity).is_ok_and(|at| self.slots[at].stranger);
-        strange(*a) || matches!(b, Party::Entity(b) if strange(*b))
+/// Whose collider it is; `None` when it is gone: Rapier's pairs name it until the next step.
+pub(crate) fn party(rapier: &Rapier, collider: ColliderHandle) -> Option<Party> {
+    let body = rapier.colliders.get(collider)?.parent();
+    // The scenery was inserted first, and is so after a rebuild.
+    let scenery = Party::Scenery(collider.into_raw_parts().0 as usize);
+    Some(body.map_or(scenery, |body| Party::Entity(named(rapier.bodies[body].user_data))))
+}
+
+/// Adds what a collider touches now, if it reports touches.
+pub(crate) fn add_pairs(rapier: &Rapier, collider: ColliderHandle, pairs: &mut Vec<Pair>) {
+    if !rapier.colliders[collider].active_events().contains(ActiveEvents::COLLISION_EVENTS) {
+        return;
     }
-
-    fn note_touches_of(&self, collider: ColliderHandle, pairs: &mut Vec<Pair>) {
-        let narrow_phase = &self.rapier.narrow_phase;
-        let contacts = narrow_phase.contact_pairs_with(collider).filter(|pair| pair.has_any_active_contact());
-        let contacts = contacts.map(|pair: &ContactPair| (pair.collider1, pair.collider2, false));
-        let sensed = narrow_phase.intersection_pairs_with(collider).filter(|(_, _, intersect)| *intersect);
-        let sensed = sensed.map(|(one, other, _)| (one, other, true));
-        for (one, other, sensor) in contacts.chain(sensed) {
-            match (self.party(one), self.party(other)) {
-                (Some(Party::Entity(one)), Some(Party::Entity(other))) => {
-                    pairs.push((one.min(other), Party::Entity(one.max(other)), sensor));
-                }
-                (Some(Party::Entity(one)), Some(scenery)) | (Some(scenery), Some(Party::Entity(one))) => {
-                    pairs.push((one, scenery, sensor));
-                }
-                _ => {}
+    let narrow_phase = &rapier.narrow_phase;
+    let contacts = narrow_phase.contact_pairs_with(collider).filter(|pair| pair.has_any_active_contact());
+    let contacts = contacts.map(|pair: &ContactPair| (pair.collider1, pair.collider2, false));
+    let sensed = narrow_phase.intersection_pairs_with(collider).filter(|(_, _, intersect)| *intersect);
+    let sensed = sensed.map(|(one, other, _)| (one, other, true));
+    for (one, other, sensor) in contacts.chain(sensed) {
+        match (party(rapier, one), party(rapier, other)) {
+            (Some(Party::Entity(one)), Some(Party::Entity(other))) => {
+                pairs.push(Pair { a: one.min(other), b: Party::Entity(one.max(other)), sensor });
             }
+            (Some(Party::Entity(one)), Some(scenery)) | (Some(scenery), Some(Party::Entity(one))) => {
+                pairs.push(Pair { a: one, b: scenery, sensor });
+            }
+            _ => {}
         }
     }
+}
 
-    /// Whose collider it is; `None` when it is gone: Rapier's pairs name it until the next step.
-    pub(crate) fn party(&self, collider: ColliderHandle) -> Option<Party> {
-        let body = self.rapier.colliders.get(collider)?.parent();
-        // The scenery was inserted first, and is so after a rebuild.
-        let scenery = Party::Scenery(collider.into_raw_parts().0 as usize);
-        Some(body.map_or(scenery, |body| Party::Entity(named(self.rapier.bodies[body].user_data))))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretell::{PlayerId, Tick};
+
+    fn entity(counter: u16) -> Entity {
+        Entity::new(PlayerId::SERVER, Tick::ZERO, counter)
+    }
+
+    fn pair(a: u16, b: u16) -> Pair {
+        Pair { a: entity(a), b: Party::Entity(entity(b)), sensor: false }
+    }
+
+    /// What changes when these touch next; the fourth entity is a stranger.
+    fn changes(touches: &mut Touches, now: &[Pair]) -> Vec<(Pair, bool)> {
+        touches.note(now.to_vec(), |of| of == entity(4));
+        touches.changes().iter().map(|&Touch { a, b, sensor, began }| (Pair { a, b, sensor }, began)).collect()
+    }
+
+    #[test]
+    fn what_touches_in_one_step_and_not_in_the_other_has_begun_or_ended() {
+        let mut touches = Touches::default();
+        assert_eq!(
+            changes(&mut touches, &[pair(2, 3), pair(1, 2), pair(2, 3)]),
+            [(pair(1, 2), true), (pair(2, 3), true)]
+        );
+        assert_eq!(touches.touching(), [pair(1, 2), pair(2, 3)]);
+        assert_eq!(changes(&mut touches, &[pair(2, 3), pair(0, 9)]), [(pair(0, 9), true), (pair(1, 2), false)]);
+        assert_eq!(changes(&mut touches, &[pair(0, 9), pair(2, 3)]), []);
+    }
+
+    #[test]
+    fn what_a_stranger_touches_has_begun_before_and_ends_as_any_other() {
+        let mut touches = Touches::default();
+        let on_scenery = Pair { a: entity(4), b: Party::Scenery(0), sensor: true };
+        assert_eq!(changes(&mut touches, &[pair(1, 4), on_scenery]), []);
+        assert_eq!(touches.touching().len(), 2);
+        assert_eq!(changes(&mut touches, &[]), [(pair(1, 4), false), (on_scenery, false)]);
     }
 }
