@@ -96,7 +96,7 @@ fn the_articles_combined_script_kicks_runs_away_and_is_pulled_back_and_the_corre
         if frame.is_multiple_of(16) {
             let (speed, place) = told(frame / 16);
             article.receive(place, [speed], 0.05);
-            ours.receive(frame, (place, [speed]), 0.05);
+            ours.receive(frame, place, [speed], 0.05);
         }
         of_article.push(article.update(dt));
         of_ours.push(ours.update(dt));
@@ -107,15 +107,15 @@ fn the_articles_combined_script_kicks_runs_away_and_is_pulled_back_and_the_corre
     let (mut article, mut ours) = (Avatar::new(Style::Combined, 0.1, [0.0]), Follower::new(Following::Combined, [0.0]));
     for (nth, x) in [(1, 0.0), (2, 0.5)] {
         article.receive([x], [5.0], 0.0);
-        ours.receive(nth, ([x], [5.0]), 0.0);
+        ours.receive(nth, [x], [5.0], 0.0);
         article.update(0.1);
         ours.update(0.1);
     }
     article.receive([0.0], [5.0], 0.0);
-    ours.receive(1, ([0.0], [5.0]), 0.0);
+    ours.receive(1, [0.0], [5.0], 0.0);
     assert!(article.update(0.1)[0] < 0.1 && ours.update(0.1)[0] > 0.5, "an older update pulls the article's back");
     article.receive([1.0], [5.0], 0.0);
-    ours.receive(9, ([1.0], [5.0]), 0.0);
+    ours.receive(9, [1.0], [5.0], 0.0);
     assert!(article.update(10.0)[0] > 50.0 && ours.update(10.0)[0] < 3.0, "the article's leaves the room");
 }
 

@@ -207,13 +207,13 @@ proptest! {
     #[test]
     fn a_follower_never_jumps_in_position_or_velocity(following in following(), updates in updates(), lag in 0.0..0.3_f64) {
         let mut follower = Follower::new(following, [0.0; 3]);
-        follower.receive(0, ([0.0; 3], [1.0, 0.0, 0.0]), lag);
+        follower.receive(0, [0.0; 3], [1.0, 0.0, 0.0], lag);
         for (nth, (after, off, velocity)) in (1..).zip(updates) {
             follower.update(after);
             let before = follower.after(0.0);
             // Not so far that it warps, and not so near that it doesn't care.
             let place = dead_reckon(vector::add(before.0, vector::add(off, [0.1, 0.6, 0.0])), velocity, -lag);
-            prop_assert!(follower.receive(nth, (place, velocity), lag));
+            prop_assert!(follower.receive(nth, place, velocity, lag));
             let now = follower.after(0.0);
             prop_assert!(near(before.0, now.0, TOLERANCE) && near(before.1, now.1, TOLERANCE), "{before:?} {now:?}");
             for step in 1..40 {
@@ -231,7 +231,7 @@ proptest! {
         follower.extrapolation = Extrapolation::UNBOUNDED;
         let mut now = 0.0;
         for nth in 0..400 {
-            follower.receive(nth, (truth(now - lag), speed), lag);
+            follower.receive(nth, truth(now - lag), speed, lag);
             follower.update(every);
             now += every;
         }
@@ -252,10 +252,10 @@ proptest! {
         let mut follower = Follower::new(Following::Combined, first.0);
         follower.extrapolation = Extrapolation::UNBOUNDED;
         follower.thresholds.far_m = f64::INFINITY;
-        follower.receive(1, first, 0.0);
+        follower.receive(1, first.0, first.1, 0.0);
         follower.update(wait);
         let (from, speed) = follower.after(0.0);
-        follower.receive(2, told, lag);
+        follower.receive(2, told.0, told.1, lag);
         let period = follower.period_s();
         let target = vector::add(told.0, vector::scale(told.1, lag));
         for part in parts {
@@ -274,7 +274,7 @@ proptest! {
         following in following(), speed in point(), lag in 0.0..0.3_f64, after in 0.0..5.0_f64,
     ) {
         let mut follower = Follower::new(following, [0.0; 3]);
-        follower.receive(7, ([0.0; 3], speed), lag);
+        follower.receive(7, [0.0; 3], speed, lag);
         let gone = vector::length(follower.update(after));
         prop_assert!(gone <= vector::length(speed) * 0.35 + TOLERANCE, "{gone}");
         prop_assert!(vector::length(follower.after(3.0).1) < 1e-6);
@@ -285,13 +285,13 @@ proptest! {
 fn a_follower_is_not_pulled_back_by_what_is_older() {
     for following in [Following::Combined, Following::VelocityBlending] {
         let mut follower = Follower::new(following, [0.0; 2]);
-        assert!(follower.receive(u32::MAX, ([0.0, 0.0], [5.0, 0.0]), 0.1));
+        assert!(follower.receive(u32::MAX, [0.0, 0.0], [5.0, 0.0], 0.1));
         follower.update(0.05);
         let before = follower;
-        assert!(!follower.receive(u32::MAX, ([9.0, 0.0], [0.0, 0.0]), 0.1), "as old");
-        assert!(!follower.receive(u32::MAX - 3, ([-1.0, 0.0], [5.0, 0.0]), 0.2), "older");
+        assert!(!follower.receive(u32::MAX, [9.0, 0.0], [0.0, 0.0], 0.1), "as old");
+        assert!(!follower.receive(u32::MAX - 3, [-1.0, 0.0], [5.0, 0.0], 0.2), "older");
         assert_eq!(follower, before);
-        assert!(follower.receive(2, ([0.3, 0.0], [5.0, 0.0]), 0.1), "newer, over the wrap");
+        assert!(follower.receive(2, [0.3, 0.0], [5.0, 0.0], 0.1), "newer, over the wrap");
     }
 }
 
@@ -299,18 +299,18 @@ fn a_follower_is_not_pulled_back_by_what_is_older() {
 fn a_follower_warps_where_a_slide_would_be_worse_and_skips_what_nobody_sees() {
     for following in [Following::Combined, Following::VelocityBlending] {
         let mut follower = Follower::new(following, [0.0; 3]);
-        follower.receive(0, ([0.0; 3], [0.0; 3]), 0.0);
+        follower.receive(0, [0.0; 3], [0.0; 3], 0.0);
         follower.update(0.1);
-        follower.receive(1, ([1.9, 0.0, 0.0], [0.0; 3]), 0.0);
+        follower.receive(1, [1.9, 0.0, 0.0], [0.0; 3], 0.0);
         assert_eq!(follower.after(0.0).0, [0.0; 3], "slides");
         follower.update(1.0);
-        follower.receive(2, ([4.0, 0.0, 0.0], [0.0; 3]), 0.0);
+        follower.receive(2, [4.0, 0.0, 0.0], [0.0; 3], 0.0);
         assert_eq!(follower.after(0.0).0, [4.0, 0.0, 0.0], "warps");
         follower.update(0.1);
-        follower.receive(3, ([4.0005, 0.0, 0.0], [0.0; 3]), 0.0);
+        follower.receive(3, [4.0005, 0.0, 0.0], [0.0; 3], 0.0);
         assert_eq!(follower.after(0.0).0, [4.0005, 0.0, 0.0], "is there");
-        follower.receive(4, ([f64::NAN, 0.0, 0.0], [0.0; 3]), 0.0);
-        follower.receive(5, ([1.0, 0.0, 0.0], [0.0; 3]), 0.0);
+        follower.receive(4, [f64::NAN, 0.0, 0.0], [0.0; 3], 0.0);
+        follower.receive(5, [1.0, 0.0, 0.0], [0.0; 3], 0.0);
         assert_eq!(follower.after(0.0).0, [1.0, 0.0, 0.0], "comes back from what is no number");
     }
 }

@@ -81,7 +81,7 @@ impl Method for Follower<3> {
     }
 
     fn receive(&mut self, update: &Update, receiver: &Receiver) {
-        Follower::receive(self, update.sent, (update.position, update.velocity), receiver.age_s(update));
+        Follower::receive(self, update.sent, update.position, update.velocity, receiver.age_s(update));
     }
 
     fn show(&mut self, _receiver: &Receiver) -> ShownPosition {

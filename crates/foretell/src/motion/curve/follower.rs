@@ -96,7 +96,7 @@ impl<const N: usize> Follower<N> {
     /// An update has come: where the owner was `lag_s` seconds ago, and its velocity per second. `sent` grows from each to
     /// the next and may wrap: a clock in milliseconds, a tick or a sequence number. Returns whether it was new; one that is
     /// older than the last, or as old, changes nothing (E22).
-    pub fn receive(&mut self, sent: u32, (position, velocity): ([f64; N], [f64; N]), lag_s: f64) -> bool {
+    pub fn receive(&mut self, sent: u32, position: [f64; N], velocity: [f64; N], lag_s: f64) -> bool {
         if self.sent.is_some_and(|last| sent.wrapping_sub(last).cast_signed() <= 0) {
             return false;
         }

@@ -87,6 +87,6 @@ impl Followers {
             *follower = new();
         }
         follower.thresholds.far_m = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
-        follower.receive(tick.get(), (position, velocity), age_s);
+        follower.receive(tick.get(), position, velocity, age_s);
     }
 }
