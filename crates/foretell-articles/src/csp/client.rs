@@ -109,8 +109,9 @@ pub struct Client<M: Mover> {
     present: Tick,
     /// The newest state that has come and is not compared.
     newest: Option<(Tick, M::State)>,
-    /// The tick of the one that was compared last.
+    /// The tick of the one that was compared last, and the state itself.
     compared: Tick,
+    compared_state: Option<M::State>,
     offset: VisualOffset,
     offset_at: Instant,
     message: Inputs<M::Input>,
@@ -132,6 +133,7 @@ impl<M: Mover> Client<M> {
             present: Tick::ZERO,
             newest: None,
             compared: Tick::ZERO,
+            compared_state: None,
             offset: VisualOffset::NONE,
             offset_at: Instant::ZERO,
             message: Inputs { first: Tick::ZERO, inputs: Vec::with_capacity(HISTORY_TICKS as usize) },
@@ -182,6 +184,7 @@ impl<M: Mover> Client<M> {
     pub fn reconcile(&mut self, now: Instant) -> Option<Corrected> {
         let (tick, state) = self.newest.take()?;
         self.compared = tick;
+        self.compared_state = Some(state);
         self.stats.compared += 1;
         let (theirs, ours) = (self.mover.position(&state), self.mover.position(&self.states[slot(tick)]));
         let apart = squared_distance(theirs, ours);
@@ -247,9 +250,20 @@ impl<M: Mover> Client<M> {
         is_remembered.then(|| &self.states[slot(tick)])
     }
 
+    /// The newest state of the server's that was compared, and at the start of which tick it is (R12); `None` before the
+    /// first.
+    pub fn snapshot(&self) -> Option<(Tick, &M::State)> {
+        Some((self.compared, self.compared_state.as_ref()?))
+    }
+
     /// The next tick to simulate.
     pub fn present(&self) -> Tick {
         self.present
+    }
+
+    /// What it decides by; may change at any time.
+    pub fn config_mut(&mut self) -> &mut ClientConfig {
+        &mut self.config
     }
 
     /// Its counts.

@@ -159,6 +159,11 @@ impl<M: Mover> Server<M> {
         self.next
     }
 
+    /// What it decides by; may change at any time.
+    pub fn config_mut(&mut self) -> &mut ServerConfig {
+        &mut self.config
+    }
+
     /// Its counts.
     pub fn stats(&self) -> ServerStats {
         self.stats

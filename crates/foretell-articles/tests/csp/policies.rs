@@ -134,6 +134,31 @@ fn snapping_simulates_nothing_again_and_is_wrong_for_as_long_as_the_body_moves()
     assert!(snapped.corrections > 10 * rolled.corrections && near < 0.01, "{snapped:?}, {near} m");
 }
 
+/// R12: what is drawn as the last snapshot.
+#[test]
+fn the_last_snapshot_is_the_servers_state_of_its_tick_and_a_policy_may_change_on_the_way() {
+    let mut client = Client::new(Physics::<Body>(PhantomData), ClientConfig::default(), Body::default());
+    let mut server = Server::new(Physics::<Body>(PhantomData), ServerConfig::default(), Body::default());
+    assert_eq!(client.snapshot(), None);
+    let play = |ticks: u32, client: &mut Client<_>, server: &mut Server<_>| {
+        for buttons in script(ticks) {
+            let (mut inputs, mut states) = (Vec::new(), Vec::new());
+            client.tick(buttons, &mut inputs);
+            server.receive(&inputs).expect("the client speaks the protocol");
+            server.update(&mut |_, body: &mut Body| body.velocity[0] += 0.5, &mut |state| states.push(state.to_vec()));
+            states.iter().for_each(|state| client.receive(state).expect("the server speaks the protocol"));
+            client.reconcile(Instant::ZERO);
+        }
+    };
+    play(10, &mut client, &mut server);
+    assert_eq!(client.snapshot(), Some((Tick::new(10), server.state())));
+    assert_eq!((server.stats().states, client.stats().corrections), (10, 10));
+    server.config_mut().snapshot_interval = 5;
+    client.config_mut().reconciliation = Reconciliation::Off;
+    play(10, &mut client, &mut server);
+    assert_eq!((server.stats().states, client.stats().corrections), (12, 10));
+}
+
 /// R11: each player has a server of their own here, and a step for every input, however they come.
 #[test]
 fn inputs_that_come_together_are_all_simulated_in_their_order() {
