@@ -173,6 +173,69 @@ test("each step of a resync is listed with its time", async () => {
   await page.waitForFunction(() => /server: the position that came with the inputs is another[^]+server: FinishResync/.test(document.querySelector(".steps").textContent));
 });
 
+test("both systems answer a key at once, and only the server that is stepped by arriving inputs waits for them", async () => {
+  const page = await open();
+  await turnToLanes(page, "stepping");
+  assert.deepEqual(await page.locator(".lane h3").allInnerTexts(), ["the article", "Foretell"]);
+  await page.locator("#preset").selectOption("terrible");
+  await letGo(page);
+  await until(page, (await newestFrame(page)) + 120);
+  const pressed = await newestFrame(page);
+  await page.keyboard.down("ArrowRight");
+  await until(page, pressed + 45);
+  await page.keyboard.up("ArrowRight");
+  const moved = await page.evaluate((from) => {
+    const run = window.foretell.frames.filter(({ frame }) => frame >= from);
+    const held = run.find(({ keys }) => keys & 8).frame;
+    const first = (lane, role) => {
+      const x = (frame) => frame.lanes.lanes[lane].cubes.find((cube) => cube.role === role).position[0];
+      return run.find((frame) => x(frame) > x(run[0]) + 1e-2).frame - held;
+    };
+    return [0, 1].map((lane) => ["client", "server"].map((role) => first(lane, role)));
+  }, pressed);
+  assert(moved.every(([client, server]) => client <= 2 && server > 6), `after ${moved.join(", ")} frames`);
+  const lanes = await lanesOf(page);
+  assert(lanes[0].waits > 30 && lanes[1].waits === 0 && lanes.every(({ apart }) => apart > 100), JSON.stringify(lanes));
+  for (let i = 1; i <= 2; i += 1) assert((await inkOf(page, `.lane:nth-child(${i}) .view canvas`)).ink > 2000);
+  assert(await page.locator("#conditions").isVisible() && await page.locator("#control-reconciliation").isVisible());
+});
+
+test("a push by the server is seen by each way of reconciliation, and never by none", async () => {
+  const page = await open();
+  await turnToLanes(page, "stepping");
+  await page.locator("#control-stepping_lanes").selectOption({ label: "reconciliation" });
+  await letGo(page);
+  await page.waitForFunction(() => document.querySelectorAll(".lane").length === 4);
+  assert.deepEqual(await page.locator(".lane h3").allInnerTexts(), ["replays", "always replays", "snaps", "never corrects"]);
+  await until(page, (await newestFrame(page)) + 60);
+  await page.keyboard.press("1");
+  await until(page, (await newestFrame(page)) + 150);
+  const lanes = await lanesOf(page);
+  const apart = lanes.map(({ client, server }) => Math.hypot(...client.map((lane, i) => lane - server[i])));
+  assert(apart.slice(0, 3).every((metres) => metres < 0.01) && apart[3] > 0.3, JSON.stringify(apart));
+  assert(lanes[1]["run again"] > 20 * lanes[0]["run again"] && lanes[0].corrections > 0 && lanes[3].corrections === 0, JSON.stringify(lanes));
+  assert.match(await page.locator(".lane .said").first().innerText(), /corrected by \d+ cm over \d+ ticks/);
+});
+
+test("a fast clock moves a player faster where inputs step the server, and only there", async () => {
+  const page = await open();
+  await turnToLanes(page, "stepping");
+  await page.keyboard.down("ArrowLeft");
+  await until(page, (await newestFrame(page)) + 200);
+  await page.keyboard.up("ArrowLeft");
+  await page.keyboard.press("9");
+  await page.keyboard.down("ArrowRight");
+  const from = await newestFrame(page);
+  await until(page, from + 75);
+  await page.keyboard.up("ArrowRight");
+  const [article, ours] = await page.evaluate((from) => {
+    const x = (frame, lane) => frame.lanes.lanes[lane].cubes.find(({ role }) => role === "server").position[0];
+    const run = window.foretell.frames.filter(({ frame }) => frame >= from && frame <= from + 75);
+    return [0, 1].map((lane) => x(run.at(-1), lane) - x(run[0], lane));
+  }, from);
+  assert(article > 1.5 * ours && ours > 2, `${article} and ${ours} m`);
+});
+
 test("an owner that moves in frames is captured unevenly, by the other strategies evenly", async () => {
   const page = await open();
   await turnToLanes(page, "shared");

@@ -74,7 +74,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("architectures and strategies are pictured", async () => {
       const page = await open(options);
-      for (const scene of ["qiita", "shared"]) {
+      for (const scene of ["qiita", "stepping", "shared"]) {
         await page.locator(`#scenes [data-name="${scene}"]`).click();
         await page.waitForFunction((wanted) => window.foretell.frames.at(-1)?.scene === wanted, scene);
         await until(page, (await newestFrame(page)) + 120);
@@ -245,7 +245,7 @@ test("names of cubes stay within the canvas and apart from each other at the upp
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
-  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics")]) {
+  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "stepping"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics")]) {
     await turn(page);
     const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
     assert(tall <= screen, `${tall} px of ${screen} px`);

@@ -63,4 +63,6 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     scene_controls::RELAY,
     scene_controls::PREDICTED,
     session_controls::PREDICTION,
+    scene_controls::STEPPING_LANES,
+    scene_controls::RECONCILIATION,
 ];

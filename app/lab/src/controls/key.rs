@@ -46,10 +46,12 @@ pub enum Key {
     Relay,
     Predicted,
     Prediction,
+    SteppingLanes,
+    Reconciliation,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 40;
+pub const CONTROLS_LEN: usize = 42;
 
 impl Key {
     /// Whether a change of it needs a new session: both ends must agree on it from the start.
@@ -66,6 +68,7 @@ impl Key {
                 &[Scene::Styles]
             }
             Key::SyncRate | Key::Believes | Key::Detect | Key::Clock | Key::Age => &[Scene::Qiita],
+            Key::SteppingLanes | Key::Reconciliation => &[Scene::Stepping],
             Key::OwnerFrames => &[Scene::Shared],
             Key::Field | Key::Second | Key::Relay | Key::Predicted => &[Scene::Physics],
             Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics],
@@ -91,6 +94,7 @@ impl Key {
                 | Key::Motion
                 | Key::Curves
                 | Key::Believes
+                | Key::SteppingLanes
                 | Key::OwnerFrames
                 | Key::Field
                 | Key::Second

@@ -11,6 +11,8 @@ pub enum Scene {
     Styles,
     /// Beside it: the first article's three architectures.
     Qiita,
+    /// Beside it: the second article's server, which is stepped by arriving inputs, and a session.
+    Stepping,
     /// Beside it: an owner that moves by frame, by every strategy.
     Shared,
     /// Beside it: rigid bodies in an exact session, in 3D.
@@ -19,12 +21,12 @@ pub enum Scene {
 
 impl Scene {
     /// All, in the order of their codes.
-    pub const ALL: [Scene; 6] =
-        [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Shared, Scene::Physics];
+    pub const ALL: [Scene; 7] =
+        [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Stepping, Scene::Shared, Scene::Physics];
     /// Those of the session.
     pub const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
     /// Those of a session with a person in it, whichever engine runs it.
-    pub const WITH_PERSON: [Scene; 3] = [Scene::Prediction, Scene::Remote, Scene::Physics];
+    pub const WITH_PERSON: [Scene; 4] = [Scene::Prediction, Scene::Remote, Scene::Stepping, Scene::Physics];
 
     /// Whether it shows the session itself, and not an engine beside it.
     pub fn is_of_session(self) -> bool {
@@ -38,6 +40,7 @@ impl Scene {
             Scene::Remote => "remote",
             Scene::Styles => "styles",
             Scene::Qiita => "qiita",
+            Scene::Stepping => "stepping",
             Scene::Shared => "shared",
             Scene::Physics => "physics",
         }
@@ -51,6 +54,7 @@ impl Scene {
             Scene::Remote => "The others are shown in the past",
             Scene::Styles => "One path, drawn by different methods",
             Scene::Qiita => "Who decides where you are?",
+            Scene::Stepping => "Who keeps the server's time?",
             Scene::Shared => "Moved in frames, sent in ticks",
             Scene::Physics => "A whole pile is predicted",
         }
@@ -78,6 +82,10 @@ impl Scene {
             Scene::Qiita => {
                 "One key in three architectures: look on whose screen your cube moves at once, and who waits for a round \
                  trip."
+            }
+            Scene::Stepping => {
+                "The article's server waits for your inputs; a session's keeps its own time. Lose some, \
+                 and see who stands still and who is corrected."
             }
             Scene::Shared => {
                 "The player who holds the cube moves it in frames; ticks capture it for the others. Hold a direction, and \

@@ -1,4 +1,4 @@
-//! The controls that only one of the scenes beside the session has: *Styles*, *Architectures*, *Shared* or *Physics*.
+//! The controls that only one of the scenes beside the session has: *Styles*, *Architectures*, *Stepping*, *Shared* or *Physics*.
 
 use super::control::{Control, Group, Range};
 use super::key::Key;
@@ -141,6 +141,40 @@ pub const AGE: Control = Control {
     default: 0,
     explain: "For how long the session has run already when the lanes begin.",
     source: "E3",
+};
+
+pub const STEPPING_LANES: Control = Control {
+    key: Key::SteppingLanes,
+    name: "stepping_lanes",
+    label: "compare",
+    group: Group::Methods,
+    range: Range::Words(&[
+        ("systems", "both systems"),
+        ("reconciliation", "reconciliation"),
+        ("gaps", "lost inputs"),
+        ("repetition", "repeated inputs"),
+    ]),
+    default: 0,
+    explain: "What stands side by side: the article's system and a session, or the article's by one of its choices. A change \
+              begins the lanes anew.",
+    source: "R8, R14, R16, R19, D10",
+};
+
+pub const RECONCILIATION: Control = Control {
+    key: Key::Reconciliation,
+    name: "reconciliation",
+    label: "reconciliation",
+    group: Group::Methods,
+    range: Range::Words(&[
+        ("rollback", "replay where it differs"),
+        ("always", "replay at every state"),
+        ("snap", "snap to the state"),
+        ("off", "none"),
+    ]),
+    default: 0,
+    explain: "What a state of the server's does in the article's lanes: your inputs since then are run again, or it is taken \
+              as the present one, or nothing.",
+    source: "R2, R14, F2, D30",
 };
 
 pub const OWNER_FRAMES: Control = Control {

@@ -156,13 +156,14 @@ pub const SCENE: Control = Control {
         ("remote", "Remote players"),
         ("styles", "Styles"),
         ("qiita", "Architectures"),
+        ("stepping", "Stepping"),
         ("shared", "Shared"),
         ("physics", "Physics"),
     ]),
     default: 0,
-    explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, shared \
-              mode, or rigid bodies.",
-    source: "Q2, Q20, F5, R4",
+    explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, the \
+              second one's server, shared mode, or rigid bodies.",
+    source: "Q2, Q20, F5, R4, R8",
 };
 
 pub const OTHERS: Control = Control {

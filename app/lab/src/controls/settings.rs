@@ -66,7 +66,7 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
             // Nobody looks at the session.
-            Scene::Styles | Scene::Qiita | Scene::Shared | Scene::Physics => 0,
+            Scene::Styles | Scene::Qiita | Scene::Stepping | Scene::Shared | Scene::Physics => 0,
         }
     }
 
@@ -89,6 +89,12 @@ impl Settings {
     /// Whether others are predicted, where they are what is looked at.
     fn predicts_others(&self) -> bool {
         self.scene() == Scene::Remote && self.code(Key::Others) == 1
+    }
+
+    /// The same where no control counts that this scene does not have: those are as by default.
+    pub fn of_scene(&self, scene: Scene) -> Settings {
+        let has = |control: &Control| control.key.scenes().contains(&scene);
+        Settings(CONTROLS.map(|control| if has(&control) { self.code(control.key) } else { control.default }))
     }
 
     /// Takes over values by name.

@@ -50,6 +50,26 @@ export const BENCHES = {
       "others see": [null, "how far another player has seen you go in the last second"],
     },
   },
+  stepping: {
+    half: 4.5,
+    follow: "client",
+    trail: 90,
+    said: 1,
+    compared: true,
+    picture: "you without a network, on your screen, on the server, and in the newest state that has come",
+    figure_px: 150,
+    figures: {
+      corrections: [null, "how often your cube was set elsewhere, by 1 mm or more; as all figures, of the last 10 s"],
+      largest: [null, "how far the largest of these corrections moved your cube, which is hidden or not"],
+      "wrong by": ["less", "how far you were shown from where the server then had you at the same tick: 95 % of the ticks were not beyond"],
+      waits: ["less", "how long the server did not simulate you at a stretch, at most: others see you stand still for as long"],
+      apart: ["less", "how far the server is behind your own simulation, on average: what you do counts so much later"],
+      missing: ["less", "the share of the server's ticks for which it had no input when it came to them"],
+      "run again": ["less", "ticks that your client has simulated again"],
+      up: ["less", "client to server, without headers of IP and UDP"],
+      down: ["less", "server to client, without headers of IP and UDP"],
+    },
+  },
   shared: {
     half: 2.2,
     follow: "local",
@@ -69,6 +89,8 @@ export const BENCHES = {
   physics: {
     /** Its lanes show rigid bodies, in 3D. */
     bodies: true,
+    /** How many sentences stand in a picture. */
+    said: 1,
     picture: "your cube and the field in 3D, with the server's bodies and the last snapshot's as outlines",
     figure_px: 170,
     figures: {

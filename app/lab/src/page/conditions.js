@@ -4,9 +4,9 @@ const CLEAN = { jitter_ms: 0, burst_length: 1, duplicates_percent: 0, reordering
 const CONDITIONS = [
   { label: "75 ms", latency_ms: 75, loss_percent: 0, explain: "75 ms each way, and nothing is lost.", source: "R12" },
   { label: "75 ms, 25 %", latency_ms: 75, loss_percent: 25, explain: "75 ms each way, and a quarter is lost: try it with and without repeated inputs.", source: "R21" },
-  { label: "250 ms, 10 %", latency_ms: 250, loss_percent: 10, explain: "250 ms each way, and a tenth is lost: try it with a second player, and without hidden corrections.", source: "R25" },
+  { label: "250 ms, 10 %", latency_ms: 250, loss_percent: 10, explain: "250 ms each way, and a tenth is lost: try it with and without hidden corrections.", source: "R25" },
 ];
-const SCENES = ["physics"];
+const SCENES = ["stepping", "physics"];
 
 export class Conditions {
   /** `set(key, value)` sets a control; `watch(button, of)` tells what a button does when it is pointed at. */

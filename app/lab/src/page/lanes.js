@@ -244,7 +244,7 @@ export class Lanes {
       if (card.root.hidden || !lane) continue;
       card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
       lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].value.data = format(value, digits); });
-      const text = (said.get(card.name) ?? []).slice(this.bench.bodies ? -1 : -2).join("\n");
+      const text = (said.get(card.name) ?? []).slice(-(this.bench.said ?? 2)).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
     this.markBest(this.cards.filter(({ root }) => !root.hidden));

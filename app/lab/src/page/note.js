@@ -11,7 +11,7 @@ export class Note {
 
   /** Takes in what a frame says. */
   take({ lanes, notes, time_s }) {
-    const said = lanes ? lanes.steps.map(([number, sentence]) => `${lanes.lanes[number]?.name} ${sentence}`) : notes;
+    const said = lanes ? lanes.steps.map(([number, sentence]) => `${lanes.lanes[number]?.name}: ${sentence}`) : notes;
     if (said.length) Object.assign(this, { text: said.at(-1), time_s });
   }
 

@@ -36,6 +36,12 @@ const LEGENDS = {
     { role: "server", explain: "the truth" },
     { role: "other", name: "others' view", explain: "another's screen" },
   ],
+  stepping: [
+    { role: "local", explain: "no network" },
+    { role: "client", explain: "your screen" },
+    { role: "server", explain: "the truth" },
+    { role: "ghost", explain: "the newest received" },
+  ],
   shared: [
     { role: "local", explain: "without ticks" },
     { role: "client", name: "holder's view", explain: "the screen of whoever holds the cube" },

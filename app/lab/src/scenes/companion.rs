@@ -6,6 +6,7 @@ use super::architectures::Architectures;
 use super::engine::SceneEngine;
 use super::physics::Physics;
 use super::shared_mode::SharedMode;
+use super::stepping::Stepping;
 use super::styles::Styles;
 use crate::controls::{Scene, Settings};
 use crate::frame::lane::{Lanes, Question};
@@ -82,6 +83,7 @@ fn engine(scene: Scene, seed: u64) -> Option<Box<dyn SceneEngine>> {
         Scene::Prediction | Scene::Remote => None,
         Scene::Styles => Some(Box::new(Styles::new(seed))),
         Scene::Qiita => Some(Box::new(Architectures::new(seed))),
+        Scene::Stepping => Some(Box::new(Stepping::new(seed))),
         Scene::Shared => Some(Box::new(SharedMode::new(seed))),
         Scene::Physics => Some(Box::new(Physics::new(seed))),
     }

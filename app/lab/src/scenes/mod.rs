@@ -7,6 +7,7 @@ mod input_lag;
 mod physics;
 mod remote_screen;
 mod shared_mode;
+mod stepping;
 mod styles;
 mod timer;
 mod window;

@@ -245,13 +245,19 @@ fn a_link_of_lanes_reproduces_them_bit_for_bit() {
         (390, "update_rate", json!(5)),
         (430, "scene", json!("remote")),
         (470, "scene", json!("styles")),
+        (540, "scene", json!("stepping")),
+        (570, "reconciliation", json!("snap")),
+        (600, "stepping_lanes", json!("gaps")),
     ];
     let mut shown = Vec::new();
-    for number in 0..600_u32 {
+    for number in 0..660_u32 {
         for (_, key, value) in changes.iter().filter(|(at, ..)| *at == number) {
             say(&mut played, &json!({ "type": "set", "key": key, "value": value }));
         }
-        for name in [(350, "teleport"), (360, "spike"), (520, "impulse")].iter().filter(|(at, _)| *at == number) {
+        for name in [(350, "teleport"), (360, "spike"), (520, "impulse"), (550, "impulse"), (560, "double_clock")]
+            .iter()
+            .filter(|(at, _)| *at == number)
+        {
             assert_eq!(played.answer(&json!({ "type": "event", "name": name.1 }).to_string()), None);
         }
         shown.push(one(&mut played, if number < 60 { 0 } else { keys_of(12, number) }));
@@ -266,7 +272,7 @@ fn a_link_of_lanes_reproduces_them_bit_for_bit() {
 }
 
 /// The code of the scene *Physics*.
-const PHYSICS: f64 = 5.0;
+const PHYSICS: u16 = 6;
 
 #[test]
 fn rigid_bodies_open_with_a_push_of_the_pile_that_is_seen_before_the_server_has_made_it_and_ends_with_a_key() {
@@ -274,7 +280,7 @@ fn rigid_bodies_open_with_a_push_of_the_pile_that_is_seen_before_the_server_has_
         let start = run(&[(Key::Latency, 75.0)]).recording().start;
         let mut opened = Run::new(Recording::new(Start { bot, ..start }));
         play(&mut opened, 40);
-        opened.set(Key::Scene, 5).expect("there is room");
+        opened.set(Key::Scene, PHYSICS).expect("there is room");
         let frames: Vec<_> = (0..150).map(|_| opened.frame(0)).collect();
         let told = |frame: &Frame, server: bool| {
             let bodies = lanes(frame)[0].bodies.as_ref().expect("bodies");
@@ -285,7 +291,7 @@ fn rigid_bodies_open_with_a_push_of_the_pile_that_is_seen_before_the_server_has_
         assert!(pushed(false) < 75, "after {} frames", pushed(false));
         assert!(pushed(true) >= pushed(false) + 4, "{} and {}", pushed(false), pushed(true));
     }
-    let mut driven = run(&[(Key::Scene, PHYSICS)]);
+    let mut driven = run(&[(Key::Scene, f64::from(PHYSICS))]);
     play(&mut driven, 40);
     assert_eq!(
         [driven.frame(0).pressed.keys, driven.frame(RIGHT).pressed.keys, driven.frame(0).pressed.keys],
