@@ -21,7 +21,8 @@ pub struct SweepArgs {
     /// Write a table and charts as one HTML file that needs nothing from the network.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Run each plan with the clock that other libraries use as well, and write what either costs as a table in Markdown.
+    /// Write what each network costs as a table in Markdown, and as another what a server that is stepped by arriving inputs
+    /// would have cost.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
     /// Run no plan, but every curve by which others can be shown, and write how well each shows them as tables in Markdown.

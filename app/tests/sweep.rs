@@ -75,17 +75,22 @@ fn every_built_in_plan_holds_in_a_quick_run_from_anywhere() {
 }
 
 #[test]
-fn a_table_has_a_line_for_each_plan_and_their_mean() {
+fn a_table_has_a_line_for_each_plan_and_their_mean_and_another_what_the_article_would_have_cost() {
     let directory = scratch("compare");
     let plan = BAD_NIGHT.replace("[grid]\nsnapshot_rate = [64, 16]\n", "[thresholds]\nbytes_up_per_s_max = 10\n");
     std::fs::write(directory.join("night.toml"), plan).expect("written");
     let output = sweep(&directory, &["night.toml", "--compare", "table.md"]);
     assert_eq!(output.status.code(), Some(1));
     let table = std::fs::read_to_string(directory.join("table.md")).expect("it was written");
-    let lines: Vec<_> = table.lines().skip(2).collect();
+    let (ours, theirs) = table.split_once("\n\n").expect("two tables");
+    let lines: Vec<_> = ours.lines().skip(2).collect();
     let starts = ["| night | 60 + 30 ms, 10 % in bursts of 2 | ", "| **all** | the mean of these lines | "];
     assert_eq!(lines.len(), starts.len(), "{table}");
     lines.iter().zip(starts).for_each(|(line, start)| assert!(line.starts_with(start), "{line}"));
+    let lines: Vec<_> = theirs.lines().skip(2).collect();
+    assert!(lines.len() == 1 && lines[0].starts_with("| night | "), "{table}");
+    let columns = |line: &str| line.matches('|').count();
+    assert!(theirs.lines().all(|line| columns(line) == columns(lines[0])), "{theirs}");
 }
 
 #[test]

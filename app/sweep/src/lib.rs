@@ -4,6 +4,7 @@
 //! and how it is measured is in the modules, which do neither.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod charts;
 mod comparison;
 mod curves;
@@ -62,7 +63,8 @@ pub fn run(options: &SweepOptions, out: &mut dyn Write) -> anyhow::Result<Vec<Vi
         files::write(file, report::html(&plans, &rows, &violations))?;
     }
     if let Some(file) = &options.compare {
-        files::write(file, comparison::markdown(&plans, &rows))?;
+        let (ours, theirs) = (comparison::markdown(&plans, &rows), arrivals::markdown(&plans, &rows));
+        files::write(file, format!("{ours}\n{theirs}"))?;
     }
     if let Some(directory) = &options.record {
         record(directory, &plans)?;

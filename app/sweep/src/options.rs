@@ -13,8 +13,8 @@ pub struct SweepOptions {
     pub json: Option<PathBuf>,
     /// Where a table and charts are written as one HTML file that needs nothing from the network.
     pub report: Option<PathBuf>,
-    /// Each plan is run with the clock that other libraries use as well, and what either costs is written here as a table in
-    /// Markdown.
+    /// What each network costs is written here as a table in Markdown, and as another what the second article's system would
+    /// have cost, whose server is stepped by arriving inputs.
     pub compare: Option<PathBuf>,
     /// No plan is run, but every curve by which others can be shown; how well each shows them is written here as tables in
     /// Markdown.

@@ -46,7 +46,8 @@ pub const REDUNDANCY: Control = Control {
     group: Group::Methods,
     range: Range::Words(&[("unacknowledged", "unacknowledged"), ("none", "none")]),
     default: 0,
-    explain: "Which earlier inputs each datagram repeats, so that a lost one loses nothing.",
+    explain: "Which earlier inputs each datagram repeats, so that a lost one loses nothing; in the second article's system \
+              those since the last state that came.",
     source: "R16, E18, D11",
 };
 
