@@ -231,6 +231,23 @@ fn who_stands_still_stops_the_articles_server_and_not_the_sessions() {
 }
 
 #[test]
+fn a_choice_that_changes_counts_at_once_in_both_systems_and_what_the_scene_does_not_have_never() {
+    let mut play = Play::new(&[(Key::Latency, 40.0)]);
+    play.settings.set(Key::SnapshotRate, control(Key::SnapshotRate).nearest(EVERY_TICK));
+    // What only other scenes have: a session of 20 ticks per second would lead by more.
+    play.settings.set(Key::TickRate, 0);
+    play.frames(600, drive);
+    let (often, way) = (play.figures("down"), play.at(ARTICLE, "client"));
+    assert!(play.figures("apart").iter().all(|apart| *apart < 110.0), "{:?}", play.figures("apart"));
+    play.settings.set(Key::SnapshotRate, control(Key::SnapshotRate).nearest(RARE));
+    play.frames(1, drive);
+    assert!(length(sub(play.at(ARTICLE, "client"), way)) < 0.2, "nothing begins anew");
+    play.frames(600, drive);
+    let rare = play.figures("down");
+    assert!(rare.iter().zip(&often).all(|(rare, often)| *rare < 0.3 * often), "{often:?} and {rare:?} kB/s");
+}
+
+#[test]
 fn the_same_seed_is_the_same_run_and_other_lanes_begin_anew() {
     let run = || {
         let mut play = Play::new(&[(Key::Latency, 60.0), (Key::Jitter, 40.0), (Key::Loss, 8.0)]);
