@@ -8,9 +8,9 @@ use core::fmt::Write;
 use core::time::Duration;
 use foretell::motion::vector::{length, sub};
 use foretell::session::Offence;
-use foretell::{Instant, Tick};
+use foretell::{Instant, SendRate, Tick};
 use foretell_arena::{Buttons, Cube};
-use foretell_articles::csp::{Client, ClientConfig, Server, ServerConfig, TICK_RATE_HZ};
+use foretell_articles::csp::{Client, ClientConfig, Server, ServerConfig, TICK_RATE};
 use foretell_articles::timestamped::Mover;
 use foretell_plan::bots::{self, Bots, Push};
 use foretell_plan::figures::JOIN_S;
@@ -18,7 +18,7 @@ use foretell_plan::{Network, Plan, Session};
 use foretell_sim::netsim::{Link, SplitMix64};
 
 /// How long a tick is.
-const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE_HZ as u64);
+const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE.get() as u64);
 /// A correction of less than this nobody sees, in metres.
 const SEEN_M: f64 = 0.001;
 
@@ -75,8 +75,7 @@ struct Pair {
 
 impl Pair {
     fn new(seeds: &mut SplitMix64, snapshot_hz: u16, pushes: Vec<Push>) -> Pair {
-        let snapshot_interval = (TICK_RATE_HZ / u32::from(snapshot_hz).max(1)).max(1);
-        let config = ServerConfig { snapshot_interval, ..ServerConfig::default() };
+        let config = ServerConfig { snapshot_rate: SendRate::Hz(snapshot_hz), ..ServerConfig::default() };
         let mut link = || Link::new(seeds.next_u64(), seeds.next_u64());
         Pair {
             client: Client::new(CubeMover, ClientConfig::default(), Cube::default()),
@@ -134,7 +133,7 @@ impl Pair {
 
 /// All players of a plan without a grid, with a seed.
 fn measure(plan: &Plan, seed: u64) -> Measured {
-    let session = Session { tick_rate: u16::try_from(TICK_RATE_HZ).unwrap_or(u16::MAX), ..plan.session.clone() };
+    let session = Session { tick_rate: TICK_RATE.get(), ..plan.session.clone() };
     let (bots, pushes) = (Bots::new(&session, seed), bots::pushes(&session, seed));
     let (mut measured, mut seeds) = (Measured::default(), SplitMix64::new(seed));
     for player in 0..session.players {

@@ -153,7 +153,7 @@ fn the_last_snapshot_is_the_servers_state_of_its_tick_and_a_policy_may_change_on
     play(10, &mut client, &mut server);
     assert_eq!(client.snapshot(), Some((Tick::new(10), server.state())));
     assert_eq!((server.stats().states, client.stats().corrections), (10, 10));
-    server.config_mut().snapshot_interval = 5;
+    server.config_mut().snapshot_rate = foretell::SendRate::Hz(13);
     client.config_mut().reconciliation = Reconciliation::Off;
     play(10, &mut client, &mut server);
     assert_eq!((server.stats().states, client.stats().corrections), (12, 10));

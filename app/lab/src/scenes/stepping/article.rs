@@ -9,12 +9,12 @@ use foretell::motion::vector::{add, length, lerp, sub};
 use foretell::session::Offence;
 use foretell::{Instant, Tick};
 use foretell_arena::{Buttons, Cube};
-use foretell_articles::csp::{Client, ClientConfig, Server, ServerConfig, TICK_RATE_HZ};
+use foretell_articles::csp::{Client, ClientConfig, Server, ServerConfig, TICK_RATE};
 use foretell_articles::timestamped::Mover;
 use foretell_sim::netsim::Link;
 
 /// How long a tick is.
-const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE_HZ as u64);
+const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE.get() as u64);
 /// How much time a frame makes up for at most, as in the article's project.
 const FRAME_MAX: Duration = Duration::from_micros(333_333);
 /// How long a machine stands still.

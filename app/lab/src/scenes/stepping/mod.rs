@@ -123,7 +123,7 @@ fn config(settings: &Settings) -> SystemConfig {
             reconciliation: reconciliations[usize::from(settings.code(Key::Reconciliation))],
             correction: settings.is_on(Key::Correction).then(Correction::article),
         },
-        article_server: csp::ServerConfig { snapshot_interval: server.snapshot_interval, gap },
+        article_server: csp::ServerConfig { snapshot_rate: server.snapshot_rate, gap },
         client,
         server,
     }

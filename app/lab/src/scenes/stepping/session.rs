@@ -8,7 +8,7 @@ use core::time::Duration;
 use foretell::motion::vector::{add, length, lerp, sub};
 use foretell::session::client::Corrected;
 use foretell::time::Offset;
-use foretell::{Client, Frame, Instant, Owned, Rows, Rules, Server, ServerFrame, Tick, World};
+use foretell::{Client, Frame, Instant, Owned, Rows, Rules, Server, ServerFrame, Tick, Views, World};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
@@ -41,6 +41,7 @@ struct Player {
     newest: Option<(Tick, [f64; 3])>,
     /// Where local, client and ghost are shown.
     positions: [Option<[f64; 3]>; 3],
+    views: Views,
     shown: ShownTicks,
     /// Of the frame that is made.
     off_m: Vec<f64>,
@@ -72,10 +73,11 @@ impl Player {
         });
         *shown = None;
         let mut offset = [0.0; 3];
-        client.present(at.local, |view| {
+        client.present(at.local, &mut self.views);
+        if let Some(view) = self.views.nth(0) {
             *shown = Some(view.pose().position);
             offset = view.offset.position();
-        });
+        }
         *ghost = client.newest_snapshot().and_then(|(_, rows)| place(rows));
         if let Some(newest) = client.predicted(client.tick()).and_then(place) {
             self.newest = Some((client.tick(), newest));
