@@ -7,8 +7,7 @@ use std::path::Path;
 /// A folder of `src` whose files stand in layers.
 struct Folder {
     path: &'static str,
-    /// From the bottom up, the files and folders of each layer, which don't know one another. A pair that can't be told apart
-    /// is written with a `+`.
+    /// From the bottom up, the files and folders of each layer, which don't know one another.
     layers: &'static [&'static [&'static str]],
 }
 
@@ -61,7 +60,7 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/server",
         layers: &[
-            &["admission", "config", "frame", "inputs", "link", "player_map", "row_versions", "schedule", "stats"],
+            &["admission", "config", "frame", "inputs", "link", "row_versions", "schedule", "stats"],
             &["published_state"],
             &["authority"],
             &["replication"],
@@ -69,8 +68,7 @@ const FOLDERS: [Folder; 12] = [
             &["relay_inputs", "simulation"],
             &["downlink"],
             &["pipeline"],
-            // A tap is told of the server that it is set in.
-            &["endpoint+tap"],
+            &["endpoint"],
         ],
     },
     Folder {
@@ -193,14 +191,9 @@ fn expand(text: &str, base: &[String], found: &mut Vec<Vec<String>>) {
 }
 
 impl Folder {
-    /// The layer of a file or folder, from 0, and which of that layer it is.
-    fn place(&self, name: &str) -> Option<(usize, usize)> {
-        let mut places = self
-            .layers
-            .iter()
-            .enumerate()
-            .flat_map(|(layer, units)| units.iter().enumerate().map(move |(nth, unit)| (*unit, (layer, nth))));
-        places.find(|(unit, _)| unit.split('+').any(|part| part == name)).map(|(_, place)| place)
+    /// The layer of a file or folder, from 0.
+    fn layer(&self, name: &str) -> Option<usize> {
+        self.layers.iter().position(|files| files.contains(&name))
     }
 
     /// The first name below this folder on a path; `None` where that is elsewhere.
@@ -215,14 +208,14 @@ impl Folder {
         let mut found = Vec::new();
         let inside = sources.iter().filter_map(|source| Some((source, self.below(&source.module())?.to_owned())));
         for (source, own) in inside {
-            let Some(from) = self.place(&own) else {
+            let Some(from) = self.layer(&own) else {
                 found.push(format!("{}: {own} has no layer", source.path));
                 continue;
             };
             for path in source.named() {
                 let Some(name) = self.below(&path) else { continue };
-                match self.place(name) {
-                    Some(to) if to == from || to.0 < from.0 => {}
+                match self.layer(name) {
+                    Some(to) if name == own || to < from => {}
                     Some(_) => found.push(format!("{}: {own} must not know {name}", source.path)),
                     None => found.push(format!("{}: {name} is named by way of mod.rs", source.path)),
                 }
@@ -257,7 +250,7 @@ fn nothing_knows_what_stands_in_its_own_layer_or_above() {
     let found: Vec<_> = FOLDERS.iter().flat_map(|folder| folder.complaints(&sources)).collect();
     assert!(found.is_empty(), "{found:#?}");
     for folder in &FOLDERS {
-        for name in folder.layers.iter().flat_map(|units| units.iter().flat_map(|unit| unit.split('+'))) {
+        for name in folder.layers.iter().copied().flatten() {
             let path = format!("{}/{name}", folder.path);
             let is_there = |source: &Source| source.module().join("/").starts_with(&path);
             assert!(sources.iter().any(is_there), "{path} has a layer and does not exist");
@@ -275,7 +268,7 @@ fn the_methods_of_a_type_stand_in_the_file_of_the_type() {
 
 #[test]
 fn an_arrow_up_and_a_detour_are_found_however_they_are_written() {
-    let folder = Folder { path: "a/b", layers: &[&["low", "other"], &["high"], &["one+two"]] };
+    let folder = Folder { path: "a/b", layers: &[&["low", "other"], &["high"], &["one"]] };
     let complaints = |path: &str, text: &str| folder.complaints(&[Source::new(path, text)]);
     for text in [
         "use super::high::X;",
@@ -290,7 +283,7 @@ fn an_arrow_up_and_a_detour_are_found_however_they_are_written() {
     assert_eq!(complaints("a/b/unknown.rs", "").len(), 1);
     let allowed = "use super::low::X; // super::one\nuse crate::c::one;\n#[cfg(test)]\nmod tests { use super::one; }";
     assert!(complaints("a/b/high.rs", allowed).is_empty());
-    assert!(complaints("a/b/one.rs", "use super::{two::X, high};").is_empty());
+    assert!(complaints("a/b/one/deep.rs", "use super::super::{low::X, high};\nuse crate::a::b::one::Y;").is_empty());
 }
 
 #[test]

@@ -1,15 +1,50 @@
-//! `Server`: what a game and its transport call. The work is done by the [`Pipeline`].
+//! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
 use super::frame::ServerFrame;
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, PeerStats};
-use super::tap::{PeerCall, ServerTap, TapSlot};
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;
 use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::boxed::Box;
+
+/// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
+/// wants to know; it changes nothing.
+pub trait ServerTap<W: World>: Send + Sync {
+    /// From here on it hears everything. Nothing has come or happened yet: the server was made with this epoch, at `now`.
+    fn begin(&mut self, server: &Server<W>, epoch: u8, now: Instant);
+
+    /// A datagram has come from `peer`, at `now` on the caller's clock.
+    fn receive(&mut self, server: &Server<W>, now: Instant, peer: PeerId, datagram: &[u8]);
+
+    /// The transport or the game says something of a peer.
+    fn call(&mut self, server: &Server<W>, call: PeerCall, peer: PeerId);
+
+    /// An update begins.
+    fn begin_update(&mut self, server: &Server<W>);
+
+    /// The game may have changed its world since the last step: [`changed`](crate::Rows::changed) and
+    /// [`removed`](crate::Rows::removed) of the server's [rows](Server::rows) say what.
+    fn changed_outside(&mut self, server: &Server<W>);
+
+    /// The update is over, which was at `now` on the caller's clock.
+    fn end_update(&mut self, server: &Server<W>, now: Instant);
+}
+
+/// What the transport or the game says of a peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PeerCall {
+    /// [`Server::join`].
+    Join,
+    /// [`Server::leave`].
+    Leave,
+    /// [`Server::disconnected`].
+    Disconnected,
+    /// [`Server::release`].
+    Release,
+}
 
 /// The server of a session.
 ///
@@ -17,7 +52,10 @@ use alloc::boxed::Box;
 /// least once per tick; send what the outbox holds.
 pub struct Server<W: World> {
     pipeline: Pipeline<W::Input>,
-    tap: TapSlot<W>,
+    /// Who hears everything that it is given, in order: a flight recorder.
+    tap: Option<Box<dyn ServerTap<W>>>,
+    /// Whether anything has come or happened.
+    is_used: bool,
 }
 
 impl<W: World> Server<W> {
@@ -28,7 +66,7 @@ impl<W: World> Server<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
         rules.assert_possible();
-        Server { pipeline: Pipeline::new(Settings { rules, config }, epoch, now), tap: TapSlot::new() }
+        Server { pipeline: Pipeline::new(Settings { rules, config }, epoch, now), tap: None, is_used: false }
     }
 
     /// Lets `tap` hear everything that this server is given, and what the game changes in its world outside of steps, as
@@ -37,9 +75,9 @@ impl<W: World> Server<W> {
     /// # Panics
     /// When a peer has joined, or it has received or updated already: what is heard begins with its construction.
     pub fn set_tap(&mut self, mut tap: Box<dyn ServerTap<W>>) {
-        self.tap.assert_open();
+        assert!(!self.is_used, "a tap is set before the first peer, the first datagram and the first update");
         tap.begin(self, self.pipeline.roster.epoch(), self.pipeline.schedule.last());
-        self.tap.set(tap);
+        self.tap = Some(tap);
     }
 
     /// Takes in a datagram from `peer`, which came at `now`. Bounded work and memory, whatever it holds.
@@ -196,9 +234,10 @@ impl<W: World> Server<W> {
     }
 
     fn tell_tap(&mut self, tell: impl FnOnce(&mut dyn ServerTap<W>, &Server<W>)) {
+        self.is_used = true;
         if let Some(mut tap) = self.tap.take() {
             tell(&mut *tap, self);
-            self.tap.set(tap);
+            self.tap = Some(tap);
         }
     }
 }

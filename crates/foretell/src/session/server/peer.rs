@@ -1,10 +1,12 @@
 //! What the server knows of one player besides their place: the way to them, their inputs, and what they were sent.
 
+use super::admission::Roster;
+use super::authority::Ledgers;
 use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput};
 use super::link::Link;
 use super::replication::Replica;
 use super::stats::PeerCounters;
-use crate::session::{GapPolicy, Offence};
+use crate::session::{GapPolicy, Ledger, Offence};
 use crate::time::Tick;
 use crate::world::{InputStatus, PlayerId, PlayerInput};
 
@@ -94,5 +96,12 @@ impl<I: Copy + Default> Peer<I> {
     pub fn skip_to(&mut self, first: Tick) {
         let missed = self.buffer.skip_to(first);
         self.counters.note_missing(u64::from(missed));
+    }
+}
+
+impl<I> Ledgers for Roster<Peer<I>> {
+    fn ledger_mut(&mut self, player: PlayerId) -> Option<&mut Ledger> {
+        let member = self.member_mut(player).filter(|member| !member.place.is_lost())?;
+        Some(&mut member.peer.counters.stats.ledger)
     }
 }

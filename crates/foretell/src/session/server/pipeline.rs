@@ -1,7 +1,7 @@
 //! The parts of a server, and the order in which a datagram, an update and a step go through them.
 
 use super::admission::{Change, Member, Roster, Terms};
-use super::authority::{PlayerOffence, Sender, SharedMode};
+use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::downlink::{Downlink, SnapshotRound};
 use super::exact::{ExactSession, Lead};
@@ -332,16 +332,10 @@ impl<I: Input> Pipeline<I> {
     /// Takes what clients have captured of what they hold into the world, and back what they hold no more.
     fn adopt_held(&mut self, world: &mut impl World, tick: Tick) {
         let Pipeline { roster, state, authority, frame, .. } = self;
-        let is_here = |player| roster.member(player).is_some_and(|member| !member.place.is_lost());
-        if let Some(rows) = authority.advance(tick, state, is_here, frame) {
+        if let Some(rows) = authority.advance(tick, state, roster, frame) {
             world.adopt(rows);
             state.publish(world);
             state.settle(tick.next());
-        }
-        for PlayerOffence { player, offence } in authority.take_offences() {
-            if let Some(Member { peer, .. }) = roster.member_mut(player) {
-                peer.counters.stats.ledger.note(offence);
-            }
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct Place {
     /// The connection over which its player plays, or has played last.
     address: PeerId,
     /// Of the hello that it was admitted with: who it is.
-    nonce: Option<u64>,
+    pub(super) nonce: Option<u64>,
     /// Stands in the datagrams of whoever has the place.
     ticket: u8,
     /// The ticket of who shows it next.
@@ -51,7 +51,7 @@ pub(crate) struct Place {
     /// When something has last come.
     heard_at: Duration,
     /// Since when its player is lost.
-    lost: Option<Duration>,
+    pub(super) lost: Option<Duration>,
     played: Played,
     hello: Option<PendingHello>,
 }
@@ -75,10 +75,6 @@ impl Place {
         self.address
     }
 
-    pub(super) fn nonce(&self) -> Option<u64> {
-        self.nonce
-    }
-
     pub(crate) fn ticket(&self) -> u8 {
         self.ticket
     }
@@ -86,11 +82,6 @@ impl Place {
     /// Whether its player was silent for too long.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.is_some()
-    }
-
-    /// Since when its player is lost.
-    pub(super) fn lost(&self) -> Option<Duration> {
-        self.lost
     }
 
     /// For how long nothing has come.

@@ -135,7 +135,7 @@ impl<P> Roster<P> {
         let Some(at) = self.members.find_address(address) else {
             let awake = self.uptime.awake();
             let moved = self.members().iter().find(|member| member.place.has_left(address, awake));
-            if let Some(nonce) = moved.and_then(|member| member.place.nonce()) {
+            if let Some(nonce) = moved.and_then(|member| member.place.nonce) {
                 self.refusals.refuse(address, nonce, Refusal::Gone);
             }
             return None;
@@ -163,7 +163,7 @@ impl<P> Roster<P> {
     /// Removes a peer for good: its nonce is refused from now on.
     pub(crate) fn expel(&mut self, address: PeerId) {
         if let Some(at) = self.members.find_address(address) {
-            if let Some(nonce) = self.members()[at].place.nonce() {
+            if let Some(nonce) = self.members()[at].place.nonce {
                 self.refusals.note_gone(nonce);
             }
             self.remove(at);
@@ -189,7 +189,7 @@ impl<P> Roster<P> {
     pub(crate) fn turn_away(&mut self, player: PlayerId) {
         let Some(at) = self.members.find(player) else { return };
         let place = &self.members()[at].place;
-        if let Some(nonce) = place.nonce() {
+        if let Some(nonce) = place.nonce {
             self.refusals.refuse(place.address(), nonce, Refusal::TooLarge);
         }
         self.remove(at);
@@ -208,7 +208,7 @@ impl<P> Roster<P> {
             let place = &self.members()[at].place;
             // Nobody has ever played there: nothing is worth waiting for.
             let keep = if place.has_played() { keep_lost } else { Duration::ZERO };
-            if place.lost().is_some_and(|lost| awake - lost >= keep) {
+            if place.lost.is_some_and(|lost| awake - lost >= keep) {
                 self.remove(at);
             }
         }
@@ -231,7 +231,7 @@ impl<P> Roster<P> {
         }
         hello.stream(&mut reader)?;
         reader.finish()?;
-        let known = self.members().iter().find(|member| member.place.nonce() == Some(hello.nonce));
+        let known = self.members().iter().find(|member| member.place.nonce == Some(hello.nonce));
         if let Some(part) = differing(&self.rule_parts, &hello.parts) {
             self.refusals.refuse_rules(address, hello.nonce, part);
         } else if self.refusals.is_gone(hello.nonce) {
@@ -261,7 +261,7 @@ impl<P> Roster<P> {
     pub(crate) fn answer_hellos(&mut self, clock: TickTime, outbox: &mut Outbox) {
         self.refusals.send(outbox);
         for Member { player, place, .. } in self.members.all_mut() {
-            let (Some(nonce), Some(hello)) = (place.nonce(), place.take_hello()) else { continue };
+            let (Some(nonce), Some(hello)) = (place.nonce, place.take_hello()) else { continue };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
             let fraction = (clock.fraction() * 256.0) as u8;
             let mut welcome = Welcome {
@@ -308,7 +308,7 @@ impl<P> Roster<P> {
     fn make_room(&mut self, places: usize) -> Option<()> {
         if self.members().len() == places {
             let lost = (0..self.members().len()).filter(|at| self.members()[*at].place.is_lost());
-            self.remove(lost.min_by_key(|at| self.members()[*at].place.lost())?);
+            self.remove(lost.min_by_key(|at| self.members()[*at].place.lost)?);
         }
         (self.members().len() < places).then_some(())
     }

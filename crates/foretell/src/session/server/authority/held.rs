@@ -12,6 +12,9 @@ const AHEAD_TICKS_MAX: u32 = 64;
 /// How many rows of an entity wait for their ticks, at most: one for each of these.
 const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;
 
+/// Of an entity that is the server's.
+const NOBODY: Holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
+
 /// A row that waits for its tick.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -34,19 +37,6 @@ pub(super) struct Adopted {
     pub ends: bool,
     /// What was wrong with the row that has come.
     pub offence: Option<Offence>,
-}
-
-/// The memory of a hold, to be used again.
-#[derive(Clone, Debug)]
-pub(super) struct HeldMemory {
-    rows: VecDeque<Waiting>,
-    travel: TravelBudget,
-}
-
-impl HeldMemory {
-    pub(super) fn new() -> HeldMemory {
-        HeldMemory { rows: VecDeque::with_capacity(ROWS_WAITING_MAX), travel: TravelBudget::default() }
-    }
 }
 
 /// An entity that a client has authority over.
@@ -72,36 +62,40 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// One that nobody has been given yet, of whose slack so much is left.
-    pub(super) fn new(row: Row<'_>, kind: &ComponentSchema, slack_m: f64, memory: HeldMemory) -> Held {
-        let HeldMemory { rows, mut travel } = memory;
-        travel.begin(kind, slack_m);
+    /// One that nobody has been given yet.
+    pub(super) fn new() -> Held {
         Held {
-            component: row.component,
-            owner: row.owner,
-            holder: Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 },
+            component: ComponentId(0),
+            owner: PlayerId::SERVER,
+            holder: NOBODY,
             request: 0,
             latest: 0,
-            rows,
+            rows: VecDeque::with_capacity(ROWS_WAITING_MAX),
             adopted: None,
-            travel,
+            travel: TravelBudget::default(),
             ahead: None,
             ends: false,
         }
     }
 
-    /// It is given to a player, be it again. Whether they are another one than before.
-    pub(super) fn give(&mut self, grant: Grant, kind: &ComponentSchema) -> bool {
+    /// It is given to a player, be it again: an entity with this row. Whether they are another one than before.
+    pub(super) fn give(&mut self, row: Row<'_>, kind: &ComponentSchema, grant: Grant, slack_m: f64) -> bool {
         let Grant { player, request, claim } = grant;
         let is_new = self.holder.player != player;
         if is_new {
             self.rows.clear();
+            (self.component, self.owner) = (row.component, row.owner);
             (self.adopted, self.ahead, self.request) = (None, None, request);
-            self.travel.begin(kind, self.travel.slack_m());
+            self.travel.begin(kind, slack_m);
         }
         (self.holder.player, self.holder.claim) = (player, claim);
         (self.latest, self.ends) = (request, false);
         is_new
+    }
+
+    /// It is the server's again: its memory can be used again.
+    pub(super) fn clear(&mut self) {
+        self.holder = NOBODY;
     }
 
     /// It goes back with the next step.
@@ -173,12 +167,5 @@ impl Held {
     /// What is left of the entity's slack, in metres.
     pub(super) fn slack_m(&self) -> f64 {
         self.travel.slack_m()
-    }
-
-    /// Its memory, when it has ended.
-    pub(super) fn into_memory(self) -> HeldMemory {
-        let Held { mut rows, travel, .. } = self;
-        rows.clear();
-        HeldMemory { rows, travel }
     }
 }

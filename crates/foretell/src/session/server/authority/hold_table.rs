@@ -1,6 +1,6 @@
 //! All entities that clients have authority over: each has one holder at most.
 
-use super::held::{Grant, Held, HeldMemory};
+use super::held::{Grant, Held};
 use super::speed_limit::RoundingSlacks;
 use crate::session::authority::Claim;
 use crate::time::{Tick, TickRate};
@@ -17,7 +17,7 @@ pub(super) struct HoldTable {
     /// Of those that were in it.
     slacks: RoundingSlacks,
     /// Memory of holds that have ended.
-    spare: Vec<HeldMemory>,
+    spare: Vec<Held>,
 }
 
 impl HoldTable {
@@ -48,12 +48,11 @@ impl HoldTable {
 
     /// Gives an entity, which has this row, to a player who may have it. Returns who has lost it.
     pub(super) fn grant(&mut self, row: Row<'_>, kind: &ComponentSchema, grant: Grant, tick: Tick) -> Option<PlayerId> {
-        let held = self.held.get_or_insert_with(row.entity, || {
-            let memory = self.spare.pop().unwrap_or_else(HeldMemory::new);
-            Held::new(row, kind, self.slacks.of(row.entity, tick), memory)
-        });
+        let slack_m = self.held.get(row.entity).map_or_else(|| self.slacks.of(row.entity, tick), Held::slack_m);
+        let new = || self.spare.pop().unwrap_or_else(Held::new);
+        let held = self.held.get_or_insert_with(row.entity, new);
         let before = held.holder;
-        let is_new = held.give(grant, kind);
+        let is_new = held.give(row, kind, grant, slack_m);
         if is_new {
             self.authority = self.authority.wrapping_add(1);
             held.holder.authority = self.authority;
@@ -72,10 +71,11 @@ impl HoldTable {
 
     /// The entity is the server's again. Returns who has held it.
     pub(super) fn remove(&mut self, entity: Entity, tick: Tick) -> Option<PlayerId> {
-        let held = self.held.remove(entity)?;
+        let mut held = self.held.remove(entity)?;
         self.slacks.keep(entity, tick, held.slack_m());
         let player = held.holder.player;
-        self.spare.push(held.into_memory());
+        held.clear();
+        self.spare.push(held);
         Some(player)
     }
 }

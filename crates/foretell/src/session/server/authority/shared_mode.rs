@@ -8,11 +8,11 @@ use super::held::Grant;
 use super::hold_table::HoldTable;
 use crate::session::authority::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
 use crate::session::server::frame::{FrameLog, ServerEvent};
-use crate::session::server::player_map::PlayerMap;
 use crate::session::server::published_state::PublishedState;
 use crate::session::{Ledger, Offence};
 use crate::time::{Instant, Tick, TickRate};
 use crate::world::{Entity, PlayerId, Row, RowKey, Rows, Schema};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// Whose datagram it is, and when it comes.
@@ -28,11 +28,10 @@ pub(crate) struct Sender<'a> {
     pub held_max: usize,
 }
 
-/// What a player has done that is not allowed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlayerOffence {
-    pub player: PlayerId,
-    pub offence: Offence,
+/// Who is here, and what is written down of them.
+pub(crate) trait Ledgers {
+    /// Of a player who is here; `None` of who is lost or has left.
+    fn ledger_mut(&mut self, player: PlayerId) -> Option<&mut Ledger>;
 }
 
 /// Who has authority over which entities, and who asks for it.
@@ -40,11 +39,9 @@ pub(crate) struct SharedMode {
     tick_seconds: f64,
     table: HoldTable,
     /// Of those who have ever asked.
-    requests: PlayerMap<AuthorityRequests>,
+    requests: BTreeMap<PlayerId, AuthorityRequests>,
     /// What goes into the world before the next step.
     adopting: Rows,
-    /// What was wrong with it.
-    offences: Vec<PlayerOffence>,
     /// The entities that are the server's again.
     ended: Vec<Entity>,
 }
@@ -54,9 +51,8 @@ impl SharedMode {
         SharedMode {
             tick_seconds: rate.seconds(),
             table: HoldTable::new(rate),
-            requests: PlayerMap::new(),
+            requests: BTreeMap::new(),
             adopting: Rows::new(schema),
-            offences: Vec::new(),
             ended: Vec::new(),
         }
     }
@@ -83,7 +79,7 @@ impl SharedMode {
     /// What became of a player's requests that they may not know, when they have the snapshot of `known`.
     pub(crate) fn answers(&self, player: PlayerId, known: Option<Tick>, into: &mut Vec<Answer>) {
         into.clear();
-        if let Some(requests) = self.requests.get(player) {
+        if let Some(requests) = self.requests.get(&player) {
             requests.tell(known, into);
         }
     }
@@ -91,14 +87,14 @@ impl SharedMode {
     /// Somebody else has the place of a player, and begins anew.
     pub(crate) fn take_over(&mut self, player: PlayerId) {
         self.table.end_all_of(player);
-        if let Some(requests) = self.requests.get_mut(player) {
+        if let Some(requests) = self.requests.get_mut(&player) {
             requests.forget();
         }
     }
 
     /// A player has left. What they held goes back with the next step.
     pub(crate) fn remove(&mut self, player: PlayerId) {
-        self.requests.remove(player);
+        self.requests.remove(&player);
     }
 
     /// Answers a client's requests and stores its rows: what one datagram of theirs says besides its inputs.
@@ -123,7 +119,7 @@ impl SharedMode {
 
     fn answer(&mut self, sender: &mut Sender<'_>, request: &Request, state: &PublishedState, frame: &mut FrameLog) {
         let (player, entity) = (sender.player, request.entity);
-        if !self.requests.get_or_insert_with(player, AuthorityRequests::new).is_new(request.number) {
+        if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).is_new(request.number) {
             return;
         }
         let decided = match request.claim {
@@ -134,7 +130,7 @@ impl SharedMode {
             }
             Some(claim) => self.decide(sender, entity, claim, state).map(|row| Some((row, claim))),
         };
-        if let Some(requests) = self.requests.get_mut(player) {
+        if let Some(requests) = self.requests.get_mut(&player) {
             requests.note(request, decided.err(), sender.next);
         }
         match decided {
@@ -160,7 +156,7 @@ impl SharedMode {
         state: &'a PublishedState,
     ) -> Result<Row<'a>, HoldRefusal> {
         let player = sender.player;
-        if !self.requests.get_or_insert_with(player, AuthorityRequests::new).may_ask(sender.now) {
+        if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).may_ask(sender.now) {
             sender.ledger.note(Offence::Request);
             return Err(HoldRefusal::TooOften);
         }
@@ -195,7 +191,7 @@ impl SharedMode {
         });
         let Some(held) = held else {
             // One that was on its way when the authority was refused, or changed, is no offence.
-            let requests = self.requests.get(sender.player);
+            let requests = self.requests.get(&sender.player);
             let may_be_late = requests.is_some_and(|known| known.may_be_late(entity, row.request, sender.next));
             return if may_be_late { Ok(()) } else { Err(Offence::Ownership) };
         };
@@ -209,7 +205,7 @@ impl SharedMode {
         &mut self,
         tick: Tick,
         state: &PublishedState,
-        is_here: impl Fn(PlayerId) -> bool,
+        ledgers: &mut impl Ledgers,
         frame: &mut FrameLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
@@ -217,13 +213,13 @@ impl SharedMode {
             let player = held.holder.player;
             let kind = state.schema().component(held.component);
             let before = state.rows().get(RowKey { component: held.component, entity });
-            let Some(before) = before.filter(|_| is_here(player)) else {
+            let (Some(before), Some(ledger)) = (before, ledgers.ledger_mut(player)) else {
                 self.ended.push(entity);
                 continue;
             };
             held.earn(kind, self.tick_seconds);
             let adopted = held.adopt(tick, before, kind, &mut self.adopting);
-            self.offences.extend(adopted.offence.map(|offence| PlayerOffence { player, offence }));
+            adopted.offence.into_iter().for_each(|offence| ledger.note(offence));
             self.ended.extend(adopted.ends.then_some(entity));
         }
         let mut ended = core::mem::take(&mut self.ended);
@@ -237,14 +233,9 @@ impl SharedMode {
         (!self.adopting.is_empty()).then_some(&self.adopting)
     }
 
-    /// What players have done since the last call that is not allowed.
-    pub(crate) fn take_offences(&mut self) -> impl Iterator<Item = PlayerOffence> {
-        self.offences.drain(..)
-    }
-
     /// What a player held is theirs no more.
     fn note_end(&mut self, player: PlayerId, entity: Entity, at: Tick) {
-        if let Some(requests) = self.requests.get_mut(player) {
+        if let Some(requests) = self.requests.get_mut(&player) {
             requests.note_end(entity, at);
         }
     }

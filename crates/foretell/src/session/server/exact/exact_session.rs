@@ -5,12 +5,11 @@ use super::agreement::{Agreement, CANONICAL_APART};
 use crate::session::Rules;
 use crate::session::packet::{CANONICAL_MAX, NAMED_TICKS_BACK, SnapshotHead};
 use crate::session::row_codec::proof_of;
-use crate::session::server::player_map::PlayerMap;
 use crate::session::server::published_state::PublishedState;
 use crate::session::server::replication::Form;
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Rows};
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 
 /// A canonical tick is announced so many ticks ahead at most.
 const AHEAD_TICKS_MAX: u32 = 64;
@@ -29,7 +28,7 @@ pub(crate) struct ExactSession {
     is_on: bool,
     rate: TickRate,
     /// Of everybody who is in the session.
-    agreements: PlayerMap<Agreement>,
+    agreements: BTreeMap<PlayerId, Agreement>,
     /// The canonical ticks that were announced, ascending; the last may be yet to come.
     canonical: VecDeque<Tick>,
     /// The published state of the newest canonical tick that has come.
@@ -49,7 +48,7 @@ impl ExactSession {
         ExactSession {
             is_on: rules.exact,
             rate: rules.tick_rate,
-            agreements: PlayerMap::new(),
+            agreements: BTreeMap::new(),
             canonical: VecDeque::with_capacity(CANONICAL_MAX + 1),
             image: Rows::new(&rules.schema),
             image_tick: None,
@@ -62,23 +61,23 @@ impl ExactSession {
     /// A player has come, before the step of `next`.
     pub(crate) fn admit(&mut self, player: PlayerId, next: Tick) {
         if self.is_on {
-            self.agreements.get_or_insert_with(player, || Agreement::new(next));
+            self.agreements.insert(player, Agreement::new(next));
         }
     }
 
     /// Somebody else has the place of a player, from before the step of `next` on.
     pub(crate) fn take_over(&mut self, player: PlayerId, next: Tick) {
-        self.agreements.get_mut(player).into_iter().for_each(|agreement| agreement.take_over(next));
+        self.agreements.entry(player).and_modify(|agreement| agreement.take_over(next));
     }
 
     /// A player has said hello, and may have nothing of what was sent.
     pub(crate) fn note_hello(&mut self, player: PlayerId, next: Tick) {
-        self.agreements.get_mut(player).into_iter().for_each(|agreement| agreement.note_hello(next));
+        self.agreements.entry(player).and_modify(|agreement| agreement.note_hello(next));
     }
 
     /// A player has left.
     pub(crate) fn remove(&mut self, player: PlayerId) {
-        self.agreements.remove(player);
+        self.agreements.remove(&player);
     }
 
     /// Whether this is a canonical tick.
@@ -93,7 +92,7 @@ impl ExactSession {
 
     /// A client has told that it has the state `known`, and from which on it does not agree.
     pub(crate) fn note_agreement(&mut self, player: PlayerId, known: Option<Tick>, disagrees: Option<Tick>) {
-        if let Some(agreement) = self.agreements.get_mut(player) {
+        if let Some(agreement) = self.agreements.get_mut(&player) {
             agreement.note(known, disagrees, self.image_tick, self.rate);
         }
     }
@@ -118,7 +117,7 @@ impl ExactSession {
         let (mut is_wanted, mut ahead) = (false, 0);
         for Lead { player, ticks } in here {
             ahead = ahead.max(ticks.unwrap_or(0));
-            let Some(agreement) = self.agreements.get_mut(player) else { continue };
+            let Some(agreement) = self.agreements.get_mut(&player) else { continue };
             if agreement.waits(self.image_tick, since_last, apart) {
                 agreement.note_announced();
                 is_wanted = true;
@@ -147,7 +146,7 @@ impl ExactSession {
             self.image_tick = Some(tick);
         }
         // Nothing is told of the inputs of a player who has no entity: what they bring about nobody foresees.
-        if self.agreements.players().any(|player| !rows.shows_others(state.schema(), player)) {
+        if self.agreements.keys().any(|player| !rows.shows_others(state.schema(), *player)) {
             self.unforeseen = Some(tick);
         }
         if is_sent {
@@ -167,7 +166,7 @@ impl ExactSession {
     /// The canonical state that a client which is here is owed and has not acknowledged; `tick` is newer.
     pub(crate) fn image_for(&mut self, player: PlayerId, known: Option<Tick>, tick: Tick) -> Option<Tick> {
         let image = self.image_tick.filter(|image| *image < tick && known < Some(*image))?;
-        let agreement = self.agreements.get_mut(player)?;
+        let agreement = self.agreements.get_mut(&player)?;
         if !agreement.is_owed(image) || !agreement.is_due(tick, self.rate) {
             return None;
         }
@@ -196,7 +195,7 @@ impl ExactSession {
         if !self.is_on {
             return Some(Form::Changes);
         }
-        let agreement = self.agreements.get_mut(player)?;
+        let agreement = self.agreements.get_mut(&player)?;
         let is_useful = self.image_tick == Some(tick) || known.is_some() && agreement.is_due(tick, self.rate);
         if agreement.is_wrong() && is_useful {
             agreement.note_whole(tick);

@@ -1,6 +1,6 @@
 //! What one client was sent, and what it has to be told still.
 
-use super::event_log::{StepEventLog, ToldEvents};
+use super::event_log::StepEventLog;
 use super::interest::InterestQuery;
 use super::sent_history::SentHistory;
 use super::spatial_index::{SpatialIndex, is_placed};
@@ -21,15 +21,15 @@ pub(crate) struct StepReport<'a> {
 /// The server's side of what one client has. Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(crate) struct Replica {
-    sent: SentHistory,
+    pub(super) sent: SentHistory,
     /// What it has to be told besides states.
-    events: StepEventLog,
+    pub(super) events: StepEventLog,
     /// The newest tick whose state was sent.
     newest_sent: Option<Tick>,
     /// How often a state was sent that was not newer; wraps.
     repeats: u8,
     /// What it sees, where that is not everything.
-    view: Option<View>,
+    pub(super) view: Option<View>,
     /// Whether not all that it is to see fits into a snapshot.
     is_crowded: bool,
 }
@@ -123,29 +123,9 @@ impl Replica {
         is_crowded && !was_crowded
     }
 
-    /// The snapshot that the next one may be told against.
-    pub(super) fn baseline(&self) -> Option<Tick> {
-        self.sent.baseline()
-    }
-
-    /// What it was told last, where that is not everything.
-    pub(super) fn view(&self) -> Option<&View> {
-        self.view.as_ref()
-    }
-
     /// From now on it may not see everything.
     pub(super) fn limit_view(&mut self, state: &PublishedState, player: PlayerId) {
         self.view.get_or_insert_with(|| View::of_all(state.versions(), state.schema(), player));
-    }
-
-    /// What the snapshot of `tick` tells besides rows.
-    pub(super) fn told_events(&self, tick: Tick) -> ToldEvents<'_> {
-        self.events.told(tick)
-    }
-
-    /// It was sent the snapshot of `tick`, which may become a baseline as long as it is one of the last `most`.
-    pub(super) fn note_sent(&mut self, tick: Tick, most: usize) {
-        self.sent.note(tick, most);
     }
 
     /// It was told what it sees of the state `now`. Where everything is to be seen, the view ends when all is in it.

@@ -106,7 +106,7 @@ impl Replication {
         if is_limited {
             to.replica.limit_view(state, to.player);
         }
-        if let Some(view) = to.replica.view() {
+        if let Some(view) = to.replica.view.as_ref() {
             self.spatial.update(rows, state.schema(), tick);
             let viewer = Viewer { player: to.player, authority, spatial: &self.spatial, view };
             self.interest.look(viewer, nearest.map_or(usize::MAX, usize::from));
@@ -115,11 +115,11 @@ impl Replication {
 
     /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
     fn shed(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, bits_max: u64) {
-        if to.replica.view().is_none() {
+        if to.replica.view.is_none() {
             self.look(to, snapshot, true);
         }
         let Replication { codec, spatial, interest, .. } = self;
-        let (base, versions) = (to.replica.baseline(), snapshot.state.versions().versions());
+        let (base, versions) = (to.replica.sent.baseline(), snapshot.state.versions().versions());
         interest.shed(spatial, to.player, bits_max, |key, row, since| {
             let is_known = since.is_some_and(|since| Some(since.max(versions[row].changed)) <= base);
             if is_known { 0 } else { codec.bits_max(key.component) }
@@ -128,9 +128,9 @@ impl Replication {
 
     /// Chooses what of the rows is told.
     fn select(&mut self, to: &Receiver<'_>, snapshot: &Snapshot<'_>) {
-        let limits = to.replica.view().map(|view| Limits { view, interest: &self.interest });
+        let limits = to.replica.view.as_ref().map(|view| Limits { view, interest: &self.interest });
         let perspective = Perspective { player: to.player, state: snapshot.state, limits };
-        self.delta.choose(to.replica.baseline(), perspective);
+        self.delta.choose(to.replica.sent.baseline(), perspective);
     }
 
     /// Writes a snapshot of what was chosen; `None` where it is too large.
@@ -167,7 +167,7 @@ impl Replication {
         let Receiver { head, replica, address, known, relayed, .. } = to;
         let DeltaSet { baseline, check, told, gone } = &self.delta;
         let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
-        let ToldEvents { complete_ticks, events } = replica.told_events(snapshot.tick);
+        let ToldEvents { complete_ticks, events } = replica.events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;
         head.baseline = baseline;
         head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
@@ -203,7 +203,7 @@ impl Replication {
             to.replica.note_view(&self.interest, &self.spatial, snapshot.tick, snapshot.nearest.is_some());
         }
         if snapshot.form != Form::Image {
-            to.replica.note_sent(snapshot.tick, baselines_max(snapshot.rate));
+            to.replica.sent.note(snapshot.tick, baselines_max(snapshot.rate));
         }
     }
 }
