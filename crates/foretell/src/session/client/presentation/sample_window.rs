@@ -29,25 +29,37 @@ const BEFORE: usize = 1;
 /// The first after it.
 const AFTER: usize = 2;
 
+/// A column, and where in a row it is.
+#[derive(Clone, Copy)]
+struct PlacedColumn<'a> {
+    place: usize,
+    column: &'a Column,
+}
+
 /// A column of a position or rotation, and that of its velocity.
 #[derive(Clone, Copy)]
 struct Moving<'a> {
-    place: usize,
-    column: &'a Column,
-    velocity: Option<(usize, &'a Column)>,
+    of: PlacedColumn<'a>,
+    velocity: Option<PlacedColumn<'a>>,
 }
 
 /// The columns of a component that are drawn by curves.
 fn moving(component: &ComponentSchema) -> impl Iterator<Item = Moving<'_>> {
-    component.moving().iter().map(|moving| {
-        let (place, column) = component.column_at(moving.column);
-        Moving { place, column, velocity: moving.velocity.map(|velocity| component.column_at(velocity)) }
-    })
+    let column = |at| {
+        let (place, column) = component.column_at(at);
+        PlacedColumn { place, column }
+    };
+    component
+        .moving()
+        .iter()
+        .map(move |moving| Moving { of: column(moving.column), velocity: moving.velocity.map(column) })
 }
 
-/// The numbers of a column in a row.
-fn lanes<const N: usize>((place, column): (usize, &Column), row: &[u32]) -> [f64; N] {
-    column.lanes(&row[place..place + column.words()])
+impl PlacedColumn<'_> {
+    /// The numbers of the column in a row.
+    fn lanes<const N: usize>(self, row: &[u32]) -> [f64; N] {
+        self.column.lanes(&row[self.place..self.place + self.column.words()])
+    }
 }
 
 impl<'a> SampleWindow<'a> {
@@ -97,11 +109,11 @@ impl<'a> SampleWindow<'a> {
         into[..words.len()].copy_from_slice(words);
         let way = law.map_or(0.0, |law| law.way(seconds));
         for moving in moving(kind).filter(|_| way > 0.0) {
-            let (from, velocity) = ((moving.place, moving.column), self.velocity(moving, BEFORE));
-            let values: [f64; 4] = if moving.column.meaning == Meaning::Rotation {
-                turn::dead_reckon(lanes(from, words), velocity, way)
+            let (from, velocity) = (moving.of, self.velocity(moving, BEFORE));
+            let values: [f64; 4] = if moving.of.column.meaning == Meaning::Rotation {
+                turn::dead_reckon(from.lanes(words), velocity, way)
             } else {
-                let [x, y, z] = dead_reckon(lanes(from, words), velocity, way);
+                let [x, y, z] = dead_reckon(from.lanes(words), velocity, way);
                 [x, y, z, 0.0]
             };
             moving.write(&values, into);
@@ -111,10 +123,9 @@ impl<'a> SampleWindow<'a> {
 
     /// The position of the second state and its velocity in m/s; zero where it has none.
     pub(crate) fn motion(&self, kind: &ComponentSchema) -> ([f64; 3], [f64; 3]) {
-        let position = moving(kind).find(|moving| moving.column.meaning == Meaning::Position);
-        position.map_or(([0.0; 3], [0.0; 3]), |moving| {
-            (lanes((moving.place, moving.column), self.before().1), self.velocity(moving, BEFORE))
-        })
+        let position = moving(kind).find(|moving| moving.of.column.meaning == Meaning::Position);
+        position
+            .map_or(([0.0; 3], [0.0; 3]), |moving| (moving.of.lanes(self.before().1), self.velocity(moving, BEFORE)))
     }
 
     /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
@@ -134,7 +145,7 @@ impl<'a> SampleWindow<'a> {
         let velocity =
             |at| scale(if curve == Curve::Hermite { self.velocity(moving, at) } else { self.slope(moving, at) }, gap);
         let (v1, v2) = (velocity(BEFORE), velocity(AFTER));
-        let values: [f64; 4] = if moving.column.meaning == Meaning::Rotation {
+        let values: [f64; 4] = if moving.of.column.meaning == Meaning::Rotation {
             turn::hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, t)
         } else {
             let [x, y, z] = hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, t);
@@ -146,7 +157,7 @@ impl<'a> SampleWindow<'a> {
     /// The velocity in a state, told or by finite differences.
     fn velocity(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
         match (moving.velocity, self.of[at]) {
-            (Some(velocity), Some((_, words))) => lanes(velocity, words),
+            (Some(velocity), Some((_, words))) => velocity.lanes(words),
             _ => self.difference(moving, at),
         }
     }
@@ -160,13 +171,13 @@ impl<'a> SampleWindow<'a> {
             return self.difference(moving, at);
         }
         // With the missing neighbour on the tangent, the difference is the mean of the one side and the tangent.
-        scale(add(self.difference(moving, at), lanes(told, words)), 0.5)
+        scale(add(self.difference(moving, at), told.lanes(words)), 0.5)
     }
 
     fn difference(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
         let gaps = [self.gap(at - 1), self.gap(at)];
         let places = [at - 1, at, (at + 1).min(3)];
-        if moving.column.meaning == Meaning::Rotation {
+        if moving.of.column.meaning == Meaning::Rotation {
             turn::tangent(places.map(|place| self.value(moving, place)), gaps)
         } else {
             tangent(places.map(|place| self.value(moving, place)), gaps)
@@ -175,7 +186,7 @@ impl<'a> SampleWindow<'a> {
 
     /// The numbers of a column in a state; zero where there is none.
     fn value<const N: usize>(&self, moving: Moving<'_>, at: usize) -> [f64; N] {
-        self.of[at].map_or([0.0; N], |(_, words)| lanes((moving.place, moving.column), words))
+        self.of[at].map_or([0.0; N], |(_, words)| moving.of.lanes(words))
     }
 
     /// The time from a state to the next in seconds; 0 where one is not there.
@@ -192,7 +203,8 @@ fn beyond(seconds: f64) -> Source {
 
 impl Moving<'_> {
     fn write(&self, values: &[f64; 4], into: &mut RowBuffer) {
-        write_lanes(self.column, values, &mut into[self.place..self.place + self.column.words()]);
+        let PlacedColumn { place, column } = self.of;
+        write_lanes(column, values, &mut into[place..place + column.words()]);
     }
 }
 

@@ -27,8 +27,11 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
     roster.read_hello(from, BitReader::new(&bytes), &Terms::new(2, false), || ()).expect("well-formed");
 }
 
-/// What was answered: the player and the ticket that are told to whom, or why who is refused.
-fn answers(roster: &mut Roster<()>) -> Vec<(u64, Result<(u16, u8), Refusal>)> {
+/// The player and the ticket that are told, or why not.
+type Answer = Result<(u16, u8), Refusal>;
+
+/// What was answered, and to whom.
+fn answers(roster: &mut Roster<()>) -> Vec<(u64, Answer)> {
     let mut outbox = Outbox::new();
     roster.answer_hellos(TickTime::default(), &mut outbox);
     let read = |(to, datagram): (PeerId, &[u8])| {
