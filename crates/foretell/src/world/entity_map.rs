@@ -25,7 +25,6 @@ impl<T: Clone> Clone for EntityMap<T> {
     }
 }
 
-#[allow(dead_code, reason = "its users are converted one after the other")]
 impl<T> EntityMap<T> {
     /// An empty map without memory.
     pub(crate) const fn new() -> EntityMap<T> {
