@@ -197,7 +197,7 @@ proptest! {
         prop_assert!(law.way(s) <= s && law.way(-s) == 0.0);
         let end = match law.stop {
             Stop::Never => s,
-            Stop::Within(time) => (law.full + time / 2).as_secs_f64(),
+            Stop::Within(time) => law.full.as_secs_f64() + time.as_secs_f64() / 2.0,
             Stop::Fading(time) => (law.full + time).as_secs_f64(),
         };
         prop_assert!(law.way(s) <= end + TOLERANCE);

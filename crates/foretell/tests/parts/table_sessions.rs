@@ -132,7 +132,10 @@ impl Driver<Garden> for Watch {
                     "stem"
                 }
                 Some(Plant::Wilted) => "wilted",
-                None => return self.labels.push(view.get::<Label>().expect("one of the two")),
+                None => {
+                    self.labels.push(view.get::<Label>().expect("one of the two"));
+                    continue;
+                }
             };
             assert_eq!(view.get::<Label>(), None, "another view");
             let key = (player, view.entity, view.source == Source::Predicted);
