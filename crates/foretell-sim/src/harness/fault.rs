@@ -8,7 +8,8 @@ use core::str::FromStr;
 
 /// One thing that goes wrong.
 ///
-/// Its text is `at[-length]:who:what`, times in milliseconds: `3000-500:p0:loss:down:100`.
+/// Its text is `at[-length]:who:what`, times in milliseconds: `3000-500:p0:loss:down:100`. Its own times are whole
+/// milliseconds for that reason: what a failure prints is what was run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Fault {
     /// When it begins, in ms since the session's start.

@@ -120,11 +120,9 @@ impl Driver<Garden> for Watch {
         let lives = frame.events.iter().filter(|event| !matches!(event, ClientEvent::Substituted { .. }));
         self.events.extend(lives.map(|event| (player, *event)));
         self.labels.clear();
-        let mut states = 0;
         let mut views = Views::new();
         client.present(at.local, &mut views);
         for view in &views {
-            states += 1;
             let name = match view.get::<Plant>() {
                 Some(Plant::Seed { .. }) => "seed",
                 Some(Plant::Stem { tip, .. }) => {
@@ -141,7 +139,7 @@ impl Driver<Garden> for Watch {
             let key = (player, view.entity, view.source == Source::Predicted);
             self.shown.entry(key).or_default().insert(name);
         }
-        self.states.insert(player, states);
+        self.states.insert(player, views.len());
     }
 }
 

@@ -57,7 +57,8 @@ impl Driver<Masses> for Watch {
             }
             let place = view.pose().position;
             let Some(seen) = self.seen.iter_mut().find(|(entity, ..)| *entity == view.entity) else {
-                return self.seen.push((view.entity, at.now, place));
+                self.seen.push((view.entity, at.now, place));
+                continue;
             };
             let way = (0..3).map(|axis| (place[axis] - seen.2[axis]).powi(2)).sum::<f64>().sqrt();
             self.fastest_mps = self.fastest_mps.max(way / at.now.since(seen.1).as_secs_f64());
