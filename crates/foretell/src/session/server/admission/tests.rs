@@ -1,7 +1,7 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
 use super::{Change, Roster, Terms};
-use crate::session::greeting::{Hello, Refusal, Refused, Welcome};
+use crate::session::greeting::{Hello, Refused, Welcome};
 use crate::session::packet::{Message, PROTOCOL_VERSION};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, TickTime};
@@ -27,25 +27,21 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
     roster.read_hello(from, BitReader::new(&bytes), &Terms::new(2, false), || ()).expect("well-formed");
 }
 
-/// The player and the ticket that are told, or why not.
-type Answer = Result<(u16, u8), Refusal>;
-
-/// What was answered, and to whom.
-fn answers(roster: &mut Roster<()>) -> Vec<(u64, Answer)> {
+/// What was answered over which connection: the player and the ticket, or why not.
+fn answers(roster: &mut Roster<()>) -> Vec<String> {
     let mut outbox = Outbox::new();
     roster.answer_hellos(TickTime::default(), &mut outbox);
     let read = |(to, datagram): (PeerId, &[u8])| {
         let mut reader = BitReader::new(datagram);
-        let answer = if Message::read(&mut reader) == Ok(Message::Welcome) {
+        if Message::read(&mut reader) == Ok(Message::Welcome) {
             let mut welcome = Welcome::default();
             welcome.stream(&mut reader).expect("well-formed");
-            Ok((welcome.player, welcome.ticket))
+            format!("{}: player {}, ticket {}", to.0, welcome.player, welcome.ticket)
         } else {
             let mut refused = Refused::default();
             refused.stream(&mut reader).expect("well-formed");
-            Err(refused.why)
-        };
-        (to.0, answer)
+            format!("{}: {:?}", to.0, refused.why)
+        }
     };
     outbox.iter().map(read).collect()
 }
@@ -77,7 +73,7 @@ fn a_hello_is_answered_with_a_place_however_often_it_comes_and_its_ticket_is_hea
     hello(&mut roster, HOME, 77, None);
     hello(&mut roster, HOME, 77, None);
     assert_eq!(changes(&mut roster), ["1 joined", "1 greeted, here: true"]);
-    assert_eq!(answers(&mut roster), [(1, Ok((1, 8)))]);
+    assert_eq!(answers(&mut roster), ["1: player 1, ticket 8"]);
     assert_eq!(roster.turnover().joined(), [PlayerId::new(1)]);
     assert_eq!(
         [roster.speaker(HOME, 8), roster.speaker(HOME, 7), roster.speaker(AWAY, 8)],
@@ -93,7 +89,7 @@ fn from_elsewhere_a_place_is_taken_over_by_the_ticket_that_was_offered_alone() {
     changes(&mut roster);
     hello(&mut roster, AWAY, 77, None);
     assert_eq!(changes(&mut roster), ["1 greeted, here: false"]);
-    assert_eq!(answers(&mut roster), [(2, Ok((1, 9)))]);
+    assert_eq!(answers(&mut roster), ["2: player 1, ticket 9"]);
     assert_eq!(roster.speaker(HOME, 8), Some(PlayerId::new(1)), "nothing is taken yet");
     hello(&mut roster, AWAY, 77, Some(9));
     assert_eq!(changes(&mut roster), ["1 taken over, returned: true", "1 greeted, here: true"]);
@@ -101,7 +97,7 @@ fn from_elsewhere_a_place_is_taken_over_by_the_ticket_that_was_offered_alone() {
     answers(&mut roster);
     run_to(&mut roster, 3);
     roster.speaker(HOME, 8);
-    assert_eq!(answers(&mut roster), [(1, Err(Refusal::Gone))], "who still plays there is told to stop");
+    assert_eq!(answers(&mut roster), ["1: Gone"], "who still plays there is told to stop");
 }
 
 #[test]
@@ -138,7 +134,7 @@ fn in_a_full_session_a_newcomer_gets_the_place_of_who_was_lost_first() {
     let mut roster = roster();
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
     hello(&mut roster, PeerId(3), 3, None);
-    assert_eq!(answers(&mut roster)[0], (3, Err(Refusal::Full)));
+    assert_eq!(answers(&mut roster)[0], "3: Full");
     roster.disconnect(PeerId(2));
     changes(&mut roster);
     hello(&mut roster, PeerId(3), 3, None);
@@ -153,7 +149,7 @@ fn who_was_expelled_is_refused_and_who_was_released_comes_back_as_another() {
     roster.release(PeerId(2));
     answers(&mut roster);
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
-    assert_eq!(answers(&mut roster), [(1, Err(Refusal::Gone)), (2, Ok((3, 10)))]);
+    assert_eq!(answers(&mut roster), ["1: Gone", "2: player 3, ticket 10"]);
     hello(&mut roster, PeerId(9), 9, None);
     let closed = Terms::new(9, true);
     let mut bytes = Vec::new();
