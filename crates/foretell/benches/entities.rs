@@ -4,6 +4,7 @@
 
 use core::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use foretell::session::client::Joined;
 use foretell::{
     Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig,
     Simulate, State, Step, Table, Tick, Views, World,
@@ -75,7 +76,8 @@ impl Pair {
         let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
         let player = server.join(PeerId(0));
         let mut world = Field::default();
-        let client = Client::joined(rules, ClientConfig::default(), (player, 0), Instant::ZERO, &mut world);
+        let client =
+            Client::joined(rules, ClientConfig::default(), Joined { player, epoch: 0, now: Instant::ZERO }, &mut world);
         let (up, down) = (Outbox::new(), Outbox::new());
         let mut pair = Pair { server, server_world: field(count, moving), client, world, up, down, now: 0 };
         (0..400).for_each(|_| {

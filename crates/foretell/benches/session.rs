@@ -4,6 +4,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use foretell::rollback::Timeline;
+use foretell::session::client::Joined;
 use foretell::world::{InputStatus, PlayerInput};
 use foretell::{
     Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rows, Rules, Schema, Server,
@@ -122,7 +123,12 @@ impl<W: World + Default> Loop<W> {
         let client = |number: u16| {
             let player = server.join(PeerId(u64::from(number)));
             let mut world = W::default();
-            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 0), Instant::ZERO, &mut world);
+            let client = Client::joined(
+                rules.clone(),
+                ClientConfig::default(),
+                Joined { player, epoch: 0, now: Instant::ZERO },
+                &mut world,
+            );
             (client, world)
         };
         let clients = (0..clients).map(client).collect();

@@ -44,10 +44,9 @@
 //! [`ResumeTicket`] again after a broken connection. With [`Access::insecure_development`] anybody is anybody.
 //!
 //! **What it costs.** One datagram of at most 1150 bytes per client and tick, mostly; more where a snapshot has parts. A rate
-//! limit is the only brake ([`Brake`]). What one connection can make a server keep is bounded.
+//! limit is what limits it ([`RateLimit`]). What one connection can make a server keep is bounded.
 #![forbid(unsafe_code)]
 
-mod brake;
 mod bytes;
 mod control;
 mod credential;
@@ -58,6 +57,7 @@ mod join_url;
 #[cfg(any(target_arch = "wasm32", test))]
 mod pieces;
 mod player;
+mod rate_limit;
 mod transport;
 
 // One room for each platform; to the files above either is `platform`.
@@ -70,7 +70,6 @@ use browser as platform;
 #[cfg(not(target_arch = "wasm32"))]
 use native as platform;
 
-pub use brake::Brake;
 pub use control::Refused;
 pub use credential::{Credential, ResumeTicket, Token};
 pub use impairment::Impairment;
@@ -78,6 +77,7 @@ pub use join::{ConnectError, Via};
 pub use join_url::CertificateHash;
 pub use platform::Clock;
 pub use player::{Connected, JoinConfig, Player, connect};
+pub use rate_limit::RateLimit;
 pub use transport::{Came, Closed, PathFacts, Transport, Unsent};
 
 #[cfg(not(target_arch = "wasm32"))]

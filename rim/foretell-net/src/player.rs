@@ -1,11 +1,11 @@
 //! A client that plays over a real network: a `foretell::Client`, its connection, and the way back when that breaks.
 
-use crate::brake::Brake;
 use crate::control::{Control, Refused};
 use crate::credential::{Credential, ResumeTicket};
 use crate::impairment::Impairment;
 use crate::join::{ConnectError, Joined, Target, Via};
 use crate::platform::{Clock, Tasks, sleep};
+use crate::rate_limit::RateLimit;
 use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::ResimulationBudget;
 use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, Views, World};
@@ -79,7 +79,7 @@ pub struct Player<W: World> {
     /// What an update may simulate again, by what it has cost.
     allowance: Option<ResimulationBudget>,
     way: Way,
-    brake: Brake,
+    rate_limit: RateLimit,
     impairment: Impairment,
     target: Target,
     session: u64,
@@ -112,7 +112,7 @@ pub async fn connect<W: World>(
         client: Client::new(config.rules, config.client, joined.session),
         outbox: Outbox::new(),
         clock,
-        brake: Brake::new(RATE_MAX, now),
+        rate_limit: RateLimit::new(RATE_MAX, now),
         impairment: Impairment::new(joined.session),
         target,
         session: joined.session,
@@ -280,7 +280,7 @@ impl<W: World> Player<W> {
         }
         info!("back");
         self.ticket = joined.ticket.clone();
-        (self.brake, self.ends_within) = (Brake::new(RATE_MAX, now), None);
+        (self.rate_limit, self.ends_within) = (RateLimit::new(RATE_MAX, now), None);
         self.patient_until = now + YOUNG;
         self.way = Way::Open(Box::new(joined));
     }
@@ -304,10 +304,10 @@ impl<W: World> Player<W> {
 
     fn send(&mut self, now: Instant) {
         if let Way::Open(joined) = &mut self.way {
-            self.brake.note(now, &joined.transport.path());
+            self.rate_limit.note(now, &joined.transport.path());
             self.impairment.let_go(now, &mut *joined.transport);
             for (_, datagram) in self.outbox.iter() {
-                if self.brake.allows(now, datagram.len()) {
+                if self.rate_limit.allows(now, datagram.len()) {
                     self.impairment.send(now, datagram, &mut *joined.transport);
                 }
             }

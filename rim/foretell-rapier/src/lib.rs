@@ -18,6 +18,7 @@
 mod advance;
 mod blueprint;
 mod body;
+mod character_controller;
 mod contacts;
 mod fingerprint;
 mod link;
@@ -29,7 +30,6 @@ mod rows;
 mod scene;
 mod sets;
 mod touch;
-mod walk;
 
 pub use blueprint::{Blueprint, Plan};
 pub use body::Body;

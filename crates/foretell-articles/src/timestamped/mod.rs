@@ -30,12 +30,12 @@
 //! ```
 
 mod acks;
-mod astray;
 mod budget;
 mod client;
 mod clock;
 mod config;
 mod direction;
+mod divergence;
 mod mover;
 mod packet;
 mod path;

@@ -5,8 +5,8 @@
 //! not move. Whatever was believed, a client that goes on to be of no use is asked to begin anew, and nothing that was
 //! believed before counts then but the state.
 
-use super::astray::Astray;
 use super::budget::{TimeBudget, TimeSpent};
+use super::divergence::Divergence;
 use super::packet::{Code, Inputs, Message};
 use super::requests::RateLimit;
 use super::schedule::{Retry, Schedule};
@@ -80,7 +80,7 @@ pub struct Server<M: Mover, T: Time = Instant> {
     next_input: u32,
     resync: Option<Resync>,
     spent: TimeSpent,
-    astray: Astray,
+    divergence: Divergence,
     requests: RateLimit,
     schedule: Schedule,
     retry: Retry,
@@ -109,7 +109,7 @@ impl<M: Mover, T: Time> Server<M, T> {
             next_input: 0,
             resync: None,
             spent: TimeSpent::new(now, budget),
-            astray: Astray::default(),
+            divergence: Divergence::default(),
             requests: RateLimit::new(REQUESTS_PER_SECOND),
             schedule: Schedule::new(now),
             retry: Retry::new(),
@@ -182,7 +182,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         if matches!(self.config.trust, Trust::Bounded { .. }) && !self.is_allowed(now) {
             return;
         }
-        self.astray.end();
+        self.divergence.end();
         let (before, target) = (self.path.at, self.incoming.target);
         self.path.follow(&self.mover, &self.incoming.inputs, target);
         self.spent.spend(now, target.duration_since(before));
@@ -232,7 +232,7 @@ impl<M: Mover, T: Time> Server<M, T> {
     fn look_for(&mut self, now: Instant, epoch: u8) {
         let is_before = epoch.wrapping_add(1) == self.epoch;
         match self.resync {
-            Some(_) if epoch == self.epoch || is_before => self.astray.end(),
+            Some(_) if epoch == self.epoch || is_before => self.divergence.end(),
             None if epoch == self.epoch => {}
             _ => self.is_of_no_use(now, epoch),
         }
@@ -241,8 +241,8 @@ impl<M: Mover, T: Time> Server<M, T> {
     /// Something of this epoch has come that can't be followed. If that goes on, the client is there and somebody else has
     /// spoken in its name, or in the server's: all begins anew from the client's own epoch.
     fn is_of_no_use(&mut self, now: Instant, epoch: u8) {
-        if self.astray.goes_on(now, epoch) {
-            self.astray.end();
+        if self.divergence.goes_on(now, epoch) {
+            self.divergence.end();
             (self.epoch, self.resync) = (epoch, None);
             self.begin_resync(now);
         }

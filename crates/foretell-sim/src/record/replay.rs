@@ -8,7 +8,7 @@ use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::{Config, Made};
 use alloc::vec::Vec;
-use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected};
+use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent};
 use foretell::session::{Outbox, PeerId};
 use foretell::time::{Instant, Tick};
@@ -59,7 +59,7 @@ impl Recording<'_> {
         let rows = RowWidths::new(&rules);
         let client = match self.start.made {
             Made::Joined { player, epoch, now } => {
-                Client::joined(rules, config, (PlayerId::new(player), epoch), now, &mut world)
+                Client::joined(rules, config, Joined { player: PlayerId::new(player), epoch, now }, &mut world)
             }
             Made::Client { nonce } => Client::new(rules, config, nonce),
             Made::Server { .. } => return Err(RecordingError::OtherEnd),

@@ -3,7 +3,7 @@
 use super::format::{stream_choice, stream_duration, stream_float, stream_long, stream_one_of};
 use core::time::Duration;
 use foretell::motion::{BySize, Correction, Decay};
-use foretell::session::client::{ClientConfig, ClientOrigin, Curve, InputDelay, Predict, Redundancy, Show};
+use foretell::session::client::{ClientConfig, ClientOrigin, Curve, InputDelay, Joined, Predict, Redundancy, Show};
 use foretell::session::server::ServerConfig;
 use foretell::session::{GapPolicy, Rules};
 use foretell::time::{Instant, SendRate};
@@ -35,7 +35,7 @@ impl Made {
     pub(super) fn of_client(origin: ClientOrigin) -> Made {
         match origin {
             ClientOrigin::New { nonce } => Made::Client { nonce },
-            ClientOrigin::Joined { player, epoch, now } => Made::Joined { player: player.get(), epoch, now },
+            ClientOrigin::Joined(Joined { player, epoch, now }) => Made::Joined { player: player.get(), epoch, now },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use foretell::session::Offence;
+use foretell::session::client::Joined;
 use foretell::world::InputStatus;
 use foretell::{
     Client, ClientConfig, Frame, Input, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate,
@@ -127,7 +128,8 @@ fn one_datagram(aim: Aim) -> (Server<Range>, Range, Vec<u8>) {
     let mut server = Server::new(rules.clone(), ServerConfig::default(), 0, Instant::ZERO);
     let player = server.join(PeerId(5));
     let mut world = Range::default();
-    let mut client = Client::joined(rules, ClientConfig::default(), (player, 0), Instant::ZERO, &mut world);
+    let mut client =
+        Client::joined(rules, ClientConfig::default(), Joined { player, epoch: 0, now: Instant::ZERO }, &mut world);
     let mut outbox = Outbox::new();
     client.update(Instant::ZERO, &mut world, &mut |_| aim, &mut outbox);
     let datagram = outbox.iter().next().expect("one datagram").1.to_vec();
@@ -200,7 +202,12 @@ fn datagrams_of_another_epoch_change_nothing_on_either_end() {
         let mut server = Server::new(rules.clone(), ServerConfig::default(), epoch, Instant::ZERO);
         let player = server.join(PeerId(0));
         let mut world = Range::default();
-        let client = Client::joined(rules.clone(), ClientConfig::default(), (player, epoch), Instant::ZERO, &mut world);
+        let client = Client::joined(
+            rules.clone(),
+            ClientConfig::default(),
+            Joined { player, epoch, now: Instant::ZERO },
+            &mut world,
+        );
         let (mut to_client, to_server) = (Outbox::new(), Outbox::new());
         server.update(Instant::ZERO, &mut world, &mut to_client);
         (server, client, world, to_client, to_server)

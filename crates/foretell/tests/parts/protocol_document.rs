@@ -2,7 +2,7 @@
 //! the comments), reads what the crate writes, and is understood by it.
 
 use foretell::session::Offence;
-use foretell::session::client::{AuthorityChange, ClientEvent, Predict};
+use foretell::session::client::{AuthorityChange, ClientEvent, Joined, Predict};
 use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::{
@@ -1039,9 +1039,9 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
 #[test]
 fn a_server_that_follows_the_document_alone_tells_the_inputs_of_others() {
     let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
-    let me = (PlayerId::new(5), TICKET);
+    let me = Joined { player: PlayerId::new(5), epoch: TICKET, now: Instant::ZERO };
     let mut world = Space::default();
-    let mut client = Client::<Space>::joined(Rules::new(Space::schema()), config, me, Instant::ZERO, &mut world);
+    let mut client = Client::<Space>::joined(Rules::new(Space::schema()), config, me, &mut world);
     let rows = [Row::new((0, [0, 4, 0]), ship_at(1.0))];
     let thrust = |thrust: f32| Command { thrust, ..Command::default() };
     let told = vec![
@@ -1075,9 +1075,9 @@ fn a_server_that_follows_the_document_alone_tells_the_inputs_of_others() {
 
 #[test]
 fn a_server_that_follows_the_document_alone_tells_what_differs_from_what_the_client_has() {
-    let me = (PlayerId::new(5), TICKET);
+    let me = Joined { player: PlayerId::new(5), epoch: TICKET, now: Instant::ZERO };
     let rules = Rules::new(Space::schema());
-    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, Instant::ZERO, &mut Space::default());
+    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, &mut Space::default());
     let (mut world, mut outbox) = (Space::default(), Outbox::new());
     // Returns which snapshot is acknowledged, and what the newest one has.
     let mut tell = |tick: u64, baseline: Option<(u32, u64, &[Key])>, rows: &[Row]| {
@@ -1290,8 +1290,9 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
 #[test]
 fn what_the_document_calls_malformed_a_client_refuses() {
     let config = ClientConfig::default();
-    let (me, now) = ((PlayerId::new(5), TICKET), Instant::ZERO);
-    let mut client = Client::<Space>::joined(Rules::new(Space::schema()), config, me, now, &mut Space::default());
+    let now = Instant::ZERO;
+    let me = Joined { player: PlayerId::new(5), epoch: TICKET, now };
+    let mut client = Client::<Space>::joined(Rules::new(Space::schema()), config, me, &mut Space::default());
     let rock = |player, counter| Row::new((2, [0, player, counter]), Thing::Rock);
     let good = snapshot((0, 0), 5, None, &[(1, 1, 2), (1000, 1000, 0)], &[rock(0xffff, 0xffff).owned_by(0xfffe)]);
     client.receive(now, &good).expect("well-formed");
@@ -1422,9 +1423,9 @@ fn a_server_that_follows_the_document_alone_gives_an_entity_and_takes_it_back() 
     let own = Entity::new(PlayerId::new(5), Tick::new(17), 0);
     let name = [17, 5, 0];
     let heading_to = |heading| Thing::Ship { place: [0.0, 1.5], heading, lamps: [true, false], serial: 3 };
-    let me = (PlayerId::new(5), TICKET);
+    let me = Joined { player: PlayerId::new(5), epoch: TICKET, now: Instant::ZERO };
     let rules = Rules::new(Space::schema());
-    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, Instant::ZERO, &mut Space::default());
+    let mut client = Client::<Space>::joined(rules, ClientConfig::default(), me, &mut Space::default());
     let (mut world, mut outbox) = (Space::default(), Outbox::new());
     let (mut answered, mut rows, mut told) = (false, 0, Vec::new());
     client.request(own, Claim::Ownership);

@@ -4,7 +4,7 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::client::{ClientEvent, Corrected};
+use foretell::session::client::{ClientEvent, Corrected, Joined};
 use foretell::session::server::{LateInput, Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, ServerConfig, ServerFrame, Tick,
@@ -170,8 +170,8 @@ fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
     let (mut world, mut outbox) = (Masses::default(), Outbox::new());
     let mut mine = Masses::default();
     let start = Instant::from_micros(1_000_000);
-    let (config, me) = (ClientConfig::default(), (player, 3));
-    let mut client = Client::joined(rules(), config, me, start, &mut mine);
+    let (config, me) = (ClientConfig::default(), Joined { player, epoch: 3, now: start });
+    let mut client = Client::joined(rules(), config, me, &mut mine);
     let (given, bytes_of_client) = recorder(None);
     client.set_tap(Box::new(given));
     for tick in 0..300 {

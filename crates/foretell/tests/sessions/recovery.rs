@@ -3,7 +3,7 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::client::ClientStats;
+use foretell::session::client::{ClientStats, Joined};
 use foretell::time::Offset;
 use foretell::{
     Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Tick,
@@ -72,7 +72,7 @@ fn a_snapshot_of_a_tick_that_never_was_does_not_lead_a_client_astray() {
         let player = foreign.join(PeerId(0));
         let (mut world, mut outbox) = (Masses::default(), Outbox::new());
         let (rules, config) = (Rules::new(Masses::schema()), ClientConfig::default());
-        let mut other = Client::joined(rules, config, (player, 1), Instant::ZERO, &mut world);
+        let mut other = Client::joined(rules, config, Joined { player, epoch: 1, now: Instant::ZERO }, &mut world);
         other.update(Instant::ZERO, &mut world, &mut |_| Buttons::default(), &mut outbox);
         let inputs = outbox.iter().next().expect("inputs").1.to_vec();
         foreign.receive(Instant::ZERO, PeerId(0), &inputs).expect("well-formed");

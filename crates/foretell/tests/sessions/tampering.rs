@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 use foretell::session::Offence;
+use foretell::session::client::Joined;
 use foretell::{
     Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig,
     Simulate, State, Step, Tick, World,
@@ -124,7 +125,12 @@ impl Table {
         let seats = [0, 1].map(|nth| {
             let player = server.join(PeerId(nth));
             let mut world = Walkers::of(player);
-            let client = Client::joined(rules.clone(), ClientConfig::default(), (player, 1), Instant::ZERO, &mut world);
+            let client = Client::joined(
+                rules.clone(),
+                ClientConfig::default(),
+                Joined { player, epoch: 1, now: Instant::ZERO },
+                &mut world,
+            );
             let (up, down) = (Link::new(seed ^ nth, nth), Link::new(seed ^ nth ^ 8, nth ^ 8));
             Seat { client, world, player, up, down, clock: 0.0, sent: Vec::new(), pushed: Push::default() }
         });

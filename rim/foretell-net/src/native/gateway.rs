@@ -161,7 +161,7 @@ impl Gateway {
         let traffic = &mut self.traffic;
         for (peer, link) in self.seats.links_mut() {
             let peer = *peer;
-            link.brake.note(now, &link.transport.path());
+            link.rate_limit.note(now, &link.transport.path());
             let asked = &mut link.asked;
             *asked = false;
             link.transport.drain(&mut |came| {
@@ -211,7 +211,7 @@ impl Gateway {
     pub fn send(&mut self, now: Instant, outbox: &Outbox) {
         for (peer, datagram) in outbox.iter() {
             let Some(link) = self.seats.links_mut().get_mut(&peer) else { continue };
-            let sent = if link.brake.allows(now, datagram.len()) {
+            let sent = if link.rate_limit.allows(now, datagram.len()) {
                 link.transport.send(datagram)
             } else {
                 Err(Unsent::HeldBack)

@@ -1,9 +1,9 @@
 //! An admitted connection, as the gateway has it.
 
-use crate::brake::Brake;
 use crate::control::Control;
 use crate::native::account::Account;
 use crate::native::door::Newcomer;
+use crate::rate_limit::RateLimit;
 use crate::transport::Transport;
 use foretell::session::{Inspected, Refusal, inspect};
 use foretell::{Instant, PlayerId, Tick};
@@ -19,7 +19,7 @@ pub(crate) struct Link {
     /// Counts admissions.
     pub number: u64,
     pub transport: Box<dyn Transport>,
-    pub brake: Brake,
+    pub rate_limit: RateLimit,
     /// When its ticket was made.
     pub renewed: Instant,
     /// Who plays over it, once the session has admitted them.
@@ -31,9 +31,9 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(newcomer: Newcomer, player: Option<PlayerId>, brake: Brake, now: Instant) -> Link {
+    pub(crate) fn new(newcomer: Newcomer, player: Option<PlayerId>, rate_limit: RateLimit, now: Instant) -> Link {
         let Newcomer { account, number, transport, .. } = newcomer;
-        Link { account, number, transport, brake, renewed: now, player, since: now, asked: false }
+        Link { account, number, transport, rate_limit, renewed: now, player, since: now, asked: false }
     }
 
     /// Who shows a token and never plays holds a place that somebody else could have.

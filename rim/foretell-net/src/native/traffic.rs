@@ -27,7 +27,7 @@ pub struct Traffic {
     pub sent: u64,
     /// Bytes in them.
     pub sent_bytes: u64,
-    /// Datagrams that the brake held back, or the path did not take.
+    /// Datagrams that the rate limit held back, or the path did not take.
     pub held_back: u64,
     /// Datagrams that have come.
     pub received: u64,

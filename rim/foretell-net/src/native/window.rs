@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use wtransport::quinn::congestion::{Controller, ControllerFactory};
 use wtransport::quinn::{IdleTimeout, TransportConfig, VarInt};
 
-/// Bytes that may be under way: the largest rate of the brake (1 MB/s) over a round trip of 250 ms. The windows that
+/// Bytes that may be under way: the largest rate (1 MB/s) over a round trip of 250 ms. The windows that
 /// QUIC has by default shrink with each loss, and then a datagram waits for the acknowledgement of others: at 10% loss
 /// and 600 packets/s the 99th percentile of the round trip rises from 57 to 592 ms. A tick that waits is worth nothing,
-/// so it is the rate that is limited, before the datagram is handed over: [`Brake`](crate::brake::Brake).
+/// so it is the rate that is limited, before the datagram is handed over: [`RateLimit`](crate::rate_limit::RateLimit).
 const WINDOW_BYTES: u64 = 256 * 1024;
 
 /// A window of constant size.

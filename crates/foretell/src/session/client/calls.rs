@@ -15,14 +15,18 @@ pub enum ClientOrigin {
         nonce: u64,
     },
     /// By [`Client::joined`](super::Client::joined): it has one.
-    Joined {
-        /// Whose it is.
-        player: PlayerId,
-        /// Of the session.
-        epoch: u8,
-        /// When that was.
-        now: Instant,
-    },
+    Joined(Joined),
+}
+
+/// The place that a client has from the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Joined {
+    /// Whose it is.
+    pub player: PlayerId,
+    /// Of the session: the one that the [server](crate::Server::new) was made with.
+    pub epoch: u8,
+    /// When that was, on the caller's clock.
+    pub now: Instant,
 }
 
 /// What a game calls of a client besides its updates. What each does is said where the [`Client`](super::Client) has it by name.
@@ -49,7 +53,7 @@ impl ClientOrigin {
     pub(super) fn nonce(self) -> Option<u64> {
         match self {
             ClientOrigin::New { nonce } => Some(nonce),
-            ClientOrigin::Joined { .. } => None,
+            ClientOrigin::Joined(_) => None,
         }
     }
 }

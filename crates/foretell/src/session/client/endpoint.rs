@@ -1,7 +1,7 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
 use super::authority::AuthorityTable;
-use super::calls::{ClientCall, ClientOrigin};
+use super::calls::{ClientCall, ClientOrigin, Joined};
 use super::client_session::{Game, Session};
 use super::config::ClientConfig;
 use super::curves::Curve;
@@ -73,22 +73,16 @@ impl<W: World> Client<W> {
         Client::with(Setup::new::<W::Input>(rules, config), membership, Instant::ZERO)
     }
 
-    /// A client that has joined already, as `player`, in the session of `epoch`, and whose world is in state 0. For
-    /// tests and replays; the server is told by [`join`](crate::Server::join).
+    /// A client that has joined already, and whose world is in state 0. For tests and replays; the server is told by
+    /// [`join`](crate::Server::join).
     ///
     /// # Panics
     /// When the rules are [exact](Rules::exact) and can't be.
-    pub fn joined(
-        rules: Rules,
-        config: ClientConfig,
-        (player, epoch): (PlayerId, u8),
-        now: Instant,
-        world: &mut W,
-    ) -> Client<W> {
+    pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
         let setup = Setup::new::<W::Input>(rules, config);
-        let membership = Membership::joined(&setup, player, epoch, now, world);
-        Client::with(setup, membership, now)
+        let membership = Membership::joined(&setup, joined, world);
+        Client::with(setup, membership, joined.now)
     }
 
     fn with(setup: Setup, membership: Membership<W>, now: Instant) -> Client<W> {

@@ -1,7 +1,7 @@
 //! Where in its life a client is: it asks for a place in a session, plays, or was refused. Where the server has fallen silent
 //! it asks again: then either the session goes on, or another one starts.
 
-use super::calls::ClientOrigin;
+use super::calls::{ClientOrigin, Joined};
 use super::client_session::{Game, Session, SnapshotDatagram};
 use super::frame::{ClientEvent, ClientState};
 use super::handshake::Handshake;
@@ -15,7 +15,7 @@ use crate::session::packet::{Message, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
-use crate::world::{PlayerId, World};
+use crate::world::World;
 use alloc::boxed::Box;
 use core::time::Duration;
 
@@ -52,12 +52,13 @@ impl<W: World> Membership<W> {
     }
 
     /// It has joined already, and its world is in state 0.
-    pub(super) fn joined(setup: &Setup, player: PlayerId, epoch: u8, now: Instant, world: &mut W) -> Membership<W> {
+    pub(super) fn joined(setup: &Setup, joined: Joined, world: &mut W) -> Membership<W> {
+        let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&setup.rules.schema, setup.rules.tick_rate);
         let moment = Moment { now, at: TickTime::default(), setup };
         let mut session = Session::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
         session.local.begin(world, setup);
-        Membership::with(ClientOrigin::Joined { player, epoch, now }, Phase::Playing(Box::new(session)))
+        Membership::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
 
     fn with(origin: ClientOrigin, phase: Phase<W>) -> Membership<W> {

@@ -22,7 +22,7 @@ mod row_motion;
 mod setup;
 mod snapshots;
 
-pub use calls::{ClientCall, ClientOrigin};
+pub use calls::{ClientCall, ClientOrigin, Joined};
 pub use causes::Causes;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
 pub use curves::Curve;

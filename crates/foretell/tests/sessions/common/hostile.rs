@@ -1,6 +1,6 @@
 //! A running client and server to which any bytes can be fed; shared with the fuzz target.
 
-use foretell::session::client::Predict;
+use foretell::session::client::{Joined, Predict};
 use foretell::{
     Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, Schema, Server, ServerConfig, World,
 };
@@ -34,7 +34,7 @@ impl<W: Playable> Ends<W> {
         let player = server.join(PeerId(0));
         let mut client_world = W::with_player(player);
         let config = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
-        let client = Client::joined(rules, config, (player, 1), Instant::ZERO, &mut client_world);
+        let client = Client::joined(rules, config, Joined { player, epoch: 1, now: Instant::ZERO }, &mut client_world);
         Ends { client, client_world, server, server_world: W::default(), now: 0, ahead: 0 }
     }
 

@@ -1,10 +1,10 @@
 //! Who has which place, and over which connection: between who was admitted and what the session reports.
 
-use crate::brake::Brake;
 use crate::control::Control;
 use crate::native::account::{Account, UnixTime};
 use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
+use crate::rate_limit::RateLimit;
 use crate::transport::Closed;
 use foretell::session::server::ServerEvent;
 use foretell::{Instant, PeerId, PlayerId, Server, World};
@@ -150,7 +150,7 @@ impl Seats {
             seated.connection = newcomer.number;
             *player
         });
-        let mut link = Link::new(newcomer, player, Brake::new(self.rate_max, now), now);
+        let mut link = Link::new(newcomer, player, RateLimit::new(self.rate_max, now), now);
         if let Some(ends) = self.ends_at {
             link.tell_end(ends.since(now));
         }

@@ -103,7 +103,7 @@ pub(crate) struct ServerRate {
     /// When: it grows old as the windows do.
     known_at: Instant,
     /// How many windows in a row are above the line; below it where negative.
-    astray: i32,
+    off_line: i32,
     /// How many windows in a row were slower than the line's, by far.
     slower: usize,
     /// How many were faster.
@@ -124,7 +124,7 @@ impl ServerRate {
             line: None,
             known: (0.0, DRIFT_EXPECTED_PPM),
             known_at: now,
-            astray: 0,
+            off_line: 0,
             slower: 0,
             faster: 0,
             drift_ppm: 0.0,
@@ -183,7 +183,7 @@ impl ServerRate {
     fn begin_anew(&mut self, known: (f64, f64)) {
         self.windows.clear();
         (self.open, self.line) = (None, None);
-        (self.astray, self.slower, self.faster) = (0, 0, 0);
+        (self.off_line, self.slower, self.faster) = (0, 0, 0);
         (self.known, self.known_at) = (known, self.since.0);
     }
 
@@ -204,7 +204,7 @@ impl ServerRate {
             let forgotten = self.windows.len().saturating_sub(BREAK_WINDOWS - 2);
             self.windows.drain(..forgotten);
             (self.known, self.known_at) = ((self.drift_ppm, DRIFT_EXPECTED_PPM), now);
-            self.astray = 0;
+            self.off_line = 0;
         }
         self.windows.push(window);
         self.line = self.fit();
@@ -239,12 +239,12 @@ impl ServerRate {
         let ahead_s = self.seconds(newest) - line.centre.0;
         let off = as_f64(newest.offset()) - line.centre.1 - line.slope * ahead_s;
         let wrong = 2.0 * excess(newest, line.fastest) + 3.0 * line.scatter + 2.0 * line.accuracy * ahead_s.abs();
-        self.astray = match (off.abs() > wrong, off > 0.0) {
+        self.off_line = match (off.abs() > wrong, off > 0.0) {
             (false, _) => 0,
-            (true, true) => self.astray.max(0) + 1,
-            (true, false) => self.astray.min(0) - 1,
+            (true, true) => self.off_line.max(0) + 1,
+            (true, false) => self.off_line.min(0) - 1,
         };
-        self.astray.unsigned_abs() as usize >= BREAK_WINDOWS
+        self.off_line.unsigned_abs() as usize >= BREAK_WINDOWS
     }
 
     /// The line through all windows by weighted least squares, with what was known of its slope before.

@@ -1,4 +1,4 @@
-//! Our own rate limit: the congestion window is fixed, and this is the only brake.
+//! Our own rate limit: the congestion window is fixed, and this is what limits it.
 //!
 //! With nothing acknowledged for a second nothing is sent but the keep-alives of the protocol below; while more than a
 //! fifth of all packets is lost the rate halves each second, and grows again by an eighth of the full one when it is not.
@@ -17,7 +17,7 @@ const PACKETS_MIN: u64 = 20;
 
 /// What may be sent to one other end. Time is an argument.
 #[derive(Clone, Debug)]
-pub struct Brake {
+pub struct RateLimit {
     /// Bytes per second when nothing is wrong.
     full: u64,
     /// Bytes per second now: `full / 64 <= rate <= full`.
@@ -33,14 +33,14 @@ pub struct Brake {
     looked: (Instant, u64, u64),
 }
 
-impl Brake {
-    /// A brake that lets `bytes_per_second` pass at most, and eight datagrams of the largest size at once.
-    pub fn new(bytes_per_second: u64, now: Instant) -> Brake {
+impl RateLimit {
+    /// One that lets `bytes_per_second` pass at most, and eight datagrams of the largest size at once.
+    pub fn new(bytes_per_second: u64, now: Instant) -> RateLimit {
         let full = bytes_per_second.max(1);
-        let mut brake =
-            Brake { full, rate: full, budget: 0, filled: now, acks: 0, waiting_since: None, looked: (now, 0, 0) };
-        brake.budget = brake.burst();
-        brake
+        let mut rate_limit =
+            RateLimit { full, rate: full, budget: 0, filled: now, acks: 0, waiting_since: None, looked: (now, 0, 0) };
+        rate_limit.budget = rate_limit.burst();
+        rate_limit
     }
 
     /// Takes in what is known of the path at `now`. Call it once per tick.
@@ -102,15 +102,15 @@ mod tests {
     }
 
     /// Sends all that is allowed, every 10 ms over `seconds` from `from` on; the bytes that passed.
-    fn pour(brake: &mut Brake, from: u64, seconds: u64, path: &mut PathFacts, lost_per_hundred: u64) -> u64 {
+    fn pour(rate_limit: &mut RateLimit, from: u64, seconds: u64, path: &mut PathFacts, lost_per_hundred: u64) -> u64 {
         let mut passed = 0;
         for step in 0..seconds * 100 {
             let now = at(from + step * 10);
             path.acks += 1;
             path.sent += 1;
             path.lost += u64::from(step % 100 < lost_per_hundred);
-            brake.note(now, path);
-            while brake.allows(now, 1000) {
+            rate_limit.note(now, path);
+            while rate_limit.allows(now, 1000) {
                 passed += 1000;
             }
         }
@@ -119,31 +119,31 @@ mod tests {
 
     #[test]
     fn over_ten_seconds_no_more_passes_than_the_rate_and_one_burst() {
-        let mut brake = Brake::new(FULL, at(0));
-        let passed = pour(&mut brake, 0, 10, &mut PathFacts::default(), 0);
+        let mut rate_limit = RateLimit::new(FULL, at(0));
+        let passed = pour(&mut rate_limit, 0, 10, &mut PathFacts::default(), 0);
         assert!((10 * FULL - 9200..=10 * FULL + 9200).contains(&passed), "{passed}");
     }
 
     #[test]
     fn while_a_quarter_is_lost_the_rate_halves_each_second_and_comes_back_after_it() {
-        let (mut brake, mut path) = (Brake::new(FULL, at(0)), PathFacts::default());
-        pour(&mut brake, 0, 5, &mut path, 25);
-        assert_eq!(brake.rate(), FULL / 16);
-        pour(&mut brake, 5_000, 20, &mut path, 25);
-        assert_eq!(brake.rate(), FULL / 64, "a floor, so that the end of the losses is seen");
-        pour(&mut brake, 25_000, 10, &mut path, 15);
-        assert_eq!(brake.rate(), FULL);
+        let (mut rate_limit, mut path) = (RateLimit::new(FULL, at(0)), PathFacts::default());
+        pour(&mut rate_limit, 0, 5, &mut path, 25);
+        assert_eq!(rate_limit.rate(), FULL / 16);
+        pour(&mut rate_limit, 5_000, 20, &mut path, 25);
+        assert_eq!(rate_limit.rate(), FULL / 64, "a floor, so that the end of the losses is seen");
+        pour(&mut rate_limit, 25_000, 10, &mut path, 15);
+        assert_eq!(rate_limit.rate(), FULL);
     }
 
     #[test]
     fn with_nothing_acknowledged_for_a_second_nothing_passes_until_something_is() {
-        let (mut brake, mut path) = (Brake::new(FULL, at(0)), PathFacts::default());
+        let (mut rate_limit, mut path) = (RateLimit::new(FULL, at(0)), PathFacts::default());
         // An idle connection is not a silent one.
-        assert!(!brake.is_silent(at(60_000)) && brake.allows(at(60_000), 100));
-        assert!(brake.allows(at(60_999), 100));
-        assert!(!brake.allows(at(61_000), 100));
+        assert!(!rate_limit.is_silent(at(60_000)) && rate_limit.allows(at(60_000), 100));
+        assert!(rate_limit.allows(at(60_999), 100));
+        assert!(!rate_limit.allows(at(61_000), 100));
         path.acks += 1;
-        brake.note(at(70_000), &path);
-        assert!(brake.allows(at(70_000), 100));
+        rate_limit.note(at(70_000), &path);
+        assert!(rate_limit.allows(at(70_000), 100));
     }
 }
