@@ -13,7 +13,7 @@ use crate::session::client::row_motion::RowBuffer;
 use crate::session::client::snapshots::Snapshot;
 use crate::time::Tick;
 use crate::wire::BitWriter;
-use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, RowKey};
+use crate::world::{ComponentId, ComponentSchema, Entity, EntityMap, PlayerId, RowKey};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -23,8 +23,7 @@ const OPEN_MAX: usize = 256;
 /// All holds of a client. Lives as long as the session.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorityTable {
-    /// Ascending by entity.
-    grants: Vec<AuthorityGrant>,
+    grants: EntityMap<AuthorityGrant>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
     /// The number of the next request.
@@ -43,20 +42,12 @@ pub(crate) struct Carried(usize);
 
 impl AuthorityTable {
     pub(crate) fn new() -> AuthorityTable {
-        AuthorityTable { grants: Vec::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
-    }
-
-    fn find(&self, entity: Entity) -> Option<&AuthorityGrant> {
-        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &self.grants[at])
-    }
-
-    fn find_mut(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
-        self.grants.binary_search_by_key(&entity, |grant| grant.entity).ok().map(|at| &mut self.grants[at])
+        AuthorityTable { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
     }
 
     /// One that the game moves.
     fn moved(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
-        self.find_mut(entity).filter(|grant| grant.is_moved())
+        self.grants.get_mut(entity).filter(|grant| grant.is_moved())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,15 +68,14 @@ impl AuthorityTable {
             return;
         }
         let number = self.ask(entity, Some(claim));
-        match self.grants.binary_search_by_key(&entity, |grant| grant.entity) {
-            Ok(at) if self.grants[at].wants() => {}
-            Ok(at) => self.grants[at].ask_again(number),
-            Err(at) => self.grants.insert(at, AuthorityGrant::new(entity, number)),
+        let grant = self.grants.get_or_insert_with(entity, || AuthorityGrant::new(entity, number));
+        if !grant.wants() {
+            grant.ask_again(number);
         }
     }
 
     pub(crate) fn release(&mut self, entity: Entity) {
-        if let Some(grant) = self.find_mut(entity).filter(|grant| grant.wants()) {
+        if let Some(grant) = self.grants.get_mut(entity).filter(|grant| grant.wants()) {
             grant.leave();
             self.ask(entity, None);
         }
@@ -106,19 +96,19 @@ impl AuthorityTable {
 
     /// The tick is about to be simulated: its captures are in it.
     pub(crate) fn run(&mut self, tick: Tick) {
-        self.grants.iter_mut().filter(|grant| grant.is_moved()).for_each(|grant| grant.run(tick));
+        self.grants.values_mut().iter_mut().filter(|grant| grant.is_moved()).for_each(|grant| grant.run(tick));
     }
 
     /// Puts what the game says of an entity into its row: as it was captured.
     pub(crate) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
-        if let Some(grant) = self.find(key.entity).filter(|grant| grant.writes(key)) {
+        if let Some(grant) = self.grants.get(key.entity).filter(|grant| grant.writes(key)) {
             kind.copy_owned(&grant.row, row);
         }
     }
 
     /// The same as it is shown. Whether the game says anything of it.
     pub(crate) fn put_shown(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) -> bool {
-        let grant = self.find(key.entity).filter(|grant| grant.writes(key));
+        let grant = self.grants.get(key.entity).filter(|grant| grant.writes(key));
         if let Some(grant) = grant {
             kind.copy_owned(&grant.shown, row);
         }
@@ -127,29 +117,29 @@ impl AuthorityTable {
 
     /// Whether what is shown of an entity is what the game says.
     pub(crate) fn has_begun(&self, entity: Entity) -> bool {
-        self.find(entity).is_some_and(|grant| grant.begun)
+        self.grants.get(entity).is_some_and(|grant| grant.begun)
     }
 
     /// Whether the game moves it.
     pub(crate) fn is_moved(&self, entity: Entity) -> bool {
-        self.find(entity).is_some_and(AuthorityGrant::is_moved)
+        self.grants.get(entity).is_some_and(AuthorityGrant::is_moved)
     }
 
     /// What is not to be predicted by the state of `tick`.
     pub(crate) fn unpredicted(&self, tick: Tick) -> impl Iterator<Item = Entity> {
         let over = move |grant: &&AuthorityGrant| !matches!(grant.phase, Phase::Ended(end) if end <= tick);
-        self.grants.iter().filter(over).map(|grant| grant.entity)
+        self.grants.values().iter().filter(over).map(|grant| grant.entity)
     }
 
     /// The holds that can begin, if the entity is not predicted.
     pub(crate) fn beginning(&self) -> impl Iterator<Item = Entity> {
         let begins = |grant: &&AuthorityGrant| !grant.told && grant.wants();
-        self.grants.iter().filter(begins).map(|grant| grant.entity)
+        self.grants.values().iter().filter(begins).map(|grant| grant.entity)
     }
 
     /// From now on the game moves it, from this row.
     pub(crate) fn begin(&mut self, entity: Entity, component: ComponentId, row: &RowBuffer) {
-        if let Some(grant) = self.find_mut(entity) {
+        if let Some(grant) = self.grants.get_mut(entity) {
             grant.component = component;
             grant.begin(row);
         }
@@ -157,14 +147,14 @@ impl AuthorityTable {
 
     /// The holds that are over, and by which snapshot.
     pub(crate) fn ended(&self) -> impl Iterator<Item = (Entity, Tick)> {
-        self.grants.iter().filter_map(|grant| match grant.phase {
+        self.grants.values().iter().filter_map(|grant| match grant.phase {
             Phase::Ended(tick) => Some((grant.entity, tick)),
             _ => None,
         })
     }
 
     pub(crate) fn remove(&mut self, entity: Entity) {
-        self.grants.retain(|grant| grant.entity != entity);
+        self.grants.remove(entity);
     }
 
     /// Remembers which of the client's datagrams the server has.
@@ -187,7 +177,7 @@ impl AuthorityTable {
                 events.push(ClientEvent::Authority { entity: request.entity, what });
             }
         }
-        for grant in self.grants.iter_mut().filter(|grant| grant.phase == Phase::Held) {
+        for grant in self.grants.values_mut().iter_mut().filter(|grant| grant.phase == Phase::Held) {
             let found = snapshot.lists.holders.iter().find(|(entity, _)| *entity == grant.entity);
             let what = match found.map(|(_, holder)| holder.player) {
                 Some(player) if player == own => continue,
@@ -202,14 +192,13 @@ impl AuthorityTable {
 
     /// What an answer means to the hold that was asked for.
     fn take_answer(&mut self, tick: Tick, request: &Request, refused: Option<HoldRefusal>) -> Option<AuthorityChange> {
-        let Ok(at) = self.grants.binary_search_by_key(&request.entity, |grant| grant.entity) else {
+        let Some(grant) = self.grants.get_mut(request.entity) else {
             if refused.is_none() && request.claim.is_some() {
                 // Nobody waits for it any more.
                 self.ask(request.entity, None);
             }
             return None;
         };
-        let grant = &mut self.grants[at];
         let is_asked = grant.phase == Phase::Asked;
         match (refused, request.claim) {
             (Some(why), _) => {
@@ -244,7 +233,7 @@ impl AuthorityTable {
         };
         (first..count)
             .chain(0..first)
-            .map(|at| (at, &self.grants[at]))
+            .map(|at| (at, &self.grants.values()[at]))
             .filter(move |(_, grant)| grant.begun && !matches!(grant.phase, Phase::Ended(_)) && !arrived(grant))
     }
 
@@ -302,7 +291,7 @@ impl AuthorityTable {
         let (mut left, mut turn) = (carried, None);
         for at in (first..count).chain(0..first) {
             let is_sent = self.to_send().any(|(index, _)| index == at);
-            let grant = &mut self.grants[at];
+            let grant = &mut self.grants.values_mut()[at];
             grant.between.clear();
             if !is_sent {
                 continue;
