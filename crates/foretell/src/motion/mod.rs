@@ -11,17 +11,17 @@
 //! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
 //! - [`Decay`]: the law of that decay, `de/dt = -r(e) e`, solved exactly (E17).
 
-mod capture;
 mod correction;
 pub mod curve;
 mod decay;
+mod frame_mover;
 mod pose;
 mod real;
 pub mod rotation;
 pub mod vector;
 
-pub use capture::{AntiAliasing, FrameMover};
 pub use correction::{Correction, VisualOffset};
 pub use decay::{BySize, Decay};
+pub use frame_mover::{AntiAliasing, FrameMover};
 pub use pose::Pose;
 pub use real::Real;

@@ -141,7 +141,7 @@ impl<S: Default> Checkpoints<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::toy::Push;
+    use crate::rollback::test_world::Push;
     use crate::world::{Rows, Schema, Simulate, Step};
     use alloc::vec::Vec;
 

@@ -163,7 +163,7 @@ impl<I: Input> History<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::toy::{ME, MINE, Marbles, Push, THEIRS, THEM, places, rows};
+    use crate::rollback::test_world::{ME, MINE, Marbles, Push, THEIRS, THEM, places, rows};
     use crate::world::{PlayerId, World};
 
     const HORIZON: u32 = 8;

@@ -197,7 +197,7 @@ pub(super) fn others(predicted: &Predicted) -> impl Iterator<Item = PlayerId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::toy::{ME, Push, THEM};
+    use crate::rollback::test_world::{ME, Push, THEM};
 
     const NOW: Tick = Tick::new(100);
 

@@ -10,9 +10,9 @@ mod inputs;
 mod relayed;
 mod resimulation;
 mod rollback_predictor;
-mod timeline;
 #[cfg(test)]
-mod toy;
+mod test_world;
+mod timeline;
 mod world_cursor;
 
 pub use inputs::INPUTS_KEPT;

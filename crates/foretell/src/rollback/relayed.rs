@@ -129,7 +129,7 @@ impl<I: Input> Line<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::toy::{Push, THEM};
+    use crate::rollback::test_world::{Push, THEM};
 
     fn received(force: i32) -> RelayedInput<Push> {
         RelayedInput { input: Some(Push::of(force)), status: InputStatus::Received }

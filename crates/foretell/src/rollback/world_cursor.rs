@@ -205,7 +205,7 @@ fn missing(before: &Rows, after: &Rows) -> impl Iterator<Item = RemovedRow> {
 mod tests {
     use super::*;
     use crate::rollback::inputs::Inputs;
-    use crate::rollback::toy::{ME, MINE, Marble, Marbles, Push, THEIRS, places, rows};
+    use crate::rollback::test_world::{ME, MINE, Marble, Marbles, Push, THEIRS, places, rows};
     use crate::world::{InputStatus, Owned, PlayerInput};
 
     const HORIZON: u32 = 16;

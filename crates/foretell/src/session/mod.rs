@@ -16,12 +16,12 @@ mod lateness;
 mod ledger;
 mod outbox;
 mod packet;
-#[cfg(test)]
-mod plain;
 mod relay;
 mod row_codec;
 mod rules;
 mod step_events;
+#[cfg(test)]
+mod test_states;
 
 pub use authority::{Claim, HoldRefusal, Holder};
 pub use greeting::Refusal;

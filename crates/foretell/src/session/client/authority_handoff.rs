@@ -1,11 +1,11 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
 use super::authority::AuthorityTable;
-use super::frame::{AuthorityChange, ClientEvent};
 use super::presentation::Presentation;
 use super::presentation::{HeldShown, Sources};
 use super::setup::Moment;
 use super::snapshots::Snapshots;
+use super::update_report::{AuthorityChange, ClientEvent};
 use crate::rollback::Timeline;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, World};

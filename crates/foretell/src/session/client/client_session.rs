@@ -1,15 +1,15 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
-use super::frame::{ClientEvent, ClientState, ClientStats};
 use super::input_datagram::InputDatagram;
 use super::link::Connection;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::local_world::LocalWorld;
 use super::prediction::Restart;
-use super::report::Report;
 use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
+use super::update_log::UpdateLog;
+use super::update_report::{ClientEvent, ClientState, ClientStats};
 use crate::session::Outbox;
 use crate::session::greeting::Welcome;
 use crate::session::packet::{InputHead, SnapshotHead};
@@ -58,7 +58,13 @@ impl<W: World> Session<W> {
     }
 
     /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
-    pub(super) fn start(&mut self, world: &mut W, former: Option<&mut Session<W>>, setup: &Setup, report: &mut Report) {
+    pub(super) fn start(
+        &mut self,
+        world: &mut W,
+        former: Option<&mut Session<W>>,
+        setup: &Setup,
+        report: &mut UpdateLog,
+    ) {
         let (limits, playout) = (setup.config.playout_limits(), &mut self.local.presentation.remote.playout);
         for snapshot in self.local.snapshots.complete() {
             playout.note_arrival(snapshot, &self.link.server_rate, limits);
@@ -82,7 +88,7 @@ impl<W: World> Session<W> {
         now: Instant,
         datagram: SnapshotDatagram<'_, W>,
         setup: &Setup,
-        report: &mut Report,
+        report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let SnapshotDatagram { head, told, lists } = datagram;
         let Some(tick) = self.link.widen(now, head.tick) else {
@@ -105,7 +111,7 @@ impl<W: World> Session<W> {
         Ok(())
     }
 
-    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut Report) {
+    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut UpdateLog) {
         let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
         report.stats.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
@@ -118,7 +124,7 @@ impl<W: World> Session<W> {
     }
 
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
-    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut Report) {
+    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
         let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, .. } = self;
         head.heard.into_iter().for_each(|(sequence, _)| authority.note_heard(sequence));
@@ -142,7 +148,7 @@ impl<W: World> Session<W> {
     }
 
     /// One update: clock, reconciliation, new ticks, datagrams.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         let compared = self.local.prediction.reconciler.compared();
         let catches_up = self.advance_clocks(now, setup);
         self.local.confirm(&mut report.events);
@@ -186,7 +192,7 @@ impl<W: World> Session<W> {
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
     /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
     /// the clock is what has not gone on as the server's has.
-    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
         let waited = now.since(*self.resyncing.get_or_insert(now));
         let compared = self.local.prediction.reconciler.compared();
         let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
@@ -203,7 +209,7 @@ impl<W: World> Session<W> {
     }
 
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way.
-    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
         let state = self.local.begin_reconciliation(self.moment(now, setup), world, report);
         match state {
             Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
@@ -238,7 +244,7 @@ impl<W: World> Session<W> {
     }
 
     /// Runs the ticks that have begun.
-    fn run_ticks(&mut self, moment: Moment<'_>, game: &mut Game<'_, W>, report: &mut Report) {
+    fn run_ticks(&mut self, moment: Moment<'_>, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         self.local.note_predicted(moment, &mut report.events);
         while self.resyncing.is_none() && self.local.due(moment.at) > 0 {
             let tick = self.local.prediction.timeline.present();
@@ -255,7 +261,7 @@ impl<W: World> Session<W> {
     }
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
-    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut Report) {
+    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
         let Session { link: Link { connection, inputs, pacing, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;

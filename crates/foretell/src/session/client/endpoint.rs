@@ -1,16 +1,16 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
 use super::authority::AuthorityTable;
-use super::calls::{ClientCall, ClientOrigin, Joined};
 use super::client_session::{Game, Session};
 use super::config::ClientConfig;
+use super::connection_state::ConnectionState;
 use super::curves::Curve;
-use super::frame::{ClientEvent, ClientState, ClientStats, Frame};
-use super::membership::Membership;
 use super::presentation::Views;
-use super::report::Report;
-use super::row_motion::RowBuffer;
+use super::recordable_calls::{ClientCall, ClientOrigin, Joined};
+use super::row_math::RowBuffer;
 use super::setup::{EntityMode, Moment, Setup};
+use super::update_log::UpdateLog;
+use super::update_report::{ClientEvent, ClientState, ClientStats, Frame};
 use crate::session::authority::{Claim, Holder};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};
@@ -26,8 +26,8 @@ use alloc::boxed::Box;
 pub struct Client<W: World> {
     setup: Setup,
     clock: MonotonicClock,
-    membership: Membership<W>,
-    report: Report,
+    membership: ConnectionState<W>,
+    report: UpdateLog,
     /// Whether anything has come or happened.
     used: bool,
     tap: Option<Box<dyn ClientTap<W>>>,
@@ -69,7 +69,7 @@ impl<W: World> Client<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
         rules.assert_possible();
-        let membership = Membership::asking(&rules, nonce);
+        let membership = ConnectionState::asking(&rules, nonce);
         Client::with(Setup::new::<W::Input>(rules, config), membership, Instant::ZERO)
     }
 
@@ -81,13 +81,13 @@ impl<W: World> Client<W> {
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
         let setup = Setup::new::<W::Input>(rules, config);
-        let membership = Membership::joined(&setup, joined, world);
+        let membership = ConnectionState::joined(&setup, joined, world);
         Client::with(setup, membership, joined.now)
     }
 
-    fn with(setup: Setup, membership: Membership<W>, now: Instant) -> Client<W> {
+    fn with(setup: Setup, membership: ConnectionState<W>, now: Instant) -> Client<W> {
         let clock = MonotonicClock::new(now);
-        Client { setup, clock, membership, report: Report::new(), used: false, tap: None }
+        Client { setup, clock, membership, report: UpdateLog::new(), used: false, tap: None }
     }
 
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -277,7 +277,7 @@ impl<W: World> Client<W> {
 
     /// What the last update did, with the state at `now`.
     pub fn frame(&self, now: Instant) -> Frame<'_> {
-        let Report { ran, corrections, events, .. } = &self.report;
+        let UpdateLog { ran, corrections, events, .. } = &self.report;
         let (state, tick) = (self.state(now), self.tick());
         Frame { state, tick, ticks: ran.ticks, resimulated: ran.resimulated, corrections, events }
     }

@@ -2,15 +2,15 @@
 
 use super::authority::AuthorityTable;
 use super::authority_handoff::AuthorityHandoff;
-use super::frame::ClientEvent;
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
 use super::presentation::Presentation;
 use super::presentation::Views;
 use super::presentation::{HeldShown, Sources};
-use super::report::Report;
 use super::setup::{Moment, Setup};
 use super::snapshots::Snapshots;
+use super::update_log::UpdateLog;
+use super::update_report::ClientEvent;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// What there was of an earlier session ends.
-    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, report: &mut Report) {
+    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, report: &mut UpdateLog) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
@@ -84,7 +84,7 @@ impl<W: World> LocalWorld<W> {
         &mut self,
         moment: Moment<'_>,
         world: &mut W,
-        report: &mut Report,
+        report: &mut UpdateLog,
     ) -> Option<Tick> {
         self.prediction.timeline.allow(self.budget(moment));
         if moment.setup.rules.exact {
@@ -97,7 +97,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
-    pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, report: &mut Report) {
+    pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, report: &mut UpdateLog) {
         if let Some(tick) = state {
             self.compare(moment.setup, world, tick, report);
             self.switch(moment, world, tick, report);
@@ -105,7 +105,7 @@ impl<W: World> LocalWorld<W> {
         self.revise(moment, world, report);
     }
 
-    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, report: &mut Report) {
+    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, report: &mut UpdateLog) {
         let (found, span) = self.prediction.compare(tick, &self.snapshots, setup);
         self.snapshots.settle_compared(tick, &found);
         report.stats.misprediction_m = found.misprediction_m;
@@ -115,7 +115,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
-    fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, report: &mut Report) {
+    fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, report: &mut UpdateLog) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let shown = presentation.remote.window(snapshots, moment.now);
         let Some(snapshot) = snapshots.get(tick) else { return };
@@ -128,7 +128,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Simulates again what is known to have been otherwise, within the budget, and lands what has reached the present.
-    fn revise(&mut self, moment: Moment<'_>, world: &mut W, report: &mut Report) {
+    fn revise(&mut self, moment: Moment<'_>, world: &mut W, report: &mut UpdateLog) {
         self.prediction.revise(report);
         if self.prediction.resimulate(world, self.budget(moment), report) {
             self.land(moment, report);
@@ -146,14 +146,14 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Starts again from a state, without comparing, and replays the stored inputs.
-    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, from: Restart, report: &mut Report) {
+    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, from: Restart, report: &mut UpdateLog) {
         let cursor = self.presentation.remote.playout.at_instant(moment.now);
         self.prediction.restart(world, Restart { cursor, ..from }, &mut self.snapshots, report);
         self.land(moment, report);
     }
 
     /// The corrections that have reached the present: their visual offsets, and their records.
-    fn land(&mut self, moment: Moment<'_>, report: &mut Report) {
+    fn land(&mut self, moment: Moment<'_>, report: &mut UpdateLog) {
         if self.prediction.reconciler.corrections.is_empty() {
             return self.presentation.keep();
         }
@@ -212,7 +212,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Tells what the update has brought: at its end, when the world stands at the present.
-    pub(super) fn tell(&mut self, moment: Moment<'_>, report: &mut Report) {
+    pub(super) fn tell(&mut self, moment: Moment<'_>, report: &mut UpdateLog) {
         let compared = self.prediction.reconciler.compared();
         let (sources, presentation) = self.split(moment);
         presentation.confirm(sources.snapshots.get(compared).into_iter());

@@ -1,9 +1,9 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
-use super::frame::ServerFrame;
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, PeerStats};
+use super::update_report::ServerFrame;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;

@@ -3,7 +3,7 @@
 use super::admission::Roster;
 use super::authority::Ledgers;
 use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput};
-use super::link::Link;
+use super::peer_acks::PeerAcks;
 use super::replication::Replica;
 use super::stats::PeerCounters;
 use crate::session::{GapPolicy, Ledger, Offence};
@@ -12,7 +12,7 @@ use crate::world::{InputStatus, PlayerId, PlayerInput};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
-    pub link: Link,
+    pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
     pub counters: PeerCounters,
@@ -25,7 +25,7 @@ impl<I: Copy + Default> Peer<I> {
     /// One whose first input may be of the tick `start`.
     pub fn new(start: Tick) -> Peer<I> {
         Peer {
-            link: Link::default(),
+            link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
             counters: PeerCounters::default(),
@@ -36,7 +36,7 @@ impl<I: Copy + Default> Peer<I> {
 
     /// Somebody else plays here from now on, who may have nothing of what was sent; what waits is of who was here before.
     pub fn take_over(&mut self) {
-        self.link = Link::default();
+        self.link = PeerAcks::default();
         self.buffer.forget_waiting();
         self.arrivals.forget();
         self.counters.note_heard();

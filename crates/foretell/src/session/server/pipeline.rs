@@ -1,18 +1,18 @@
 //! The parts of a server, and the order in which a datagram, an update and a step go through them.
 
 use super::admission::{Change, Member, Roster, Terms};
+use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
-use super::downlink::{Downlink, SnapshotRound};
 use super::exact::{ExactSession, Lead};
-use super::frame::{FrameLog, LateInput, ServerEvent};
-use super::inputs::InputDatagram;
+use super::inputs::ReceivedInputs;
 use super::peer::Peer;
-use super::published_state::PublishedState;
 use super::replication::StepReport;
 use super::schedule::TickSchedule;
 use super::simulation::Simulation;
+use super::state_sender::{SnapshotRound, StateSender};
 use super::stats::InputTotals;
+use super::update_report::{LateInput, ServerEvent, UpdateLog};
 use crate::session::packet::Message;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick, TickTime};
@@ -32,13 +32,13 @@ pub(super) struct Pipeline<I> {
     /// Who is here, and what is known of each.
     pub roster: Roster<Peer<I>>,
     /// The datagram that is being read.
-    datagram: InputDatagram<I>,
+    datagram: ReceivedInputs<I>,
     simulation: Simulation<I>,
-    pub state: PublishedState,
+    pub state: AuthoritativeState,
     pub authority: SharedMode,
     exact: ExactSession,
-    downlink: Downlink<I>,
-    pub frame: FrameLog,
+    downlink: StateSender<I>,
+    pub frame: UpdateLog,
     /// How many datagrams were refused.
     pub malformed: u64,
     /// The inputs of those who have left.
@@ -52,13 +52,13 @@ impl<I: Input> Pipeline<I> {
         Pipeline {
             schedule: TickSchedule::new(rules.tick_rate, now),
             roster: Roster::new(epoch, rule_parts),
-            datagram: InputDatagram::new(&rules.schema),
+            datagram: ReceivedInputs::new(&rules.schema),
             simulation: Simulation::new(),
-            state: PublishedState::new(&rules.schema),
+            state: AuthoritativeState::new(&rules.schema),
             authority: SharedMode::new(&rules.schema, rules.tick_rate),
             exact: ExactSession::new(rules),
-            downlink: Downlink::new(&rules.schema),
-            frame: FrameLog::with_room(),
+            downlink: StateSender::new(&rules.schema),
+            frame: UpdateLog::with_room(),
             malformed: 0,
             past_inputs: InputTotals::default(),
             settings,

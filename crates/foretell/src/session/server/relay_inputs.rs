@@ -155,7 +155,7 @@ fn is_replaced<I: Copy + Default>(buffer: &InputBuffer<I>, since: Tick, tick: Ti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::plain::{self, PURSE, SHIP};
+    use crate::session::test_states::{self, PURSE, SHIP};
     use crate::session::{GapPolicy, PeerId};
     use crate::world::{Column, ComponentId, Entity, Field, Meaning};
     use alloc::collections::BTreeSet;
@@ -179,7 +179,7 @@ mod tests {
     fn members(components: impl IntoIterator<Item = ComponentId>, rows: &mut Rows) -> Vec<Member<Peer<Aim>>> {
         let member = |(nth, component)| {
             let player = PlayerId::new(nth);
-            plain::set(rows, plain::key(component, Entity::new(player, Tick::ZERO, 0)), 0);
+            test_states::set(rows, test_states::key(component, Entity::new(player, Tick::ZERO, 0)), 0);
             Member::new(player, PeerId(0), Peer::new(Tick::ZERO))
         };
         (1..).zip(components).map(member).collect()
@@ -191,7 +191,7 @@ mod tests {
         let terms = RelayTerms {
             tick: Tick::new(tick),
             rows,
-            schema: &plain::schema(),
+            schema: &test_states::schema(),
             interval: 1,
             bits_max: BITS_MAX_BESIDE_ROWS,
             of_others: true,
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn relayed_inputs_take_half_of_a_datagram_at_most_and_everybody_gets_their_turn() {
-        let mut rows = Rows::new(&plain::schema());
+        let mut rows = Rows::new(&test_states::schema());
         // The last one has nothing that others may see.
         let mut members = members((1..=100).map(|nth| if nth == 100 { PURSE } else { SHIP }), &mut rows);
         for (nth, member) in (0_u32..).zip(&mut members) {
@@ -228,7 +228,7 @@ mod tests {
     /// One who is far ahead, and presses something else in every tick.
     #[test]
     fn a_line_that_is_too_long_by_itself_is_cut_and_the_others_are_told() {
-        let mut rows = Rows::new(&plain::schema());
+        let mut rows = Rows::new(&test_states::schema());
         let mut members = members([SHIP; 3], &mut rows);
         for member in &mut members {
             for tick in Tick::ZERO.until(Tick::new(63)) {

@@ -133,22 +133,22 @@ impl RowVersions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::plain::{self, SHIP};
+    use crate::session::test_states::{self, SHIP};
 
     fn entity(nth: u32) -> Entity {
         Entity::new(PlayerId::SERVER, Tick::new(nth), 0)
     }
 
     fn key(nth: u32) -> RowKey {
-        plain::key(SHIP, entity(nth))
+        test_states::key(SHIP, entity(nth))
     }
 
     fn set(rows: &mut Rows, nth: u32, word: u32) {
-        plain::set(rows, key(nth), word);
+        test_states::set(rows, key(nth), word);
     }
 
     fn rows() -> Rows {
-        Rows::new(&plain::schema())
+        Rows::new(&test_states::schema())
     }
 
     fn versions(row_versions: &RowVersions) -> Vec<(u32, u32, u32)> {

@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::input_schedule::InputSchedule;
 use super::pacing::{Arrived, Pacing};
-use super::server_rate::{Exchange, ServerRate};
+use super::server_clock::{Exchange, ServerClock};
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits};
 use crate::session::client::snapshots::Snapshot;
@@ -32,7 +32,7 @@ pub(crate) struct ReceivedHead<'a> {
 /// Lives as long as a session.
 pub(crate) struct Link {
     pub connection: Connection,
-    pub server_rate: ServerRate,
+    pub server_rate: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
     tick_unwrap: TickUnwrap,
@@ -45,7 +45,7 @@ impl Link {
     pub(crate) fn new(connection: Connection, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
             connection,
-            server_rate: ServerRate::new(rate, at, now),
+            server_rate: ServerClock::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
             inputs: InputSchedule::default(),
             tick_unwrap: TickUnwrap::new(at.tick(), now),

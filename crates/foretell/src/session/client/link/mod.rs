@@ -5,9 +5,9 @@ mod input_schedule;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod link;
 mod pacing;
-mod server_rate;
+mod server_clock;
 mod tick_unwrap;
 
 pub(super) use connection::Connection;
 pub(super) use link::{CATCH_UP, Link, ReceivedHead};
-pub(super) use server_rate::ServerRate;
+pub(super) use server_clock::ServerClock;

@@ -4,8 +4,8 @@
 //! Of each effect the events are `Effect (EffectCancelled Effect)? EffectConfirmed` or `Effect EffectCancelled`. It is
 //! told a second time only if the authority has it although a re-simulation did not.
 
-use crate::session::client::frame::ClientEvent;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::client::update_report::ClientEvent;
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, Entity, Predicted};
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ impl Now<'_> {
 
 impl Effects {
     pub(crate) fn new() -> Effects {
-        Effects { open: Vec::with_capacity(4 * crate::session::client::capacity::FEW), known_until: Tick::ZERO }
+        Effects { open: Vec::with_capacity(4 * crate::session::client::initial_capacity::FEW), known_until: Tick::ZERO }
     }
 
     /// The session begins with the authority's state of `tick`: what happened before is nobody's concern.

@@ -1,17 +1,17 @@
 //! The world ahead of the authority: whom to predict, what to simulate again, and why.
 
-mod cause_log;
+mod cause_evidence;
 mod effects;
-mod exact_causes;
+mod exact_session_causes;
 mod missed_inputs;
-mod owners;
+mod ownership_changes;
 mod pending_corrections;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod prediction;
+mod prediction_targets;
 mod reconciler;
 mod resimulation_budget;
-mod targets;
 
 pub(super) use prediction::{Prediction, Restart};
+pub(super) use prediction_targets::Known;
 pub use resimulation_budget::ResimulationBudget;
-pub(super) use targets::Known;

@@ -1,8 +1,8 @@
 //! Corrections under way: found, and shown when their re-simulation has reached the present.
 
-use crate::session::client::capacity::FEW;
 use crate::session::client::causes::Causes;
-use crate::session::client::frame::{Corrected, Landed};
+use crate::session::client::initial_capacity::FEW;
+use crate::session::client::update_report::{Corrected, Landed};
 use crate::time::Tick;
 use crate::world::{Difference, Entity, PlayerId};
 use alloc::vec::Vec;

@@ -3,19 +3,19 @@
 //! At most one comparison per update, with the newest state whose tick is simulated. In an exact session what the server has
 //! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
 
-use super::cause_log::Span;
+use super::cause_evidence::Span;
 use super::effects::{Effects, Now};
+use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
-use super::targets::{Known, PredictionTargets};
 use crate::rollback::Timeline;
 use crate::session::Rules;
 use crate::session::client::causes::Causes;
 use crate::session::client::config::Predict;
-use crate::session::client::frame::ClientEvent;
-use crate::session::client::report::Report;
 use crate::session::client::setup::Setup;
 use crate::session::client::snapshots::ToldInputs;
 use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
+use crate::session::client::update_log::UpdateLog;
+use crate::session::client::update_report::ClientEvent;
 use crate::session::row_codec::proof_of;
 use crate::time::{Tick, TickTime};
 use crate::world::{PlayerId, Predicted, Rows, Tolerance, World};
@@ -157,7 +157,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Puts the authority's state, which was found to differ, into the place of the predicted one.
-    pub(crate) fn correct(&mut self, world: &mut W, span: Span, setup: &Setup, report: &mut Report) {
+    pub(crate) fn correct(&mut self, world: &mut W, span: Span, setup: &Setup, report: &mut UpdateLog) {
         self.blame(world, span, setup, report);
         report.roll_back(self.timeline.present().since(span.tick));
         self.reconciler.corrections.note_again(span.tick, Causes::default());
@@ -166,7 +166,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
-    fn blame(&mut self, world: &mut W, window: Span, setup: &Setup, report: &mut Report) {
+    fn blame(&mut self, world: &mut W, window: Span, setup: &Setup, report: &mut UpdateLog) {
         if self.reconciler.has_unexplained() && setup.rules.exact {
             let cause = self.cause_of_unexplained(world, window);
             self.reconciler.blame(cause);
@@ -190,7 +190,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Predicts them, from the state of `tick` on, which has been compared.
-    pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, report: &mut Report) {
+    pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, report: &mut UpdateLog) {
         let full = &snapshots.get(tick).expect("it has just been compared").rows;
         let ran = self.timeline.switch(world, tick, self.targets.wanted(), full);
         snapshots.recount(self.targets.wanted());
@@ -201,7 +201,7 @@ impl<W: World> Prediction<W> {
 
     /// Simulates again from where an input of another player is known to be another than was used. One that is under way
     /// lands first, so that it ends.
-    pub(crate) fn revise(&mut self, report: &mut Report) {
+    pub(crate) fn revise(&mut self, report: &mut UpdateLog) {
         let (settled, present) = (self.timeline.settled(), self.timeline.present());
         let outdated = self.timeline.outdated(self.reconciler.compared());
         let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
@@ -220,7 +220,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Simulates again, `budget` ticks at most. Whether that has reached the present.
-    pub(crate) fn resimulate(&mut self, world: &mut W, budget: u32, report: &mut Report) -> bool {
+    pub(crate) fn resimulate(&mut self, world: &mut W, budget: u32, report: &mut UpdateLog) -> bool {
         let from = self.timeline.settled();
         let ran = self.timeline.resimulate(world, budget);
         self.note_runs(from, from + ran);
@@ -230,7 +230,13 @@ impl<W: World> Prediction<W> {
 
     /// Starts again from the full state of a tick, and replays the stored inputs: the snapshot is older than the horizon, or
     /// the client has slept.
-    pub(crate) fn restart(&mut self, world: &mut W, restart: Restart, snapshots: &mut Snapshots, report: &mut Report) {
+    pub(crate) fn restart(
+        &mut self,
+        world: &mut W,
+        restart: Restart,
+        snapshots: &mut Snapshots,
+        report: &mut UpdateLog,
+    ) {
         let Restart { tick, until, cursor } = restart;
         let Some(snapshot) = snapshots.get(tick) else { return };
         self.reconciler.adopt(&snapshot.rows, self.timeline.predicted(), tick, until);
@@ -249,7 +255,7 @@ impl<W: World> Prediction<W> {
 
     /// In an exact session: compares the newest digest of a state with what was simulated from all relayed inputs; where
     /// that is no longer remembered, asks for the state.
-    pub(crate) fn prove(&mut self, world: &mut W, snapshots: &mut Snapshots, report: &mut Report) {
+    pub(crate) fn prove(&mut self, world: &mut W, snapshots: &mut Snapshots, report: &mut UpdateLog) {
         let (settled, since) = (self.timeline.settled(), self.reconciler.compared());
         let until = self.timeline.outdated(since).map_or(settled, |tick| tick.min(settled));
         let proofs = snapshots.open().filter_map(|snapshot| Some((snapshot.tick, snapshot.proof?)));
@@ -279,7 +285,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// The ends have agreed in the first of two states, and for this cause do not in the second.
-    fn note_apart(&mut self, cause: Causes, Span { since, tick }: Span, report: &mut Report) {
+    fn note_apart(&mut self, cause: Causes, Span { since, tick }: Span, report: &mut UpdateLog) {
         self.reconciler.causes.part(cause);
         if cause == Causes::ENDS_DIFFER {
             report.events.push(ClientEvent::EndsDiffer { since, tick });
@@ -307,7 +313,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Tells what is to be told of effects now.
-    pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut Report) {
+    pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut UpdateLog) {
         let now = effects_now(&self.timeline, snapshots, cursor);
         report.stats.effects_cancelled += self.effects.settle(&now, &mut report.events);
     }

@@ -1,7 +1,7 @@
 //! What reconciliation knows: the authority's last state, what may explain a difference from it, and which corrections are
 //! under way.
 
-use super::cause_log::{CauseLog, owner_of};
+use super::cause_evidence::{CauseEvidence, owner_of};
 use super::pending_corrections::{Pending, PendingCorrections};
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
@@ -28,13 +28,13 @@ pub(crate) struct Reconciler {
     pub authority: Rows,
     /// The entities that have changed hands with the state that is compared, ascending.
     handed: Vec<Entity>,
-    pub causes: CauseLog,
+    pub causes: CauseEvidence,
     pub corrections: PendingCorrections,
 }
 
 impl Reconciler {
     pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
-        let (causes, corrections) = (CauseLog::new(own), PendingCorrections::new());
+        let (causes, corrections) = (CauseEvidence::new(own), PendingCorrections::new());
         Reconciler { authority: Rows::new(schema), handed: Vec::new(), causes, corrections }
     }
 
@@ -146,7 +146,7 @@ pub(crate) fn distance_m(kind: &ComponentSchema, ours: Option<&[u32]>, theirs: O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::plain::{self, SHIP};
+    use crate::session::test_states::{self, SHIP};
 
     const ME: PlayerId = PlayerId::new(1);
 
@@ -156,15 +156,15 @@ mod tests {
 
     /// The causes of what differs at tick 20, when what is known of a walker and of two bolts has happened in tick 15.
     fn causes(compared: u32) -> Vec<(Entity, Causes)> {
-        let schema = plain::schema();
+        let schema = test_states::schema();
         let mut reconciler = Reconciler::new(&schema, ME);
         reconciler.causes.begin(Tick::new(compared), Tick::ZERO);
         reconciler.causes.note_cause(entity(1), Tick::new(15), Causes::SERVER_EVENT);
         [8, 12].into_iter().for_each(|bolt| reconciler.causes.note_cause(entity(bolt), Tick::new(15), Causes::OTHERS));
         let mut predicted = Rows::new(&schema);
         for tick in [1, 3, 8, 12] {
-            plain::set(&mut predicted, plain::key(SHIP, entity(tick)), 0);
-            plain::set(&mut reconciler.authority, plain::key(SHIP, entity(tick)), 1);
+            test_states::set(&mut predicted, test_states::key(SHIP, entity(tick)), 0);
+            test_states::set(&mut reconciler.authority, test_states::key(SHIP, entity(tick)), 1);
         }
         let tolerance = Tolerance::default();
         reconciler.compare(&Comparison { tick: Tick::new(20), predicted: &predicted, schema: &schema, tolerance });

@@ -3,7 +3,7 @@
 use super::visual_state::{Motion, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::config::ClientConfig;
-use crate::session::client::frame::Landed;
+use crate::session::client::update_report::Landed;
 use crate::time::Instant;
 use crate::world::EntityMap;
 use crate::world::{Entity, Predicted, Row, World};
@@ -38,7 +38,7 @@ pub(crate) struct ErrorOffsets {
 
 impl ErrorOffsets {
     pub(crate) fn new(now: Instant) -> ErrorOffsets {
-        let few = crate::session::client::capacity::FEW;
+        let few = crate::session::client::initial_capacity::FEW;
         ErrorOffsets { offsets: EntityMap::with_capacity(few), at: now, captured: Vec::with_capacity(few) }
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Followers {
 
 impl Followers {
     pub(crate) fn new() -> Followers {
-        Followers { of: EntityMap::with_capacity(crate::session::client::capacity::FEW), at: Instant::ZERO }
+        Followers { of: EntityMap::with_capacity(crate::session::client::initial_capacity::FEW), at: Instant::ZERO }
     }
 
     /// By what an entity with this curve is drawn at `now`.

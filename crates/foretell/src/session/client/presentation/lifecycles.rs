@@ -5,8 +5,8 @@
 //! simulated again.
 
 use crate::motion::Pose;
-use crate::session::client::frame::ClientEvent;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::client::update_report::ClientEvent;
 use crate::session::step_events::StepEventKind;
 use crate::time::{Tick, TickTime};
 use crate::world::EntityMap;
@@ -63,8 +63,8 @@ pub(crate) struct Lifecycles {
 impl Lifecycles {
     pub(crate) fn new(schema: &Schema, player: PlayerId) -> Lifecycles {
         Lifecycles {
-            lives: EntityMap::with_capacity(4 * crate::session::client::capacity::FEW),
-            events: Vec::with_capacity(crate::session::client::capacity::FEW),
+            lives: EntityMap::with_capacity(4 * crate::session::client::initial_capacity::FEW),
+            events: Vec::with_capacity(crate::session::client::initial_capacity::FEW),
             passed: None,
             passed_rows: Rows::new(schema),
             passed_by: Predicted::own(player),

@@ -5,16 +5,16 @@ use super::followers::AHEAD;
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
-use super::sample_window::SampleWindow;
+use super::row_samples::RowSamples;
 use super::view::Source;
 use super::views::Views;
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::Curves;
-use crate::session::client::frame::{ClientEvent, Landed};
-use crate::session::client::row_motion::{RowBuffer, apply, placed_row, pose_of, velocity_of};
+use crate::session::client::row_math::{RowBuffer, apply, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::{Moment, Setup};
 use crate::session::client::snapshots::Snapshot;
+use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;
@@ -250,7 +250,7 @@ impl LastShown<'_> {
         let component = self.schema.component(row.component);
         let (told_at, curve) = (self.told_at?, self.curves.of(entity));
         let at = if curve.leads() { told_at.front } else { told_at.cursor };
-        let samples = SampleWindow { of: [None, Some((tick, row.words)), None, None], at, rate: self.rate };
+        let samples = RowSamples { of: [None, Some((tick, row.words)), None, None], at, rate: self.rate };
         let mut words = [0; ROW_WORDS_MAX];
         if curve.leads() {
             let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();

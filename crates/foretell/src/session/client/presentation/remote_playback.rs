@@ -8,11 +8,11 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::Followers;
 use super::playout::{Playout, Points};
-use super::remote_window::{RemoteWindow, RowRange, Seen};
+use super::snapshot_window::{RowRange, Seen, SnapshotWindow};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::{Curve, Curves};
-use crate::session::client::row_motion::{RowBuffer, pose_of, velocity_of};
+use crate::session::client::row_math::{RowBuffer, pose_of, velocity_of};
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickRate, TickTime};
 use crate::world::{ComponentId, Entity, Predicted, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World};
@@ -45,8 +45,8 @@ impl RemotePlayback {
     }
 
     /// What is known of others where they are shown at `now`; `None` where nothing is.
-    pub(crate) fn window<'a>(&self, snapshots: &'a Snapshots, now: Instant) -> Option<RemoteWindow<'a>> {
-        RemoteWindow::new(snapshots, self.playout.points_at(now)?, self.rate)
+    pub(crate) fn window<'a>(&self, snapshots: &'a Snapshots, now: Instant) -> Option<SnapshotWindow<'a>> {
+        SnapshotWindow::new(snapshots, self.playout.points_at(now)?, self.rate)
     }
 
     /// What is shown.
@@ -121,7 +121,7 @@ impl RemotePlayback {
 /// Writes proxies, component by component.
 struct ProxyWriter<'a, W: World> {
     visual: &'a VisualState<'a, W>,
-    remote: RemoteWindow<'a>,
+    remote: SnapshotWindow<'a>,
     proxies: &'a mut Rows,
     /// Where the next row mostly is.
     next: usize,
@@ -165,8 +165,8 @@ impl<W: World> ProxyWriter<'_, W> {
 /// What has changed about others since the update before.
 struct Change<'a> {
     /// As they were shown by what was known then.
-    before: RemoteWindow<'a>,
-    remote: RemoteWindow<'a>,
+    before: SnapshotWindow<'a>,
+    remote: SnapshotWindow<'a>,
     /// Whether those at the cursor are shown by other states, and not just by the next ones.
     at_cursor: bool,
     /// Whether those ahead of it are.
@@ -175,7 +175,7 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     /// `last` is what was seen in the update before; `leapt_from` is where cursor and front would stand, if one has jumped.
-    fn new(remote: RemoteWindow<'a>, last: Seen, leapt_from: Option<Points>) -> Option<Change<'a>> {
+    fn new(remote: SnapshotWindow<'a>, last: Seen, leapt_from: Option<Points>) -> Option<Change<'a>> {
         let (points, seen) = (remote.points(), remote.seen());
         let has_passed = last.around[2].is_some_and(|next| TickTime::start_of(next) <= points.cursor);
         let at_cursor = leapt_from.is_some() || !has_passed && last.around != seen.around;
@@ -234,7 +234,7 @@ impl<W: World> Hiding<'_, W> {
     }
 
     /// Where an entity is and how fast, without its offset.
-    fn pose(&self, key: RowKey, remote: &RemoteWindow<'_>, curve: Curve) -> Option<(Pose, f64)> {
+    fn pose(&self, key: RowKey, remote: &SnapshotWindow<'_>, curve: Curve) -> Option<(Pose, f64)> {
         let component = self.sources.schema.component(key.component);
         let drawing = self.followers.drawing(key.entity, curve, self.sources.now);
         let mut row: RowBuffer = [0; ROW_WORDS_MAX];

@@ -1,7 +1,7 @@
 //! What a player sees of an entity at the shown instant, and where it comes from.
 
 use crate::motion::{Pose, VisualOffset};
-use crate::session::client::row_motion::{pose_of, velocity_of};
+use crate::session::client::row_math::{pose_of, velocity_of};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Schema, State};
 use core::time::Duration;
 

@@ -1,13 +1,13 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
 use super::followers::{Drawing, Followers};
-use super::remote_window::RemoteWindow;
+use super::snapshot_window::SnapshotWindow;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
 use crate::session::client::config::{ClientConfig, Show};
 use crate::session::client::curves::Curves;
-use crate::session::client::row_motion::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
+use crate::session::client::row_math::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickTime};
@@ -55,7 +55,7 @@ pub(crate) struct HeldShown {
 /// Everything that is shown at one instant.
 pub(crate) struct VisualState<'a, W: World> {
     pub sources: &'a Sources<'a, W>,
-    pub remote: Option<RemoteWindow<'a>>,
+    pub remote: Option<SnapshotWindow<'a>>,
     pub curves: &'a Curves,
     pub followers: &'a Followers,
 }

@@ -1,14 +1,14 @@
 //! What comes from the server: states put together from their parts, what becomes of their samples, and inputs of others.
 
 mod baselines;
-mod outcomes;
 mod relay_reader;
+mod sample_outcomes;
 mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;
 
-pub(super) use outcomes::Compared;
-pub use outcomes::Outcomes;
 pub(super) use relay_reader::{RelayReader, ToldInputs};
+pub(super) use sample_outcomes::Compared;
+pub use sample_outcomes::Outcomes;
 pub(super) use snapshot::{Snapshot, SnapshotPart};
 pub(super) use snapshots::{Snapshots, Stored};

@@ -2,7 +2,7 @@
 
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
-use crate::session::client::capacity::FEW;
+use crate::session::client::initial_capacity::FEW;
 use crate::session::packet::SnapshotHead;
 use crate::session::row_codec::RowCodec;
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};

@@ -4,7 +4,7 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
-use super::outcomes::{Compared, Outcomes};
+use super::sample_outcomes::{Compared, Outcomes};
 use super::snapshot::{Lists, Snapshot, SnapshotPart};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::row_codec::RowCodec;

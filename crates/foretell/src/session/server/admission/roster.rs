@@ -4,11 +4,11 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
+use super::awake_time::Uptime;
+use super::joins_and_leaves::Turnover;
 use super::members::{Member, Members};
 use super::place::Place;
 use super::refusals::Refusals;
-use super::turnover::Turnover;
-use super::uptime::Uptime;
 use crate::session::greeting::{Hello, Refusal, Welcome, differing};
 use crate::session::packet::{Message, PROTOCOL_VERSION};
 use crate::session::{Outbox, PeerId};

@@ -1,6 +1,6 @@
 //! All entities that clients have authority over: each has one holder at most.
 
-use super::held::{Grant, Held};
+use super::hold::{Grant, Hold};
 use super::speed_limit::RoundingSlacks;
 use crate::session::authority::Claim;
 use crate::time::{Tick, TickRate};
@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 /// Who holds what.
 #[derive(Clone, Debug)]
 pub(super) struct HoldTable {
-    held: EntityMap<Held>,
+    held: EntityMap<Hold>,
     /// The numbers of the newest grants.
     authority: u16,
     ownership: u16,
     /// Of those that were in it.
     slacks: RoundingSlacks,
     /// Memory of holds that have ended.
-    spare: Vec<Held>,
+    spare: Vec<Hold>,
 }
 
 impl HoldTable {
@@ -32,12 +32,12 @@ impl HoldTable {
     }
 
     /// Everything that is held, by entity.
-    pub(super) fn held(&self) -> &EntityMap<Held> {
+    pub(super) fn held(&self) -> &EntityMap<Hold> {
         &self.held
     }
 
     /// Everything that is held, by entity, to be changed.
-    pub(super) fn held_mut(&mut self) -> &mut EntityMap<Held> {
+    pub(super) fn held_mut(&mut self) -> &mut EntityMap<Hold> {
         &mut self.held
     }
 
@@ -48,8 +48,8 @@ impl HoldTable {
 
     /// Gives an entity, which has this row, to a player who may have it. Returns who has lost it.
     pub(super) fn grant(&mut self, row: Row<'_>, kind: &ComponentSchema, grant: Grant, tick: Tick) -> Option<PlayerId> {
-        let slack_m = self.held.get(row.entity).map_or_else(|| self.slacks.of(row.entity, tick), Held::slack_m);
-        let new = || self.spare.pop().unwrap_or_else(Held::new);
+        let slack_m = self.held.get(row.entity).map_or_else(|| self.slacks.of(row.entity, tick), Hold::slack_m);
+        let new = || self.spare.pop().unwrap_or_else(Hold::new);
         let held = self.held.get_or_insert_with(row.entity, new);
         let before = held.holder;
         let is_new = held.give(row, kind, grant, slack_m);
@@ -66,7 +66,7 @@ impl HoldTable {
 
     /// Everything that a player holds goes back with the next step.
     pub(super) fn end_all_of(&mut self, player: PlayerId) {
-        self.held.values_mut().iter_mut().filter(|held| held.holder.player == player).for_each(Held::end);
+        self.held.values_mut().iter_mut().filter(|held| held.holder.player == player).for_each(Hold::end);
     }
 
     /// The entity is the server's again. Returns who has held it.

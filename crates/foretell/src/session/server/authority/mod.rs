@@ -1,7 +1,7 @@
 //! Authority that clients have over entities (shared mode): who gets it, and how their rows get into the world.
 
 mod authority_requests;
-mod held;
+mod hold;
 mod hold_table;
 mod shared_mode;
 mod speed_limit;

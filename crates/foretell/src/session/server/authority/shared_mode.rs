@@ -4,11 +4,11 @@
 //! lets an owner write is taken over.
 
 use super::authority_requests::AuthorityRequests;
-use super::held::Grant;
+use super::hold::Grant;
 use super::hold_table::HoldTable;
 use crate::session::authority::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
-use crate::session::server::frame::{FrameLog, ServerEvent};
-use crate::session::server::published_state::PublishedState;
+use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::update_report::{ServerEvent, UpdateLog};
 use crate::session::{Ledger, Offence};
 use crate::time::{Instant, Tick, TickRate};
 use crate::world::{Entity, PlayerId, Row, RowKey, Rows, Schema};
@@ -102,8 +102,8 @@ impl SharedMode {
         &mut self,
         sender: &mut Sender<'_>,
         shared: &Shared,
-        state: &PublishedState,
-        frame: &mut FrameLog,
+        state: &AuthoritativeState,
+        frame: &mut UpdateLog,
     ) {
         // Requests first: rows may come with the request by which they count, and the last ones with the one that gives
         // the entity back.
@@ -117,7 +117,13 @@ impl SharedMode {
         }
     }
 
-    fn answer(&mut self, sender: &mut Sender<'_>, request: &Request, state: &PublishedState, frame: &mut FrameLog) {
+    fn answer(
+        &mut self,
+        sender: &mut Sender<'_>,
+        request: &Request,
+        state: &AuthoritativeState,
+        frame: &mut UpdateLog,
+    ) {
         let (player, entity) = (sender.player, request.entity);
         if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).is_new(request.number) {
             return;
@@ -153,7 +159,7 @@ impl SharedMode {
         sender: &mut Sender<'_>,
         entity: Entity,
         claim: Claim,
-        state: &'a PublishedState,
+        state: &'a AuthoritativeState,
     ) -> Result<Row<'a>, HoldRefusal> {
         let player = sender.player;
         if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).may_ask(sender.now) {
@@ -204,9 +210,9 @@ impl SharedMode {
     pub(crate) fn advance(
         &mut self,
         tick: Tick,
-        state: &PublishedState,
+        state: &AuthoritativeState,
         ledgers: &mut impl Ledgers,
-        frame: &mut FrameLog,
+        frame: &mut UpdateLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
         for (entity, held) in self.table.held_mut().iter_mut().rev() {
@@ -242,6 +248,6 @@ impl SharedMode {
 }
 
 /// The row of an entity that a client which has authority over it writes.
-fn shared_row(state: &PublishedState, entity: Entity) -> Option<Row<'_>> {
+fn shared_row(state: &AuthoritativeState, entity: Entity) -> Option<Row<'_>> {
     state.rows().of(entity).find(|row| state.schema().component(row.component).is_shared())
 }

@@ -5,7 +5,7 @@ use super::agreement::{Agreement, CANONICAL_APART};
 use crate::session::Rules;
 use crate::session::packet::{CANONICAL_MAX, NAMED_TICKS_BACK, SnapshotHead};
 use crate::session::row_codec::proof_of;
-use crate::session::server::published_state::PublishedState;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::Form;
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Rows};
@@ -136,7 +136,7 @@ impl ExactSession {
     }
 
     /// Takes in the published state of `tick`, which is sent if `is_sent`.
-    pub(crate) fn note_state(&mut self, tick: Tick, state: &PublishedState, is_sent: bool) {
+    pub(crate) fn note_state(&mut self, tick: Tick, state: &AuthoritativeState, is_sent: bool) {
         if !self.is_on {
             return;
         }

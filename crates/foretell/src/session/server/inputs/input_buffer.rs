@@ -35,7 +35,7 @@ pub(crate) enum Offered {
 /// What stands in for an input, by its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum How {
-    Held = 0,
+    Hold = 0,
     Repeated = 1,
     Neutral = 2,
 }
@@ -125,7 +125,7 @@ impl<I: Copy + Default> InputBuffer<I> {
         let skipped = tick.since(self.next);
         let missed = self.first.map_or(0, |first| tick.since(first.max(self.next)));
         for skipped in tick.back(skipped.min(NAMED_TICKS_BACK)).unwrap_or(Tick::ZERO).until(tick) {
-            self.name_substituted(skipped, How::Held);
+            self.name_substituted(skipped, How::Hold);
         }
         self.next = self.next.max(tick);
         missed
@@ -163,14 +163,14 @@ impl<I: Copy + Default> InputBuffer<I> {
         }
         let how = match policy {
             _ if !self.expects(tick) => How::Neutral,
-            GapPolicy::Hold => How::Held,
+            GapPolicy::Hold => How::Hold,
             GapPolicy::RepeatLast { ticks } if self.repeated < ticks => How::Repeated,
             GapPolicy::RepeatLast { .. } | GapPolicy::Neutral => How::Neutral,
         };
         self.repeated += u32::from(how == How::Repeated);
         self.name_substituted(tick, how);
         let (input, status) = match how {
-            How::Held => return None,
+            How::Hold => return None,
             How::Repeated => (self.last, InputStatus::Repeated),
             How::Neutral => (I::default(), InputStatus::Neutral),
         };

@@ -2,8 +2,8 @@
 
 mod arrivals;
 mod input_buffer;
-mod input_datagram;
+mod received_inputs;
 
 pub(super) use arrivals::Arrivals;
 pub(super) use input_buffer::{InputBuffer, Offered};
-pub(super) use input_datagram::{InputDatagram, OfferedInput};
+pub(super) use received_inputs::{OfferedInput, ReceivedInputs};

@@ -1,9 +1,9 @@
 //! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
 
+use super::entities_in_view::EntitiesInView;
 use super::interest::{InterestQuery, SeenRow, Visible};
 use super::spatial_index::is_placed;
-use super::view::View;
-use crate::session::server::published_state::PublishedState;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey, Rows, Schema};
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// What a client is told last and now, where it does not see everything.
 #[derive(Clone, Copy)]
 pub(super) struct Limits<'a> {
-    pub view: &'a View,
+    pub view: &'a EntitiesInView,
     pub interest: &'a InterestQuery,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Limits<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Perspective<'a> {
     pub player: PlayerId,
-    pub state: &'a PublishedState,
+    pub state: &'a AuthoritativeState,
     pub limits: Option<Limits<'a>>,
 }
 

@@ -5,8 +5,8 @@
 //! first by name is in view. Own entities, those that the client has authority over, and those without a position are told
 //! always.
 
+use super::entities_in_view::{EntitiesInView, Left, Seen};
 use super::spatial_index::{PlacedRow, SpatialIndex, is_placed};
-use super::view::{Left, Seen, View};
 use crate::motion::vector::squared_distance;
 use crate::session::server::authority::SharedMode;
 use crate::time::Tick;
@@ -40,7 +40,7 @@ pub(super) struct Viewer<'a> {
     pub player: PlayerId,
     pub authority: &'a SharedMode,
     pub spatial: &'a SpatialIndex,
-    pub view: &'a View,
+    pub view: &'a EntitiesInView,
 }
 
 /// The place of an entity that is the client's own, or that it has authority over.
@@ -153,7 +153,7 @@ impl InterestQuery {
         }
     }
 
-    fn note_known(&mut self, view: &View, spatial: &SpatialIndex) {
+    fn note_known(&mut self, view: &EntitiesInView, spatial: &SpatialIndex) {
         self.known.clear();
         self.vanished.clear();
         for Seen { key, nth, since } in view.seen() {
@@ -235,7 +235,11 @@ impl InterestQuery {
     }
 
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
-    pub(super) fn gone_since<'a>(&'a self, view: &'a View, base: Tick) -> Option<impl Iterator<Item = RowKey> + 'a> {
+    pub(super) fn gone_since<'a>(
+        &'a self,
+        view: &'a EntitiesInView,
+        base: Tick,
+    ) -> Option<impl Iterator<Item = RowKey> + 'a> {
         let now = self.lost.iter().filter(move |gone| gone.since <= base).map(|gone| gone.key);
         let before = view.left_since(base)?.filter(move |left| left.since <= base).map(|left| left.key);
         let is_in = |key: &RowKey| self.inside.binary_search_by_key(key, |inside| inside.key).is_ok();
@@ -243,7 +247,7 @@ impl InterestQuery {
     }
 
     /// The client is told so, in the state `now`, against `base`.
-    pub(super) fn note_told(&self, view: &mut View, now: Tick, base: Option<Tick>) {
+    pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick, base: Option<Tick>) {
         let lost = self.lost.iter().map(|gone| Left { key: gone.key, since: gone.since, at: now });
         let seen = self.inside.iter().map(|inside| Seen {
             key: inside.key,
@@ -254,7 +258,7 @@ impl InterestQuery {
     }
 
     /// Whether everything is in view, and has been since `base`.
-    pub(super) fn is_everything(&self, spatial: &SpatialIndex, view: &View, base: Option<Tick>) -> bool {
+    pub(super) fn is_everything(&self, spatial: &SpatialIndex, view: &EntitiesInView, base: Option<Tick>) -> bool {
         let is_all = self.inside.len() + self.own.len() == spatial.all().len() + self.held.len();
         is_all && view.has_told_all() && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)
     }

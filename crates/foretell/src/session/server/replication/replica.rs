@@ -1,11 +1,11 @@
 //! What one client was sent, and what it has to be told still.
 
+use super::entities_in_view::EntitiesInView;
 use super::event_log::StepEventLog;
 use super::interest::InterestQuery;
 use super::sent_history::SentHistory;
 use super::spatial_index::{SpatialIndex, is_placed};
-use super::view::View;
-use crate::session::server::published_state::PublishedState;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey, StepOutput};
@@ -15,7 +15,7 @@ use crate::world::{PlayerId, RowKey, StepOutput};
 pub(crate) struct StepReport<'a> {
     pub tick: Tick,
     pub output: &'a StepOutput,
-    pub state: &'a PublishedState,
+    pub state: &'a AuthoritativeState,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -29,7 +29,7 @@ pub(crate) struct Replica {
     /// How often a state was sent that was not newer; wraps.
     repeats: u8,
     /// What it sees, where that is not everything.
-    pub(super) view: Option<View>,
+    pub(super) view: Option<EntitiesInView>,
     /// Whether not all that it is to see fits into a snapshot.
     is_crowded: bool,
 }
@@ -73,8 +73,9 @@ impl Replica {
         let Replica { view, events, .. } = self;
         let (rows, schema) = (state.rows(), state.schema());
         let sees = |key: RowKey, owner: PlayerId| {
-            let is_hidden =
-                |view: &View| is_placed(schema, key.component) && view.hides(key, state.versions().created(key));
+            let is_hidden = |view: &EntitiesInView| {
+                is_placed(schema, key.component) && view.hides(key, state.versions().created(key))
+            };
             let is_for_them = schema.component(key.component).audience().includes(player, owner);
             owner == player || is_for_them && !view.as_ref().is_some_and(is_hidden)
         };
@@ -124,8 +125,8 @@ impl Replica {
     }
 
     /// From now on it may not see everything.
-    pub(super) fn limit_view(&mut self, state: &PublishedState, player: PlayerId) {
-        self.view.get_or_insert_with(|| View::of_all(state.versions(), state.schema(), player));
+    pub(super) fn limit_view(&mut self, state: &AuthoritativeState, player: PlayerId) {
+        self.view.get_or_insert_with(|| EntitiesInView::of_all(state.versions(), state.schema(), player));
     }
 
     /// It was told what it sees of the state `now`. Where everything is to be seen, the view ends when all is in it.

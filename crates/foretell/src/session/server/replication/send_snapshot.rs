@@ -6,9 +6,9 @@
 use super::delta::{DeltaSet, Limits, Perspective};
 use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
+use super::outgoing_snapshot::{Form, Snapshot};
 use super::replica::Replica;
-use super::snapshot::{Form, Snapshot};
-use super::snapshot_lists::{RowWriter, SnapshotLists};
+use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::spatial_index::SpatialIndex;
 use crate::session::authority::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};

@@ -9,7 +9,7 @@ const UNFORESEEN_MAX: usize = 256;
 
 /// What may explain that a state is not the predicted one, where everything is predicted.
 #[derive(Default)]
-pub(crate) struct ExactCauses {
+pub(crate) struct ExactSessionCauses {
     /// The last whole state that was compared and was not a canonical one, until there is a canonical one.
     derived: Option<Tick>,
     /// The states that no client can have foreseen; none that is older than the last comparison, and of too many the last told.
@@ -18,7 +18,7 @@ pub(crate) struct ExactCauses {
     apart: Causes,
 }
 
-impl ExactCauses {
+impl ExactSessionCauses {
     /// The state of `tick` is the predicted one, in every bit.
     pub(crate) fn agree(&mut self, tick: Tick, canonical: &[Tick]) {
         self.derived = self.derived.filter(|from| !canonical.iter().any(|at| (*from..=tick).contains(at)));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn of_whatever_many_states_a_server_calls_unforeseen_the_last_are_remembered() {
-        let mut exact_causes = ExactCauses::default();
+        let mut exact_causes = ExactSessionCauses::default();
         for at in 1..10_000 {
             exact_causes.note_unforeseen(Tick::new(at), Tick::ZERO);
         }

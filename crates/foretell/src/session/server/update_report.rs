@@ -86,7 +86,7 @@ const LATE_MAX: usize = 256;
 
 /// What is reported of one update, and of what came before it. Its memory is used again.
 #[derive(Clone, Debug)]
-pub(super) struct FrameLog {
+pub(super) struct UpdateLog {
     steps: u32,
     events: Vec<ServerEvent>,
     late: Vec<LateInput>,
@@ -95,11 +95,11 @@ pub(super) struct FrameLog {
     shown_late: usize,
 }
 
-impl FrameLog {
+impl UpdateLog {
     /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
-    pub fn with_room() -> FrameLog {
+    pub fn with_room() -> UpdateLog {
         let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
-        FrameLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
+        UpdateLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
     }
 
     /// Adds an event that a client brings about; of very many between two updates the last are not told.

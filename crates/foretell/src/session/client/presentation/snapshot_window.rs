@@ -2,9 +2,9 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use super::sample_window::{Sample, SampleWindow};
+use super::row_samples::{RowSamples, Sample};
 use super::view::Source;
-use crate::session::client::row_motion::{RowBuffer, placed_row, set_position};
+use crate::session::client::row_math::{RowBuffer, placed_row, set_position};
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema};
@@ -21,7 +21,7 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy)]
 pub(crate) struct RemoteRow<'a> {
     pub row: Row<'a>,
-    pub samples: SampleWindow<'a>,
+    pub samples: RowSamples<'a>,
 }
 
 /// Rows of a component, one after the other.
@@ -33,7 +33,7 @@ pub(crate) struct RowRange {
 
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct RemoteWindow<'a> {
+pub(crate) struct SnapshotWindow<'a> {
     /// Two up to the cursor, of which the second is there, and two after it.
     around: [Option<&'a Snapshot>; 4],
     newest: Tick,
@@ -42,9 +42,9 @@ pub(crate) struct RemoteWindow<'a> {
     rate: TickRate,
 }
 
-impl<'a> RemoteWindow<'a> {
+impl<'a> SnapshotWindow<'a> {
     /// The snapshots around these points; `None` where there is none up to the cursor.
-    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, rate: TickRate) -> Option<RemoteWindow<'a>> {
+    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, rate: TickRate) -> Option<SnapshotWindow<'a>> {
         let mut around = [None; 4];
         for snapshot in snapshots.complete() {
             if TickTime::start_of(snapshot.tick) <= points.cursor {
@@ -58,14 +58,14 @@ impl<'a> RemoteWindow<'a> {
         }
         around[1]?;
         let newest = snapshots.newest()?.tick;
-        Some(RemoteWindow { around, newest, snapshots, points, rate })
+        Some(SnapshotWindow { around, newest, snapshots, points, rate })
     }
 
     /// The same as it was seen before, at other points; `None` where it is not remembered.
-    pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> Option<RemoteWindow<'a>> {
+    pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> Option<SnapshotWindow<'a>> {
         let around = seen.around.map(|tick| tick.and_then(|tick| self.snapshots.get(tick)));
         around[1]?;
-        Some(RemoteWindow { around, newest: seen.newest, points, ..*self })
+        Some(SnapshotWindow { around, newest: seen.newest, points, ..*self })
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -95,7 +95,7 @@ impl<'a> RemoteWindow<'a> {
             Some(snapshot) => Some((snapshot.tick, snapshot.rows.words_near(row.key(), &mut nexts[nth])?)),
             None => None,
         };
-        let samples = SampleWindow { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate };
+        let samples = RowSamples { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate };
         RemoteRow { row, samples }
     }
 
@@ -105,7 +105,7 @@ impl<'a> RemoteWindow<'a> {
         self.around.iter().flatten().all(|snapshot| snapshot.rows.has_same_entities(component, rows))
     }
 
-    /// Whether these rows rest, of whose component the snapshots are [aligned](RemoteWindow::is_aligned), and `shown` has them
+    /// Whether these rows rest, of whose component the snapshots are [aligned](SnapshotWindow::is_aligned), and `shown` has them
     /// as they are, from `shown_start` on.
     pub(crate) fn rest(&self, of: &RowRange, schema: &ComponentSchema, shown: &Rows, shown_start: usize) -> bool {
         let (rows, RowRange { component, range }) = (self.rows(), of.clone());
@@ -147,7 +147,7 @@ impl<'a> RemoteWindow<'a> {
     ) -> Option<Source> {
         let row = self.around[1]?.rows.get(key)?;
         let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| sample(snapshot, key)));
-        let samples = SampleWindow { of, at: self.points.cursor, rate: self.rate };
+        let samples = RowSamples { of, at: self.points.cursor, rate: self.rate };
         self.draw(component, &RemoteRow { row, samples }, drawing, into)
     }
 
@@ -176,11 +176,11 @@ impl<'a> RemoteWindow<'a> {
     }
 
     /// The newest state in which a row was told, and the one before it.
-    fn told(&self, key: RowKey) -> Option<SampleWindow<'a>> {
+    fn told(&self, key: RowKey) -> Option<RowSamples<'a>> {
         let until = |snapshot: &&Snapshot| snapshot.tick <= self.newest;
         let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| sample(snapshot, key));
         let (newest, earlier) = (told.next()?, told.next());
-        Some(SampleWindow { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
+        Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
     }
 
     /// Where an entity was in that state, and how fast.
@@ -192,7 +192,7 @@ impl<'a> RemoteWindow<'a> {
     }
 
     /// How old the second of these states is on the server by now, in seconds.
-    fn age_s(&self, samples: &SampleWindow<'_>) -> f64 {
+    fn age_s(&self, samples: &RowSamples<'_>) -> f64 {
         let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
         (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
     }

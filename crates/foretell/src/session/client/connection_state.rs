@@ -1,15 +1,15 @@
 //! Where in its life a client is: it asks for a place in a session, plays, or was refused. Where the server has fallen silent
 //! it asks again: then either the session goes on, or another one starts.
 
-use super::calls::{ClientOrigin, Joined};
 use super::client_session::{Game, Session, SnapshotDatagram};
-use super::frame::{ClientEvent, ClientState};
 use super::handshake::Handshake;
 use super::link::Connection;
-use super::report::Report;
+use super::recordable_calls::{ClientOrigin, Joined};
 use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
+use super::update_log::UpdateLog;
+use super::update_report::{ClientEvent, ClientState};
 use crate::session::greeting::{Refusal, Refused, Welcome};
 use crate::session::packet::{Message, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
@@ -26,7 +26,7 @@ const UNKNOWN_PART: &str = "a fingerprint that this end does not have";
 const UNSENT: Duration = Duration::from_millis(100);
 
 /// Lives as long as the client.
-pub(super) struct Membership<W: World> {
+pub(super) struct ConnectionState<W: World> {
     origin: ClientOrigin,
     phase: Phase<W>,
     /// It asks for a place, or for the one that it had.
@@ -43,27 +43,27 @@ enum Phase<W: World> {
     Playing(Box<Session<W>>),
 }
 
-impl<W: World> Membership<W> {
+impl<W: World> ConnectionState<W> {
     /// It asks to join.
-    pub(super) fn asking(rules: &Rules, nonce: u64) -> Membership<W> {
+    pub(super) fn asking(rules: &Rules, nonce: u64) -> ConnectionState<W> {
         let handshake = Box::new(Handshake::new::<W::Input>(rules, nonce, None));
-        let membership = Membership::with(ClientOrigin::New { nonce }, Phase::Joining);
-        Membership { handshake: Some(handshake), ..membership }
+        let membership = ConnectionState::with(ClientOrigin::New { nonce }, Phase::Joining);
+        ConnectionState { handshake: Some(handshake), ..membership }
     }
 
     /// It has joined already, and its world is in state 0.
-    pub(super) fn joined(setup: &Setup, joined: Joined, world: &mut W) -> Membership<W> {
+    pub(super) fn joined(setup: &Setup, joined: Joined, world: &mut W) -> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&setup.rules.schema, setup.rules.tick_rate);
         let moment = Moment { now, at: TickTime::default(), setup };
         let mut session = Session::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
         session.local.begin(world, setup);
-        Membership::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
+        ConnectionState::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
 
-    fn with(origin: ClientOrigin, phase: Phase<W>) -> Membership<W> {
+    fn with(origin: ClientOrigin, phase: Phase<W>) -> ConnectionState<W> {
         let (handshake, differing) = (None, None);
-        Membership { origin, phase, handshake, differing, head: SnapshotHead::default(), told: RelayReader::new() }
+        ConnectionState { origin, phase, handshake, differing, head: SnapshotHead::default(), told: RelayReader::new() }
     }
 
     pub(super) fn origin(&self) -> ClientOrigin {
@@ -104,7 +104,7 @@ impl<W: World> Membership<W> {
         now: Instant,
         datagram: &[u8],
         setup: &Setup,
-        report: &mut Report,
+        report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
         match Message::read(&mut reader)? {
@@ -167,9 +167,9 @@ impl<W: World> Membership<W> {
         now: Instant,
         lists: BitReader<'_>,
         setup: &Setup,
-        report: &mut Report,
+        report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let Membership { phase, handshake, head, told, .. } = self;
+        let ConnectionState { phase, handshake, head, told, .. } = self;
         // Once another place was given, nothing is meant for the former one.
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
@@ -186,14 +186,14 @@ impl<W: World> Membership<W> {
     }
 
     /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         self.join(now, setup, game, report);
         if let Phase::Playing(session) = &mut self.phase {
             session.update(now, setup, game, report);
         }
     }
 
-    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut Report) {
+    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
         if let (true, None, Some(nonce), Some(session)) =
@@ -216,7 +216,7 @@ impl<W: World> Membership<W> {
     }
 
     /// Starts a session, as soon as enough has come for it.
-    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut Report) {
+    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };

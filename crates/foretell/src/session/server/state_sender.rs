@@ -1,15 +1,15 @@
 //! What goes out with a state: to each player a head of what they alone are told, the inputs of others, and the rows.
 
 use super::admission::{Member, Roster};
+use super::authoritative_state::AuthoritativeState;
 use super::authority::SharedMode;
 use super::config::Settings;
 use super::exact::ExactSession;
-use super::frame::{FrameLog, ServerEvent};
 use super::peer::Peer;
-use super::published_state::PublishedState;
 use super::relay_inputs::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
 use super::replication::{Form, Receiver, Replication, Snapshot};
 use super::schedule::TickSchedule;
+use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::Outbox;
 use crate::session::packet::SnapshotHead;
 use crate::time::{Instant, Tick};
@@ -20,11 +20,11 @@ pub(super) struct SnapshotRound<'a, I> {
     pub now: Instant,
     pub settings: &'a Settings,
     pub schedule: &'a TickSchedule,
-    pub state: &'a PublishedState,
+    pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub exact: &'a mut ExactSession,
     pub roster: &'a mut Roster<Peer<I>>,
-    pub frame: &'a mut FrameLog,
+    pub frame: &'a mut UpdateLog,
     pub outbox: &'a mut Outbox,
 }
 
@@ -36,15 +36,15 @@ impl<I> SnapshotRound<'_, I> {
 }
 
 /// Sends states. Its memory is used again.
-pub(super) struct Downlink<I> {
+pub(super) struct StateSender<I> {
     head: SnapshotHead,
     relay: InputRelay<I>,
     replication: Replication,
 }
 
-impl<I: Input> Downlink<I> {
-    pub fn new(schema: &Schema) -> Downlink<I> {
-        Downlink { head: SnapshotHead::default(), relay: InputRelay::new(), replication: Replication::new(schema) }
+impl<I: Input> StateSender<I> {
+    pub fn new(schema: &Schema) -> StateSender<I> {
+        StateSender { head: SnapshotHead::default(), relay: InputRelay::new(), replication: Replication::new(schema) }
     }
 
     /// Sends the published state to everybody who is here; in an exact session its digest, where that is enough, and the last

@@ -91,7 +91,7 @@ struct Line {
 
 /// The drift of the two clocks, and the axis without it. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerRate {
+pub(crate) struct ServerClock {
     rate: TickRate,
     began: Instant,
     /// Oldest first, `len <= WINDOWS_KEPT`.
@@ -113,10 +113,10 @@ pub(crate) struct ServerRate {
     since: (Instant, TickTime),
 }
 
-impl ServerRate {
+impl ServerClock {
     /// An axis that stands at `at` when the client's clock shows `now`.
-    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerRate {
-        ServerRate {
+    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerClock {
+        ServerClock {
             rate,
             began: now,
             windows: Vec::with_capacity(WINDOWS_KEPT),

@@ -1,10 +1,10 @@
 //! What the next frame reports: counters, corrections and events.
 
-use super::frame::{ClientEvent, ClientStats, Corrected, TickCounts};
+use super::update_report::{ClientEvent, ClientStats, Corrected, TickCounts};
 use alloc::vec::Vec;
 
 /// Lives as long as the client.
-pub(super) struct Report {
+pub(super) struct UpdateLog {
     pub stats: ClientStats,
     pub corrections: Vec<Corrected>,
     pub events: Vec<ClientEvent>,
@@ -13,13 +13,13 @@ pub(super) struct Report {
     pub ran: TickCounts,
 }
 
-impl Report {
-    pub(super) fn new() -> Report {
-        Report {
+impl UpdateLog {
+    pub(super) fn new() -> UpdateLog {
+        UpdateLog {
             stats: ClientStats { speed: 1.0, ..ClientStats::default() },
-            corrections: Vec::with_capacity(super::capacity::FEW),
-            events: Vec::with_capacity(super::capacity::FEW),
-            coming: Vec::with_capacity(super::capacity::FEW),
+            corrections: Vec::with_capacity(super::initial_capacity::FEW),
+            events: Vec::with_capacity(super::initial_capacity::FEW),
+            coming: Vec::with_capacity(super::initial_capacity::FEW),
             ran: TickCounts::default(),
         }
     }

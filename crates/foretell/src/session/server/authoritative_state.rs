@@ -10,7 +10,7 @@ use crate::world::{Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
 const CHANGED_OUTSIDE_MAX: usize = 4096;
 
 /// The published rows, and when they have changed. States count the server's steps: state *n* is there before step *n*.
-pub(super) struct PublishedState {
+pub(super) struct AuthoritativeState {
     schema: Schema,
     rows: Rows,
     versions: RowVersions,
@@ -20,9 +20,9 @@ pub(super) struct PublishedState {
     contacts: EntityMap<Tick>,
 }
 
-impl PublishedState {
-    pub fn new(schema: &Schema) -> PublishedState {
-        PublishedState {
+impl AuthoritativeState {
+    pub fn new(schema: &Schema) -> AuthoritativeState {
+        AuthoritativeState {
             schema: schema.clone(),
             rows: Rows::new(schema),
             versions: RowVersions::new(),
@@ -120,16 +120,16 @@ impl PublishedState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::plain::{self, SHIP};
+    use crate::session::test_states::{self, SHIP};
     use alloc::vec::Vec;
 
     fn entity(nth: u16) -> Entity {
         Entity::new(PlayerId::new(1), Tick::ZERO, nth)
     }
 
-    fn state_with(count: u16) -> PublishedState {
-        let mut state = PublishedState::new(&plain::schema());
-        (0..count).for_each(|nth| plain::set(&mut state.rows, plain::key(SHIP, entity(nth)), 1));
+    fn state_with(count: u16) -> AuthoritativeState {
+        let mut state = AuthoritativeState::new(&test_states::schema());
+        (0..count).for_each(|nth| test_states::set(&mut state.rows, test_states::key(SHIP, entity(nth)), 1));
         state
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn of_too_many_changes_outside_of_steps_the_newest_are_named() {
         let mut state = state_with(4000);
         state.settle_changes_outside(Tick::new(1), |_, _| {});
-        (3000..6000).for_each(|nth| plain::set(&mut state.rows, plain::key(SHIP, entity(nth)), 2));
+        (3000..6000).for_each(|nth| test_states::set(&mut state.rows, test_states::key(SHIP, entity(nth)), 2));
         state.settle_changes_outside(Tick::new(2), |_, _| {});
         let named = (0..6000).filter(|nth| state.ages(entity(*nth), Tick::new(3), Tick::ZERO).event.is_some());
         assert_eq!((state.kept(), named.filter(|nth| *nth >= 3000).count()), (CHANGED_OUTSIDE_MAX, 3000));

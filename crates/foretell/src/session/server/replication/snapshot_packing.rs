@@ -1,6 +1,6 @@
 //! The lists of a snapshot, as far as they are not written yet: each datagram takes as much of them as fits.
 
-use super::snapshot::Snapshot;
+use super::outgoing_snapshot::Snapshot;
 use crate::session::authority::{HeldEntity, write_holder};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;

@@ -20,7 +20,7 @@ pub(crate) struct OfferedInput<I> {
 }
 
 /// What one datagram of inputs says, and how it is coded. Its memory is used again.
-pub(crate) struct InputDatagram<I> {
+pub(crate) struct ReceivedInputs<I> {
     columns: Vec<Column>,
     widths: Vec<u8>,
     shared_codec: AuthorityCodec,
@@ -32,9 +32,9 @@ pub(crate) struct InputDatagram<I> {
     shared: Shared,
 }
 
-impl<I: Input> InputDatagram<I> {
-    pub(crate) fn new(schema: &Schema) -> InputDatagram<I> {
-        InputDatagram {
+impl<I: Input> ReceivedInputs<I> {
+    pub(crate) fn new(schema: &Schema) -> ReceivedInputs<I> {
+        ReceivedInputs {
             columns: I::columns(),
             widths: word_bits(I::columns().iter()),
             shared_codec: AuthorityCodec::new(schema.components(), &RowCodec::new(schema)),

@@ -30,7 +30,7 @@ pub(super) struct Seen {
 
 /// What one client was told last of the entities of others that are somewhere. Lives until everything is in view again.
 #[derive(Clone, Debug)]
-pub(super) struct View {
+pub(super) struct EntitiesInView {
     /// Ascending by key.
     seen: Vec<Seen>,
     /// Ascending by when they left.
@@ -41,13 +41,13 @@ pub(super) struct View {
     told: Tick,
 }
 
-impl View {
+impl EntitiesInView {
     /// Of a client that has seen everything.
-    pub(super) fn of_all(row_versions: &RowVersions, schema: &Schema, player: PlayerId) -> View {
+    pub(super) fn of_all(row_versions: &RowVersions, schema: &Schema, player: PlayerId) -> EntitiesInView {
         let placed = |version: &&RowVersion| version.owner != player && is_placed(schema, version.key.component);
         let seen = |version: &RowVersion| Seen { key: version.key, nth: 0, since: version.created };
         let seen = row_versions.versions().iter().filter(placed).map(seen).collect();
-        View { seen, left: VecDeque::new(), remembered: Tick::ZERO, told: Tick::ZERO }
+        EntitiesInView { seen, left: VecDeque::new(), remembered: Tick::ZERO, told: Tick::ZERO }
     }
 
     /// Whether an entity that is somewhere, and was first there in the state `created`, was out of view when the client was

@@ -4,7 +4,7 @@ use super::view::Source;
 use crate::motion::curve::{Extrapolation, dead_reckon, hermite, tangent, turn};
 use crate::motion::vector::{add, scale};
 use crate::session::client::curves::Curve;
-use crate::session::client::row_motion::{RowBuffer, blend, write_lanes};
+use crate::session::client::row_math::{RowBuffer, blend, write_lanes};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
 /// The states of an entity around a point: two up to it, of which the second is there, and two after it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleWindow<'a> {
+pub(crate) struct RowSamples<'a> {
     pub of: [Option<Sample<'a>>; 4],
     pub at: TickTime,
     pub rate: TickRate,
@@ -62,7 +62,7 @@ impl PlacedColumn<'_> {
     }
 }
 
-impl<'a> SampleWindow<'a> {
+impl<'a> RowSamples<'a> {
     /// Draws the row by a curve that shows it at the cursor.
     pub(crate) fn draw(&self, kind: &ComponentSchema, curve: Curve, into: &mut RowBuffer) -> Source {
         let (tick, words) = self.before();
@@ -231,9 +231,9 @@ mod tests {
     }
 
     /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
-    fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> SampleWindow<'a> {
+    fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowSamples<'a> {
         let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
-        SampleWindow { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
+        RowSamples { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
     }
 
     fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {

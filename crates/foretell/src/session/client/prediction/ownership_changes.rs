@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 /// Whose entities are, and which were somebody else's. Lives as long as the session.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Owners {
+pub(crate) struct OwnershipChanges {
     /// In the last state that was compared, ascending.
     known: Vec<Owned>,
     /// Becomes `known`.
@@ -19,7 +19,7 @@ pub(crate) struct Owners {
     handed: Vec<Owned>,
 }
 
-impl Owners {
+impl OwnershipChanges {
     /// Takes in the state that is to be compared.
     pub(crate) fn note(&mut self, rows: &Rows) {
         self.new.clear();
@@ -71,7 +71,7 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::plain::{self, SHIP};
+    use crate::session::test_states::{self, SHIP};
     use crate::time::Tick;
     use crate::world::Row;
 
@@ -79,9 +79,9 @@ mod tests {
     fn what_changes_hands_is_noted_once_and_remembered_until_it_is_nowhere_another_s() {
         let [a, b] = [1, 2].map(PlayerId::new);
         let entity = Entity::new(a, Tick::ZERO, 0);
-        let mut rows = Rows::new(&plain::schema());
+        let mut rows = Rows::new(&test_states::schema());
         let set = |rows: &mut Rows, owner| rows.set_words(Row { component: SHIP, entity, owner, words: &[0] });
-        let mut owners = Owners::default();
+        let mut owners = OwnershipChanges::default();
         for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
             set(&mut rows, owner);
             owners.note(&rows);

@@ -20,14 +20,14 @@ pub(super) struct Heard {
 
 /// What is known of the way to one client. Lives as long as somebody has the place under one ticket.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Link {
+pub(super) struct PeerAcks {
     newest: Option<Heard>,
     acknowledged: Option<Tick>,
     /// How many snapshots were sent since the last hello without an input having come.
     unheard: u32,
 }
 
-impl Link {
+impl PeerAcks {
     /// A datagram of inputs has come. Whether it was sent after all that came before.
     pub fn note(&mut self, sequence: u16, now: Instant) -> bool {
         let is_newer = self.newest.is_none_or(|newest| {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_number_far_ahead_is_newer_after_a_silence_alone() {
-        let mut link = Link::default();
+        let mut link = PeerAcks::default();
         let at = |millis: u64| Instant::from_micros(millis * 1000);
         assert!(link.note(65_535, at(0)) && link.note(3, at(1)));
         assert!(!link.note(2, at(2)) && !link.note(3, at(2)), "older, or a copy");
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn who_is_never_heard_is_sent_a_number_of_snapshots_after_each_hello() {
-        let mut link = Link::default();
-        let count = |link: &mut Link| (0..100).filter(|_| link.may_send()).count();
+        let mut link = PeerAcks::default();
+        let count = |link: &mut PeerAcks| (0..100).filter(|_| link.may_send()).count();
         assert_eq!([count(&mut link), count(&mut link)], [64, 0]);
         link.note_hello();
         assert_eq!(count(&mut link), 64);

@@ -1,7 +1,7 @@
 //! What is sent: a state, and what of it a snapshot tells.
 
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
-use crate::session::server::published_state::PublishedState;
 use crate::time::{Tick, TickRate};
 use crate::world::Rows;
 
@@ -23,7 +23,7 @@ pub(crate) struct Snapshot<'a> {
     pub tick: Tick,
     /// Those of the state, or of an image.
     pub rows: &'a Rows,
-    pub state: &'a PublishedState,
+    pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub form: Form,
     /// How many entities of others a client is told of; `None` for all.

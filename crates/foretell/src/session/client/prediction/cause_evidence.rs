@@ -1,10 +1,10 @@
 //! What may explain that a state is not the predicted one: all that is known of the ticks since the last comparison.
 
-use super::exact_causes::ExactCauses;
+use super::exact_session_causes::ExactSessionCauses;
 use super::missed_inputs::MissedInputs;
 use crate::rollback::Timeline;
-use crate::session::client::capacity::FEW;
 use crate::session::client::causes::Causes;
+use crate::session::client::initial_capacity::FEW;
 use crate::session::client::snapshots::Snapshot;
 use crate::session::step_events::StepEventKind;
 use crate::time::Tick;
@@ -19,7 +19,7 @@ pub(crate) struct Span {
 }
 
 /// Lives as long as a session.
-pub(crate) struct CauseLog {
+pub(crate) struct CauseEvidence {
     own: PlayerId,
     /// The tick of the last state that was compared or adopted.
     compared: Tick,
@@ -38,12 +38,12 @@ pub(crate) struct CauseLog {
     /// Other players whose inputs before the state that is compared were guessed, and wrong or not told.
     misguessed: Vec<PlayerId>,
     /// Where everything is predicted, and anything may follow from anything.
-    exact_causes: Option<ExactCauses>,
+    exact_causes: Option<ExactSessionCauses>,
 }
 
-impl CauseLog {
-    pub(crate) fn new(own: PlayerId) -> CauseLog {
-        CauseLog {
+impl CauseEvidence {
+    pub(crate) fn new(own: PlayerId) -> CauseEvidence {
+        CauseEvidence {
             own,
             compared: Tick::ZERO,
             stayed: Causes::default(),
@@ -59,7 +59,7 @@ impl CauseLog {
 
     /// How much it remembers.
     pub(crate) fn kept(&self) -> usize {
-        let exact_causes = self.exact_causes.as_ref().map_or(0, ExactCauses::kept);
+        let exact_causes = self.exact_causes.as_ref().map_or(0, ExactSessionCauses::kept);
         self.missed_inputs.kept() + exact_causes + self.known.len() + self.contacts.len()
     }
 
@@ -69,7 +69,7 @@ impl CauseLog {
 
     /// Everything is predicted, and anything may follow from anything.
     pub(crate) fn be_exact(&mut self) {
-        self.exact_causes = Some(ExactCauses::default());
+        self.exact_causes = Some(ExactSessionCauses::default());
     }
 
     /// Whether it is so.
@@ -227,7 +227,7 @@ impl CauseLog {
     }
 
     /// The same where everything is predicted, so that anything may follow from anything, and meeting another explains nothing.
-    fn causes_exactly(&self, exact_causes: &ExactCauses, tick: Tick) -> Causes {
+    fn causes_exactly(&self, exact_causes: &ExactSessionCauses, tick: Tick) -> Causes {
         let window = self.compared..tick;
         let known = self.known.iter().filter(|(_, at, _)| window.contains(at));
         let known = known

@@ -41,7 +41,7 @@ pub(super) struct Adopted {
 
 /// An entity that a client has authority over.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct Hold {
     /// Of which component its rows are, and whose the entity is.
     pub component: ComponentId,
     pub owner: PlayerId,
@@ -61,10 +61,10 @@ pub(super) struct Held {
     ends: bool,
 }
 
-impl Held {
+impl Hold {
     /// One that nobody has been given yet.
-    pub(super) fn new() -> Held {
-        Held {
+    pub(super) fn new() -> Hold {
+        Hold {
             component: ComponentId(0),
             owner: PlayerId::SERVER,
             holder: NOBODY,

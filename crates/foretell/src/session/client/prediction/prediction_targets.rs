@@ -1,7 +1,7 @@
 //! Which entities are to be predicted: those of the own player, of others whose inputs are known, what is near, and single
 //! ones.
 
-use super::owners::Owners;
+use super::ownership_changes::OwnershipChanges;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
@@ -27,14 +27,14 @@ pub(crate) struct Known<'a> {
 /// Lives as long as a session.
 pub(crate) struct PredictionTargets {
     wanted: Predicted,
-    owners: Owners,
+    owners: OwnershipChanges,
     /// Where the own entities are, for [`Predict::Near`].
     near: Vec<[f64; 3]>,
 }
 
 impl PredictionTargets {
     pub(crate) fn new(player: PlayerId) -> PredictionTargets {
-        PredictionTargets { wanted: Predicted::own(player), owners: Owners::default(), near: Vec::new() }
+        PredictionTargets { wanted: Predicted::own(player), owners: OwnershipChanges::default(), near: Vec::new() }
     }
 
     pub(crate) fn wanted(&self) -> &Predicted {
