@@ -66,8 +66,13 @@ fn what_is_not_the_same_exits_with_1_and_what_can_not_be_replayed_with_2_and_a_s
     let whole = std::fs::read(directory.join("client-1.flight")).expect("it was written");
     // The hash of the rules begins 19 bits after the two bytes of the first record's frame.
     let other_game = [&whole[..12], &[whole[12] ^ 0x55], &whole[13..]].concat();
-    // Somewhere in the middle a datagram is not the one that came.
-    let cut = &whole[..whole.len() / 2];
+    // A record has two bytes at least, so of two neighbouring cuts one at most lies between two records.
+    let cut_at = |at: usize| {
+        std::fs::write(directory.join("cut.flight"), &whole[..at]).expect("written");
+        text(&foretell(&directory, &["replay", "cut.flight"]).stderr).contains("cut between two records")
+    };
+    let middle = whole.len() / 2;
+    let cut = &whole[..middle + usize::from(cut_at(middle))];
     // The last record, which says that it is the last, has two bytes.
     let endless = &whole[..whole.len() - 2];
     for (name, bytes, code, says) in [
@@ -84,8 +89,8 @@ fn what_is_not_the_same_exits_with_1_and_what_can_not_be_replayed_with_2_and_a_s
     }
     let missing = foretell(&directory, &["replay", "nowhere.flight"]);
     assert_eq!(missing.status.code(), Some(2));
+    // Somewhere in the middle a datagram is not the one that came.
     let mut changed = whole.clone();
-    let middle = whole.len() / 2;
     let diverged = (middle..middle + 4000).find_map(|at| {
         changed.copy_from_slice(&whole);
         changed[at] ^= 0x10;
