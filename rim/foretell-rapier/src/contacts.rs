@@ -18,7 +18,7 @@ impl Physics {
     }
 
     /// What touched in the last step, ascending: the lesser entity, the other party, and whether one of their colliders is
-    /// a sensor. As far as colliders have [`ActiveEvents::COLLISION_EVENTS`].
+    /// a sensor. As far as colliders have [`ActiveEvents::COLLISION_EVENTS`](rapier3d::prelude::ActiveEvents::COLLISION_EVENTS).
     pub fn touching(&self) -> impl Iterator<Item = (Entity, Party, bool)> {
         self.touches.touching().iter().map(|pair| (pair.a, pair.b, pair.sensor))
     }

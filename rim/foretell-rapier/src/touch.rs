@@ -10,7 +10,7 @@ use rapier3d::pipeline::ActiveEvents;
 pub enum Party {
     /// An entity.
     Entity(Entity),
-    /// The scenery of this number, in the order in which [`Physics::new`] was given it.
+    /// The scenery of this number, in the order in which [`Physics::new`](crate::Physics::new) was given it.
     Scenery(usize),
 }
 

@@ -49,7 +49,7 @@ pub struct Sent<'a> {
     pub player: usize,
     /// Whether it goes to the server, or comes from there.
     pub to_server: bool,
-    /// The bytes; [`peek`](foretell::session::peek) tells which ticks they are about.
+    /// The bytes; [`inspect`](foretell::session::inspect) tells which ticks they are about.
     pub datagram: &'a [u8],
     /// What becomes of it.
     pub fate: Fate,

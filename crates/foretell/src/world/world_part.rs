@@ -2,7 +2,7 @@
 
 use super::{Rows, Schema};
 
-/// What a world consists of, one of its fields: [tables](Table).
+/// What a world consists of, one of its fields: [tables](crate::Table).
 #[diagnostic::on_unimplemented(
     message = "a field of a world is a `Table`, and `{Self}` is none",
     note = "write #[world(saved)] on a field that is saved and not sent, #[world(constant)] on one that never changes"
