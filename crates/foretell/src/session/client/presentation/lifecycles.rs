@@ -114,6 +114,9 @@ impl Lifecycles {
     /// never been confirmed.
     pub(crate) fn end(&mut self, tick: Tick, authority: &Rows) -> u64 {
         let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
+        if gone == 0 {
+            return 0;
+        }
         let mut surplus = gone.saturating_sub(GONE_MAX);
         let mut withdrawn = 0;
         let Lifecycles { lives, events, .. } = self;
