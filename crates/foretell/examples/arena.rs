@@ -46,7 +46,10 @@ impl Simulate for Arena {
 }
 
 /// In a real game: your window and your sockets. Here: scripted keys, and a network that loses one datagram in ten.
-struct Game;
+#[derive(Default)]
+struct Game {
+    views: Views,
+}
 
 impl Driver<Arena> for Game {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
@@ -56,9 +59,8 @@ impl Driver<Arena> for Game {
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         if frame.ticks > 0 && frame.tick.get().is_multiple_of(64) {
-            let mut views = Views::new();
-            client.present(at.local, &mut views);
-            for view in &views {
+            client.present(at.local, &mut self.views);
+            for view in &self.views {
                 let Some(cube) = view.get::<Cube>() else { continue };
                 println!("player {} sees {} at {:.2} m, {:?}", player + 1, view.entity, cube.x[0], view.source);
             }
@@ -69,13 +71,12 @@ impl Driver<Arena> for Game {
 /// Five seconds of it.
 pub fn main() {
     let mut session = Simulation::new(Rules::new(Arena::schema()), ServerConfig::default(), Arena::default(), 42);
-    for latency in [30, 80] {
-        let latency = Duration::from_millis(latency);
+    for latency in [30, 80].map(Duration::from_millis) {
         let conditions = Conditions { latency, loss: Loss::Uniform(0.1), ..Conditions::default() };
         let (client, host) = (ClientConfig::default(), HostOptions::at(60));
         session.add_player(PlayerOptions { client, host, conditions, world: Arena::default() });
     }
-    session.run_until(Instant::from_micros(5_000_000), &mut Game);
+    session.run_until(Instant::from_micros(5_000_000), &mut Game::default());
     for player in &session.players {
         let outcomes = player.client.stats().outcomes;
         assert!(outcomes.add_up() && outcomes.agreed > 100, "{outcomes:?}");

@@ -89,6 +89,13 @@ struct Line {
     fastest: i64,
 }
 
+/// What is known of how much the server's clock gains on the client's.
+#[derive(Clone, Copy, Debug)]
+struct Drift {
+    ppm: f64,
+    accuracy_ppm: f64,
+}
+
 /// The drift of the two clocks, and the axis without it. Lives as long as the session.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerClock {
@@ -98,8 +105,8 @@ pub(crate) struct ServerClock {
     windows: Vec<Window>,
     open: Option<Window>,
     line: Option<Line>,
-    /// What was known of the drift before the windows, and how exactly, in ppm.
-    known: (f64, f64),
+    /// What was known before the windows.
+    known: Drift,
     /// When: it grows old as the windows do.
     known_at: Instant,
     /// How many windows in a row are above the line; below it where negative.
@@ -122,7 +129,7 @@ impl ServerClock {
             windows: Vec::with_capacity(WINDOWS_KEPT),
             open: None,
             line: None,
-            known: (0.0, DRIFT_EXPECTED_PPM),
+            known: Drift { ppm: 0.0, accuracy_ppm: DRIFT_EXPECTED_PPM },
             known_at: now,
             off_line: 0,
             slower: 0,
@@ -171,16 +178,17 @@ impl ServerClock {
     pub(crate) fn note_new_route(&mut self) {
         // A line through few windows claims more than it knows.
         let line = self.line.filter(|_| self.windows.len() >= ROUTE_WINDOWS);
-        let known = line.map(|line| (self.drift_ppm, line.accuracy.max(DRIFT_CARRIED_PPM)));
+        let accuracy_ppm = line.map(|line| line.accuracy.max(DRIFT_CARRIED_PPM));
+        let known = accuracy_ppm.map(|accuracy_ppm| Drift { ppm: self.drift_ppm, accuracy_ppm });
         self.begin_anew(known.unwrap_or(self.known));
     }
 
     /// One of the clocks was set, or stood still.
     pub(crate) fn note_clock_set(&mut self) {
-        self.begin_anew((self.drift_ppm, DRIFT_EXPECTED_PPM));
+        self.begin_anew(Drift { ppm: self.drift_ppm, accuracy_ppm: DRIFT_EXPECTED_PPM });
     }
 
-    fn begin_anew(&mut self, known: (f64, f64)) {
+    fn begin_anew(&mut self, known: Drift) {
         self.windows.clear();
         (self.open, self.line) = (None, None);
         (self.off_line, self.slower, self.faster) = (0, 0, 0);
@@ -203,7 +211,8 @@ impl ServerClock {
         } else if self.has_broken(window) {
             let forgotten = self.windows.len().saturating_sub(BREAK_WINDOWS - 2);
             self.windows.drain(..forgotten);
-            (self.known, self.known_at) = ((self.drift_ppm, DRIFT_EXPECTED_PPM), now);
+            self.known = Drift { ppm: self.drift_ppm, accuracy_ppm: DRIFT_EXPECTED_PPM };
+            self.known_at = now;
             self.off_line = 0;
         }
         self.windows.push(window);
@@ -273,7 +282,7 @@ impl ServerClock {
             rising += weight * apart_s * (as_f64(window.offset()) - centre.1);
             slowing += weight * apart_s * as_f64(window.round() - fastest);
         }
-        let (known, accuracy) = self.known;
+        let Drift { ppm: known, accuracy_ppm: accuracy } = self.known;
         // As much of the slope as one way that gets slower would explain is no drift.
         let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
         let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
