@@ -86,7 +86,7 @@ const FOLDERS: [Folder; 12] = [
         path: "session/server/authority",
         layers: &[&["authority_requests", "speed_limit"], &["hold"], &["hold_table"], &["shared_mode"]],
     },
-    Folder { path: "session/server/exact", layers: &[&["agreement"], &["exact_session"]] },
+    Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder { path: "session/server/inputs", layers: &[&["arrivals", "input_buffer", "received_inputs"]] },
     Folder {
         path: "session/server/replication",
@@ -95,7 +95,7 @@ const FOLDERS: [Folder; 12] = [
             &["entities_in_view"],
             &["interest"],
             &["delta", "replica", "snapshot_packing"],
-            &["send_snapshot"],
+            &["replication"],
         ],
     },
 ];

@@ -1,6 +1,6 @@
 //! Where saved states lie: a fixed interval of ticks apart, some where the next re-simulation may well begin, and two on the side.
 
-use super::rollback_predictor::AHEAD;
+use super::expected_rollbacks::AHEAD;
 use crate::time::Tick;
 use alloc::vec::Vec;
 

@@ -5,7 +5,7 @@
 //! new as its own when that does begin, and copies others for the one after it.
 
 use super::checkpoint_ring::CheckpointRing;
-use super::rollback_predictor::RollbackPredictor;
+use super::expected_rollbacks::ExpectedRollbacks;
 use crate::time::Tick;
 use crate::world::World;
 
@@ -23,7 +23,7 @@ pub(super) enum Purpose {
 /// The saved states of a timeline, and the rules by which they are saved.
 pub(super) struct Checkpoints<S> {
     ring: CheckpointRing<S>,
-    predictor: RollbackPredictor,
+    predictor: ExpectedRollbacks,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     switched: Tick,
     /// How many ticks lie at most between two saved states where few are worth saving.
@@ -35,7 +35,7 @@ impl<S: Default> Checkpoints<S> {
     pub(super) fn new(every: u32, horizon: u32) -> Checkpoints<S> {
         let ring = CheckpointRing::new(every.min(horizon), horizon);
         let bound = if ring.has_all() { 0 } else { horizon / 4 };
-        Checkpoints { ring, predictor: RollbackPredictor::new(every, horizon / 4), switched: Tick::ZERO, bound }
+        Checkpoints { ring, predictor: ExpectedRollbacks::new(every, horizon / 4), switched: Tick::ZERO, bound }
     }
 
     /// Simulation begins with the state of `tick`, after no other.

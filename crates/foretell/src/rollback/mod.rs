@@ -5,11 +5,11 @@
 
 mod checkpoint_ring;
 mod checkpoints;
+mod expected_rollbacks;
 mod history;
 mod inputs;
 mod relayed;
 mod resimulation;
-mod rollback_predictor;
 #[cfg(test)]
 mod test_world;
 mod timeline;

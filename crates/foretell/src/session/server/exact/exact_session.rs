@@ -1,7 +1,7 @@
 //! What the server of an exact session does besides: canonical ticks, from which on a whole state is all that a client
 //! needs, and in which form each client is told a state. In other sessions nothing of it does anything.
 
-use super::agreement::{Agreement, CANONICAL_APART};
+use super::digest_agreement::{Agreement, CANONICAL_APART};
 use crate::session::Rules;
 use crate::session::packet::{CANONICAL_MAX, NAMED_TICKS_BACK, SnapshotHead};
 use crate::session::row_codec::proof_of;

@@ -6,11 +6,12 @@ mod event_log;
 mod interest;
 mod outgoing_snapshot;
 mod replica;
-mod send_snapshot;
+#[expect(clippy::module_inception, reason = "the part that the others are of")]
+mod replication;
 mod sent_history;
 mod snapshot_packing;
 mod spatial_index;
 
 pub(super) use outgoing_snapshot::{Form, Snapshot};
 pub(super) use replica::{Replica, StepReport};
-pub(super) use send_snapshot::{Receiver, Replication};
+pub(super) use replication::{Receiver, Replication};
