@@ -7,14 +7,10 @@ use core::fmt;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
+use super::Bottleneck;
+
 /// The longest latency, jitter or hold: 10 s, beyond every timeout of a session.
 pub const DELAY_MAX: Duration = Duration::from_secs(10);
-
-/// The slowest and the fastest rate limit, in bytes per second.
-const BYTES_PER_S: RangeInclusive<u32> = 1_000..=1_000_000_000;
-
-/// The shortest and the longest queue of a rate limit, in bytes: from one datagram up.
-const QUEUE_BYTES: RangeInclusive<u32> = 1_500..=16_777_216;
 
 /// The longest mean burst of losses, in datagrams: at 64 per second more than two minutes of silence.
 const BURST_LENGTH_MAX: f64 = 10_000.0;
@@ -22,8 +18,8 @@ const BURST_LENGTH_MAX: f64 = 10_000.0;
 /// What one direction of a link does to datagrams. Default: nothing, a perfect link without delay.
 ///
 /// A datagram that is neither lost nor dropped arrives after
-/// `wait in the queue + its own bytes / rate + latency + jitter + hold`, or later on a [`Ordering::Fifo`] link.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+/// `time in the bottleneck + latency + jitter + hold`, or later on a [`Ordering::Fifo`] link.
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Conditions {
     /// The shortest delay, one way, 0 to [`DELAY_MAX`]. Default 0.
     pub latency: Duration,
@@ -36,12 +32,12 @@ pub struct Conditions {
     /// Which datagrams vanish. Default: none.
     pub loss: Loss,
     /// The probability that a datagram arrives twice, the copy with a jitter of its own. Default 0. The copy is made
-    /// behind the bottleneck: it takes nothing of the rate.
+    /// behind the bottleneck: it takes nothing of its capacity.
     pub duplicates: f64,
     /// Which datagrams are held back so that later ones overtake them. Default: none.
     pub reordering: Reordering,
     /// The bottleneck that datagrams pass first. Default: none.
-    pub rate: Option<RateLimit>,
+    pub bottleneck: Option<Bottleneck>,
 }
 
 /// Whether datagrams may overtake each other.
@@ -58,7 +54,7 @@ pub enum Ordering {
     Fifo,
 }
 
-/// Which datagrams vanish on the way. A lost one takes nothing of the rate.
+/// Which datagrams vanish on the way. A lost one takes nothing of the bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Loss {
     /// Each with this probability, whatever became of the others; 0 to 1. Default 0.
@@ -102,18 +98,6 @@ impl Default for Reordering {
     }
 }
 
-/// A bottleneck: datagrams leave it one after the other at a rate, and wait in a queue that drops what does not fit
-/// (drop-tail). Counted are the bytes given to `send`, no headers.
-///
-/// The longest time in it is `queue_bytes / bytes_per_s`. For bufferbloat make that large, for a policer small.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RateLimit {
-    /// Bytes per second, 1,000 to 1,000,000,000.
-    pub bytes_per_s: u32,
-    /// How many bytes it holds, those of the datagram that is just leaving included; 1,500 (one datagram) to 16 MiB.
-    pub queue_bytes: u32,
-}
-
 /// Which field of [`Conditions`] is outside of its range, and what would be accepted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ConditionsError {
@@ -133,8 +117,8 @@ pub enum ConditionsError {
         /// The most that is accepted.
         max: f64,
     },
-    /// A number of bytes or bytes per second that is not in `min..=max`.
-    BytesNotInRange {
+    /// A number of bytes, bytes per second or datagrams that is not in `min..=max`.
+    CountNotInRange {
         /// Path of the field within [`Conditions`].
         field: &'static str,
         /// The least that is accepted.
@@ -156,9 +140,7 @@ impl Conditions {
         in_range("duplicates", self.duplicates, 0.0..=1.0)?;
         in_range("reordering.rate", self.reordering.rate, 0.0..=1.0)?;
         at_most_delay_max("reordering.hold", self.reordering.hold)?;
-        let Some(limit) = self.rate else { return Ok(()) };
-        bytes_in_range("rate.bytes_per_s", limit.bytes_per_s, BYTES_PER_S)?;
-        bytes_in_range("rate.queue_bytes", limit.queue_bytes, QUEUE_BYTES)
+        self.bottleneck.as_ref().map_or(Ok(()), Bottleneck::validate)
     }
 }
 
@@ -196,9 +178,13 @@ fn in_range(field: &'static str, value: f64, range: RangeInclusive<f64>) -> Resu
     if range.contains(&value) { Ok(()) } else { Err(ConditionsError::NotInRange { field, min, max }) }
 }
 
-fn bytes_in_range(field: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), ConditionsError> {
+pub(super) fn count_in_range(
+    field: &'static str,
+    value: u32,
+    range: RangeInclusive<u32>,
+) -> Result<(), ConditionsError> {
     let (min, max) = (*range.start(), *range.end());
-    if range.contains(&value) { Ok(()) } else { Err(ConditionsError::BytesNotInRange { field, min, max }) }
+    if range.contains(&value) { Ok(()) } else { Err(ConditionsError::CountNotInRange { field, min, max }) }
 }
 
 impl fmt::Display for ConditionsError {
@@ -206,7 +192,7 @@ impl fmt::Display for ConditionsError {
         match self {
             ConditionsError::TooLong { field, max } => write!(f, "{field} must be at most {} s", max.as_secs_f64()),
             ConditionsError::NotInRange { field, min, max } => write!(f, "{field} must be from {min} to {max}"),
-            ConditionsError::BytesNotInRange { field, min, max } => write!(f, "{field} must be from {min} to {max}"),
+            ConditionsError::CountNotInRange { field, min, max } => write!(f, "{field} must be from {min} to {max}"),
         }
     }
 }
@@ -216,8 +202,10 @@ impl core::error::Error for ConditionsError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netsim::{Capacity, Trace};
     use alloc::string::String;
     use alloc::string::ToString;
+    use alloc::sync::Arc;
 
     /// What a change to perfect conditions makes of them, as text.
     fn complaint(change: impl FnOnce(&mut Conditions)) -> String {
@@ -242,7 +230,7 @@ mod tests {
                 loss: Loss::Uniform(p),
                 duplicates: p,
                 reordering: Reordering { rate: p, hold: delay },
-                rate: Some(RateLimit { bytes_per_s: 1_000, queue_bytes: 1_500 }),
+                bottleneck: Some(Bottleneck::rate(1_000, 1_500)),
             };
             assert_eq!(conditions.validate(), Ok(()));
         }
@@ -267,9 +255,17 @@ mod tests {
             complaint(|c| c.loss = Loss::Bursts { rate: 0.8, mean_length: 3.0 }),
             "loss.rate must be from 0 to 0.75"
         );
-        let limit = RateLimit { bytes_per_s: 0, queue_bytes: 0 };
-        assert_eq!(complaint(|c| c.rate = Some(limit)), "rate.bytes_per_s must be from 1000 to 1000000000");
-        let limit = RateLimit { bytes_per_s: 1_000, queue_bytes: 0 };
-        assert_eq!(complaint(|c| c.rate = Some(limit)), "rate.queue_bytes must be from 1500 to 16777216");
+        let rate = |bytes_per_s, queue_bytes| Some(Bottleneck::rate(bytes_per_s, queue_bytes));
+        let rates = "bottleneck.rate.bytes_per_s must be from 1000 to 1000000000";
+        assert_eq!(complaint(|c| c.bottleneck = rate(0, 0)), rates);
+        let bytes = "bottleneck.queue.bytes must be from 1500 to 16777216";
+        assert_eq!(complaint(|c| c.bottleneck = rate(1_000, 0)), bytes);
+        let trace = Arc::new(Trace::parse(b"3000").expect("well-formed"));
+        let mut recorded = Bottleneck::trace(trace.clone(), 1_500);
+        recorded.queue.datagrams = 0;
+        let datagrams = "bottleneck.queue.datagrams must be from 1 to 4096";
+        assert_eq!(complaint(|c| c.bottleneck = Some(recorded.clone())), datagrams);
+        recorded.capacity = Capacity::Trace { trace, start: Duration::from_millis(3_001) };
+        assert_eq!(complaint(|c| c.bottleneck = Some(recorded)), "bottleneck.trace.start must be at most 3 s");
     }
 }

@@ -14,8 +14,8 @@
 
 use core::time::Duration;
 
-use super::bottleneck::Bottleneck;
 use super::flight::{Flight, Passage};
+use super::queue::DropTailQueue;
 use super::{Conditions, Ordering, SplitMix64};
 use foretell::time::Instant;
 
@@ -29,7 +29,7 @@ pub struct Link {
     delay: SplitMix64,
     /// Whether the last datagram was lost; `None` before the first.
     lost_before: Option<bool>,
-    bottleneck: Bottleneck,
+    queue: DropTailQueue,
     flight: Flight,
     /// The latest due time so far.
     latest_due: Instant,
@@ -57,7 +57,7 @@ pub struct Delivery<'link> {
 pub enum Fate {
     /// It vanishes on the way.
     Lost,
-    /// There is no room for it: in the queue of the rate limit, or on the way.
+    /// There is no room for it: in the queue of the bottleneck, or on the way.
     Dropped,
     /// It arrives then; where it has a copy, the earlier of the two.
     Arrives(Instant),
@@ -76,7 +76,7 @@ pub struct LinkStats {
     pub held_back: u64,
     /// Delivered after one that was sent later, for whatever reason; copies count too.
     pub reordered: u64,
-    /// Dropped because the queue of the rate limit was full.
+    /// Dropped because the queue of the bottleneck was full.
     pub dropped_by_queue: u64,
     /// Dropped because [`super::IN_FLIGHT_MAX`] were in flight; copies count too.
     pub dropped_in_flight: u64,
@@ -96,7 +96,7 @@ impl Link {
             loss: SplitMix64::new(loss_seed),
             delay: SplitMix64::new(delay_seed),
             lost_before: None,
-            bottleneck: Bottleneck::default(),
+            queue: DropTailQueue::default(),
             flight: Flight::default(),
             latest_due: Instant::ZERO,
             newest_delivered: None,
@@ -119,7 +119,7 @@ impl Link {
             self.stats.lost += 1;
             return Fate::Lost;
         }
-        let Some(wait) = self.bottleneck.admit(now, bytes.len(), conditions.rate) else {
+        let Some(wait) = self.queue.admit(now, bytes.len(), conditions.bottleneck.as_ref()) else {
             self.stats.dropped_by_queue += 1;
             return Fate::Dropped;
         };

@@ -8,6 +8,8 @@
 //! |---|---|
 //! | [`Conditions`] | what one direction does to datagrams: plain data, may change with every datagram |
 //! | [`Link`] | one direction: takes datagrams, gives them back when they are due; two of them are a connection |
+//! | [`Bottleneck`] | a queue, and what leaves it when: at a rate, or as a link was recorded ([`Trace`]) |
+//! | [`Cellular`] | traces of mobile networks that nobody recorded: made up, from a seed |
 //! | [`HostClock`] | one host's clock with offset and skew, and when the host stalls |
 //! | [`SplitMix64`], [`Pcg32`] | the seeded random numbers of links and of bots |
 //!
@@ -39,14 +41,20 @@
 //! ```
 
 mod bottleneck;
+mod cellular;
 mod conditions;
 mod flight;
 mod host;
 mod link;
+mod queue;
 mod rng;
+mod trace;
 
-pub use conditions::{Conditions, ConditionsError, DELAY_MAX, Loss, Ordering, RateLimit, Reordering};
+pub use bottleneck::{Bottleneck, Capacity, QueueLimit};
+pub use cellular::Cellular;
+pub use conditions::{Conditions, ConditionsError, DELAY_MAX, Loss, Ordering, Reordering};
 pub use flight::IN_FLIGHT_MAX;
 pub use host::{HostClock, SKEW_PPM_MAX};
 pub use link::{Delivery, Fate, Link, LinkStats};
 pub use rng::{Pcg32, SplitMix64};
+pub use trace::{OPPORTUNITIES_MAX, OPPORTUNITY_BYTES, TRACE_MS_MAX, Trace, TraceError};

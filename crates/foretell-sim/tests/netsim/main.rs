@@ -1,4 +1,6 @@
-//! The simulated network, by golden vectors and by its statistics.
+//! The simulated network: by golden vectors, by its statistics, by a second way to reckon, and by sessions over it.
 
 mod golden;
+mod sessions;
 mod statistics;
+mod traces;

@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use foretell::Instant;
 use foretell_sim::netsim::{
-    Conditions, Fate, HostClock, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, RateLimit, Reordering, SplitMix64,
+    Bottleneck, Conditions, Fate, HostClock, IN_FLIGHT_MAX, Link, LinkStats, Loss, Ordering, Reordering, SplitMix64,
 };
 
 /// How many datagrams a run sends.
@@ -242,8 +242,8 @@ fn reordering_has_the_rate_asked_for() {
 #[test]
 fn a_rate_limit_that_is_not_reached_costs_the_time_of_the_bytes_alone() {
     // 100 bytes each 10 ms are 10 kB/s; at 20 kB/s one takes 5 ms.
-    let rate = Some(RateLimit { bytes_per_s: 20_000, queue_bytes: 1_500 });
-    let run = run_default(&Conditions { latency: millis(50), rate, ..Default::default() });
+    let bottleneck = Some(Bottleneck::rate(20_000, 1_500));
+    let run = run_default(&Conditions { latency: millis(50), bottleneck, ..Default::default() });
     assert!(run.arrivals.iter().all(|(_, delay)| *delay == millis(55)));
     assert_eq!(run.stats.delivered, SENT);
 }
@@ -251,8 +251,8 @@ fn a_rate_limit_that_is_not_reached_costs_the_time_of_the_bytes_alone() {
 #[test]
 fn a_rate_limit_that_is_exceeded_fills_its_queue_and_drops_the_rest() {
     // 100 bytes each millisecond are 100 kB/s, twice the limit; a queue of 2000 bytes is 40 ms long.
-    let rate = Some(RateLimit { bytes_per_s: 50_000, queue_bytes: 2_000 });
-    let run = run(&Conditions { rate, ..Default::default() }, millis(1), (1, 4));
+    let bottleneck = Some(Bottleneck::rate(50_000, 2_000));
+    let run = run(&Conditions { bottleneck, ..Default::default() }, millis(1), (1, 4));
     // What goes through is the rate, give or take what the queue holds at the end.
     let seconds = SENT as f64 / 1000.0;
     let through = run.stats.bytes_delivered as f64 - 50_000.0 * seconds;
@@ -272,7 +272,7 @@ fn dreadful() -> Conditions {
         loss: Loss::Bursts { rate: 0.1, mean_length: 3.0 },
         duplicates: 0.1,
         reordering: Reordering { rate: 0.05, ..Default::default() },
-        rate: Some(RateLimit { bytes_per_s: 9_000, queue_bytes: 4_000 }),
+        bottleneck: Some(Bottleneck::rate(9_000, 4_000)),
         ..Default::default()
     }
 }
@@ -295,7 +295,7 @@ fn jitter_duplicates_and_reordering_do_not_change_what_is_lost() {
     for loss in [Loss::Uniform(0.1), Loss::Bursts { rate: 0.1, mean_length: 3.0 }] {
         let plain = arrived(run_default(&Conditions { loss, ..Default::default() }));
         assert!(plain.len() < SENT as usize);
-        assert_eq!(arrived(run_default(&Conditions { loss, rate: None, ..dreadful() })), plain);
+        assert_eq!(arrived(run_default(&Conditions { loss, bottleneck: None, ..dreadful() })), plain);
     }
 }
 
@@ -323,7 +323,7 @@ fn stated_draws(conditions: &Conditions, rate: f64) -> Vec<(u64, u64, bool)> {
 
 #[test]
 fn a_link_takes_its_draws_in_the_order_stated() {
-    let conditions = Conditions { loss: Loss::Uniform(0.1), rate: None, ..dreadful() };
+    let conditions = Conditions { loss: Loss::Uniform(0.1), bottleneck: None, ..dreadful() };
     let stated = stated_draws(&conditions, 0.1).into_iter().map(|(due, number, _)| (number, due));
     let sent = |number: u64| Instant::ZERO + SPACING * u32::try_from(number).expect("few are sent");
     let arrivals = run_default(&conditions).arrivals;
