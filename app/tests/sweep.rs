@@ -84,7 +84,10 @@ fn a_table_has_a_line_for_each_plan_and_their_mean_and_another_what_the_article_
     let table = std::fs::read_to_string(directory.join("table.md")).expect("it was written");
     let (ours, theirs) = table.split_once("\n\n").expect("two tables");
     let lines: Vec<_> = ours.lines().skip(2).collect();
-    let starts = ["| night | 60 + 30 ms, 10 % in bursts of 2 | ", "| **all** | the mean of these lines | "];
+    let starts = [
+        "| night | 60 + 30 ms, 10 % in bursts of 2 | ",
+        "| **all** | the mean of the lines without a recorded link | ",
+    ];
     assert_eq!(lines.len(), starts.len(), "{table}");
     lines.iter().zip(starts).for_each(|(line, start)| assert!(line.starts_with(start), "{line}"));
     let lines: Vec<_> = theirs.lines().skip(2).collect();
@@ -122,14 +125,19 @@ fn broken_plans_exit_with_2_and_a_sentence_each() {
     let directory = scratch("broken");
     std::fs::write(directory.join("a.toml"), "name = 'a'\n[network]\nloss = 2\n").expect("written");
     std::fs::write(directory.join("b.toml"), "name = 'b'\nlatency = 2\n").expect("written");
-    let output = sweep(&directory, &["a.toml", "b.toml", "perfect", "nowhere.toml"]);
+    std::fs::write(directory.join("c.toml"), "name = 'c'\n[network]\ntrace = 'train.up'\n").expect("written");
+    std::fs::write(directory.join("train.up"), "5\nsoon\n").expect("written");
+    let output = sweep(&directory, &["a.toml", "b.toml", "perfect", "nowhere.toml", "c.toml"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     let told = String::from_utf8(output.stderr).expect("text");
     let lines: Vec<_> = told.lines().collect();
-    assert_eq!(lines.len(), 3, "{told}");
+    assert_eq!(lines.len(), 4, "{told}");
     assert_eq!(lines[0], "error: a.toml, line 3: loss is 2; it must be a number from 0 to 1");
     assert!(lines[1].starts_with("error: b.toml, line 2: latency is unknown; accepted are name, explain, "), "{told}");
     assert!(lines[2].starts_with("error: nowhere.toml is neither a plan file nor one of perfect, lan, "), "{told}");
+    let of_trace =
+        "error: c.toml, line 3: trace is \"train.up\"; in train.up line 2 is soon; it must be a whole number";
+    assert!(lines[3].starts_with(of_trace), "{told}");
 }
 
 /// Of each table of Markdown below a heading of the third degree: the heading, and the first two cells of its rows.

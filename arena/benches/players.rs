@@ -4,7 +4,7 @@
 //! `cargo bench -p foretell-arena`
 
 use cpu_time::ThreadTime;
-use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, Server, ServerConfig, TickRate, World};
+use foretell::{Client, ClientConfig, Instant, Interest, Outbox, PeerId, Rules, Server, ServerConfig, TickRate, World};
 use foretell_arena::{Arena, Buttons};
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ fn rules() -> Rules {
 }
 
 impl Session {
-    fn new(players: u16, nearest: Option<u16>) -> Session {
-        let config = ServerConfig { players_max: players, nearest, ..ServerConfig::default() };
+    fn new(players: u16, interest: Interest) -> Session {
+        let config = ServerConfig { players_max: players, interest, ..ServerConfig::default() };
         let client = |nonce| (Client::new(rules(), ClientConfig::default(), nonce), Arena::default());
         Session {
             server: Server::new(rules(), config, 0, Instant::ZERO),
@@ -66,7 +66,7 @@ impl Session {
 fn main() {
     println!("players  in view  ms per tick: mean    p99  kB/s to each  players per core");
     for (players, nearest) in [(100, Some(32)), (200, Some(32)), (500, Some(32)), (1000, Some(32)), (200, None)] {
-        let mut session = Session::new(players, nearest);
+        let mut session = Session::new(players, nearest.map_or(Interest::Everything, Interest::Nearest));
         for tick in 0..SETTLING {
             session.tick(Instant::from_micros(tick * TICK_US));
         }

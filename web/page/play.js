@@ -32,8 +32,8 @@ const input = new Input({ caps: $("keycaps"), stick: $("stick"), knob: $("knob")
 new Thumb($("room"), input);
 const marks = new Marks();
 const roster = new Roster($("players"));
-/** For the tests and the curious: what was drawn last. */
-const shown = { frame: 0, at: 0, cubes: [], confirmed: null, marks: [], taken: [], figures: {}, picture: null };
+/** For the tests and the curious: what was drawn last, and for each reason how many cubes were corrected until now. */
+const shown = { frame: 0, at: 0, cubes: [], confirmed: null, marks: [], taken: [], figures: {}, reasons: {}, picture: null };
 window.foretell = shown;
 
 let game = null;
@@ -177,7 +177,9 @@ function frame(now) {
   shown.frame += 1;
   shown.at = now;
   hint.show(shown.cubes.find(({ own }) => own));
-  marks.add(corrected(), now);
+  const corrections = corrected();
+  for (const { why } of corrections) shown.reasons[why] = (shown.reasons[why] ?? 0) + 1;
+  marks.add(corrections, now);
   [shown.confirmed, shown.marks, shown.taken] = [confirmed(), marks.seen(now), [roster.box]];
   const state = game.state();
   played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state), shown);

@@ -3,7 +3,7 @@
 use super::address::out_of_reach;
 use super::config::Config;
 use anyhow::{Context, Result, bail};
-use foretell::SendRate;
+use foretell::{Interest, SendRate};
 use foretell_arena::Game;
 use foretell_net::{Access, Account, Certificates, Issuer, ServeConfig, Token, UnixTime, random_key};
 use std::fs::DirBuilder;
@@ -61,7 +61,7 @@ pub fn set_up<G: Game>(config: &Config, insecure: bool) -> Result<(ServeConfig, 
         session: foretell::ServerConfig {
             players_max: session.players_max.unwrap_or(game.players_max),
             snapshot_rate: SendRate::Hz(session.snapshot_rate),
-            nearest: (session.nearest > 0).then_some(session.nearest),
+            interest: if session.nearest > 0 { Interest::Nearest(session.nearest) } else { Interest::Everything },
             keep_lost: Duration::from_secs(session.keep_lost_s.into()),
             ..game
         },

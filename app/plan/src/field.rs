@@ -38,7 +38,7 @@ const fn field(table: &'static str, key: &'static str, accepted: Accepted) -> Fi
 }
 
 /// Every field but the thresholds, whose keys are the figures' names.
-pub const FIELDS: [Field; 27] = [
+pub const FIELDS: [Field; 33] = [
     field("", "name", Text),
     field("", "explain", Text),
     field("network", "latency_ms", Number(0.0, 10_000.0, "ms")),
@@ -50,6 +50,12 @@ pub const FIELDS: [Field; 27] = [
     field("network", "duplicates", Number(0.0, 1.0, "")),
     field("network", "reordering", Number(0.0, 1.0, "")),
     field("network", "rate_kbps", NoneOrWhole(8.0, 1_000_000.0, "kbit/s")),
+    field("network", "trace", Text),
+    field("network", "trace_down", Text),
+    field("network", "cellular", Words(&["lte", "umts", "evdo"])),
+    field("network", "cellular_seed", Whole(0.0, 1_000_000.0, "")),
+    field("network", "queue_bytes", Whole(1_500.0, 16_777_216.0, "bytes")),
+    field("network", "queue_datagrams", Whole(1.0, 4_096.0, "datagrams")),
     field("network", "calm_s", Whole(0.0, 3600.0, "s")),
     field("session", "tick_rate", Whole(10.0, 240.0, "Hz")),
     field("session", "send_rate", Whole(1.0, 240.0, "Hz")),

@@ -20,6 +20,12 @@
 //! duplicates = 0.0
 //! reordering = 0.0
 //! rate_kbps = 0            # 0 for no limit
+//! cellular = "evdo"        # a synthetic mobile link: or "lte", "umts"
+//! cellular_seed = 1
+//! # trace = "train.up"     # in its place a recorded link, in Mahimahi's format; a path from this file
+//! # trace_down = "train.down"  # from the server, where that is another
+//! queue_bytes = 30000      # of any of these
+//! queue_datagrams = 200
 //! calm_s = 0               # so long without jitter and loss, then so long with them, and so on; 0 for always with them
 //! [session]
 //! tick_rate = 64
@@ -53,6 +59,7 @@ pub mod motions;
 mod network;
 mod plan;
 mod read;
+mod recorded;
 mod session;
 pub mod smoothness;
 
@@ -60,6 +67,7 @@ pub use embedded::presets;
 pub use network::Network;
 pub use plan::{Case, Grid, Plan};
 pub use read::{PlanError, read};
+pub use recorded::RecordedLink;
 pub use session::{Keys, Session};
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Reads a plan file: from text to a [`Plan`] that is in range, or one sentence about the first thing that is wrong.
 
+mod traces;
+
 use super::field::{self, Accepted, Field};
 use super::figures::{self, Bound, Threshold};
 use super::network::Network;
@@ -58,6 +60,12 @@ struct NetworkTable {
     duplicates: Given<f64>,
     reordering: Given<f64>,
     rate_kbps: Given<f64>,
+    trace: Given<String>,
+    trace_down: Given<String>,
+    cellular: Given<String>,
+    cellular_seed: Given<f64>,
+    queue_bytes: Given<f64>,
+    queue_datagrams: Given<f64>,
     calm_s: Given<f64>,
 }
 
@@ -92,7 +100,7 @@ struct Source<'a> {
     text: &'a str,
 }
 
-/// Reads a plan from the text of a file.
+/// Reads a plan from the text of a file. Traces that it names are read too, each from its path from that file's folder.
 ///
 /// # Errors
 /// One sentence that names the file, the line and what is accepted there.
@@ -123,6 +131,9 @@ impl Source<'_> {
         let or = Network::default();
         let number = |key, given: &Given<f64>, default| self.number(field::known("network", key), given, default);
         let latency_down_ms = number("latency_down_ms", &table.latency_down_ms, 0.0)?;
+        let queue_bytes = whole(number("queue_bytes", &table.queue_bytes, 0.0)?);
+        let queue_datagrams = whole(number("queue_datagrams", &table.queue_datagrams, 0.0)?);
+        let [trace, trace_down] = self.recorded(table)?;
         Ok(Network {
             latency_ms: number("latency_ms", &table.latency_ms, or.latency_ms)?,
             latency_down_ms: table.latency_down_ms.as_ref().map(|_| latency_down_ms),
@@ -136,6 +147,10 @@ impl Source<'_> {
             duplicates: number("duplicates", &table.duplicates, or.duplicates)?,
             reordering: number("reordering", &table.reordering, or.reordering)?,
             rate_kbps: whole(number("rate_kbps", &table.rate_kbps, f64::from(or.rate_kbps))?),
+            trace,
+            trace_down,
+            queue_bytes: table.queue_bytes.is_some().then_some(queue_bytes),
+            queue_datagrams: table.queue_datagrams.is_some().then_some(queue_datagrams),
             calm_s: whole(number("calm_s", &table.calm_s, f64::from(or.calm_s))?),
         })
     }
@@ -323,7 +338,7 @@ fn bound_of(key: &str) -> Option<(&'static str, Bound)> {
 
 /// A number that was checked to be whole and in range.
 fn whole<T: TryFrom<u32, Error: fmt::Debug>>(value: f64) -> T {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and from 0 to 1,000,000")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and from 0 to 16,777,216")]
     let value = value as u32;
     T::try_from(value).expect("the field's range fits into its type")
 }

@@ -14,8 +14,8 @@ use foretell_articles::csp::{Client, ClientConfig, Server, ServerConfig, TICK_RA
 use foretell_articles::timestamped::Mover;
 use foretell_plan::bots::{self, Bots, Push};
 use foretell_plan::figures::JOIN_S;
-use foretell_plan::{Network, Plan, Session};
-use foretell_sim::netsim::{Link, SplitMix64};
+use foretell_plan::{Plan, Session};
+use foretell_sim::netsim::{Conditions, Link, SplitMix64};
 
 /// How long a tick is.
 const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE.get() as u64);
@@ -88,11 +88,10 @@ impl Pair {
     }
 
     /// A tick of both ends, in the order of the article's program.
-    fn tick(&mut self, now: Instant, buttons: Buttons, network: &Network, measured: Option<&mut Measured>) {
-        let [up, down] = network.conditions_at(now.micros() / 1_000_000);
+    fn tick(&mut self, now: Instant, buttons: Buttons, [up, down]: &[Conditions; 2], measured: Option<&mut Measured>) {
         let mut datagram = Vec::new();
         self.client.tick(buttons, &mut datagram);
-        self.up.send(now, &datagram, &up);
+        self.up.send(now, &datagram, up);
         while let Some(delivery) = self.down.receive(now) {
             // What is late is refused by its tick alone.
             let _ = self.client.receive(delivery.bytes);
@@ -112,7 +111,7 @@ impl Pair {
             }
         };
         server.update(&mut push, &mut |state| {
-            link.send(now, state, &down);
+            link.send(now, state, down);
         });
         let steps = server.stats().steps - steps;
         self.still = if steps > 0 { 0 } else { self.still + 1 };
@@ -145,7 +144,8 @@ fn measure(plan: &Plan, seed: u64) -> Measured {
         let mut tick = Tick::ZERO;
         while now < end {
             let is_measured = now >= begin;
-            pair.tick(now, bots.buttons(player, tick), &plan.network, is_measured.then_some(&mut measured));
+            let links = plan.network.conditions_at(now.micros() / 1_000_000, seed, player);
+            pair.tick(now, bots.buttons(player, tick), &links, is_measured.then_some(&mut measured));
             (tick, now) = (tick.next(), now + TICK);
         }
     }

@@ -25,7 +25,8 @@ const FIGURES: [Compared; 11] = [
 ];
 
 /// The plans without a grid, a line each: of every figure the worst of the seeds. Then the mean of these lines: what one
-/// setting costs that has to serve all these networks.
+/// setting costs that has to serve all these networks. Without those of recorded links, as no setting helps where nothing
+/// passes for a second.
 pub fn markdown(plans: &[Plan], rows: &[(usize, Row)]) -> String {
     let mut text = "| plan | network |".to_owned();
     FIGURES.iter().for_each(|(head, ..)| text = format!("{text} {head} |"));
@@ -36,11 +37,16 @@ pub fn markdown(plans: &[Plan], rows: &[(usize, Row)]) -> String {
         let Some(row) = rows.first() else { continue };
         let figures = FIGURES.map(|(_, figure, factor, _)| worst(rows.iter().copied(), figure) * factor);
         Line { plan: &row.plan, network: &network(&row.network), figures }.write(&mut text);
-        lines.push(figures);
+        if row.network.trace.is_none() && row.network.trace_down.is_none() {
+            lines.push(figures);
+        }
     }
-    let count = u32::try_from(lines.len()).map_or(1.0, f64::from);
-    let mean = core::array::from_fn(|figure| lines.iter().map(|line| line[figure]).sum::<f64>() / count.max(1.0));
-    Line { plan: "**all**", network: "the mean of these lines", figures: mean }.write(&mut text);
+    if !lines.is_empty() {
+        let count = u32::try_from(lines.len()).map_or(1.0, f64::from);
+        let mean = core::array::from_fn(|figure| lines.iter().map(|line| line[figure]).sum::<f64>() / count);
+        let network = "the mean of the lines without a recorded link";
+        Line { plan: "**all**", network, figures: mean }.write(&mut text);
+    }
     text
 }
 
@@ -64,7 +70,8 @@ impl Line<'_> {
 
 /// A network in a few words: latency and jitter one way, and loss.
 fn network(network: &RowNetwork) -> String {
-    let RowNetwork { latency_ms, latency_down_ms, jitter_ms, loss, burst_length, calm_s, .. } = network;
+    let RowNetwork { latency_ms, latency_down_ms, jitter_ms, loss, burst_length, calm_s, trace, trace_down, .. } =
+        network;
     let mut text = format!("{latency_ms}");
     if latency_down_ms != latency_ms {
         let _ = write!(text, " up, {latency_down_ms} down");
@@ -75,6 +82,12 @@ fn network(network: &RowNetwork) -> String {
     }
     if *calm_s > 0 {
         let _ = write!(text, ", every other {calm_s} s");
+    }
+    match (trace, trace_down) {
+        (Some(up), Some(down)) if up == down => _ = write!(text, ", {up}"),
+        (Some(up), Some(down)) => _ = write!(text, ", {up} up, {down} down"),
+        (None, Some(down)) => _ = write!(text, ", {down} down"),
+        (_, None) => {}
     }
     text
 }

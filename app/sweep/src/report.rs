@@ -70,6 +70,9 @@ fn facts(plan: &Plan) -> String {
     let Session { tick_rate, send_rate, seconds, players, input, impulses_per_min, .. } = plan.session;
     let Network { ordering, burst_length, duplicates, reordering, rate_kbps, latency_down_ms, calm_s, .. } =
         plan.network;
+    let traces = plan.network.trace.iter().chain(&plan.network.trace_down).map(|link| link.name.as_str());
+    let mut traces: Vec<_> = traces.collect();
+    traces.dedup();
     let input = if input == Keys::Scripted { "scripted" } else { "recorded" };
     let ordering = if ordering == Ordering::Fifo { "in order" } else { "each with a delay of its own" };
     let mut facts = format!(
@@ -81,6 +84,7 @@ fn facts(plan: &Plan) -> String {
         (duplicates > 0.0, format!("{} % twice", percent(duplicates))),
         (reordering > 0.0, format!("{} % held back", percent(reordering))),
         (rate_kbps > 0, format!("{rate_kbps} kbit/s")),
+        (!traces.is_empty(), format!("a link as in {}", traces.join(" and "))),
         (latency_down_ms.is_some(), format!("{} ms from the server", latency_down_ms.unwrap_or_default())),
         (calm_s > 0, format!("every other {calm_s} s without jitter and loss")),
         (impulses_per_min > 0.0, format!("{impulses_per_min} pushes by the server per minute")),

@@ -48,6 +48,12 @@ pub struct RowNetwork {
     pub reordering: f64,
     /// 0 for no limit.
     pub rate_kbps: u32,
+    /// The recorded or synthetic link to the server, as the plan names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// That from the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_down: Option<String>,
     /// How long it is calm in between; 0 for never.
     pub calm_s: u32,
 }
@@ -91,6 +97,8 @@ impl RowNetwork {
             duplicates: network.duplicates,
             reordering: network.reordering,
             rate_kbps: network.rate_kbps,
+            trace: network.trace.as_ref().map(|link| link.name.clone()),
+            trace_down: network.trace_down.as_ref().or(network.trace.as_ref()).map(|link| link.name.clone()),
             calm_s: network.calm_s,
         }
     }

@@ -43,12 +43,12 @@ pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simul
         };
         observer.add(simulation.now());
         simulation.add_player(options);
-        set_network(&mut simulation, &case.network);
+        set_network(&mut simulation, &case.network, seed);
         begun(&mut simulation);
     }
     let limit = Instant::ZERO + Duration::from_secs(u64::from(session.seconds) + JOIN_MAX_S);
     while !observer.is_done() && simulation.now() < limit {
-        set_network(&mut simulation, &case.network);
+        set_network(&mut simulation, &case.network, seed);
         simulation.run_until(simulation.now() + Duration::from_millis(250), &mut observer);
     }
     Row {
@@ -63,9 +63,11 @@ pub fn run(plan: &Plan, case: &Case, seed: u64, begun: &mut dyn FnMut(&mut Simul
 }
 
 /// Sets every link as the network is by now.
-fn set_network(simulation: &mut Simulation<Arena>, network: &Network) {
-    let [up, down] = network.conditions_at(simulation.now().micros() / 1_000_000);
-    simulation.players.iter_mut().for_each(|player| (player.up_conditions, player.down_conditions) = (up, down));
+fn set_network(simulation: &mut Simulation<Arena>, network: &Network, seed: u64) {
+    let second = simulation.now().micros() / 1_000_000;
+    for (index, player) in simulation.players.iter_mut().enumerate() {
+        [player.up_conditions, player.down_conditions] = network.conditions_at(second, seed, index);
+    }
 }
 
 /// A clock that is off by up to an hour and gains so much, and a little more or less.

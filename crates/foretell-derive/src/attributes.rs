@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Error, Ident};
+use syn::{Attribute, Error, Ident, LitFloat};
 
 /// What a field means, with the names that it has in `#[state(...)]` and in `foretell::Meaning`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Audience {
 }
 
 /// What a field's attributes make of it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct FieldSays {
     pub meaning: Meaning,
     /// Who gets it, where that is not as the struct or the variant says.
@@ -90,16 +90,19 @@ pub struct FieldSays {
     pub by_owner: bool,
     /// Whether its own fields stand in its place.
     pub flat: bool,
+    /// In which steps it is told to who shows the entity; `None` for exactly.
+    pub precision: Option<LitFloat>,
 }
 
 impl FieldSays {
     /// Without an attribute.
-    pub const NOTHING: FieldSays = FieldSays { meaning: Meaning::Plain, audience: None, by_owner: false, flat: false };
+    pub const NOTHING: FieldSays =
+        FieldSays { meaning: Meaning::Plain, audience: None, by_owner: false, flat: false, precision: None };
 }
 
 /// What a field takes.
-const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `audience = owner`, \
-                        `writer = owner` or `flatten`";
+const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `precision = 0.001`, \
+                        `audience = owner`, `writer = owner` or `flatten`";
 
 /// What a field's attributes say.
 pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
@@ -112,6 +115,8 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
             says.by_owner = writer;
         } else if key.path.is_ident("audience") {
             says.audience = Some(one_of(key, &Audience::KEYS)?);
+        } else if key.path.is_ident("precision") {
+            says.precision = Some(step(key)?);
         } else {
             let found = Meaning::KEYS.into_iter().find(|(name, _)| key.path.is_ident(name));
             let (_, meaning) = found.ok_or_else(|| unknown(key, OF_FIELD))?;
@@ -122,9 +127,9 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
         }
         Ok(())
     })?;
-    if says.flat && (says.by_owner || says.meaning != Meaning::Plain) {
+    if says.flat && (says.by_owner || says.meaning != Meaning::Plain || says.precision.is_some()) {
         let first = attrs.iter().find(|attr| attr.path().is_ident("state"));
-        return Err(Error::new_spanned(first, "what is flattened has the meanings of its own fields"));
+        return Err(Error::new_spanned(first, "what is flattened has the meanings and precisions of its own fields"));
     }
     Ok(says)
 }
@@ -165,6 +170,17 @@ fn one_of<T: Copy>(key: &ParseNestedMeta<'_>, values: &[(&str, T)]) -> syn::Resu
         key.value().and_then(|value| value.parse()).map_err(|error| Error::new(error.span(), accepted()))?;
     let found = values.iter().find(|(name, _)| value == name);
     found.map(|(_, found)| *found).ok_or_else(|| Error::new(value.span(), accepted()))
+}
+
+/// The value of `precision = ...`.
+fn step(key: &ParseNestedMeta<'_>) -> syn::Result<LitFloat> {
+    let accepted = "write a step above zero, in the unit of the field, such as `precision = 0.001`";
+    let value: LitFloat =
+        key.value().and_then(|value| value.parse()).map_err(|error| Error::new(error.span(), accepted))?;
+    match value.base10_parse::<f64>() {
+        Ok(step) if step > 0.0 && step.is_finite() => Ok(value),
+        _ => Err(Error::new_spanned(value, accepted)),
+    }
 }
 
 fn unknown(key: &ParseNestedMeta<'_>, accepted: &str) -> Error {

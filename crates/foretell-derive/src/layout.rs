@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, Fields, Ident, Member, Type};
+use syn::{Error, Fields, Ident, LitFloat, Member, Type};
 
 /// Where and what a field is.
 struct Field {
@@ -22,6 +22,7 @@ struct Field {
     by_owner: bool,
     /// Its own fields stand in its place.
     flat: bool,
+    precision: Option<LitFloat>,
 }
 
 impl Field {
@@ -52,7 +53,7 @@ impl Layout {
     ) -> syn::Result<Layout> {
         let mut layout = Layout { path, name: name.unraw().to_string(), fields: Vec::new() };
         for (index, field) in fields.iter().enumerate() {
-            let FieldSays { meaning, audience, by_owner, flat } = says(field)?;
+            let FieldSays { meaning, audience, by_owner, flat, precision } = says(field)?;
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), |ident| ident.unraw().to_string());
             if let Some(first) = layout.fields.iter().find(|first| first.meaning == meaning && meaning.is_single()) {
                 let (meaning, of, first) = (meaning.variant(), &layout.name, &first.name);
@@ -69,6 +70,7 @@ impl Layout {
                 audience,
                 by_owner,
                 flat,
+                precision,
             });
         }
         Ok(layout)
@@ -103,14 +105,15 @@ impl Layout {
         if self.fields.is_empty() {
             return quote!(::foretell::alloc::vec::Vec::new());
         }
-        let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, .. }| {
+        let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, precision, .. }| {
             if *flat {
                 return quote!(<#ty as ::foretell::Part>::columns());
             }
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
+            let precision = precision.as_ref().map(|step| quote!(.to_nearest(#step as f64)));
             let column = quote_spanned!(ty.span()=> ::foretell::Column::of::<#ty>);
-            quote!(::foretell::alloc::vec![#column(#name, ::foretell::Meaning::#meaning) #by_owner])
+            quote!(::foretell::alloc::vec![#column(#name, ::foretell::Meaning::#meaning) #by_owner #precision])
         });
         quote!(::foretell::alloc::vec![#(#columns),*].concat())
     }
@@ -224,9 +227,20 @@ impl Layout {
                 );
             })
         });
+        let rounded = self.fields.iter().filter(|field| field.precision.is_some()).map(|field| {
+            let ty = &field.ty;
+            let message = format!("`{}` of `{name}`: a precision is for f32 and f64, and no Option", field.name);
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    <#ty as ::foretell::Field>::SCALAR.is_float() && !<#ty as ::foretell::Field>::IS_OPTION,
+                    #message
+                );
+            }
+        });
         quote! {
             const _: () = ::core::assert!(#all <= 64, #too_long);
             #(#fit)*
+            #(#rounded)*
         }
     }
 }

@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
         let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
-                        `blended`, `audience = owner`, `writer = owner` or `flatten`";
+                        `blended`, `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
         let place = refusal(&parse_quote!(
             struct Thing {
                 #[state(place)]
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_is_flattened_has_no_meaning_of_its_own() {
-        let sentence = "what is flattened has the meanings of its own fields";
+        let sentence = "what is flattened has the meanings and precisions of its own fields";
         let placed = refusal(&parse_quote!(
             struct Thing(#[state(flatten, position)] Placed);
         ));

@@ -7,8 +7,8 @@ use foretell::rollback::Timeline;
 use foretell::session::client::Joined;
 use foretell::world::{InputStatus, PlayerInput};
 use foretell::{
-    Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rows, Rules, Schema, Server,
-    ServerConfig, Simulate, State, Step, Table, Tick, TickRate, World,
+    Client, ClientConfig, Entity, Input, Instant, Interest, Outbox, Owned, PeerId, PlayerId, Rows, Rules, Schema,
+    Server, ServerConfig, Simulate, State, Step, Table, Tick, TickRate, World,
 };
 use std::hint::black_box;
 
@@ -113,12 +113,12 @@ struct Loop<W: World> {
 
 impl<W: World + Default> Loop<W> {
     fn new(clients: u16) -> Loop<W> {
-        Loop::with(clients, None)
+        Loop::with(clients, Interest::Everything)
     }
 
-    fn with(clients: u16, nearest: Option<u16>) -> Loop<W> {
+    fn with(clients: u16, interest: Interest) -> Loop<W> {
         let rules = Rules::new(W::schema());
-        let config = ServerConfig { players_max: clients, nearest, ..ServerConfig::default() };
+        let config = ServerConfig { players_max: clients, interest, ..ServerConfig::default() };
         let mut server = Server::new(rules.clone(), config, 0, Instant::ZERO);
         let client = |number: u16| {
             let player = server.join(PeerId(u64::from(number)));
@@ -284,9 +284,9 @@ fn all(c: &mut Criterion) {
     server_tick::<Nothing>(c, "a tick, empty world, 100 clients", 100);
     server_tick::<Bodies>(c, "a tick, 1000 clients that each see one entity", 1000);
     let near = "a tick, 1000 entities, 64 clients that each see the nearest 100";
-    measure(c, near, (Loop::<Field>::with(64, Some(100)), 64));
+    measure(c, near, (Loop::<Field>::with(64, Interest::Nearest(100)), 64));
     let all = "a tick, 1000 entities, 64 clients that see all";
-    measure(c, all, (Loop::<Field>::with(64, None), 64));
+    measure(c, all, (Loop::<Field>::with(64, Interest::Everything), 64));
     resimulation(c, "16 ticks, empty world", Nothing, &Rows::new(&Nothing::schema()));
     let owner = PlayerId::new(1);
     let of = Owned { entity: Entity::new(owner, Tick::ZERO, 0), owner };

@@ -33,7 +33,12 @@ const FOLDERS: [Folder; 12] = [
     },
     Folder {
         path: "session/client/snapshots",
-        layers: &[&["baselines", "sample_outcomes", "relay_reader", "snapshot"], &["snapshots"]],
+        layers: &[
+            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "told_rows"],
+            &["hidden_entities", "known_rows"],
+            &["snapshot"],
+            &["snapshots"],
+        ],
     },
     Folder {
         path: "session/client/prediction",
@@ -91,10 +96,24 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/server/replication",
         layers: &[
-            &["event_log", "sent_history", "outgoing_snapshot", "spatial_index"],
-            &["entities_in_view"],
-            &["interest"],
-            &["delta", "replica", "snapshot_packing"],
+            &[
+                "distance_rank",
+                "event_log",
+                "sent_history",
+                "entity_grid",
+                "recent_extreme",
+                "sight_terms",
+                "spatial_index",
+            ],
+            &["encoded_rows", "entities_in_view", "sent_datagrams"],
+            &["allowance", "interest"],
+            &["outgoing_snapshot"],
+            &["delta", "snapshot_packing"],
+            &["shown_state"],
+            &["shown_writer", "viewpoint"],
+            &["gone_rows", "told_row"],
+            &["shown_lane"],
+            &["replica"],
             &["replication"],
         ],
     },

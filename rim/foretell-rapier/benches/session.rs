@@ -62,7 +62,8 @@ fn costs(players: u16, world: &Pile, (exact, client, server): (bool, ClientConfi
     let latency = Duration::from_millis(75);
     let conditions = Conditions { latency, loss: Loss::Uniform(0.05), ..Conditions::default() };
     for _ in 0..players {
-        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: world.clone() });
+        let (conditions, world) = (conditions.clone(), world.clone());
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world });
     }
     let mut meter = Meter::default();
     let seconds = f64::from(TICKS[1]) / f64::from(TickRate::default().get());

@@ -3,7 +3,8 @@
 use crate::{Blueprint, Physics};
 use core::ops::{Deref, DerefMut};
 use foretell::{
-    Entity, Input, Owned, PlayerId, Ref, Role, Rows, Rules, Schema, Simulate, Step, Table, World, WorldPart,
+    Entity, Input, InterestRules, Owned, PlayerId, Ref, Role, Rows, Rules, Schema, Simulate, Step, Table, World,
+    WorldPart,
 };
 use rapier3d::geometry::ColliderBuilder;
 use rapier3d::math::Vector;
@@ -22,6 +23,12 @@ pub trait Gameplay: Sized {
     /// What follows from Rapier's step, in the same tick: from what touches what, from where bodies are. By default nothing.
     fn react(scene: &mut Scene<Self>, step: &mut Step<'_, Self::Input>) {
         let _ = (scene, step);
+    }
+
+    /// The game's own rules of what each player sees, as [`Simulate::interest_rules`]. By default none.
+    fn interest_rules(scene: &Scene<Self>) -> Option<&dyn InterestRules> {
+        let _ = scene;
+        None
     }
 }
 
@@ -189,6 +196,10 @@ impl<G: Gameplay> Simulate for Scene<G> {
         G::react(self, step);
         self.redesign_touched();
         self.take_bodies();
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        G::interest_rules(self)
     }
 }
 

@@ -65,4 +65,5 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     session_controls::PREDICTION,
     scene_controls::STEPPING_LANES,
     scene_controls::RECONCILIATION,
+    network_controls::CELLULAR,
 ];

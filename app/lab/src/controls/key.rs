@@ -48,10 +48,11 @@ pub enum Key {
     Prediction,
     SteppingLanes,
     Reconciliation,
+    Cellular,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 42;
+pub const CONTROLS_LEN: usize = 43;
 
 impl Key {
     /// Whether a change of it needs a new session: both ends must agree on it from the start.
@@ -113,6 +114,7 @@ impl Key {
                 | Key::Duplicates
                 | Key::Reordering
                 | Key::Rate
+                | Key::Cellular
         )
     }
 }

@@ -3,6 +3,7 @@
 mod catalogue;
 mod control;
 mod key;
+mod mobile;
 mod network_controls;
 pub mod presets;
 mod scene;

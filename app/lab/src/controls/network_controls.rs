@@ -91,3 +91,15 @@ pub const RATE: Control = Control {
     explain: "How much passes in each direction before datagrams queue and are dropped; 0 is no limit.",
     source: "R22",
 };
+
+pub const CELLULAR: Control = Control {
+    key: Key::Cellular,
+    name: "cellular",
+    label: "mobile network",
+    group: Group::Network,
+    range: Range::Words(&[("none", "none"), ("lte", "LTE"), ("umts", "UMTS"), ("evdo", "EV-DO")]),
+    default: 0,
+    explain: "In the place of the rate limit a made-up link as a car has it, in each direction: its rate wanders, and for \
+              moments nothing passes.",
+    source: "R9, D31",
+};

@@ -3,12 +3,13 @@
 use super::catalogue::{CONTROLS, control, key_named};
 use super::control::Control;
 use super::key::{CONTROLS_LEN, Key};
+use super::mobile;
 use super::scene::Scene;
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::session::client::{Curve, Predict, Redundancy, Show};
 use foretell::{ClientConfig, GapPolicy, Rules, SendRate, ServerConfig, TickRate, Tolerance, World};
-use foretell_sim::netsim::{Conditions, Loss, Ordering, RateLimit, Reordering};
+use foretell_sim::netsim::{Bottleneck, Capacity, Conditions, Loss, Ordering, Reordering};
 use serde_json::{Map, Value};
 
 /// For how long a missing input is replaced by the last one (D9).
@@ -129,7 +130,7 @@ impl Settings {
             loss: loss(share(Key::Loss), self.number(Key::BurstLength)),
             duplicates: share(Key::Duplicates),
             reordering: Reordering { rate: share(Key::Reordering), ..Reordering::default() },
-            rate: (kbps > 0).then(|| rate_limit(kbps)),
+            bottleneck: mobile::link(self.code(Key::Cellular)).or((kbps > 0).then(|| rate_limit(kbps))),
         }
     }
 
@@ -139,7 +140,10 @@ impl Settings {
             Loss::Uniform(rate) => (rate, 1.0),
             Loss::Bursts { rate, mean_length } => (rate, mean_length),
         };
-        let kbps = conditions.rate.map_or(0.0, |limit| f64::from(limit.bytes_per_s) / 125.0);
+        let kbps = match conditions.bottleneck.as_ref().map(|bottleneck| &bottleneck.capacity) {
+            Some(Capacity::Rate { bytes_per_s }) => f64::from(*bytes_per_s) / 125.0,
+            Some(Capacity::Trace { .. }) | None => 0.0,
+        };
         let values = [
             (Key::Latency, conditions.latency.as_secs_f64() * 1000.0),
             (Key::Jitter, conditions.jitter.as_secs_f64() * 1000.0),
@@ -149,6 +153,7 @@ impl Settings {
             (Key::Duplicates, conditions.duplicates * 100.0),
             (Key::Reordering, conditions.reordering.rate * 100.0),
             (Key::Rate, kbps),
+            (Key::Cellular, mobile::code_of(conditions.bottleneck.as_ref())),
         ];
         for (key, value) in values {
             self.set(key, control(key).nearest(value));
@@ -223,11 +228,11 @@ fn loss(share: f64, burst_length: f64) -> Loss {
     Loss::Bursts { rate: share, mean_length: burst_length.max(share / (1.0 - share) + 1e-9) }
 }
 
-fn rate_limit(kbps: u32) -> RateLimit {
+fn rate_limit(kbps: u32) -> Bottleneck {
     // Slower than 1 kB/s is no link that a session could be held over.
     let bytes_per_s = (kbps * 125).max(1_000);
     let queue = u64::from(bytes_per_s) * u64::try_from(QUEUE.as_millis()).unwrap_or(u64::MAX) / 1_000;
-    RateLimit { bytes_per_s, queue_bytes: u32::try_from(queue).unwrap_or(u32::MAX).max(1_500) }
+    Bottleneck::rate(bytes_per_s, u32::try_from(queue).unwrap_or(u32::MAX).max(1_500))
 }
 
 #[cfg(test)]
@@ -273,6 +278,22 @@ mod tests {
                 settings.set(Key::BurstLength, burst);
                 assert_eq!(settings.conditions().validate(), Ok(()), "{loss} in bursts of {burst}");
             }
+        }
+    }
+
+    #[test]
+    fn a_mobile_network_stays_chosen_when_its_conditions_are_set_and_goes_when_others_are() {
+        for code in 1..=control(Key::Cellular).code_max() {
+            let mut settings = Settings::default();
+            settings.set(Key::Cellular, code);
+            let conditions = settings.conditions();
+            assert!(conditions.bottleneck.is_some() && conditions.validate().is_ok());
+            settings.set(Key::Rate, 500);
+            assert_eq!(settings.conditions(), conditions, "it comes in the place of the rate limit");
+            settings.set_network(&Conditions { latency: Duration::from_millis(7), ..conditions });
+            assert_eq!((settings.code(Key::Cellular), settings.code(Key::Latency)), (code, 7));
+            settings.set_network(&Conditions::default());
+            assert_eq!(settings, Settings::default());
         }
     }
 

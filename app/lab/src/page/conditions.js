@@ -1,6 +1,6 @@
 // The second article's three conditions: a button for each, which sets the link.
 
-const CLEAN = { jitter_ms: 0, burst_length: 1, duplicates_percent: 0, reordering_percent: 0, rate_kbps: 0 };
+const CLEAN = { jitter_ms: 0, burst_length: 1, duplicates_percent: 0, reordering_percent: 0, rate_kbps: 0, cellular: "none" };
 const CONDITIONS = [
   { label: "75 ms", latency_ms: 75, loss_percent: 0, explain: "75 ms each way, and nothing is lost.", source: "R12" },
   { label: "75 ms, 25 %", latency_ms: 75, loss_percent: 25, explain: "75 ms each way, and a quarter is lost: try it with and without repeated inputs.", source: "R21" },

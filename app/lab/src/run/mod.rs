@@ -233,7 +233,7 @@ impl Run {
     fn run_companion(&mut self, frame: u32) -> Option<CompanionFrame> {
         let mut settings = self.settings;
         let set = settings.conditions();
-        let over = self.session.over(set, frame);
+        let over = self.session.over(set.clone(), frame);
         if over != set {
             settings.set_network(&over);
         }

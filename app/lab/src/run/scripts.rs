@@ -206,7 +206,7 @@ mod tests {
         let mut begun = Vec::new();
         for frame in 100..400 {
             begun.extend(running.begin(frame).iter().map(|step| (frame, step.caption)));
-            let lost = running.over(lossless, frame) != lossless;
+            let lost = running.over(lossless.clone(), frame) != lossless;
             assert_eq!(lost, (160..280).contains(&frame), "frame {frame}");
             let next = running.upcoming(frame).map(|upcoming| frame + upcoming.frames);
             assert_eq!(next, [160, 280].into_iter().find(|step| frame < *step), "frame {frame}");

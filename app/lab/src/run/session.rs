@@ -200,13 +200,13 @@ impl Session {
     /// Scripts lie over the person's link, and faults over everybody's.
     fn arrange_links(&mut self, frame: u32, settings: &Settings) {
         let set = settings.conditions();
-        let (own, mine) = (self.scripts.over(set, frame), self.driver.players.machine());
-        let of = |machine: usize| -> Conditions { if Some(machine) == mine { own } else { set } };
+        let (own, mine) = (self.scripts.over(set.clone(), frame), self.driver.players.machine());
+        let of = |machine: usize| if Some(machine) == mine { own.clone() } else { set.clone() };
         for (machine, player) in self.simulation.players.iter_mut().enumerate() {
             (player.up_conditions, player.down_conditions) = (of(machine), of(machine));
         }
         if let Some(running) = &self.faults {
-            running.faults.hold(&mut self.simulation, of);
+            running.faults.hold(&mut self.simulation, |machine| [of(machine), of(machine)]);
         }
     }
 

@@ -138,7 +138,7 @@ fn a_late_input_is_told_in_a_sentence() {
 
 /// A page that does everything there is to do.
 fn busy_page(dialogue: &mut PageConnection, frames: u32) -> Vec<Value> {
-    let mut random = SplitMix64::new(11);
+    let mut random = SplitMix64::new(12);
     let mut shown = Vec::new();
     say(dialogue, &json!({ "type": "preset", "name": "terrible" }));
     for number in 0..frames {

@@ -1,13 +1,14 @@
 //! What a broken plan file gets: one sentence with the file, the line and what is accepted.
 
 use super::*;
+use foretell_sim::netsim::Capacity;
 
 /// Broken files, after `name = "my"` on the first line, and the sentences about them: kept whole, so that a change of wording is seen.
 const BROKEN: &[(&str, &str)] = &[
     ("a", "my.toml, line 2: key with no value, expected `=`"),
     (
         "[network]\nlatncy_ms = 5",
-        "my.toml, line 3: latncy_ms is unknown; accepted are latency_ms, latency_down_ms, jitter_ms, ordering, loss, burst_length, duplicates, reordering, rate_kbps, calm_s",
+        "my.toml, line 3: latncy_ms is unknown; accepted are latency_ms, latency_down_ms, jitter_ms, ordering, loss, burst_length, duplicates, reordering, rate_kbps, trace, trace_down, cellular, cellular_seed, queue_bytes, queue_datagrams, calm_s",
     ),
     ("\n[network]\nlatency_ms = -5", "my.toml, line 4: latency_ms is -5; it must be a number from 0 to 10000 ms"),
     ("[network]\nlatency_ms = nan", "my.toml, line 3: latency_ms is nan; it must be a number from 0 to 10000 ms"),
@@ -28,6 +29,25 @@ const BROKEN: &[(&str, &str)] = &[
     (
         "[network]\nrate_kbps = 0.5",
         "my.toml, line 3: rate_kbps is 0.5; it must be 0 for none, or a whole number from 8 to 1000000 kbit/s",
+    ),
+    ("[network]\ncellular = '5g'", "my.toml, line 3: cellular is '5g'; it must be \"lte\" or \"umts\" or \"evdo\""),
+    ("[network]\ntrace = 7", "my.toml, line 3: trace is 7; it must be a text in quotes"),
+    (
+        "[network]\ntrace = 'a.up'\ncellular = 'lte'",
+        "my.toml, line 4: cellular is 'lte'; it must be without trace and trace_down, or they without it",
+    ),
+    ("[network]\ncellular_seed = 7", "my.toml, line 3: cellular_seed is 7; it must be beside cellular"),
+    (
+        "[network]\ncellular = 'lte'\nrate_kbps = 500",
+        "my.toml, line 4: rate_kbps is 500; it must be 0 beside trace or cellular, which say what passes",
+    ),
+    (
+        "[network]\nqueue_bytes = 6000",
+        "my.toml, line 3: queue_bytes is 6000; it must be beside rate_kbps, trace, trace_down or cellular",
+    ),
+    (
+        "[network]\ncellular = 'lte'\nqueue_datagrams = 0",
+        "my.toml, line 4: queue_datagrams is 0; it must be a whole number from 1 to 4096 datagrams",
     ),
     (
         "[session]\nsnapshot_rate = 30",
@@ -113,4 +133,43 @@ fn thresholds_name_a_figure_and_a_side() {
             threshold("resyncs", Bound::AtMost, 0.0),
         ]
     );
+}
+
+#[test]
+fn a_trace_is_read_from_beside_the_plan_and_what_is_wrong_with_it_is_told() {
+    let folder = std::env::temp_dir().join(format!("foretell-traces-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("recorded")).expect("a folder of the test's own");
+    let files = [("good.up", "3\n10\n"), ("bad.up", "3\n2\n"), ("empty.up", "")];
+    files.iter().for_each(|(name, text)| std::fs::write(folder.join("recorded").join(name), text).expect("written"));
+    let plan = folder.join("my.toml").display().to_string();
+    let read = |lines: &str| read(&plan, &format!("name = 'my'\n[network]\n{lines}\n"));
+
+    let network = read("trace = 'recorded/good.up'").expect("it is there").network;
+    let link = network.trace.as_ref().expect("a trace");
+    assert_eq!((link.name.as_str(), link.trace.opportunities_ms()), ("recorded/good.up", &[3, 10][..]));
+    assert_eq!(network.trace_down, None);
+    let [up, down] = network.conditions_at(0, 1, 0);
+    assert!(up.bottleneck.is_some() && up.bottleneck == down.bottleneck);
+    let way_down = read("trace_down = 'recorded/good.up'\nrate_kbps = 64").expect("it is there").network;
+    let [up, down] = way_down.conditions_at(0, 1, 0).map(|way| way.bottleneck.expect("each way has one").capacity);
+    assert_eq!(up, Capacity::Rate { bytes_per_s: 8_000 });
+    assert!(matches!(down, Capacity::Trace { .. }));
+
+    let folder_shown = folder.display();
+    for (file, sentence) in [
+        (
+            "recorded/bad.up",
+            "line 2 is 2; it must be a whole number of milliseconds from 3, the line before it, to 86400000",
+        ),
+        ("recorded/empty.up", "line 1 is missing; a trace has a line per opportunity, a whole number of milliseconds"),
+    ] {
+        let whole = format!("{plan}, line 3: trace is \"{file}\"; in {folder_shown}/{file} {sentence}");
+        assert_eq!(read(&format!("trace = '{file}'")).expect_err(file).0, whole);
+    }
+    for nothing in ["recorded/none.up", "recorded"] {
+        let told = read(&format!("latency_ms = 5\ntrace_down = '{nothing}'")).expect_err(nothing).0;
+        let start = format!("{plan}, line 4: trace_down is \"{nothing}\"; {folder_shown}/{nothing} can't be read: ");
+        assert!(told.starts_with(&start) && told.len() > start.len(), "{told}");
+    }
+    std::fs::remove_dir_all(folder).expect("the test's own");
 }

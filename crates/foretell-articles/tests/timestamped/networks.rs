@@ -285,7 +285,7 @@ proptest! {
         let (client, server) = found_by(detect);
         let server = ServerConfig { trust: Trust::Bounded { budget, since }, ..server };
         let conditions = Conditions { latency: Duration::from_millis(latency), ..Conditions::default() };
-        let mut cheater = Pair::new(seed, conditions, (client, server));
+        let mut cheater = Pair::new(seed, conditions.clone(), (client, server));
         let mut honest = Pair::new(seed ^ 77, conditions, (client, server));
         for (trick, frames) in tricks {
             for _ in 0..frames {

@@ -74,12 +74,12 @@ impl Faults {
         }
     }
 
-    /// Sets the links of its players to what lasts since the last moment. Without faults a link does in either direction what
-    /// `base` says of the machine with this index.
-    pub fn hold<W: World>(&self, simulation: &mut Simulation<W>, base: impl Fn(usize) -> Conditions) {
+    /// Sets the links of its players to what lasts since the last moment. Without faults a link does what `base` says of the
+    /// machine with this index, on the way to the server and on the way back.
+    pub fn hold<W: World>(&self, simulation: &mut Simulation<W>, base: impl Fn(usize) -> [Conditions; 2]) {
         for (who, machine) in self.there() {
             let PlayerHost { up_conditions, down_conditions, .. } = &mut simulation.players[machine];
-            (*up_conditions, *down_conditions) = (base(machine), base(machine));
+            [*up_conditions, *down_conditions] = base(machine);
             for fault in self.lasting(who) {
                 let (up, down) = ways(fault.what);
                 up.then(|| set_conditions(fault.what, up_conditions));

@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 use foretell::session::client::{Client, Frame, Views};
 use foretell::session::server::{Server, ServerFrame};
 use foretell::time::{Instant, Tick};
@@ -67,7 +68,7 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let within = |faults: &Faults| faults.next_ms().filter(|moment| *moment < plan.length_ms);
     while let Some(moment) = within(&faults) {
         faults.begin(&mut simulation, &mut watch);
-        faults.hold(&mut simulation, |_| Conditions::default());
+        faults.hold(&mut simulation, |machine| scenario.links_of(watch.machines[machine].player));
         watch.present = faults.present();
         let until = within(&faults).unwrap_or(plan.length_ms);
         let mut now = moment;
@@ -124,6 +125,11 @@ impl<W: World> Machine<W> {
 }
 
 impl<W: World> Watch<'_, W> {
+    /// For how long nothing has gone wrong, if nothing has but faults; over links of the scenario's own something may at any time.
+    fn calm(&self, beside_faults: Duration) -> Duration {
+        if self.scenario.has_own_links() { Duration::ZERO } else { beside_faults }
+    }
+
     fn note(&mut self, result: Result<(), (&'static str, String)>, at: Instant, player: Option<u8>) {
         if let (Err((check, what)), None) = (result, &self.found) {
             self.found = Some(Found { check: check.to_owned(), what, at, player });
@@ -180,7 +186,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             stepped: &stepped,
             applied: &self.applied,
             machines: self.present,
-            quiet: self.disturbances.quiet(None, now),
+            quiet: self.calm(self.disturbances.quiet(None, now)),
             setting: &self.scenario.setting,
         };
         self.gauge.after_server(&seen);
@@ -215,8 +221,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             stats: &client.stats(),
             asked: &asked,
             stepped: &stepped,
-            quiet: self.disturbances.quiet(Some(player), at.now),
-            quiet_beside_jitter: self.disturbances.quiet_beside_jitter(Some(player), at.now),
+            quiet: self.calm(self.disturbances.quiet(Some(player), at.now)),
+            quiet_beside_jitter: self.calm(self.disturbances.quiet_beside_jitter(Some(player), at.now)),
             truth,
             setting: &self.scenario.setting,
         };

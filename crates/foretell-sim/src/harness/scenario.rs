@@ -7,7 +7,7 @@ use super::run::{Found, Plan, run};
 use super::shrink::shrink;
 use super::sync::client_sync_test;
 use super::{FaultMix, Schedule, Who};
-use crate::netsim::SplitMix64;
+use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -24,6 +24,8 @@ use foretell::world::{PlayerId, Rows, Simulate, World};
 type Bot<W> = dyn Fn(&BotView<'_>, &mut SplitMix64) -> <W as Simulate>::Input;
 /// What an event of the game's own does to the server's world.
 type Event<W> = dyn Fn(&mut W, &mut SplitMix64);
+/// What the link of a player does without faults, to the server and from there.
+type Links = dyn Fn(usize) -> [Conditions; 2];
 /// Makes a check for a run.
 type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
 /// What is expected of the figures.
@@ -81,6 +83,7 @@ pub struct Scenario<W: World> {
     pub(super) make: Box<dyn Fn() -> W>,
     pub(super) setting: Setting,
     pub(super) event: Option<Box<Event<W>>>,
+    links: Option<Box<Links>>,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
     players: u8,
@@ -126,6 +129,7 @@ impl<W: World> Scenario<W> {
             make: Box::new(make),
             setting: Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() },
             event: None,
+            links: None,
             bot: Box::new(|_, _| W::Input::default()),
             is_in_lab: false,
             players: 1,
@@ -212,6 +216,14 @@ impl<W: World> Scenario<W> {
     #[must_use]
     pub fn event(mut self, event: impl Fn(&mut W, &mut SplitMix64) + 'static) -> Scenario<W> {
         self.event = Some(Box::new(event));
+        self
+    }
+
+    /// Over links that do this where no fault says otherwise, of the player of this index: to the server, and from there; a
+    /// mobile network, say. Default: perfect ones. Checks that wait for calm have nothing to say then.
+    #[must_use]
+    pub fn links(mut self, links: impl Fn(usize) -> [Conditions; 2] + 'static) -> Scenario<W> {
+        self.links = Some(Box::new(links));
         self
     }
 
@@ -315,7 +327,16 @@ impl<W: World> Scenario<W> {
 
     /// Whether the lab can play it, which has room for so many players.
     pub(super) fn is_in_lab(&self, players: u8) -> bool {
-        self.is_in_lab && players <= LAB_PLAYERS_MAX
+        self.is_in_lab && players <= LAB_PLAYERS_MAX && !self.has_own_links()
+    }
+
+    pub(super) fn has_own_links(&self) -> bool {
+        self.links.is_some()
+    }
+
+    /// What a player's link does without faults, to the server and from there.
+    pub(super) fn links_of(&self, player: u8) -> [Conditions; 2] {
+        self.links.as_ref().map(|links| links(usize::from(player))).unwrap_or_default()
     }
 
     /// The input of a player: a function of the seed and what they see.

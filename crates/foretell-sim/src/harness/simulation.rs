@@ -154,7 +154,7 @@ impl<W: World> Simulation<W> {
             host: Host::new(options.host, self.now),
             up,
             down,
-            up_conditions: options.conditions,
+            up_conditions: options.conditions.clone(),
             down_conditions: options.conditions,
             outbox: Outbox::new(),
             gone: false,

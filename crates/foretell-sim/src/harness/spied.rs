@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use foretell::time::Tick;
-use foretell::world::{PlayerInput, Rows, Schema, Simulate, Step, World};
+use foretell::world::{InterestRules, PlayerInput, Rows, Schema, Simulate, Step, World};
 
 /// For how many ticks the truth is remembered: four horizons at 64 Hz.
 const TICKS_KEPT: usize = 512;
@@ -36,17 +36,27 @@ pub struct Truth {
     /// By tick, modulo its length.
     kept: Vec<(Option<Tick>, Rows)>,
     newest: Tick,
+    has_interest_rules: bool,
 }
 
 impl Truth {
     pub(super) fn new(schema: &Schema) -> Truth {
-        Truth { kept: (0..TICKS_KEPT).map(|_| (None, Rows::new(schema))).collect(), newest: Tick::ZERO }
+        Truth {
+            kept: (0..TICKS_KEPT).map(|_| (None, Rows::new(schema))).collect(),
+            newest: Tick::ZERO,
+            has_interest_rules: false,
+        }
     }
 
     /// The state `tick`; `None` when it is forgotten, or has not come yet.
     pub fn rows(&self, tick: Tick) -> Option<&Rows> {
         let (of, rows) = &self.kept[tick.get() as usize % TICKS_KEPT];
         (*of == Some(tick)).then_some(rows)
+    }
+
+    /// Whether the game has rules of its own of what players see.
+    pub fn has_interest_rules(&self) -> bool {
+        self.has_interest_rules
     }
 
     /// The newest state.
@@ -69,7 +79,8 @@ impl Truth {
 
 impl<W: World> Spied<W> {
     /// The world, and where it is written down what happens to it.
-    pub(super) fn new(world: W, truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
+    pub(super) fn new(world: W, mut truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
+        truth.iter_mut().for_each(|truth| truth.has_interest_rules = world.interest_rules().is_some());
         let notes = Notes { steps: Vec::new(), inputs: Vec::new(), truth, state: None };
         let notes = Rc::new(RefCell::new(notes));
         (Spied { world, notes: notes.clone() }, notes)
@@ -89,6 +100,10 @@ impl<W: World> Simulate for Spied<W> {
             }
         }
         notes.state = Some(step.tick().next());
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        self.world.interest_rules()
     }
 }
 

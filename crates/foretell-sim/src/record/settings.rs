@@ -8,7 +8,7 @@ use foretell::session::server::ServerConfig;
 use foretell::session::{GapPolicy, Rules};
 use foretell::time::{Instant, SendRate};
 use foretell::wire::{Malformed, Stream};
-use foretell::world::{Input, Tolerance};
+use foretell::world::{Input, Interest, Tolerance};
 
 /// A longer history than this is not made because a recording says so.
 const HORIZON_MAX: Duration = Duration::from_secs(60);
@@ -146,8 +146,18 @@ impl Config for ClientConfig {
 
 impl Config for ServerConfig {
     fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        let ServerConfig { snapshot_rate, gap, relay_inputs, players_max, timeout, keep_lost, held_max, nearest } =
-            self;
+        let ServerConfig {
+            snapshot_rate,
+            gap,
+            relay_inputs,
+            players_max,
+            timeout,
+            keep_lost,
+            held_max,
+            interest,
+            budget,
+            budget_min,
+        } = self;
         stream_send_rate(stream, snapshot_rate)?;
         let (number, mut ticks) = match *gap {
             GapPolicy::Hold => (0, 0),
@@ -166,7 +176,9 @@ impl Config for ServerConfig {
         stream_duration(stream, timeout)?;
         stream_duration(stream, keep_lost)?;
         stream.u16(held_max)?;
-        stream.optional(nearest, |stream, most| stream.u16(most))
+        stream_interest(stream, interest)?;
+        stream.u32(budget)?;
+        stream.u32(budget_min)
     }
 }
 
@@ -177,6 +189,29 @@ fn stream_send_rate(stream: &mut impl Stream, rate: &mut SendRate) -> Result<(),
     };
     stream.optional(&mut hz, |stream, hz| stream.u16(hz))?;
     *rate = hz.map_or(SendRate::EveryTick, SendRate::Hz);
+    Ok(())
+}
+
+fn stream_interest(stream: &mut impl Stream, interest: &mut Interest) -> Result<(), Malformed> {
+    let (number, mut most, mut radii) = match *interest {
+        Interest::Everything => (0, 0, [0.0; 2]),
+        Interest::Nearest(most) => (1, most, [0.0; 2]),
+        Interest::Within { radius_m, leaves_at_m } => (2, 0, [f64::from(radius_m), f64::from(leaves_at_m)]),
+    };
+    let number = stream_choice(stream, number, 3)?;
+    if number == 1 {
+        stream.u16(&mut most)?;
+    }
+    if number == 2 {
+        radii.iter_mut().try_for_each(|radius| stream_float(stream, radius))?;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "they were of single precision")]
+    let [radius_m, leaves_at_m] = radii.map(|radius| radius as f32);
+    *interest = match number {
+        0 => Interest::Everything,
+        1 => Interest::Nearest(most),
+        _ => Interest::Within { radius_m, leaves_at_m },
+    };
     Ok(())
 }
 
@@ -322,11 +357,17 @@ mod tests {
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),
             held_max: 3,
-            nearest: Some(300),
+            interest: Interest::Nearest(300),
+            budget: 50_000,
+            budget_min: 4_000,
         };
         let policies = [GapPolicy::Hold, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
         for config in policies.map(with) {
             assert_eq!(round_trip(config, ServerConfig::default()), config);
+        }
+        for interest in [Interest::Everything, Interest::Within { radius_m: 40.0, leaves_at_m: 45.5 }] {
+            let config = ServerConfig { interest, ..ServerConfig::default() };
+            assert_eq!(round_trip(config, ServerConfig { interest: Interest::Nearest(1), ..config }), config);
         }
         let for_ever = ServerConfig { timeout: Duration::MAX, ..ServerConfig::default() };
         assert!(round_trip(for_ever, ServerConfig::default()).timeout > Duration::from_secs(1 << 40));

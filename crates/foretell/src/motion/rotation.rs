@@ -90,10 +90,12 @@ pub fn slerp<R: Real>(a: [R; 4], b: [R; 4], t: R) -> [R; 4] {
 
 /// The rotation by the length of `vector`, in radians, around its direction. Zero is none.
 pub fn from_vector<R: Real>(vector: [R; 3]) -> [R; 4] {
-    let angle = vector::length(vector);
-    if angle == R::ZERO {
-        return identity();
+    let square = vector::dot(vector, vector) * R::from_f64(0.25);
+    if square < R::from_f64(SMALL) {
+        let [x, y, z] = vector::scale(vector, series(square, &SINE) * R::from_f64(0.5));
+        return [x, y, z, series(square, &COSINE)];
     }
+    let angle = vector::length(vector);
     let half = angle * R::from_f64(0.5);
     let [x, y, z] = vector::scale(vector, half.sin() / angle);
     [x, y, z, half.cos()]
@@ -102,12 +104,40 @@ pub fn from_vector<R: Real>(vector: [R; 3]) -> [R; 4] {
 /// The inverse of [`from_vector`] for angles up to half a turn: the axis of the shorter arc times its angle, in radians.
 pub fn to_vector<R: Real>(q: [R; 4]) -> [R; 3] {
     let [x, y, z, w] = shortest(q);
-    let sine = vector::length([x, y, z]);
-    if sine == R::ZERO {
-        return [R::ZERO; 3];
+    let square = vector::dot([x, y, z], [x, y, z]);
+    if square < R::from_f64(SMALL) {
+        let twice = series(square, &ARC_SINE);
+        return vector::scale([x, y, z], twice + twice);
     }
+    let sine = square.sqrt();
     let half = sine.atan2(w);
     vector::scale([x, y, z], (half + half) / sine)
+}
+
+/// Below this square of a half angle or of its sine (angles up to 16 degrees, as most are from one state to the next) the first terms
+/// of a power series are exact to rounding, and take a tenth of the time.
+const SMALL: f64 = 0.02;
+
+/// Of `sin(a) / a` in powers of `-a * a`: each term divided by the one before it.
+const SINE: [f64; 6] = [-1.0 / 6.0, -1.0 / 20.0, -1.0 / 42.0, -1.0 / 72.0, -1.0 / 110.0, -1.0 / 156.0];
+/// Of `cos(a)`.
+const COSINE: [f64; 7] = [-1.0 / 2.0, -1.0 / 12.0, -1.0 / 30.0, -1.0 / 56.0, -1.0 / 90.0, -1.0 / 132.0, -1.0 / 182.0];
+/// Of `asin(s) / s` in powers of `s * s`.
+const ARC_SINE: [f64; 9] = [
+    1.0 / 6.0,
+    9.0 / 20.0,
+    25.0 / 42.0,
+    49.0 / 72.0,
+    81.0 / 110.0,
+    121.0 / 156.0,
+    169.0 / 210.0,
+    225.0 / 272.0,
+    289.0 / 342.0,
+];
+
+/// `1 + r0 x + r0 r1 x^2 + ...`, where each ratio is that of a term to the one before it.
+fn series<R: Real>(x: R, ratios: &[f64]) -> R {
+    ratios.iter().rev().fold(R::ONE, |rest, ratio| R::ONE + R::from_f64(*ratio) * x * rest)
 }
 
 /// The rotation around the same axis by `t` times the angle of `q`, along its shortest arc; `t` in `[0, 1]`, not
@@ -124,4 +154,29 @@ pub fn power<R: Real>(q: [R; 4], t: R) -> [R; 4] {
     let half = sine.atan2(w) * t;
     let [x, y, z] = vector::scale([x, y, z], half.sin() / sine);
     [x, y, z, half.cos()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same without a power series.
+    fn from_vector_exactly(vector: [f64; 3]) -> [f64; 4] {
+        let half = vector::length(vector) / 2.0;
+        let [x, y, z] = vector::scale(vector, half.sin() / half / 2.0);
+        [x, y, z, half.cos()]
+    }
+
+    #[test]
+    fn small_turns_by_their_power_series_are_those_by_sine_and_arc_tangent_to_rounding() {
+        for thousandths in 1..500 {
+            let angle = f64::from(thousandths) / 1000.0;
+            let turn = vector::scale([2.0, -3.0, 6.0], angle / 7.0);
+            let (series, exact) = (from_vector(turn), from_vector_exactly(turn));
+            let differ = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(differ(&series, &exact) < 3e-16, "{angle}: {series:?} {exact:?}");
+            assert!(differ(&to_vector(exact), &turn) < 3e-16, "{angle}: {:?} {turn:?}", to_vector(exact));
+        }
+        assert_eq!((from_vector([0.0; 3]), to_vector(identity::<f64>())), (identity(), [0.0; 3]));
+    }
 }

@@ -27,6 +27,11 @@ pub fn scale<R: Real, const N: usize>(a: [R; N], factor: R) -> [R; N] {
     from_fn(|i| a[i] * factor)
 }
 
+/// The vector product: across both, as long as the area between them.
+pub(crate) fn cross<R: Real>([ax, ay, az]: [R; 3], [bx, by, bz]: [R; 3]) -> [R; 3] {
+    [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
+}
+
 /// The dot product, summed from the first component to the last; 0 for `N = 0`.
 pub fn dot<R: Real, const N: usize>(a: [R; N], b: [R; N]) -> R {
     let products: [R; N] = from_fn(|i| a[i] * b[i]);

@@ -13,6 +13,8 @@ pub(super) const AHEAD: usize = 3;
 /// Costs are counted in so small parts of a step. A saved state in every `n` ticks and half of that repeated in every 16th
 /// tick cost least together where a save costs `n * n / 32` steps: that is how dear it is where the user has chosen `n`.
 const PARTS: u64 = 32;
+/// Nobody remembers so many ticks that more would matter.
+const EVERY_MAX: u32 = 1 << 14;
 
 /// Where re-simulations have begun.
 pub(super) struct ExpectedRollbacks {
@@ -42,8 +44,9 @@ type Costs = (u64, usize);
 impl ExpectedRollbacks {
     /// Where a state is saved in one of `every` ticks otherwise, and no beginning is to lie more than `bound` ticks after one.
     pub(super) fn new(every: u32, bound: u32) -> ExpectedRollbacks {
+        let every = u64::from(every.min(EVERY_MAX));
         ExpectedRollbacks {
-            save: u64::from(every) * u64::from(every),
+            save: every * every,
             bound: u64::from(bound.max(1)),
             last: Tick::ZERO,
             apart: [0; KNOWN],

@@ -166,7 +166,8 @@ impl WorldCursor {
             return;
         }
         self.adopting.clear();
-        let rows = proxies.changed().iter().chain(&self.strays).filter_map(|key| proxies.get(*key));
+        let mut next = 0;
+        let rows = proxies.changed().iter().chain(&self.strays).filter_map(|key| proxies.get_near(*key, &mut next));
         rows.for_each(|row| self.adopting.set_words(row));
         proxies.removed().iter().for_each(|gone| self.adopting.name_removed(*gone));
         if !self.adopting.is_empty() || !self.adopting.removed().is_empty() {
@@ -181,7 +182,11 @@ impl WorldCursor {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
         let named = published.changed().iter().chain(removed);
-        let is_stray = |key: &&RowKey| proxies.get(**key).is_some_and(|told| published.get(**key) != Some(told));
+        let (mut next, mut next_told) = (0, 0);
+        let is_stray = |key: &&RowKey| {
+            let told = proxies.get_near(**key, &mut next_told);
+            told.is_some() && told != published.get_near(**key, &mut next)
+        };
         self.strays.clear();
         self.strays.extend(named.filter(is_stray));
         self.published.settle();

@@ -3,7 +3,7 @@
 //! Reads heads alone; neither end of a session needs it.
 
 use super::greeting::{Hello, Refusal, Refused};
-use super::packet::{InputHead, Message, SnapshotHead};
+use super::packet::{InputHead, Message, ShownHead, SnapshotHead};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 
@@ -17,7 +17,7 @@ pub enum Inspected {
         /// The newest.
         newest: Tick,
     },
-    /// A snapshot, or a part of one.
+    /// A snapshot, or a part of one, or rows of a state that are shown.
     Snapshot {
         /// The tick of its state.
         tick: Tick,
@@ -52,6 +52,11 @@ pub fn inspect(datagram: &[u8], anchor: Tick) -> Result<Inspected, Malformed> {
         }
         Message::Snapshot => {
             let mut head = SnapshotHead::default();
+            head.stream(&mut reader)?;
+            Inspected::Snapshot { tick: widen(head.tick) }
+        }
+        Message::Shown => {
+            let mut head = ShownHead::default();
             head.stream(&mut reader)?;
             Inspected::Snapshot { tick: widen(head.tick) }
         }

@@ -117,8 +117,12 @@ impl Lateness {
         let old = &before[(self.recent.len() / 2).saturating_sub(new.len()).min(before.len())..];
         let fastest = |of: &[(Instant, i64)]| of.iter().map(|(_, value)| *value).min();
         let slowest = new.iter().map(|(_, value)| *value).max();
+        // What had waited in an outage comes at once, or each faster than the one before it by more than the time between them.
+        let took = new.last().map_or(0, |(came, _)| now.micros().saturating_sub(came.micros()).cast_signed());
         match (fastest(new), slowest, fastest(old)) {
-            (Some(fastest), Some(slowest), Some(before)) => fastest - before > most || before - slowest > most,
+            (Some(fastest), Some(slowest), Some(before)) => {
+                fastest - before > most && slowest - fastest < took || before - slowest > most
+            }
             _ => false,
         }
     }
@@ -208,6 +212,18 @@ mod tests {
             lateness.note(now, 3, lost, 100_000);
         }
         assert_eq!(lateness.wanted(0.01), Some(32_000));
+    }
+
+    #[test]
+    fn what_had_waited_in_an_outage_is_no_new_route_whether_it_comes_at_once_or_one_by_one() {
+        for spacing in [0, 5_000] {
+            let mut lateness = fed([0; 640]);
+            let waited = (0..20).map(|nth: i64| 1_000_000 - nth * 15_625);
+            for (nth, value) in (0..).zip(waited) {
+                let now = Instant::from_micros(12_000_000 + nth * spacing);
+                assert!(!lateness.note(now, 1, |_| value, 100_000), "{spacing} us: {nth}");
+            }
+        }
     }
 
     #[test]

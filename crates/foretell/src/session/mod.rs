@@ -16,12 +16,16 @@ mod lateness;
 mod ledger;
 mod outbox;
 mod packet;
+mod received;
 mod relay;
 mod row_codec;
 mod rules;
+mod shown_codec;
+mod shown_record;
 mod step_events;
 #[cfg(test)]
 mod test_states;
+mod told_ring;
 
 pub use authority::{Claim, HoldRefusal, Holder};
 pub use greeting::Refusal;

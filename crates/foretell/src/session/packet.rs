@@ -4,6 +4,7 @@
 
 use super::authority::{ANSWERS_MAX, Answer};
 use super::baseline::Baseline;
+use super::received::Received;
 use super::step_events::STEP_EVENT_TICKS_BACK;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
@@ -13,7 +14,7 @@ use alloc::vec::Vec;
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 6;
+pub(crate) const PROTOCOL_VERSION: u8 = 8;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -31,10 +32,18 @@ pub(crate) enum Message {
     Inputs,
     Snapshot,
     Leave,
+    Shown,
 }
 
-const MESSAGES: [Message; 6] =
-    [Message::Hello, Message::Welcome, Message::Refused, Message::Inputs, Message::Snapshot, Message::Leave];
+const MESSAGES: [Message; 7] = [
+    Message::Hello,
+    Message::Welcome,
+    Message::Refused,
+    Message::Inputs,
+    Message::Snapshot,
+    Message::Leave,
+    Message::Shown,
+];
 
 impl Message {
     pub(crate) fn write(self, stream: &mut impl Stream) {
@@ -57,6 +66,10 @@ pub(crate) struct InputHead {
     pub sequence: u16,
     /// The tick of the newest complete snapshot it has.
     pub snapshot: Option<u16>,
+    /// Which of the server's datagrams it has.
+    pub received: Option<Received>,
+    /// Whether it predicts entities of others, and so needs all of each state at once.
+    pub wants_whole: bool,
     /// The tick of the newest input.
     pub newest: u16,
     /// How many inputs follow: `newest - count + 1 ..= newest`.
@@ -70,6 +83,8 @@ impl InputHead {
         stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.sequence)?;
         stream.optional(&mut self.snapshot, |stream, tick| stream.u16(tick))?;
+        stream.optional(&mut self.received, |stream, received| received.stream(stream))?;
+        stream.bool(&mut self.wants_whole)?;
         stream.u16(&mut self.newest)?;
         stream.small(&mut self.count)?;
         stream.optional(&mut self.asks, |stream, tick| stream.u16(tick))?;
@@ -139,11 +154,34 @@ pub(crate) struct InputArrival {
 /// How many arrivals one head may tell of; of more the newest are told.
 pub(crate) const ARRIVALS_MAX: usize = 64;
 
+/// Server to client: the head of a datagram that tells nothing but rows to be shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ShownHead {
+    pub ticket: u8,
+    /// Counts the datagrams of states to this client.
+    pub number: u16,
+    /// The tick of the state.
+    pub tick: u16,
+}
+
+impl ShownHead {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u8(&mut self.ticket)?;
+        stream.u16(&mut self.number)?;
+        stream.u16(&mut self.tick)
+    }
+}
+
 /// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
 /// and then a bit 0; and the news likewise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SnapshotHead {
     pub ticket: u8,
+    /// Counts the datagrams of states to this client.
+    pub number: u16,
+    /// Whether its rows are all that the client is to know of the state; else they are what it predicts, and it is told what
+    /// it shows of others row by row.
+    pub is_whole: bool,
     /// The newest of the client's datagrams, and how long ago it came, in units of 64 µs (saturating).
     pub heard: Option<(u16, u16)>,
     /// The tick of the state.
@@ -211,6 +249,8 @@ impl SnapshotHead {
         stream_part(stream, &mut self.last_part)?;
         stream_part(stream, &mut self.part)?;
         stream.u8(&mut self.ticket)?;
+        stream.u16(&mut self.number)?;
+        stream.bool(&mut self.is_whole)?;
         stream.optional(&mut self.heard, |stream, (sequence, ago)| {
             stream.u16(sequence)?;
             stream.u16(ago)

@@ -1,7 +1,7 @@
 //! Rows on the wire: an entity's name, how long ago something happened to it, and the exact bits of its row.
 
 use crate::time::Tick;
-use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed, Stream, small_bits};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
@@ -42,10 +42,19 @@ pub(crate) fn read_entity(reader: &mut BitReader<'_>) -> Result<Entity, Malforme
     Ok(Entity::new(player, Tick::new(tick), counter))
 }
 
-fn read_player(reader: &mut BitReader<'_>) -> Result<PlayerId, Malformed> {
+/// A player as `small`.
+pub(crate) fn read_player(reader: &mut BitReader<'_>) -> Result<PlayerId, Malformed> {
     let mut player = 0;
     reader.small(&mut player)?;
     u16::try_from(player).map(PlayerId::new).map_err(|_| Malformed::OutOfRange("player"))
+}
+
+/// A row that is gone, as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GoneRecord {
+    pub key: RowKey,
+    /// It is there still, for others.
+    pub is_hidden: bool,
 }
 
 /// The widths of all columns, made once from a schema.
@@ -68,6 +77,13 @@ impl RowCodec {
         write_entity(writer, key.entity);
     }
 
+    /// How many bits that takes.
+    pub(crate) fn key_bits(&self, key: RowKey) -> usize {
+        let entity = key.entity;
+        let numbers = [entity.tick().get(), u32::from(entity.spawned_for().get()), u32::from(entity.counter())];
+        self.component_bits as usize + numbers.into_iter().map(small_bits).sum::<usize>()
+    }
+
     /// The inverse of [`write_key`](RowCodec::write_key).
     #[expect(clippy::cast_possible_truncation, reason = "eight bits at most")]
     pub(crate) fn read_key(&self, reader: &mut BitReader<'_>) -> Result<RowKey, Malformed> {
@@ -86,27 +102,29 @@ impl RowCodec {
         if is_given {
             writer.small(&mut u32::from(row.owner.get())).expect("writing never fails");
         }
-        // As many at once as fit.
-        let (mut joined, mut bits) = (0_u64, 0_u32);
-        let mut put = |value: u32, width: u32| {
-            if bits + width > u64::BITS {
-                writer.put(joined, bits);
-                (joined, bits) = (0, 0);
-            }
-            joined |= (u64::from(value) & ((1 << width) - 1)) << bits;
-            bits += width;
-        };
+        let mut joined = JoinedBits::new(writer);
         for age in [ages.event, ages.contact] {
             let age = age.filter(|age| *age <= EVENT_TICKS_BACK);
-            put(u32::from(age.is_some()), 1);
+            joined.put(u32::from(age.is_some()), 1);
             if let Some(age) = age {
-                put(age, AGE_BITS);
+                joined.put(age, AGE_BITS);
             }
         }
         for (word, width) in row.words.iter().zip(&self.widths[usize::from(row.component.0)]) {
-            put(*word, u32::from(*width));
+            joined.put(*word, u32::from(*width));
         }
-        writer.put(joined, bits);
+        joined.finish();
+    }
+
+    /// Writes which row is not there any more, or is for others alone.
+    pub(crate) fn write_gone(&self, writer: &mut BitWriter<'_>, key: RowKey, is_hidden: bool) {
+        self.write_key(writer, key);
+        writer.put(u64::from(is_hidden), 1);
+    }
+
+    /// The inverse of [`write_gone`](RowCodec::write_gone).
+    pub(crate) fn read_gone(&self, reader: &mut BitReader<'_>) -> Result<GoneRecord, Malformed> {
+        Ok(GoneRecord { key: self.read_key(reader)?, is_hidden: reader.take(1)? == 1 })
     }
 
     /// How many bits one row takes at most.

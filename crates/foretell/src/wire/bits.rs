@@ -186,11 +186,16 @@ impl Stream for BitWriter<'_> {
 
     /// All groups at once.
     fn small(&mut self, value: &mut u32) -> Result<(), Malformed> {
-        let groups = (u32::BITS - value.leading_zeros()).div_ceil(4);
-        let follow = FOLLOWS & mask(5 * groups as usize);
-        self.put(spread(*value) << 1 | follow, 5 * groups + 1);
+        let bits = small_bits(*value);
+        #[expect(clippy::cast_possible_truncation, reason = "41 at most")]
+        self.put(spread(*value) << 1 | FOLLOWS & mask(bits - 1), bits as u32);
         Ok(())
     }
+}
+
+/// How many bits `small` takes for this value.
+pub(crate) fn small_bits(value: u32) -> usize {
+    5 * (u32::BITS - value.leading_zeros()).div_ceil(4) as usize + 1
 }
 
 /// A bit before each of eight groups of four.

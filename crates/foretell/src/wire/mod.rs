@@ -6,7 +6,10 @@
 mod bits;
 mod changes;
 mod encoded;
+mod joined_bits;
 
+pub(crate) use bits::small_bits;
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
 pub use changes::{read_change, stream_change, write_change};
-pub(crate) use encoded::EncodedBits;
+pub(crate) use encoded::{EncodedBits, append_bits};
+pub(crate) use joined_bits::JoinedBits;

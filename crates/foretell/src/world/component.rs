@@ -1,6 +1,6 @@
 //! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
 
-use super::{Field, PlayerId, Scalar};
+use super::{Field, PlayerId, Precision, RoundedRow, Scalar};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
@@ -73,18 +73,31 @@ pub struct Column {
     pub meaning: Meaning,
     /// Who may write it.
     pub writer: Writer,
+    /// How exactly it is told to who shows the entity and does not predict it.
+    pub precision: Precision,
 }
 
 impl Column {
-    /// The column of a field of type `T`, which the server alone writes.
+    /// The column of a field of type `T`, which the server alone writes and which is told exactly.
     pub fn of<T: Field>(name: &'static str, meaning: Meaning) -> Column {
-        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning, writer: Writer::Server }
+        let (writer, precision) = (Writer::Server, Precision::EXACT);
+        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning, writer, precision }
     }
 
     /// The same, written by the client that has authority over the entity.
     #[must_use]
     pub fn by_owner(self) -> Column {
         Column { writer: Writer::Owner, ..self }
+    }
+
+    /// The same, told in whole multiples of `step` (m, m/s, a part of a unit quaternion, ...) to who shows the entity: what is shown is
+    /// off by half a step at most. What a client predicts is told exactly nevertheless.
+    ///
+    /// # Panics
+    /// When `step` is not above zero and finite.
+    #[must_use]
+    pub fn to_nearest(self, step: f64) -> Column {
+        Column { precision: Precision::to_nearest(step), ..self }
     }
 
     /// How many words it takes in a row.
@@ -125,15 +138,18 @@ impl Column {
         }
     }
 
-    /// The first lanes as numbers, zero beyond the last one.
+    /// The first lanes as numbers, from the words of this column and whatever comes behind them; zero beyond the last one.
+    ///
+    /// # Panics
+    /// When there are fewer words than this column has.
+    #[inline]
     pub fn lanes<const N: usize>(&self, words: &[u32]) -> [f64; N] {
-        let count = usize::from(self.lanes);
+        // Without a place in memory, from which a processor would have to wait for what it has just written.
         if self.scalar == Scalar::F32 {
-            return core::array::from_fn(
-                |lane| if lane < count { f64::from(f32::from_bits(words[lane])) } else { 0.0 },
-            );
+            let number = |lane: usize| f64::from(f32::from_bits(words[lane]));
+            return core::array::from_fn(|lane| if lane < usize::from(self.lanes) { number(lane) } else { 0.0 });
         }
-        core::array::from_fn(|lane| if lane < count { self.lane(words, lane) } else { 0.0 })
+        core::array::from_fn(|lane| if lane < usize::from(self.lanes) { self.lane(words, lane) } else { 0.0 })
     }
 
     fn check(&self) {
@@ -148,6 +164,8 @@ impl Column {
             "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64",
             self.name, self.meaning
         );
+        let is_exact = self.precision.step().is_none();
+        assert!(is_exact || self.scalar.is_float(), "column {}: a precision is for f32 and f64", self.name);
     }
 }
 
@@ -257,9 +275,11 @@ impl ComponentSchema {
         (*place, column)
     }
 
-    /// Whether a row says that nothing of it moves: the words of its velocities are all zero.
-    pub(crate) fn says_no_velocity(&self, row: &[u32]) -> bool {
-        self.velocities.iter().all(|words| row[words.start..words.end].iter().all(|word| *word == 0))
+    /// Whether rows, one after the other, say that nothing of them moves: the words of their velocities are all zero.
+    pub(crate) fn say_no_velocity(&self, rows: &[u32]) -> bool {
+        let is_zero =
+            |row: &[u32], words: &Range<usize>| row[words.clone()].iter().fold(0, |found, word| found | word) == 0;
+        self.velocities.iter().all(|words| rows.chunks_exact(self.words).all(|row| is_zero(row, words)))
     }
 
     /// Copies what the owner writes from one row into another.
@@ -273,6 +293,18 @@ impl ComponentSchema {
     /// The columns in order.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().map(|(_, column)| column)
+    }
+
+    /// Rounds a row as it is told to those who show it: each field as exact as its [`Precision`] says.
+    ///
+    /// # Panics
+    /// When `row` does not have as many words as a row of this component.
+    pub fn round(&self, row: &mut [u32]) {
+        let mut rounded = [0; RoundedRow::WORDS_MAX];
+        let form = RoundedRow::new(self);
+        let rounded = &mut rounded[..form.words()];
+        form.round(row, rounded);
+        form.restore(rounded, row);
     }
 
     /// Each column with its words in `row`, in order.

@@ -3,9 +3,13 @@
 use super::schema::TypeOfState;
 use super::{Audience, ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
+use core::ops::Range;
+
+/// There is room for so many from the start: those of one player.
+pub(super) const ROWS_USUAL: usize = 8;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct ComponentRows {
     /// How many words a row has.
     pub words: usize,
@@ -15,13 +19,23 @@ pub(super) struct ComponentRows {
     pub entities: Vec<Entity>,
     pub owners: Vec<PlayerId>,
     pub data: Vec<u32>,
+    /// Where the row mostly is that is set next.
+    next: usize,
 }
+
+impl PartialEq for ComponentRows {
+    fn eq(&self, other: &ComponentRows) -> bool {
+        self.words == other.words && self.has_same_keys(other) && self.data == other.data
+    }
+}
+
+impl Eq for ComponentRows {}
 
 impl Clone for ComponentRows {
     fn clone(&self) -> ComponentRows {
-        let ComponentRows { words, of, audience, entities, owners, data } = self;
+        let ComponentRows { words, of, audience, entities, owners, data, next } = self;
         let (entities, owners, data) = (entities.clone(), owners.clone(), data.clone());
-        ComponentRows { words: *words, of: *of, audience: *audience, entities, owners, data }
+        ComponentRows { words: *words, of: *of, audience: *audience, entities, owners, data, next: *next }
     }
 
     fn clone_from(&mut self, from: &ComponentRows) {
@@ -37,7 +51,9 @@ impl ComponentRows {
     pub fn new(id: ComponentId, schema: &Schema) -> ComponentRows {
         let component = &schema.components()[usize::from(id.0)];
         let (words, of, audience) = (component.words(), schema.type_of(id), component.audience());
-        ComponentRows { words, of, audience, entities: Vec::new(), owners: Vec::new(), data: Vec::new() }
+        let (entities, owners) = (Vec::with_capacity(ROWS_USUAL), Vec::with_capacity(ROWS_USUAL));
+        let data = Vec::with_capacity(ROWS_USUAL * words);
+        ComponentRows { words, of, audience, entities, owners, data, next: 0 }
     }
 
     pub fn row(&self, index: usize) -> &[u32] {
@@ -56,6 +72,22 @@ impl ComponentRows {
         }
     }
 
+    /// Sets a row, creating it where there is none. Whether that changes anything. Best called for one after another,
+    /// ascending.
+    pub fn set(&mut self, row: Row<'_>) -> bool {
+        let found = self.find_from(self.next, row.entity);
+        let (Ok(index) | Err(index)) = found;
+        self.next = index + 1;
+        match found {
+            Ok(index) if self.row(index) == row.words && self.owners[index] == row.owner => return false,
+            Ok(_) => {}
+            Err(index) => self.insert(index, row.owned()),
+        }
+        self.row_mut(index).copy_from_slice(row.words);
+        self.owners[index] = row.owner;
+        true
+    }
+
     /// Where the row of an entity is, or would be: mostly at `next`, where it is looked for first.
     pub fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
         if self.entities.get(next) == Some(&entity) { Ok(next) } else { self.find(entity) }
@@ -65,6 +97,25 @@ impl ComponentRows {
     pub fn at(&self, component: usize, index: usize) -> Row<'_> {
         let component = ComponentId::nth(component);
         Row { component, entity: self.entities[index], owner: self.owners[index], words: self.row(index) }
+    }
+
+    /// Whether both have rows of the same entities.
+    pub fn has_same_entities(&self, other: &ComponentRows) -> bool {
+        are_same(&self.entities, &other.entities, |entity| entity.bits())
+    }
+
+    /// Whether both have rows of the same entities and owners.
+    pub fn has_same_keys(&self, other: &ComponentRows) -> bool {
+        self.has_same_entities(other) && are_same(&self.owners, &other.owners, |owner| u64::from(owner.get()))
+    }
+
+    /// Whether the rows in a range are, bit by bit, those of another from `start` on.
+    pub fn has_same_rows(&self, range: Range<usize>, other: &ComponentRows, start: usize) -> bool {
+        let (words, there) = (self.words, start..start + range.len());
+        let Some(entities) = other.entities.get(there.clone()) else { return false };
+        self.data[range.start * words..range.end * words] == other.data[there.start * words..there.end * words]
+            && are_same(&self.entities[range.clone()], entities, |entity| entity.bits())
+            && are_same(&self.owners[range], &other.owners[there], |owner| u64::from(owner.get()))
     }
 
     pub fn insert(&mut self, index: usize, Owned { entity, owner }: Owned) {
@@ -130,4 +181,12 @@ impl ComponentRows {
         }
         (new..now.entities.len()).for_each(|index| self.push(now.at(component, index)));
     }
+}
+
+/// Whether both are the same. Looks at sixteen at once: mostly they are.
+fn are_same<T: Copy>(one: &[T], other: &[T], bits: impl Fn(T) -> u64) -> bool {
+    let differ = |(one, other): (&[T], &[T])| {
+        one.iter().zip(other).fold(0, |found, (one, other)| found | (bits(*one) ^ bits(*other))) != 0
+    };
+    one.len() == other.len() && !one.chunks(16).zip(other.chunks(16)).any(differ)
 }

@@ -40,6 +40,11 @@ impl Predicted {
         Predicted { own: player, players: vec![player], stepped: vec![player], singles: EntityMap::new(), all: false }
     }
 
+    /// Whether anything of others is predicted.
+    pub(crate) fn predicts_others(&self) -> bool {
+        self.all || self.stepped.len() > 1
+    }
+
     /// The client's own player.
     pub fn player(&self) -> PlayerId {
         self.own
@@ -49,6 +54,20 @@ impl Predicted {
     pub fn contains(&self, of: Owned) -> bool {
         let single = self.singles.get(of.entity).copied();
         single.unwrap_or_else(|| self.all || self.contains_player(of.owner))
+    }
+
+    /// [`contains`](Predicted::contains) for one after another: mostly many of one player come in a row.
+    pub(crate) fn in_order(&self) -> impl FnMut(Owned) -> bool {
+        let mut last = (self.own, true);
+        move |of| {
+            if !self.singles.is_empty() {
+                return self.contains(of);
+            }
+            if last.0 != of.owner {
+                last = (of.owner, self.contains_all_of(of.owner));
+            }
+            last.1
+        }
     }
 
     /// Whether the entities of `player` are predicted, those to come too.

@@ -34,7 +34,7 @@ impl Rows {
     /// No rows yet, of the components in `schema`.
     pub fn new(schema: &Schema) -> Rows {
         let tables = schema.ids().map(|id| ComponentRows::new(id, schema)).collect();
-        Rows { tables, ..Rows::placeholder() }
+        Rows { tables, removed: Vec::new(), changed: Vec::with_capacity(super::component_rows::ROWS_USUAL) }
     }
 
     /// What stands in the place of rows that are taken out for a while: it has no component, and whoever sets or looks up a
@@ -78,30 +78,14 @@ impl Rows {
         self.tables[first..last].iter().map(|table| table.entities.len()).sum()
     }
 
-    /// Sets a row, creating it where there is none.
+    /// Sets a row, creating it where there is none. Soonest done for one after another, ascending.
     ///
     /// # Panics
     /// When it does not have as many words as its component, or the schema has no such component.
     pub fn set_words(&mut self, row: Row<'_>) {
-        let mut anywhere = usize::MAX;
-        self.set_near(row, &mut anywhere);
-    }
-
-    /// The same of one row after another, ascending: `next` is where the row is, if it is there, and becomes where the next
-    /// one is.
-    pub(crate) fn set_near(&mut self, row: Row<'_>, next: &mut usize) {
-        let table = &mut self.tables[usize::from(row.component.0)];
-        let found = table.find_from(*next, row.entity);
-        let (Ok(index) | Err(index)) = found;
-        *next = index + 1;
-        match found {
-            Ok(index) if table.row(index) == row.words && table.owners[index] == row.owner => return,
-            Ok(_) => {}
-            Err(index) => table.insert(index, row.owned()),
+        if self.tables[usize::from(row.component.0)].set(row) {
+            self.changed.push(row.key());
         }
-        table.row_mut(index).copy_from_slice(row.words);
-        table.owners[index] = row.owner;
-        self.changed.push(row.key());
     }
 
     /// Removes a row, and names it among the [`removed`](Rows::removed); does nothing where there is none.
@@ -145,14 +129,14 @@ impl Rows {
         table.find(key.entity).ok().map(|at| table.at(index, at))
     }
 
-    /// The words of one row after another, ascending: `next` is where the row is, if it is there, and becomes where the next
-    /// one is.
-    pub(crate) fn words_near(&self, key: RowKey, next: &mut usize) -> Option<&[u32]> {
-        let table = self.tables.get(usize::from(key.component.0))?;
+    /// One row after another, ascending: `next` is where it is, if it is there, and becomes where the next one is.
+    pub(crate) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<Row<'_>> {
+        let component = usize::from(key.component.0);
+        let table = self.tables.get(component)?;
         let found = table.find_from(*next, key.entity);
         let (Ok(index) | Err(index)) = found;
         *next = index + usize::from(found.is_ok());
-        found.ok().map(|index| table.row(index))
+        found.ok().map(|index| table.at(component, index))
     }
 
     /// The words of one row.
@@ -236,18 +220,21 @@ impl Rows {
         self.tables[index].at(index, nth)
     }
 
+    /// The words of the rows of a component in a range.
+    pub(crate) fn words_in(&self, component: ComponentId, range: Range<usize>) -> &[u32] {
+        let table = &self.tables[usize::from(component.0)];
+        &table.data[range.start * table.words..range.end * table.words]
+    }
+
     /// Whether both have the same rows of the same owners, whatever stands in them.
     pub(crate) fn has_same_keys(&self, other: &Rows) -> bool {
-        let is_same = |(one, other): (&ComponentRows, &ComponentRows)| {
-            one.entities == other.entities && one.owners == other.owners
-        };
-        self.tables.iter().zip(&other.tables).all(is_same)
+        self.tables.iter().zip(&other.tables).all(|(one, other)| one.has_same_keys(other))
     }
 
     /// Whether both have rows of the same entities in a component.
     pub(crate) fn has_same_entities(&self, component: ComponentId, other: &Rows) -> bool {
         let index = usize::from(component.0);
-        self.tables[index].entities == other.tables[index].entities
+        self.tables[index].has_same_entities(&other.tables[index])
     }
 
     /// Whether the rows of a component in a range are, bit by bit, those of another from `other_start` on.
@@ -258,12 +245,8 @@ impl Rows {
         other: &Rows,
         other_start: usize,
     ) -> bool {
-        let (one, other) = (&self.tables[usize::from(component.0)], &other.tables[usize::from(component.0)]);
-        let words = one.words;
-        let there = other_start..other_start + range.len();
-        other.entities.get(there.clone()) == one.entities.get(range.clone())
-            && other.owners[there.clone()] == one.owners[range.clone()]
-            && other.data[there.start * words..there.end * words] == one.data[range.start * words..range.end * words]
+        let index = usize::from(component.0);
+        self.tables[index].has_same_rows(range, &other.tables[index], other_start)
     }
 
     /// Every row that `player` may see, ascending.
@@ -354,11 +337,12 @@ impl Rows {
         if predicted.has_all() {
             return self.copy_rows(from);
         }
+        let mut is_predicted = predicted.in_order();
         for (component, (table, from)) in self.tables.iter_mut().zip(&from.tables).enumerate() {
             table.clear();
             for (index, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
-                let is_seen = from.audience.includes(predicted.player(), *owner);
-                if is_seen && predicted.contains(Owned { entity: *entity, owner: *owner }) {
+                let of = Owned { entity: *entity, owner: *owner };
+                if is_predicted(of) && from.audience.includes(predicted.player(), *owner) {
                     table.push(from.at(component, index));
                 }
             }
@@ -371,13 +355,15 @@ impl Rows {
         if predicted.has_all() {
             return self.len() as u64;
         }
-        self.iter().filter(|row| predicted.contains(row.owned())).count() as u64
+        let mut is_predicted = predicted.in_order();
+        self.iter().filter(|row| is_predicted(row.owned())).count() as u64
     }
 
     /// Forgets the rows of predicted entities, and that any was removed.
     pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
+        let mut is_predicted = predicted.in_order();
         for table in &mut self.tables {
-            table.retain(|of| !predicted.contains(of), |_| {});
+            table.retain(|of| !is_predicted(of), |_| {});
         }
         self.removed.retain(|row| !predicted.contains(row.owned()));
     }

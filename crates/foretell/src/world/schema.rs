@@ -104,6 +104,17 @@ impl Schema {
         known.is_none_or(|known| known.is_choice || known.first == usize::from(component.0))
     }
 
+    /// The first component of the state that a component belongs to.
+    pub(crate) fn first_in_state(&self, component: ComponentId) -> ComponentId {
+        let known = self.type_of(component).filter(|known| !known.is_choice);
+        known.map_or(component, |known| ComponentId::nth(known.first))
+    }
+
+    /// Whether owners write anything of any component.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.components().iter().any(ComponentSchema::is_shared)
+    }
+
     /// The components of the same state besides its first one; none of an enum, where each is a first one.
     pub(crate) fn rest_of(&self, first: ComponentId) -> impl Iterator<Item = ComponentId> {
         let rest = usize::from(first.0) + 1..self.0.components.len();

@@ -1,6 +1,6 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Effect, EffectKind, Entity, Input, Owned, PlayerId, Predicted, Rows, Schema, StepOutput};
+use super::{Effect, EffectKind, Entity, Input, InterestRules, Owned, PlayerId, Predicted, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
@@ -16,6 +16,13 @@ pub trait Simulate {
     /// It reads nothing but the world and its argument, so that a state that was saved and loaded goes on bit by bit as if it
     /// had not been.
     fn step(&mut self, step: &mut Step<'_, Self::Input>);
+
+    /// The game's own rules of what each player sees; mostly `Some(self)`. The server alone asks, after the step, whenever a state is
+    /// sent; not in an [exact](crate::session::Rules::exact) session. Default none: what
+    /// [`ServerConfig::interest`](crate::ServerConfig::interest) says.
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        None
+    }
 }
 
 /// Where a game keeps its state: what the netcode saves, loads, publishes and adopts.

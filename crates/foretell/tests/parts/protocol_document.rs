@@ -6,11 +6,13 @@ use foretell::session::client::{AuthorityChange, ClientEvent, Joined, Predict};
 use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Input, Instant, Outbox,
-    Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
+    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Input, Instant, Interest,
+    Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::netsim::SplitMix64;
 use std::collections::BTreeMap;
+
+mod lanes;
 
 const EPOCH: u8 = 9;
 /// The first ticket that a server of that epoch gives.
@@ -172,21 +174,33 @@ impl Fnv {
         name.bytes().chain([0xff]).for_each(|byte| self.number(u64::from(byte), 1));
     }
 
-    fn column(&mut self, (name, scalar, bits, lanes, meaning): Column<'_>) {
+    /// A field that is told exactly.
+    fn column(&mut self, column: Column<'_>) {
+        self.column_to(column, 0.0);
+    }
+
+    /// A field that is told to who shows it in steps of so much.
+    fn column_to(&mut self, (name, scalar, bits, lanes, meaning): Column<'_>, step: f64) {
         self.name(name);
         self.number(scalar, 8);
         bits.into_iter().for_each(|bits| self.number(bits, 1));
         self.number(lanes, 1);
         self.number(meaning, 8);
         self.number(u64::from(name == "heading"), 8);
+        self.number(step.to_bits(), 8);
     }
 
     fn component(&mut self, name: &str, columns: &[(u64, Column<'_>)], words: u64, audience: u64) {
+        let columns: Vec<_> = columns.iter().map(|(place, column)| (*place, *column, 0.0)).collect();
+        self.component_to(name, &columns, words, audience);
+    }
+
+    fn component_to(&mut self, name: &str, columns: &[(u64, Column<'_>, f64)], words: u64, audience: u64) {
         self.name(name);
         self.number(columns.len() as u64, 8);
-        for (place, column) in columns {
+        for (place, column, step) in columns {
             self.number(*place, 8);
-            self.column(*column);
+            self.column_to(*column, *step);
         }
         self.number(words, 8);
         self.number(audience, 8);
@@ -310,7 +324,8 @@ fn sharing(sequence: u64, (snapshot, newest): (u64, u64), requests: &[Request], 
 
 fn put_inputs(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Writer {
     let mut writer = Writer::default();
-    writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)])).put(newest, 16);
+    writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)]));
+    writer.optional(None).put(0, 1).put(newest, 16);
     writer.small(u32::try_from(list.len()).expect("few")).put(0, 1);
     let (mut before, mut expected) = (None, None);
     for (input, presented) in list {
@@ -339,6 +354,9 @@ fn put_inputs(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &
 struct Inputs {
     sequence: u64,
     snapshot: Option<[u64; 1]>,
+    /// The newest of the server's datagrams that has come, and which of those before it, in words of 32.
+    received: Option<Vec<u64>>,
+    wants_whole: u64,
     newest: u64,
     list: Vec<Seen>,
     requests: Vec<Request>,
@@ -353,10 +371,26 @@ fn read_key(reader: &mut Reader) -> Key {
     (reader.take(2), read_name(reader))
 }
 
+fn read_received(reader: &mut Reader) -> Vec<u64> {
+    let newest = reader.take(16);
+    if reader.take(1) == 1 {
+        return vec![newest, 0xffff_ffff];
+    }
+    let mask = reader.take(32);
+    if mask != 0xffff_ffff {
+        return vec![newest, mask];
+    }
+    let words = reader.take(5) + 1;
+    let mask = (0..words).map(|_| if reader.take(1) == 1 { 0xffff_ffff } else { reader.take(32) });
+    core::iter::once(newest).chain(mask).collect()
+}
+
 fn read_inputs(datagram: &[u8]) -> Inputs {
     let mut reader = Reader::new(datagram);
     assert_eq!((reader.take(3), reader.take(8)), (3, u64::from(TICKET)));
-    let (sequence, snapshot, newest) = (reader.take(16), reader.optional([16]), reader.take(16));
+    let (sequence, snapshot) = (reader.take(16), reader.optional([16]));
+    let received = (reader.take(1) == 1).then(|| read_received(&mut reader));
+    let (wants_whole, newest) = (reader.take(1), reader.take(16));
     let (mut list, mut expected) = (Vec::<Seen>::new(), None);
     let count = reader.small();
     assert_eq!(reader.optional([16]), None, "asked for in exact sessions");
@@ -384,7 +418,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         }
     }
     reader.finish();
-    Inputs { sequence, snapshot, newest, list, requests, rows }
+    Inputs { sequence, snapshot, received, wants_whole, newest, list, requests, rows }
 }
 
 /// A row. The age of the last contact stands beside the rows.
@@ -423,6 +457,10 @@ enum What {
 #[derive(Debug)]
 struct Snapshot {
     parts: (u64, u64),
+    /// Counts the datagrams of states.
+    number: u64,
+    /// Whether the rows are all, or the player's own.
+    whole: u64,
     heard: Option<[u64; 2]>,
     tick: u64,
     fraction: u64,
@@ -598,6 +636,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     assert_eq!(reader.take(3), 4);
     let (last_part, part) = (reader.take(3), reader.take(3));
     assert_eq!(reader.take(8), u64::from(TICKET));
+    let (number, whole) = (reader.take(16), reader.take(1));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
     let repeat = reader.optional([8]).map(|[number]| number);
@@ -616,6 +655,8 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     let (gone, rows, contacts, news, holders) = Default::default();
     Snapshot {
         parts: (part, last_part),
+        number,
+        whole,
         heard,
         tick,
         fraction,
@@ -641,9 +682,11 @@ fn read_head(reader: &mut Reader) -> Snapshot {
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
+    assert_eq!(head.whole, 1, "where owners write anything states are whole");
     let mut gone = Vec::new();
     while head.baseline.is_some() && reader.take(1) == 1 {
         gone.push(read_key(&mut reader));
+        assert_eq!(reader.take(1), 0, "everything is in view");
     }
     let (mut rows, mut contacts) = (Vec::new(), Vec::new());
     while reader.take(1) == 1 {
@@ -752,6 +795,10 @@ struct Telling<'a> {
     baseline: Option<(u32, u64, &'a [Key])>,
     holders: &'a [(Name, [u64; 4])],
     repeat: Option<u64>,
+    /// Counts datagrams.
+    number: u64,
+    /// Whether the rows are all, or the player's own.
+    whole: u64,
 }
 
 impl Default for Telling<'_> {
@@ -769,28 +816,53 @@ impl Default for Telling<'_> {
             baseline: None,
             holders: &[],
             repeat: None,
+            number: 0,
+            whole: 1,
         }
     }
 }
 
-fn telling(
-    Telling {
-        arrivals,
-        ranges,
-        relayed,
-        news: (news_ticks, news),
-        answers,
-        canonical,
-        unforeseen,
-        baseline,
-        holders,
-        repeat,
-    }: Telling<'_>,
-    (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>),
-    rows: &[Row],
-) -> Vec<u8> {
+fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[Row]) -> Vec<u8> {
+    let mut writer = put_head(&of, head);
+    if let Some((_, _, gone)) = of.baseline {
+        for key in gone {
+            put_key(writer.put(1, 1), key).put(0, 1);
+        }
+        writer.put(0, 1);
+    }
+    for Row { key, owner, age, state } in rows {
+        let is_given = *owner != key.1[1];
+        put_key(writer.put(1, 1), key).put(u64::from(is_given), 1);
+        if is_given {
+            writer.small(number(*owner));
+        }
+        writer.optional(age.map(|age| [(age, 10)]).as_ref().map(|fields| &fields[..])).put(0, 1);
+        match state {
+            Thing::Ship { place, heading, lamps, serial } => {
+                writer.put(place[0].to_bits(), 64).put(place[1].to_bits(), 64);
+                writer.put(u64::from(heading.cast_unsigned()), 16);
+                writer.put(u64::from(lamps[0]), 1).put(u64::from(lamps[1]), 1).put(*serial, 64)
+            }
+            Thing::Purse(coins) => writer.put(u64::from(*coins), 32),
+            Thing::Rock => &mut writer,
+        };
+    }
+    writer.put(0, 1);
+    put_news(&mut writer, of.news.1);
+    for (name, [holder, owns, authority, ownership]) in of.holders {
+        put_name(writer.put(1, 1), name).small(number(*holder));
+        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
+    }
+    writer.put(0, 1).bytes()
+}
+
+/// What stands before the rows.
+fn put_head(of: &Telling<'_>, (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>)) -> Writer {
+    let Telling { arrivals, ranges, relayed, news: (news_ticks, _), answers, canonical, .. } = *of;
+    let Telling { unforeseen, baseline, repeat, number, whole, .. } = *of;
     let mut writer = Writer::default();
     writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(TICKET), 8);
+    writer.put(number, 16).put(whole, 1);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
     writer.put(tick, 16).put(128, 8).optional(repeat.map(|number| [(number, 8)]).as_ref().map(|fields| &fields[..]));
     writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(arrivals.len()).expect("few"));
@@ -828,36 +900,7 @@ fn telling(
         writer.small(back).put(check, 32);
     }
     put_relayed(&mut writer, relayed);
-    if let Some((_, _, gone)) = baseline {
-        for key in gone {
-            put_key(writer.put(1, 1), key);
-        }
-        writer.put(0, 1);
-    }
-    for Row { key, owner, age, state } in rows {
-        let is_given = *owner != key.1[1];
-        put_key(writer.put(1, 1), key).put(u64::from(is_given), 1);
-        if is_given {
-            writer.small(number(*owner));
-        }
-        writer.optional(age.map(|age| [(age, 10)]).as_ref().map(|fields| &fields[..])).put(0, 1);
-        match state {
-            Thing::Ship { place, heading, lamps, serial } => {
-                writer.put(place[0].to_bits(), 64).put(place[1].to_bits(), 64);
-                writer.put(u64::from(heading.cast_unsigned()), 16);
-                writer.put(u64::from(lamps[0]), 1).put(u64::from(lamps[1]), 1).put(*serial, 64)
-            }
-            Thing::Purse(coins) => writer.put(u64::from(*coins), 32),
-            Thing::Rock => &mut writer,
-        };
-    }
-    writer.put(0, 1);
-    put_news(&mut writer, news);
-    for (name, [holder, owns, authority, ownership]) in holders {
-        put_name(writer.put(1, 1), name).small(number(*holder));
-        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
-    }
-    writer.put(0, 1).bytes()
+    writer
 }
 
 fn put_news(writer: &mut Writer, news: &[News]) {
@@ -913,7 +956,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(6, 42, &documented_rules(), (1234, None)));
+    served.receive(at(1), &hello(8, 42, &documented_rules(), (1234, None)));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -992,7 +1035,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(6, nonce, &documented_rules(), (0, None));
+    let hello_of = |nonce| hello(8, nonce, &documented_rules(), (0, None));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -1126,10 +1169,10 @@ fn a_refusal_says_why_as_documented() {
     for part in 0..4 {
         let mut others = rules.clone();
         others[part] ^= 1;
-        assert_eq!(refused(1, &hello(6, 7, &others, (0, None))), (1, part as u64));
+        assert_eq!(refused(1, &hello(8, 7, &others, (0, None))), (1, part as u64));
     }
-    assert_eq!(refused(1, &hello(6, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 4));
-    assert_eq!(refused(0, &hello(6, 7, &rules, (0, None))), (2, 0));
+    assert_eq!(refused(1, &hello(8, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 4));
+    assert_eq!(refused(0, &hello(8, 7, &rules, (0, None))), (2, 0));
     let told = |why: u64, part: u64| {
         let mut client = Client::<Space>::new(Rules::new(Space::schema()), ClientConfig::default(), 7);
         let refused = Writer::default().put(2, 3).put(7, 64).put(why, 3).put(part, 4).bytes();
@@ -1155,7 +1198,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(6, 42, &rules, (sent, ticket));
+    let hello = |sent, ticket| hello(8, 42, &rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -1223,7 +1266,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(6, 4711, &documented_rules(), (sent, ticket))]);
+        assert_eq!(asked, [hello(8, 4711, &documented_rules(), (sent, ticket))]);
         assert_eq!(asked[0].len(), 52);
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -1302,7 +1345,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
     for (datagram, what) in [
         (vec![], "nothing"),
         (vec![0], "a client's message"),
-        (vec![6], "message 6"),
+        (vec![7], "message 7"),
         ([&good[..], &[0]].concat(), "a byte too many"),
         (good[..good.len() - 1].to_vec(), "a byte too few"),
         (snapshot((2, 1), 6, None, &[], &[]), "a part beyond the last"),
@@ -1344,7 +1387,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(6, 7, &documented_rules(), (0, None)));
+    served.receive(0, &hello(8, 7, &documented_rules(), (0, None)));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1384,7 +1427,7 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let mut served = Served::new(8);
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
-    served.receive(at(1), &hello(6, 42, &documented_rules(), (0, None)));
+    served.receive(at(1), &hello(8, 42, &documented_rules(), (0, None)));
     let mut kept = Kept::new();
     read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
@@ -1526,7 +1569,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
         outbox.iter().map(|(_, datagram)| datagram.to_vec()).collect()
     };
     let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
-    let hello = hello(6, 42, &exact_rules(), (0, None));
+    let hello = hello(8, 42, &exact_rules(), (0, None));
     server.receive(at(0), ME, &hello).expect("well-formed");
     let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
     assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");
@@ -1539,7 +1582,8 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     let mut sequence = 0;
     let mut tell = |server: &mut Server<Tallies>, now: u64, known: u64, asks: Option<u64>| {
         let mut writer = Writer::default();
-        writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16).optional(Some(&[(known, 16)])).put(now + 2, 16);
+        writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16).optional(Some(&[(known, 16)]));
+        writer.optional(None).put(0, 1).put(now + 2, 16);
         writer.small(1).optional(asks.map(|tick| [(tick, 16)]).as_ref().map(|fields| &fields[..])).put(0, 1);
         put_input(&mut writer, Command::default());
         sequence += 1;

@@ -277,7 +277,7 @@ fn calm(simulation: &mut Simulation<Range>, play: &mut Play) {
     play.quiet_from = Tick::ZERO;
     for host in &mut simulation.players {
         let calm = Conditions { latency: host.up_conditions.latency, ..Conditions::default() };
-        (host.up_conditions, host.down_conditions) = (calm, calm);
+        (host.up_conditions, host.down_conditions) = (calm.clone(), calm);
     }
     seconds(simulation, 3.0, play);
 }

@@ -103,7 +103,8 @@ fn session(seed: u64, faults: &[Fault]) -> Vec<Corrected> {
         // A frame never runs two ticks, and nothing is sent twice: each input has one datagram, and is lost with it.
         let client = ClientConfig { redundancy: Redundancy::None, ..ClientConfig::default() };
         let host = HostOptions::at(250);
-        simulation.add_player(PlayerOptions { client, host, conditions, world: Range::default() });
+        let (conditions, world) = (conditions.clone(), Range::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
         // The other comes second.
         simulation.run_until(
             simulation.now() + Duration::from_millis(400),

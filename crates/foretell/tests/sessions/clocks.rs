@@ -95,9 +95,9 @@ fn network(latency_ms: u64, jitter_ms: u64) -> Conditions {
     Conditions { latency, jitter, ..Conditions::default() }
 }
 
-fn set(simulation: &mut Simulation<Masses>, conditions: Conditions) {
+fn set(simulation: &mut Simulation<Masses>, conditions: &Conditions) {
     let player = &mut simulation.players[0];
-    (player.up_conditions, player.down_conditions) = (conditions, conditions);
+    (player.up_conditions, player.down_conditions) = (conditions.clone(), conditions.clone());
 }
 
 /// The share that is missed, the mean lead and the mean playout delay, over two minutes.
@@ -150,9 +150,10 @@ fn what_disturbs_a_network_every_eleven_to_twenty_seconds_is_waited_for_all_the_
     for calm_s in [11, 15, 20] {
         let (mut simulation, mut watch) = session(64, 0, network(30, 0));
         watch.from = Instant::ZERO + seconds(2 * calm_s);
+        let calm = network(30, 0);
         let rough = Conditions { loss: Loss::Uniform(0.03), ..network(30, 60) };
         for turn in 0..16 {
-            set(&mut simulation, if turn % 2 == 0 { network(30, 0) } else { rough });
+            set(&mut simulation, if turn % 2 == 0 { &calm } else { &rough });
             simulation.run_until(simulation.now() + seconds(calm_s), &mut watch);
         }
         assert!(watch.missed() <= 0.004, "every {calm_s} s: {}", watch.missed());
@@ -164,7 +165,7 @@ fn what_disturbs_a_network_every_eleven_to_twenty_seconds_is_waited_for_all_the_
 fn on_a_longer_route_the_estimated_lead_is_true_within_two_seconds() {
     let (mut simulation, mut watch) = session(64, 0, network(30, 5));
     simulation.run_until(Instant::ZERO + seconds(20), &mut watch);
-    set(&mut simulation, network(400, 5));
+    set(&mut simulation, &network(400, 5));
     let jump = simulation.now();
     simulation.run_until(jump + seconds(12), &mut watch);
     let settled =

@@ -177,7 +177,7 @@ pub(super) fn session(players: usize, relay_inputs: bool, conditions: Conditions
     let config = ServerConfig { relay_inputs, ..ServerConfig::default() };
     let mut simulation = Simulation::new(rules, config, Balls::default(), seed);
     for _ in 0..players {
-        let (host, world) = (HostOptions::at(60), Balls::default());
+        let (host, world, conditions) = (HostOptions::at(60), Balls::default(), conditions.clone());
         let client = ClientConfig { checkpoint_interval: 8, ..ClientConfig::default() };
         simulation.add_player(PlayerOptions { client, host, conditions, world });
     }

@@ -107,7 +107,7 @@ fn lost_inputs_are_corrected_where_nothing_is_repeated_and_with_redundancy_hardl
             let lossy = Conditions { loss: Loss::Uniform(loss), ..latency(ms) };
             let count = |redundancy| {
                 let mut play = Play { presses: true, ..Play::default() };
-                let stats = run(lossy, rate, redundancy, &mut play);
+                let stats = run(lossy.clone(), rate, redundancy, &mut play);
                 let explained = |one: &Corrected| one.causes.contains(Causes::OWN_INPUT);
                 assert!(play.corrections.iter().all(explained), "{at}: {:?}", play.corrections);
                 assert!(stats.corrections <= stats.substituted + 8, "{at}: {stats:?}");

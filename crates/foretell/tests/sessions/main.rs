@@ -3,6 +3,7 @@
 
 mod appearances;
 mod blended;
+mod budgets;
 mod causes;
 mod checkers;
 mod clocks;
@@ -17,6 +18,7 @@ mod golden_small;
 mod hostile;
 mod impulses;
 mod input_delay;
+mod interest;
 mod modes;
 mod onlooker;
 mod others;
@@ -34,5 +36,6 @@ mod shared_bounds;
 mod shared_limits;
 mod show_with;
 mod shown_others;
+mod slow_links;
 mod tampering;
 mod views;

@@ -137,17 +137,17 @@ fn no_input_is_repeated_that_the_server_has_said_it_has_whatever_overtakes_what(
         reordering: Reordering { rate: 0.2, ..Reordering::default() },
         ..Conditions::default()
     };
-    let counts = counts(ClientConfig::default(), rough, rough);
+    let counts = counts(ClientConfig::default(), rough.clone(), rough);
     assert!(counts.iter().filter(|count| **count > 3).count() > 300, "much is repeated");
 }
 
 #[test]
 fn by_default_an_input_is_repeated_while_it_can_be_in_time_and_at_most_sixteen_travel() {
     let latency = Conditions { latency: Duration::from_millis(60), ..Conditions::default() };
-    let steady = counts(ClientConfig::default(), latency, latency);
+    let steady = counts(ClientConfig::default(), latency.clone(), latency.clone());
     // The newest, and two that a datagram without delay still brings in time.
     assert!(steady[640..].iter().all(|count| *count == 3), "{:?}", steady[640..].iter().max());
-    let slow = Conditions { jitter: Duration::from_millis(600), ..latency };
+    let slow = Conditions { jitter: Duration::from_millis(600), ..latency.clone() };
     let patient = ClientConfig { lead_max: Some(Duration::from_secs(1)), ..ClientConfig::default() };
     let much = counts(patient, slow, latency);
     assert_eq!(much.iter().max(), Some(&16));

@@ -212,7 +212,7 @@ proptest! {
             ServerConfig { snapshot_rate: SendRate::Hz(rate), gap, relay_inputs: true, ..ServerConfig::default() };
         let rough = Conditions { jitter: Duration::from_millis(jitter), ..conditions(rtt, loss) };
         for _ in 0..4 {
-            let player = add_player(&mut simulation, Predict::Everyone, rough);
+            let player = add_player(&mut simulation, Predict::Everyone, rough.clone());
             simulation.players[player].client.config_mut().resimulation_budget = budget;
         }
         // Outcomes and causes are checked in every frame.

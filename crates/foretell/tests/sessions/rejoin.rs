@@ -4,11 +4,11 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::Refusal;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
+use foretell::session::{Inspected, Refusal, inspect};
 use foretell::{
-    Client, ClientConfig, ClientState, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, World,
+    Client, ClientConfig, ClientState, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Tick, World,
 };
 use foretell_sim::netsim::SplitMix64;
 use std::collections::VecDeque;
@@ -286,6 +286,36 @@ fn the_newest_connection_wins_and_the_old_one_is_told_to_stop() {
     assert_eq!(net.state(old), ClientState::Refused(Refusal::Gone), "before it would ask for its place again");
     net.programs.remove(old);
     net.assert_steady();
+}
+
+#[test]
+fn what_became_of_a_sessions_samples_is_told_after_it_was_refused() {
+    let mut net = Net::new(ServerConfig::default());
+    let old = net.start(1, 100);
+    net.run(4.0);
+    let played = net.programs[old].client.stats().outcomes;
+    net.start(2, 100);
+    net.run(3.0);
+    assert_eq!(net.state(old), ClientState::Refused(Refusal::Gone));
+    let told = net.programs[old].client.stats().outcomes;
+    assert!(told.agreed >= played.agreed && played.agreed > 150, "{played:?}, then {told:?}");
+    assert!(told.add_up() && told.waiting == 0, "{told:?}");
+}
+
+#[test]
+fn a_clock_that_is_set_back_by_an_hour_makes_no_client_ask_for_its_place_again() {
+    let mut net = Net::new(ServerConfig::default());
+    net.frame = 3_600_000_000 / FRAME_MICROS;
+    let program = net.start(1, 100);
+    net.run(3.0);
+    let Program { client, world, .. } = &mut net.programs[program];
+    let mut outbox = Outbox::new();
+    for micros in (3_000..103_000).step_by(10_000) {
+        client.update(Instant::from_micros(micros), world, &mut |_| Buttons::default(), &mut outbox);
+        assert_eq!(client.state(Instant::from_micros(micros)), ClientState::Playing);
+    }
+    let is_hello = |datagram: &[u8]| matches!(inspect(datagram, Tick::ZERO), Ok(Inspected::Hello { .. }));
+    assert!(outbox.iter().count() > 3 && outbox.iter().all(|(_, datagram)| !is_hello(datagram)));
 }
 
 #[test]

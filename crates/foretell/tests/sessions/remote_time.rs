@@ -17,7 +17,7 @@ fn session(players: usize, client: ClientConfig, host: &HostOptions) -> Simulati
     let mut simulation = Simulation::new(Rules::new(Masses::schema()), config, Masses::default(), 3);
     let conditions = Conditions { latency: Duration::from_millis(60), ..Conditions::default() };
     for _ in 0..players {
-        let (host, world) = (host.clone(), Masses::default());
+        let (host, world, conditions) = (host.clone(), Masses::default(), conditions.clone());
         simulation.add_player(PlayerOptions { client, host, conditions, world });
     }
     simulation

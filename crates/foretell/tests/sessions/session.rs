@@ -11,7 +11,7 @@ use foretell::{
     TickRate, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
-use foretell_sim::netsim::{Conditions, HostClock, Loss, RateLimit, Reordering, SplitMix64};
+use foretell_sim::netsim::{Bottleneck, Conditions, HostClock, Loss, Reordering, SplitMix64};
 use proptest::prelude::*;
 
 /// Plays by a seeded script, pushes the first player's mass on the server before given ticks, and keeps what happened.
@@ -302,8 +302,10 @@ fn a_full_way_down_does_not_make_inputs_late() {
     let mut simulation = session(64, 14);
     for _ in 0..8 {
         simulation.add_player(player(conditions(30), HostOptions::at(60)));
-        let narrow = Some(RateLimit { bytes_per_s: 8000, queue_bytes: 16_384 });
-        simulation.players.last_mut().expect("added").down_conditions.rate = narrow;
+        let player = simulation.players.last_mut().expect("added");
+        player.down_conditions.bottleneck = Some(Bottleneck::rate(8000, 16_384));
+        // Who may predict others is told whole states, whatever the link takes.
+        player.client.predict(foretell::PlayerId::new(99), true);
     }
     run(&mut simulation, 60.0, &mut Play::new(14));
     for host in &simulation.players {
@@ -364,7 +366,7 @@ fn the_same_seed_gives_the_same_session_bit_for_bit() {
             reordering: Reordering { rate: 0.05, ..Reordering::default() },
             ..conditions(70)
         };
-        simulation.add_player(player(rough, HostOptions::at(60)));
+        simulation.add_player(player(rough.clone(), HostOptions::at(60)));
         simulation.add_player(player(rough, HostOptions::at(144)));
         let mut play = Play::new(seed);
         run(&mut simulation, 15.0, &mut play);

@@ -7,7 +7,7 @@ pub(crate) mod pile;
 use core::time::Duration;
 use foretell::session::client::Predict;
 use foretell::world::Tolerance;
-use foretell::{ClientConfig, Rules, ServerConfig, World};
+use foretell::{ClientConfig, Interest, Rules, ServerConfig, World};
 use foretell_sim::harness::{FaultMix, Figures, Scenario};
 use foretell_sim::netsim::SplitMix64;
 use pile::{Keys, Pile};
@@ -26,7 +26,7 @@ pub(crate) fn of_near() -> Config {
     let predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
     let tolerance = Tolerance::of_contacts();
     let client = ClientConfig { predict, checkpoint_interval: 8, tolerance, ..ClientConfig::default() };
-    (false, client, ServerConfig { relay_inputs: true, nearest: Some(96), ..ServerConfig::default() })
+    (false, client, ServerConfig { relay_inputs: true, interest: Interest::Nearest(96), ..ServerConfig::default() })
 }
 
 /// So many players in a world, of whom each drives again and again into what is in the middle.

@@ -164,6 +164,8 @@ impl Explainer {
             | ClientEvent::Confirmed(_)
             | ClientEvent::Withdrawn { .. }
             | ClientEvent::Despawned { .. }
+            | ClientEvent::Hidden { .. }
+            | ClientEvent::Shown(_)
             | ClientEvent::Effect { .. }
             | ClientEvent::EffectConfirmed(_)
             | ClientEvent::EffectCancelled(_) => {}

@@ -204,7 +204,7 @@ fn an_old_session_in_f32_takes_an_honest_client_for_a_cheat_and_one_in_microseco
 fn in_the_articles_form_a_lost_datagram_is_a_resync_and_in_the_hardened_one_it_is_sent_again() {
     let conditions = Conditions { loss: Loss::Uniform(0.1), ..network(50) };
     let resyncs = |options| {
-        let mut play = Play::new(options, conditions);
+        let mut play = Play::new(options, conditions.clone());
         play.frames(1800, |frame| [RIGHT, 0, LEFT, 0][frame as usize / 8 % 4]);
         play.figure(2, "resyncs")
     };

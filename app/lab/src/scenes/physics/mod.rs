@@ -15,7 +15,7 @@ use crate::controls::{Key, Settings};
 use crate::frame::lane::{Lanes, Question};
 use driver::{Disturbance, PileDriver};
 use foretell::session::client::{Predict, Show};
-use foretell::{ClientConfig, PeerId, Rules, SendRate, ServerConfig, TickRate};
+use foretell::{ClientConfig, Interest, PeerId, Rules, SendRate, ServerConfig, TickRate};
 use foretell_arena::Game;
 use foretell_pile::Pile;
 use foretell_sim::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
@@ -155,8 +155,8 @@ fn client(settings: &Settings) -> ClientConfig {
 }
 
 fn server(settings: &Settings) -> ServerConfig {
-    let nearest = (!settings.is_exact()).then_some(NEAREST);
-    ServerConfig { relay_inputs: settings.is_on(Key::Relay), nearest, ..settings.server() }
+    let interest = Interest::Nearest(NEAREST);
+    ServerConfig { relay_inputs: settings.is_on(Key::Relay), interest, ..settings.server() }
 }
 
 impl SceneEngine for Physics {

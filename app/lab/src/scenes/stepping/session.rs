@@ -145,7 +145,7 @@ impl SessionSystem {
         let rules = Rules::new(Arena::schema());
         let player = Player { step_s: rules.tick_rate.seconds(), ..Player::default() };
         let mut simulation = Simulation::new(rules, config.server, Arena::default(), seed);
-        let (client, conditions) = (config.client, *conditions);
+        let (client, conditions) = (config.client, conditions.clone());
         let host = HostOptions::at(FRAMES_PER_SECOND);
         simulation.add_player(PlayerOptions { client, host, conditions, world: Arena::default() });
         let mut system = SessionSystem { simulation, player, warm: Duration::ZERO };
@@ -162,7 +162,7 @@ impl SessionSystem {
         *self.simulation.server.server.config_mut() = input.config.server;
         let machine = &mut self.simulation.players[0];
         *machine.client.config_mut() = input.config.client;
-        (machine.up_conditions, machine.down_conditions) = (*input.conditions, *input.conditions);
+        (machine.up_conditions, machine.down_conditions) = (input.conditions.clone(), input.conditions.clone());
         let clock = machine.host.clock_mut();
         let (before, length) = (input.before + self.warm, input.now.since(input.before));
         if input.events.stall {

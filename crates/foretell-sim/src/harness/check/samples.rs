@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Row, Tolerance, World};
+use foretell::world::{Interest, ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
 
 /// Every sample has exactly one outcome, in every update.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,8 @@ impl<W: World> Check<W> for Outcomes {
 }
 
 /// What a client has as the server's state of a tick is the server's state of that tick, in every bit that the player
-/// may see; where the server tells of the nearest alone, of these.
+/// may see: its own entities, and all of them where it predicts others; where not everything is in view, what is.
+/// What it shows of others besides is as the server had it in the state in which it was [told](foretell::Client::told_in).
 #[derive(Clone, Debug, Default)]
 pub struct Digests {
     /// By machine: the newest snapshot that was looked at.
@@ -43,16 +44,39 @@ impl<W: World> Check<W> for Digests {
             return Ok(());
         }
         let schema = &seen.setting.rules.schema;
-        let is_limited = seen.setting.server.nearest.is_some();
-        let is_told = |row: &Row<'_>| !is_limited || rows.words(row.key()).is_some();
-        let mut sent = truth.seen_by(schema, player).filter(is_told);
-        let named = rows.iter().find(|row| sent.next() != Some(*row)).map(|row| row.key());
-        let Some(key) = named.or_else(|| sent.next().map(|row| row.key())) else { return Ok(()) };
+        let is_limited = seen.setting.server.interest != Interest::Everything || seen.truth.has_interest_rules();
+        let is_whole = seen.client.is_whole() && !is_limited;
+        let is_told = |row: &Row<'_>| is_whole || row.owner == player || rows.words(row.key()).is_some();
+        let of_tick = |key: RowKey| seen.client.told_in(key).filter(|told| *told != tick && !seen.client.is_whole());
+        let mut sent = truth.seen_by(schema, player).filter(is_told).filter(|row| of_tick(row.key()).is_none());
+        let mut of_now = rows.iter().filter(|row| of_tick(row.key()).is_none());
+        let is_same = |row: Row<'_>, truth: Option<Row<'_>>| {
+            truth.is_some_and(|truth| truth == row || row.owner != player && is_rounded(schema, row, truth))
+        };
+        let named = of_now.find(|row| !is_same(*row, sent.next())).map(|row| row.key());
+        let key = named.or_else(|| sent.next().map(|row| row.key()));
+        let wrong = key.map(|key| (key, tick)).or_else(|| {
+            let told = rows.iter().filter_map(|row| Some((row, of_tick(row.key())?)));
+            let is_wrong =
+                |row: Row<'_>, told: Tick| seen.truth.rows(told).is_some_and(|had| !is_same(row, had.get(row.key())));
+            told.into_iter().find(|(row, told)| is_wrong(*row, *told)).map(|(row, told)| (row.key(), told))
+        });
+        let Some((key, of)) = wrong else { return Ok(()) };
+        let truth = seen.truth.rows(of).and_then(|truth| truth.words(key));
         let arrived = NamedRow { name: "arrived as", words: rows.words(key) };
-        let found = difference(schema, key, &Tolerance::default(), arrived, NamedRow::of_server(truth.words(key)));
+        let found = difference(schema, key, &Tolerance::default(), arrived, NamedRow::of_server(truth));
         let found = found.unwrap_or_else(|| format!("{} is not meant for {player}, or missing", key.entity));
-        Err(format!("the snapshot of {tick:?} is not the server's state: {found}"))
+        Err(format!("the snapshot of {of:?} is not the server's state: {found}"))
     }
+}
+
+/// Whether a row is the server's as it is told to who shows it.
+fn is_rounded(schema: &Schema, row: Row<'_>, truth: Row<'_>) -> bool {
+    let mut words = [0; ROW_WORDS_MAX];
+    let words = &mut words[..truth.words.len()];
+    words.copy_from_slice(truth.words);
+    schema.component(truth.component).round(words);
+    row == Row { words, ..truth }
 }
 
 /// Every correction has a cause, and none is a step that is not deterministic, or ends that differ. One without is a sign of state that is

@@ -52,16 +52,20 @@ pub fn catmull_rom_spaced<R: Real, const N: usize>([p0, p1, p2, p3]: [[R; N]; 4]
 
 /// The velocity at the middle one of three samples, by finite differences: that of the parabola through them. `gaps` are
 /// the times between them; a side whose gap is not above 0 says nothing, and without both it is zero.
-pub fn tangent<R: Real, const N: usize>([p0, p1, p2]: [[R; N]; 3], [before, after]: [R; 2]) -> [R; N] {
-    let slope = |from, to, gap| scale(sub(to, from), R::ONE / gap);
+pub fn tangent<R: Real, const N: usize>([p0, p1, p2]: [[R; N]; 3], gaps: [R; 2]) -> [R; N] {
+    mean_slope([sub(p1, p0), sub(p2, p1)], gaps)
+}
+
+/// The velocity between two ways, which take the times `before` and `after`: that of a parabola.
+pub(crate) fn mean_slope<R: Real, const N: usize>([first, second]: [[R; N]; 2], [before, after]: [R; 2]) -> [R; N] {
+    let slope = |way, gap| scale(way, R::ONE / gap);
     match (before > R::ZERO, after > R::ZERO) {
         (true, true) => {
             let both = before + after;
-            let (first, second) = (slope(p0, p1, before), slope(p1, p2, after));
-            add(scale(first, after / both), scale(second, before / both))
+            add(scale(slope(first, before), after / both), scale(slope(second, after), before / both))
         }
-        (true, false) => slope(p0, p1, before),
-        (false, true) => slope(p1, p2, after),
+        (true, false) => slope(first, before),
+        (false, true) => slope(second, after),
         (false, false) => [R::ZERO; N],
     }
 }

@@ -12,7 +12,7 @@ use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats};
 use crate::session::Outbox;
 use crate::session::greeting::Welcome;
-use crate::session::packet::{InputHead, SnapshotHead};
+use crate::session::packet::{InputHead, ShownHead, SnapshotHead};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{InputStatus, PlayerId, PlayerInput, World};
@@ -111,6 +111,21 @@ impl<W: World> Session<W> {
         Ok(())
     }
 
+    /// Takes in a datagram that tells rows of others, which came now.
+    pub(super) fn receive_shown(
+        &mut self,
+        now: Instant,
+        head: ShownHead,
+        records: BitReader<'_>,
+        report: &mut UpdateLog,
+    ) -> Result<(), Malformed> {
+        let Some(tick) = self.link.widen(now, head.tick) else {
+            report.stats.refused += 1;
+            return Ok(());
+        };
+        self.local.snapshots.store_shown(tick, head.number, records)
+    }
+
     fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut UpdateLog) {
         let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
@@ -150,6 +165,7 @@ impl<W: World> Session<W> {
     /// One update: clock, reconciliation, new ticks, datagrams.
     pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         let compared = self.local.prediction.reconciler.compared();
+        self.local.snapshots.complete_newest();
         let catches_up = self.advance_clocks(now, setup);
         self.local.confirm(&mut report.events);
         let asleep = self.local.due(self.link.pacing.at()) > setup.rules.tick_rate.ticks_in(CATCH_UP).max(1);
@@ -274,6 +290,8 @@ impl<W: World> Session<W> {
             ticket: connection.ticket,
             sequence,
             snapshot: snapshots.acknowledged().map(Tick::low16),
+            received: snapshots.tell_received(),
+            wants_whole: prediction.wants_whole(setup),
             newest: newest.low16(),
             count: inputs.count(newest, setup.config.redundancy, pacing),
             asks: prediction.asks.map(Tick::low16),

@@ -11,7 +11,7 @@ use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::greeting::{Refusal, Refused, Welcome};
-use crate::session::packet::{Message, SnapshotHead};
+use crate::session::packet::{Message, ShownHead, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -119,13 +119,18 @@ impl<W: World> ConnectionState<W> {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
-                self.take_refusal(&refused, &setup.rules);
+                self.take_refusal(&refused, &setup.rules, report);
                 Ok(())
             }
             Message::Snapshot => {
                 self.head.stream(&mut reader)?;
                 self.told.read(&mut reader, &setup.input_widths)?;
                 self.take_snapshot(now, reader, setup, report)
+            }
+            Message::Shown => {
+                let mut head = ShownHead::default();
+                head.stream(&mut reader)?;
+                self.take_shown(now, head, reader, report)
             }
             _ => Err(Malformed::OutOfRange("message")),
         }
@@ -146,12 +151,15 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
-    fn take_refusal(&mut self, refused: &Refused, rules: &Rules) {
+    fn take_refusal(&mut self, refused: &Refused, rules: &Rules, report: &mut UpdateLog) {
         let means_us = match &self.handshake {
             Some(handshake) => !handshake.is_welcome() || refused.why == Refusal::TooLarge,
             None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
         };
         if means_us && self.origin.nonce() == Some(refused.nonce) {
+            if let Some(session) = self.session() {
+                report.stats.outcomes = session.local.snapshots.outcomes().at_end();
+            }
             self.phase = Phase::Refused(refused.why);
             if refused.why == Refusal::Rules {
                 let parts = rules.parts_with::<W::Input>();
@@ -183,6 +191,29 @@ impl<W: World> ConnectionState<W> {
             return Ok(());
         };
         handshake.store(now, head, lists)
+    }
+
+    /// Takes in the rest of a datagram that tells rows of others.
+    fn take_shown(
+        &mut self,
+        now: Instant,
+        head: ShownHead,
+        records: BitReader<'_>,
+        report: &mut UpdateLog,
+    ) -> Result<(), Malformed> {
+        let ConnectionState { phase, handshake, .. } = self;
+        let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
+        if let Phase::Playing(session) = phase
+            && !is_elsewhere
+            && session.link.connection.accepts(head.ticket)
+        {
+            return session.receive_shown(now, head, records, report);
+        }
+        let Some(handshake) = handshake else {
+            report.stats.refused += 1;
+            return Ok(());
+        };
+        handshake.store_shown(head, records)
     }
 
     /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.

@@ -9,6 +9,7 @@ use super::presentation::Views;
 use super::recordable_calls::{ClientCall, ClientOrigin, Joined};
 use super::row_math::RowBuffer;
 use super::setup::{EntityMode, Moment, Setup};
+use super::snapshots::Snapshot;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats, Frame};
 use crate::session::authority::{Claim, Holder};
@@ -86,8 +87,7 @@ impl<W: World> Client<W> {
     }
 
     fn with(setup: Setup, membership: ConnectionState<W>, now: Instant) -> Client<W> {
-        let clock = MonotonicClock::new(now);
-        Client { setup, clock, membership, report: UpdateLog::new(), used: false, tap: None }
+        Client { setup, clock: MonotonicClock::new(now), membership, report: UpdateLog::new(), used: false, tap: None }
     }
 
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -185,10 +185,9 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Predict(player, yes));
     }
 
-    /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Of the own player's
-    /// it can be either; of another's predicted only if the server relays their inputs. It happens with the next
-    /// snapshot; what is shown goes over smoothly. The world's step has to ask [`Step::role`](crate::world::Step::role)
-    /// then, as an input does not say which of a player's entities it is to move.
+    /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Another's is
+    /// predicted only if the server relays their inputs. It happens with the next snapshot; what is shown goes over smoothly. The
+    /// world's step has to ask [`Step::role`](crate::world::Step::role) then, as an input says nothing of single entities.
     pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
         self.call(&ClientCall::SetMode(entity, mode));
     }
@@ -227,7 +226,7 @@ impl<W: World> Client<W> {
     /// Says in which state an entity that the game moves is to be shown now. Without it the newest captured one is.
     ///
     /// # Panics
-    /// When the schema has no such type of state, or an owner writes nothing of it.
+    /// As [`capture`](Client::capture).
     pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
         let (component, words) = self.words_of(state);
         self.call(&ClientCall::Show(RowKey { component, entity }, words));
@@ -304,27 +303,23 @@ impl<W: World> Client<W> {
         self.session().map_or(Tick::ZERO, |session| session.local.prediction.timeline.present())
     }
 
-    /// What the clock that ticks run by shows at `now`: where the frames of a [mover](crate::motion::FrameMover) end.
-    /// Tick 0 before the session begins.
+    /// What the clock that ticks run by shows at `now`: where a [mover](crate::motion::FrameMover)'s frames end. 0 at first.
     pub fn tick_time(&self, now: Instant) -> TickTime {
         self.session().map_or(TickTime::default(), |session| session.at(self.clock.at(now)))
     }
 
-    /// How much of the running tick has passed at `now`, from 0 to 1: where between the last two states predicted
-    /// entities are shown. 0 before the session begins.
+    /// How much of the running tick has passed at `now`, 0 to 1: where between two states predicted entities are shown.
     pub fn tick_fraction(&self, now: Instant) -> f64 {
-        let Some(session) = self.session() else { return 0.0 };
-        let newest = TickTime::start_of(self.tick());
-        (1.0 - (newest - session.at(self.clock.at(now))).as_ticks()).clamp(0.0, 1.0)
+        let left = TickTime::start_of(self.tick()) - self.tick_time(now);
+        self.session().map_or(0.0, |_| (1.0 - left.as_ticks()).clamp(0.0, 1.0))
     }
 
-    /// Where the playout cursor stands at `now`: the state in which others are shown that are not shown ahead of it
-    /// ([`Curve::leads`]). `None` before the first snapshot.
+    /// Where the playout cursor stands at `now`: in this state others are shown, but for who [leads](Curve::leads). `None` at first.
     pub fn playout_cursor(&self, now: Instant) -> Option<TickTime> {
         self.session()?.local.presentation.remote.playout.at_instant(self.clock.at(now))
     }
 
-    /// The players whose entities are predicted, ascending; the own one before the session begins is nobody.
+    /// The players whose entities are predicted, ascending; none before the session begins.
     pub fn predicted_players(&self) -> &[PlayerId] {
         self.session().map_or(&[], |session| session.local.prediction.timeline.predicted().players())
     }
@@ -336,7 +331,7 @@ impl<W: World> Client<W> {
 
     /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
     pub fn holder(&self, entity: Entity) -> Option<Holder> {
-        self.session()?.local.snapshots.newest()?.holder(entity)
+        self.newest()?.holder(entity)
     }
 
     /// The predicted rows of state `tick`, as far back as the horizon: what the authority is compared with.
@@ -344,9 +339,24 @@ impl<W: World> Client<W> {
         self.session()?.local.prediction.timeline.rows(tick)
     }
 
-    /// The newest complete snapshot: its tick and its rows.
+    /// The newest complete snapshot: its tick, and its rows as known in the last update. If it [is whole](Client::is_whole) all
+    /// are of that state, else the client's own, and others are as they were [told](Client::told_in) last.
     pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
-        self.session()?.local.snapshots.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
+        self.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
+    }
+
+    /// Of which state a row of the newest snapshot is; `None` where there is no such row.
+    pub fn told_in(&self, key: RowKey) -> Option<Tick> {
+        self.newest()?.told_of(key)
+    }
+
+    /// Whether the newest snapshot is a whole state, as it takes to predict entities of others.
+    pub fn is_whole(&self) -> bool {
+        self.newest().is_some_and(|newest| newest.is_whole)
+    }
+
+    fn newest(&self) -> Option<&Snapshot> {
+        self.session()?.local.snapshots.newest()
     }
 
     /// Counters and measurements since the session began.

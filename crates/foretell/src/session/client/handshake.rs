@@ -3,7 +3,7 @@
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
 use crate::session::greeting::{Hello, Welcome};
-use crate::session::packet::{Message, PROTOCOL_VERSION, SnapshotHead};
+use crate::session::packet::{Message, PROTOCOL_VERSION, ShownHead, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -137,6 +137,13 @@ impl Handshake {
         let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
         let part = SnapshotPart { tick, came: now, head, lists };
         self.snapshots.store(part, &Predicted::own(best.welcome.player())).map(|_| ())
+    }
+
+    /// The same of rows that are shown.
+    pub(super) fn store_shown(&mut self, head: ShownHead, records: BitReader<'_>) -> Result<(), Malformed> {
+        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
+        let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
+        self.snapshots.store_shown(tick, head.number, records)
     }
 
     /// What a session starts with, as soon as there is enough. Where what has come is too old for that, it waits for answers

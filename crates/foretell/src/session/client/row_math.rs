@@ -24,28 +24,36 @@ pub(super) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowB
 /// the first.
 pub(super) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
-    if t >= 1.0 || from == to {
-        return;
+    if t < 1.0 && from != to {
+        kind.places().for_each(|of| blend_column(of, from, to, t, into));
     }
-    for (place, column) in kind.places() {
-        let range = place..place + column.words();
-        let (a, b) = (&from[range.clone()], &to[range.clone()]);
-        let values: [f64; 4] = match column.meaning {
-            Meaning::Plain => continue,
-            // What is infinite and stays it has no line.
-            Meaning::Blended if a == b => continue,
-            Meaning::Blended => {
-                for lane in 0..usize::from(column.lanes) {
-                    let [value] = vector::lerp([column.lane(a, lane)], [column.lane(b, lane)], t);
-                    column.set_lane(&mut into[range.clone()], lane, value);
-                }
-                continue;
+}
+
+/// The same, but positions and rotations are as in the first.
+pub(super) fn blend_but_poses(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+    into[..from.len()].copy_from_slice(from);
+    let is_pose = |meaning| matches!(meaning, Meaning::Position | Meaning::Rotation);
+    kind.places().filter(|(_, column)| !is_pose(column.meaning)).for_each(|of| blend_column(of, from, to, t, into));
+}
+
+fn blend_column((place, column): (usize, &Column), from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+    let range = place..place + column.words();
+    let (from, to) = (&from[range.clone()], &to[range.clone()]);
+    let values: [f64; 4] = match column.meaning {
+        Meaning::Plain => return,
+        // What is infinite and stays it has no line.
+        Meaning::Blended if from == to => return,
+        Meaning::Blended => {
+            for lane in 0..usize::from(column.lanes) {
+                let [value] = vector::lerp([column.lane(from, lane)], [column.lane(to, lane)], t);
+                column.set_lane(&mut into[range.clone()], lane, value);
             }
-            Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(a), column.lanes(b), t),
-            _ => vector::lerp(column.lanes(a), column.lanes(b), t),
-        };
-        write_lanes(column, &values, &mut into[range]);
-    }
+            return;
+        }
+        Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t),
+        _ => vector::lerp(column.lanes(from), column.lanes(to), t),
+    };
+    write_lanes(column, &values, &mut into[range]);
 }
 
 /// A row moved on along its velocity, by so many seconds.

@@ -69,6 +69,13 @@ impl Setup {
         !self.players.is_empty()
     }
 
+    /// Whether anything of others may be predicted.
+    pub(super) fn may_predict_others(&self) -> bool {
+        self.config.predict != Predict::Own
+            || self.players.iter().any(|(_, yes)| *yes)
+            || self.entities.values().contains(&EntityMode::Predicted)
+    }
+
     /// Whether it was asked not to predict a player.
     pub(super) fn excludes(&self, player: PlayerId) -> bool {
         self.players.contains(&(player, false))

@@ -130,10 +130,21 @@ pub enum ClientEvent {
         /// Where it was shown last, for the game to fade it.
         pose: Pose,
     },
+    /// An entity of another's, or of the server's, has left the view of this player: by
+    /// [`ServerConfig::interest`](crate::ServerConfig::interest), or by the game's own
+    /// [rules](crate::InterestRules). It is not shown any more, and nothing more is told about it, not even its end; `Shown`
+    /// follows when it comes back.
+    Hidden {
+        /// Which.
+        entity: Entity,
+        /// Where it was shown last.
+        pose: Pose,
+    },
+    /// An entity that was hidden is in view again.
+    Shown(Entity),
     /// An entity is gone for good: the authority does not have it any more, and it is not shown. One that prediction
-    /// alone has removed is not shown either, but may come back. Another player's that has left the view
-    /// ([`ServerConfig::nearest`](crate::session::server::ServerConfig::nearest)) is told as gone, too, and as spawned when it is
-    /// in view again: what is to happen when something ends is an effect.
+    /// alone has removed is not shown either, but may come back. Of those that are hidden the 1,024 newest wait to be shown
+    /// again; an older one is told as gone, too, and as spawned when it comes back.
     Despawned {
         /// Which.
         entity: Entity,

@@ -39,6 +39,12 @@ impl AuthoritativeState {
         &self.rows
     }
 
+    /// What a test publishes.
+    #[cfg(test)]
+    pub fn rows_mut(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
     /// When each row has last changed.
     pub fn versions(&self) -> &RowVersions {
         &self.versions

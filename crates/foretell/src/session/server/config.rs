@@ -2,6 +2,7 @@
 
 use crate::session::{GapPolicy, Rules};
 use crate::time::{SendRate, Tick};
+use crate::world::Interest;
 use core::time::Duration;
 
 /// What a server decides by itself; may change while it runs.
@@ -30,13 +31,22 @@ pub struct ServerConfig {
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
     /// the schema: [`Writer`](crate::world::Writer).
     pub held_max: u16,
-    /// How many entities of others a client is told of: those that are nearest to any of its own, by the first position of
-    /// their kind. Own ones, those that it has authority over, and kinds without a position come besides, always. What
-    /// is in view stays there until something else is nearer by a fifth; of what is equally near the first by name is told. Default
-    /// `None`: everything. Not in an exact session: there everybody needs everything.
+    /// Which entities of others a client is told about, by where they are; rules of the game's own say more for single players
+    /// and entities: [`Simulate::interest_rules`](crate::Simulate::interest_rules). Default [`Interest::Everything`]. Not in an exact
+    /// session: there everybody needs everything.
     ///
-    /// To the client, what leaves its view is gone, and it is spawned again when it comes back.
-    pub nearest: Option<u16>,
+    /// What leaves its view is hidden to the client ([`ClientEvent::Hidden`](crate::session::client::ClientEvent::Hidden)),
+    /// and shown when it comes back.
+    pub interest: Interest,
+    /// How many bytes per second each client is sent at most, in the mean of a few states; headers of the network come
+    /// besides. What is predicted comes first and always; of what is shown, what is near and what was told long ago. Default
+    /// 128,000. A client that predicts entities of others needs whole states: there it does not count.
+    pub budget: u32,
+    /// How many bytes per second each client may be sent however much waits on its link or is lost: below the
+    /// [`budget`](ServerConfig::budget), what is sent follows what the link takes without a queue, but not below this. Default
+    /// 5,000, less than any link takes over which a game can be played, so that a small game never waits for what jitter is
+    /// mistaken for. A link that takes less gets a queue.
+    pub budget_min: u32,
 }
 
 impl Default for ServerConfig {
@@ -49,7 +59,9 @@ impl Default for ServerConfig {
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
             held_max: 8,
-            nearest: None,
+            interest: Interest::Everything,
+            budget: 128_000,
+            budget_min: 5_000,
         }
     }
 }

@@ -103,7 +103,7 @@ impl<W: World> Server<W> {
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
             self.pipeline.step(world, tick);
-            self.pipeline.send_state(now, outbox);
+            self.pipeline.send_state(now, world, outbox);
         }
         self.pipeline.finish_update();
         self.tell_tap(|tap, server| tap.end_update(server, read));

@@ -7,7 +7,7 @@ use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::inputs::ReceivedInputs;
 use super::peer::Peer;
-use super::replication::StepReport;
+use super::replication::{SightTerms, StepReport};
 use super::schedule::TickSchedule;
 use super::simulation::Simulation;
 use super::state_sender::{SnapshotRound, StateSender};
@@ -57,7 +57,7 @@ impl<I: Input> Pipeline<I> {
             state: AuthoritativeState::new(&rules.schema),
             authority: SharedMode::new(&rules.schema, rules.tick_rate),
             exact: ExactSession::new(rules),
-            downlink: StateSender::new(&rules.schema),
+            downlink: StateSender::new(rules),
             frame: UpdateLog::with_room(),
             malformed: 0,
             past_inputs: InputTotals::default(),
@@ -153,9 +153,9 @@ impl<I: Input> Pipeline<I> {
             step.on_canonical(exact.is_canonical(tick))
         });
         state.publish(world);
-        let output = simulation.output();
+        let (output, sight) = (simulation.output(), SightTerms::new(settings, world.interest_rules()));
         for Member { player, peer, .. } in roster.members_mut() {
-            peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state });
+            peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
         }
         state.settle(tick.next());
         state.note_contacts(tick, &output.contacts);
@@ -167,8 +167,8 @@ impl<I: Input> Pipeline<I> {
         self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));
     }
 
-    /// Sends the published state, if it is one that is sent.
-    pub fn send_state(&mut self, now: Instant, outbox: &mut Outbox) {
+    /// Sends the published state of `world`, if it is one that is sent.
+    pub fn send_state(&mut self, now: Instant, world: &impl World, outbox: &mut Outbox) {
         let Pipeline { settings, schedule, roster, state, authority, exact, downlink, frame, .. } = self;
         if settings.is_sent(schedule.next()) {
             downlink.send_all(SnapshotRound {
@@ -178,6 +178,7 @@ impl<I: Input> Pipeline<I> {
                 state,
                 authority,
                 exact,
+                sight: SightTerms::new(settings, world.interest_rules()),
                 roster,
                 frame,
                 outbox,
@@ -232,7 +233,11 @@ impl<I: Input> Pipeline<I> {
         self.datagram.read(reader, anchor)?;
         let is_newer = peer.link.note(self.datagram.sequence(), now);
         if is_newer {
+            peer.replica.want_whole(self.datagram.wants_whole(), peer.link.acknowledged());
             peer.replica.name_baseline(self.datagram.snapshot());
+            if let Some(received) = self.datagram.received() {
+                peer.replica.note_received(received, now);
+            }
         }
         if let Some(known) = self.datagram.snapshot() {
             peer.acknowledge(known);

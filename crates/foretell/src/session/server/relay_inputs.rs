@@ -35,8 +35,9 @@ pub(super) struct RelayTerms<'a> {
     pub interval: u32,
     /// How much of the datagram they may take.
     pub bits_max: usize,
-    /// Whether the inputs of others are told.
+    /// Whether the inputs of others are told, and of whom anything is in view.
     pub of_others: bool,
+    pub is_in_view: &'a dyn Fn(PlayerId) -> bool,
     /// Whether all of them are told until they are acknowledged, and what the receiver's own were replaced by: nothing comes
     /// with the states.
     pub is_exact: bool,
@@ -87,7 +88,8 @@ impl<I: Input> InputRelay<I> {
             let is_own = index == receiver;
             let is_told =
                 if is_own { terms.is_exact && is_replaced(&peer.buffer, since, terms.tick) } else { terms.of_others };
-            if !is_told || !terms.rows.shows_others(terms.schema, *player) {
+            let is_in_view = is_own || (terms.is_in_view)(*player);
+            if !is_told || !is_in_view || !terms.rows.shows_others(terms.schema, *player) {
                 continue;
             }
             self.line.player = *player;
@@ -195,6 +197,7 @@ mod tests {
             interval: 1,
             bits_max: BITS_MAX_BESIDE_ROWS,
             of_others: true,
+            is_in_view: &|_| true,
             is_exact: false,
         };
         for _ in 0..times {

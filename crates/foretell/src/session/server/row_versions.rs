@@ -21,21 +21,55 @@ pub(super) struct RowVersion {
     /// The first state that has it as it is, or in which somebody has touched it.
     pub changed: Tick,
     pub hash: u32,
+    /// Its number among those that are there: it keeps it, and after it another row gets it.
+    pub slot: u32,
 }
 
 /// A row that was there from one state on, and not any more, or another player's, from another.
 #[derive(Clone, Copy, Debug)]
-struct Removed {
-    row: RemovedRow,
-    created: Tick,
-    at: Tick,
+pub(super) struct Removed {
+    pub row: RemovedRow,
+    pub slot: u32,
+    /// The first state that had it.
+    pub created: Tick,
+    /// The first that has not.
+    pub at: Tick,
+}
+
+/// A row with whose it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct OwnedPlace {
+    owner: PlayerId,
+    place: usize,
+}
+
+/// There is room for so many rows from the start.
+const SLOTS_USUAL: usize = 64;
+
+/// The numbers of rows. Invariant: each is of one row, or free.
+struct Slots {
+    /// Where the row of each number stands; of a free one anything.
+    places: Vec<usize>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.places.push(0);
+            u32::try_from(self.places.len() - 1).expect("there is memory for fewer rows")
+        })
+    }
 }
 
 /// Of all published rows.
 pub(super) struct RowVersions {
     versions: Vec<RowVersion>,
-    /// Becomes `stamps`.
+    /// Becomes `versions`.
     following: Vec<RowVersion>,
+    slots: Slots,
+    /// Whose rows stand where, ascending by owner and place.
+    owned: Vec<OwnedPlace>,
     /// Ascending by when they were removed.
     removed: VecDeque<Removed>,
     /// What was removed in later states than this is all remembered.
@@ -45,7 +79,14 @@ pub(super) struct RowVersions {
 impl RowVersions {
     pub(super) fn new() -> RowVersions {
         let removed = VecDeque::with_capacity(REMOVED_MAX);
-        RowVersions { versions: Vec::new(), following: Vec::new(), removed, remembered: Tick::ZERO }
+        RowVersions {
+            versions: Vec::new(),
+            following: Vec::new(),
+            slots: Slots { places: Vec::with_capacity(SLOTS_USUAL), free: Vec::with_capacity(SLOTS_USUAL) },
+            owned: Vec::new(),
+            removed,
+            remembered: Tick::ZERO,
+        }
     }
 
     /// In the order of the rows.
@@ -56,6 +97,7 @@ impl RowVersions {
     /// Takes in what has changed in `rows` since the last time: they are `state` now.
     pub(super) fn note(&mut self, rows: &Rows, state: Tick) {
         let (mut is_same_set, mut at) = (self.versions.len() == rows.len(), 0);
+        let mut are_given = false;
         for key in rows.changed() {
             let Some(row) = rows.get(*key) else { continue };
             // Mostly they were changed in their order.
@@ -70,13 +112,18 @@ impl RowVersions {
             if version.owner != row.owner {
                 // Who had it may not see it any more.
                 let before = RemovedRow { key: *key, owner: version.owner };
-                self.removed.push_back(Removed { row: before, created: version.created, at: state });
+                let RowVersion { created, slot, .. } = *version;
+                self.removed.push_back(Removed { row: before, slot, created, at: state });
+                are_given = true;
             }
             (version.owner, version.changed, version.hash) = (row.owner, state, row_hash(row));
             at += 1;
         }
         if !is_same_set {
             self.follow(rows, state);
+        }
+        if !is_same_set || are_given {
+            self.note_owned();
         }
         let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
         self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
@@ -92,9 +139,37 @@ impl RowVersions {
         }
     }
 
-    /// The first state that has it; `None` where it is new.
-    pub(super) fn created(&self, key: RowKey) -> Option<Tick> {
-        self.find(key).ok().map(|at| self.versions[at].created)
+    /// Where a row stands; `None` where there is none.
+    pub(super) fn find_place(&self, key: RowKey) -> Option<usize> {
+        self.find(key).ok()
+    }
+
+    /// What is known of a row; `None` where there is none.
+    pub(super) fn get(&self, key: RowKey) -> Option<&RowVersion> {
+        self.find(key).ok().map(|at| &self.versions[at])
+    }
+
+    /// The places of the rows of a player, ascending.
+    pub(super) fn of_owner(&self, owner: PlayerId) -> impl Iterator<Item = usize> {
+        let first = self.owned.partition_point(|owned| owned.owner < owner);
+        self.owned[first..].iter().take_while(move |owned| owned.owner == owner).map(|owned| owned.place)
+    }
+
+    /// Where the row with this number stands.
+    pub(super) fn place(&self, slot: u32) -> usize {
+        self.slots.places[slot as usize]
+    }
+
+    /// How many numbers there are.
+    pub(super) fn slots(&self) -> usize {
+        self.slots.places.len()
+    }
+
+    fn note_owned(&mut self) {
+        self.owned.clear();
+        let owned = |(place, version): (usize, &RowVersion)| OwnedPlace { owner: version.owner, place };
+        self.owned.extend(self.versions.iter().enumerate().map(owned));
+        self.owned.sort_unstable();
     }
 
     fn find(&self, key: RowKey) -> Result<usize, usize> {
@@ -103,30 +178,49 @@ impl RowVersions {
 
     /// Rows have come or gone.
     fn follow(&mut self, rows: &Rows, state: Tick) {
-        self.following.clear();
-        let removed = |gone: &RowVersion| {
-            let row = RemovedRow { key: gone.key, owner: gone.owner };
-            Removed { row, created: gone.created, at: state }
+        let RowVersions { versions, following, slots, removed, .. } = self;
+        following.clear();
+        let mut end = |gone: &RowVersion, slots: &mut Slots| {
+            let RowVersion { key, owner, created, slot, .. } = *gone;
+            removed.push_back(Removed { row: RemovedRow { key, owner }, slot, created, at: state });
+            slots.free.push(slot);
         };
-        let mut before = self.versions.iter().peekable();
-        for row in rows.iter() {
+        let mut before = versions.iter().peekable();
+        for (place, row) in rows.iter().enumerate() {
             let key = row.key();
             while let Some(gone) = before.next_if(|version| version.key < key) {
-                self.removed.push_back(removed(gone));
+                end(gone, slots);
             }
-            let known = before.next_if(|version| version.key == key).copied();
-            let new = || RowVersion { key, owner: row.owner, created: state, changed: state, hash: row_hash(row) };
-            self.following.push(known.unwrap_or_else(new));
+            let version = before.next_if(|version| version.key == key).copied().unwrap_or_else(|| RowVersion {
+                key,
+                owner: row.owner,
+                created: state,
+                changed: state,
+                hash: row_hash(row),
+                slot: slots.take(),
+            });
+            slots.places[version.slot as usize] = place;
+            following.push(version);
         }
-        self.removed.extend(before.map(removed));
-        core::mem::swap(&mut self.versions, &mut self.following);
+        before.for_each(|gone| end(gone, slots));
+        core::mem::swap(versions, following);
+    }
+
+    /// The same with what has come into being since, too.
+    pub(super) fn removed_after(&self, state: Tick) -> Option<impl Iterator<Item = &Removed>> {
+        let first = self.removed.partition_point(|removed| removed.at <= state);
+        (self.remembered <= state).then(|| self.removed.range(first..))
+    }
+
+    /// All that is remembered, and since when that is all.
+    pub(super) fn all_removed(&self) -> (Tick, impl Iterator<Item = &Removed>) {
+        (self.remembered, self.removed.iter())
     }
 
     /// What `state` has and has been removed since, or was another player's there; `None` where not all of it is remembered.
-    pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = RemovedRow>> {
-        let first = self.removed.partition_point(|removed| removed.at <= state);
+    pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = &Removed>> {
         let had = move |removed: &&Removed| removed.created <= state;
-        (self.remembered <= state).then(|| self.removed.range(first..).filter(had).map(|removed| removed.row))
+        Some(self.removed_after(state)?.filter(had))
     }
 }
 
@@ -158,7 +252,7 @@ mod tests {
 
     fn removed(row_versions: &RowVersions, since: u32) -> Option<Vec<u32>> {
         let removed = row_versions.removed_since(Tick::new(since))?;
-        Some(removed.map(|row| row.key.entity.tick().get()).collect())
+        Some(removed.map(|removed| removed.row.key.entity.tick().get()).collect())
     }
 
     #[test]

@@ -7,13 +7,13 @@ use super::config::Settings;
 use super::exact::ExactSession;
 use super::peer::Peer;
 use super::relay_inputs::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
-use super::replication::{Form, Receiver, Replication, Snapshot};
+use super::replication::{Budget, Form, Receiver, Replication, SightTerms, Snapshot};
 use super::schedule::TickSchedule;
 use super::update_report::{ServerEvent, UpdateLog};
-use crate::session::Outbox;
 use crate::session::packet::SnapshotHead;
+use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};
-use crate::world::{Input, PlayerId, Rows, Schema};
+use crate::world::{Input, PlayerId};
 
 /// What the snapshots of one state are made from, and where they go.
 pub(super) struct SnapshotRound<'a, I> {
@@ -23,15 +23,16 @@ pub(super) struct SnapshotRound<'a, I> {
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub exact: &'a mut ExactSession,
+    pub sight: SightTerms<'a>,
     pub roster: &'a mut Roster<Peer<I>>,
     pub frame: &'a mut UpdateLog,
     pub outbox: &'a mut Outbox,
 }
 
 impl<I> SnapshotRound<'_, I> {
-    /// The rows that are told in this form.
-    fn rows(&self, form: Form) -> &Rows {
-        if form == Form::Image { self.exact.image() } else { self.state.rows() }
+    /// Whether a client is told whole states.
+    fn wants_whole(&self, index: usize) -> bool {
+        self.state.schema().is_shared() || self.roster.members()[index].peer.replica.is_whole()
     }
 }
 
@@ -43,8 +44,9 @@ pub(super) struct StateSender<I> {
 }
 
 impl<I: Input> StateSender<I> {
-    pub fn new(schema: &Schema) -> StateSender<I> {
-        StateSender { head: SnapshotHead::default(), relay: InputRelay::new(), replication: Replication::new(schema) }
+    pub fn new(rules: &Rules) -> StateSender<I> {
+        let replication = Replication::new(&rules.schema, rules.tick_rate);
+        StateSender { head: SnapshotHead::default(), relay: InputRelay::new(), replication }
     }
 
     /// Sends the published state to everybody who is here; in an exact session its digest, where that is enough, and the last
@@ -63,7 +65,8 @@ impl<I: Input> StateSender<I> {
                 round.exact.note_told(!is_crowded);
             }
             if let Some(form) = round.exact.form_for(player, known, tick) {
-                self.send(&mut round, index, tick, form);
+                let in_lanes = form == Form::Changes && !round.wants_whole(index);
+                self.send(&mut round, index, tick, if in_lanes { Form::Lanes } else { form });
             }
         }
     }
@@ -74,7 +77,6 @@ impl<I: Input> StateSender<I> {
             return;
         }
         self.write_head(round, index, tick);
-        let relay_from = self.encode_relay(round, index, tick, form);
         let Settings { rules, config } = round.settings;
         let rows = if form == Form::Image { round.exact.image() } else { round.state.rows() };
         let snapshot = Snapshot {
@@ -83,9 +85,14 @@ impl<I: Input> StateSender<I> {
             state: round.state,
             authority: round.authority,
             form,
-            nearest: config.nearest,
+            sight: round.sight,
             rate: rules.tick_rate,
+            budget: Budget { least: config.budget_min, most: config.budget },
+            now: round.now,
         };
+        let Member { player, peer, .. } = &mut round.roster.members_mut()[index];
+        self.replication.look(*player, &mut peer.replica, &snapshot);
+        let relay_from = self.encode_relay(round.settings, round.roster, index, &snapshot);
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
         let mut to = Receiver {
             player: *player,
@@ -107,22 +114,30 @@ impl<I: Input> StateSender<I> {
     }
 
     /// Encodes the inputs of others, where they are told. Returns with whom to begin the next time.
-    fn encode_relay(&mut self, round: &SnapshotRound<'_, I>, index: usize, tick: Tick, form: Form) -> Option<PlayerId> {
-        let Settings { rules, config } = round.settings;
+    fn encode_relay(
+        &mut self,
+        settings: &Settings,
+        roster: &Roster<Peer<I>>,
+        index: usize,
+        snapshot: &Snapshot<'_>,
+    ) -> Option<PlayerId> {
+        let Settings { rules, config } = settings;
         if !config.relay_inputs && !rules.exact {
             return None;
         }
-        let is_digest = matches!(form, Form::Digest(_));
+        let StateSender { relay, replication, .. } = self;
+        let is_digest = matches!(snapshot.form, Form::Digest(_));
         let terms = RelayTerms {
-            tick,
-            rows: round.rows(form),
+            tick: snapshot.tick,
+            rows: snapshot.rows,
             schema: &rules.schema,
-            interval: round.settings.snapshot_interval_ticks(),
+            interval: settings.snapshot_interval_ticks(),
             bits_max: if is_digest { BITS_MAX_BESIDE_DIGEST } else { BITS_MAX_BESIDE_ROWS },
             of_others: config.relay_inputs,
+            is_in_view: &|player| replication.shows_player(player),
             is_exact: rules.exact,
         };
-        Some(self.relay.encode(round.roster.members(), index, terms))
+        Some(relay.encode(roster.members(), index, terms))
     }
 
     /// Everybody who is told something tells it for one player.

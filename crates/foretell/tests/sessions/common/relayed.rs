@@ -165,7 +165,7 @@ pub fn session_of(
 ) -> Simulation<Masses> {
     let mut simulation = session(relay_inputs, seed);
     for _ in 0..count {
-        add_player(&mut simulation, predict, conditions);
+        add_player(&mut simulation, predict, conditions.clone());
     }
     simulation
 }

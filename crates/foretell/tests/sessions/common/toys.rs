@@ -281,7 +281,8 @@ pub fn session(
     let mut simulation = Simulation::new(Rules::new(schema), config, Toys::server(), seed);
     for _ in 0..players {
         let host = HostOptions::at(60);
-        simulation.add_player(PlayerOptions { client, host, conditions, world: Toys::default() });
+        let (conditions, world) = (conditions.clone(), Toys::default());
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
     }
     simulation
 }

@@ -5,11 +5,17 @@ use crate::session::client::config::{InputDelay, Redundancy};
 use crate::time::Tick;
 use core::time::Duration;
 
+/// After its clock was set back a client goes on with the inputs that it has given for up to so many ticks: no server takes
+/// inputs that are further ahead, and of what it has it takes no second one.
+const GIVEN_AHEAD_MAX: u32 = 64;
+
 /// Lives as long as a session.
 #[derive(Debug, Default)]
 pub(crate) struct InputSchedule {
-    /// The next tick whose input is to be asked for.
+    /// The next tick whose input is due.
     next: Tick,
+    /// The next whose input is to be asked for: later than that for a while after the clock was set back.
+    unasked: Tick,
     /// For how many ticks an input waits, and is to wait.
     delay: u32,
     wanted_delay: u32,
@@ -34,17 +40,22 @@ impl InputSchedule {
     /// The ticks whose inputs are to be asked for when `tick` runs.
     pub(crate) fn ask_for(&mut self, tick: Tick) -> impl Iterator<Item = Tick> + use<> {
         let until = (tick + self.delay).next();
-        let first = self.next.max(tick);
+        let first = self.unasked.max(tick);
         self.next = self.next.max(until);
+        self.unasked = self.unasked.max(until);
         first.until(until)
     }
 
-    /// The clock was set: the input of `until` is the next.
+    /// The clock was set: the input of `until` is the next. What was given for the ticks behind it stays, where a server can
+    /// have it.
     pub(crate) fn begin_anew(&mut self, until: Tick) {
         (self.next, self.sent) = (until, None);
+        if self.unasked.since(until) > GIVEN_AHEAD_MAX {
+            self.unasked = until;
+        }
     }
 
-    /// The newest input that was asked for.
+    /// The newest input that was due.
     pub(crate) fn newest(&self) -> Option<Tick> {
         self.next.back(1)
     }
@@ -99,6 +110,21 @@ mod tests {
         }
         assert!(asked.iter().copied().eq((0_u32..).take(asked.len())), "{asked:?}");
         assert!(asked.len() >= 20);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_goes_on_with_the_inputs_that_a_server_may_have_but_not_with_those_that_it_refused() {
+        let mut schedule = InputSchedule::default();
+        let run = |schedule: &mut InputSchedule, ticks: core::ops::Range<u32>| {
+            ticks.flat_map(|tick| schedule.ask_for(Tick::new(tick))).map(Tick::get).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(run(&mut schedule, 0..102).len(), 102);
+        schedule.begin_anew(Tick::new(86));
+        assert_eq!(schedule.newest(), Some(Tick::new(85)));
+        assert_eq!(run(&mut schedule, 86..104), [102, 103], "16 ticks were given already");
+        assert!(schedule.is_due(Tick::new(86), 1), "they are sent again as they come due");
+        schedule.begin_anew(Tick::new(30));
+        assert_eq!(run(&mut schedule, 30..32), [30, 31], "74 ticks ahead nothing was taken");
     }
 
     #[test]

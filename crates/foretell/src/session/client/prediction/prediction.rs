@@ -56,7 +56,7 @@ impl<W: World> Prediction<W> {
             timeline: Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval),
             reconciler: Reconciler::new(schema, player),
             effects: Effects::new(),
-            targets: PredictionTargets::new(player),
+            targets: PredictionTargets::new(schema, player),
             asks: None,
             beyond_horizon: 0,
         }
@@ -182,6 +182,11 @@ impl<W: World> Prediction<W> {
     pub(crate) fn choose(&mut self, known: &Known<'_>, setup: &Setup) -> bool {
         self.targets.choose(known, &mut self.timeline, setup);
         self.targets.wanted() != self.timeline.predicted()
+    }
+
+    /// Whether entities of others are predicted, or are to be: that takes whole states.
+    pub(crate) fn wants_whole(&self, setup: &Setup) -> bool {
+        setup.may_predict_others() || self.timeline.predicted().predicts_others()
     }
 
     /// Whom to predict.

@@ -33,8 +33,8 @@ pub(crate) struct PredictionTargets {
 }
 
 impl PredictionTargets {
-    pub(crate) fn new(player: PlayerId) -> PredictionTargets {
-        PredictionTargets { wanted: Predicted::own(player), owners: OwnershipChanges::default(), near: Vec::new() }
+    pub(crate) fn new(schema: &Schema, player: PlayerId) -> PredictionTargets {
+        PredictionTargets { wanted: Predicted::own(player), owners: OwnershipChanges::new(schema), near: Vec::new() }
     }
 
     pub(crate) fn wanted(&self) -> &Predicted {
@@ -79,6 +79,9 @@ impl PredictionTargets {
             return;
         }
         timeline.forget_silent_players(silent);
+        if !known.snapshot.is_whole {
+            return self.choose_single(known, timeline, setup);
+        }
         for row in known.snapshot.rows.iter().filter(|row| setup.wants(row.owner)) {
             if is_known(timeline, row.owner) {
                 self.wanted.insert(row.owner);
@@ -124,7 +127,7 @@ impl PredictionTargets {
         for (entity, mode) in setup.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
             let yes = *mode == EntityMode::Predicted;
-            if !yes || owner == own || is_known(timeline, owner) {
+            if !yes || owner == own || snapshot.is_whole && is_known(timeline, owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
         }

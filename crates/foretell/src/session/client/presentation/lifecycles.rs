@@ -2,7 +2,7 @@
 //! appear).
 //!
 //! Of each entity the events are `Spawned Confirmed Despawned` or `Spawned Withdrawn`, each at most once, whatever is
-//! simulated again.
+//! simulated again; between `Confirmed` and `Despawned` any number of times `Hidden Shown`, or once more `Hidden`.
 
 use crate::motion::Pose;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
@@ -15,6 +15,8 @@ use alloc::vec::Vec;
 
 /// How many entities that prediction has removed wait for the authority's word; the newest.
 const GONE_MAX: usize = 1024;
+/// How many entities that are hidden may be shown again; the newest.
+const HIDDEN_MAX: usize = 1024;
 
 /// By what an entity is there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +27,8 @@ enum Held {
     Gone,
     /// It is in the authority's newest state that the cursor has passed.
     Shown,
+    /// It was, and is out of this client's view.
+    Hidden,
 }
 
 /// From the first to the last event of an entity.
@@ -33,13 +37,20 @@ pub(crate) struct Life {
     /// Where it was shown last.
     pub pose: Pose,
     held: Held,
-    /// Where it is [`Shown`](Held::Shown): in which of the authority's states it was found last.
+    /// Where it is [`Shown`](Held::Shown): in which of the authority's states it was found last. Where it is
+    /// [`Hidden`](Held::Hidden): since which.
     found: Tick,
     /// Whether the authority has had it in any state.
     confirmed: bool,
 }
 
 impl Life {
+    /// It leaves the view in the state of `tick`. What it is told as.
+    fn hide(&mut self, entity: Entity, tick: Tick) -> ClientEvent {
+        (self.held, self.found) = (Held::Hidden, tick);
+        ClientEvent::Hidden { entity, pose: self.pose }
+    }
+
     /// What is told when it is over.
     fn ended(self, entity: Entity) -> ClientEvent {
         let pose = self.pose;
@@ -87,10 +98,10 @@ impl Lifecycles {
         }
     }
 
-    /// Whether another's entity has been told of and has not ended: a cursor that jumps back does not show it again. `next` is
-    /// where it mostly is.
+    /// Whether another's entity was reported as spawned, has not ended and is not hidden: a cursor that jumps back does not show it
+    /// again. `next` is where it mostly is.
     pub(crate) fn is_shown(&self, entity: Entity, next: &mut usize) -> bool {
-        self.lives.find_near(entity, next).is_some()
+        self.lives.find_near(entity, next).is_some_and(|life| life.held != Held::Hidden)
     }
 
     /// The predicted entities that are there.
@@ -100,6 +111,9 @@ impl Lifecycles {
 
     /// Takes in which entities the authority has or has had by the state of a snapshot that prediction has reached.
     pub(crate) fn confirm(&mut self, snapshot: &Snapshot) {
+        if self.lives.values().iter().all(|life| life.confirmed) {
+            return;
+        }
         for (entity, life) in self.lives.iter_mut().filter(|(_, life)| !life.confirmed) {
             let ended = |what| matches!(what, StepEventKind::Ended | StepEventKind::Removed);
             let named = || snapshot.lists.news.iter().any(|news| news.entity == entity && ended(news.what));
@@ -112,7 +126,7 @@ impl Lifecycles {
 
     /// Ends what prediction has removed and the authority's state of `tick` does not have either. Returns how many had
     /// never been confirmed.
-    pub(crate) fn end(&mut self, tick: Tick, authority: &Rows) -> u64 {
+    pub(crate) fn end(&mut self, tick: Tick, authority: &Rows, is_hidden: impl Fn(Entity) -> bool) -> u64 {
         let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
         if gone == 0 {
             return 0;
@@ -129,11 +143,32 @@ impl Lifecycles {
                 return true;
             }
             surplus = surplus.saturating_sub(1);
+            if life.confirmed && is_hidden(entity) {
+                events.push(life.hide(entity, tick));
+                return true;
+            }
             withdrawn += u64::from(!life.confirmed);
             events.push(life.ended(entity));
             false
         });
+        self.forget_hidden();
         withdrawn
+    }
+
+    /// Of too many that are hidden those are over that have been for longest.
+    fn forget_hidden(&mut self) {
+        let Lifecycles { lives, events, .. } = self;
+        let hidden = |life: &&Life| life.held == Held::Hidden;
+        let mut surplus = lives.values().iter().filter(hidden).count().saturating_sub(HIDDEN_MAX);
+        while surplus > 0 {
+            let Some(first) = lives.values().iter().filter(hidden).map(|life| life.found).min() else { return };
+            lives.retain(|entity, life| {
+                let is_over = surplus > 0 && hidden(&&*life) && life.found == first;
+                surplus -= usize::from(is_over);
+                events.extend(is_over.then(|| life.ended(entity)));
+                !is_over
+            });
+        }
     }
 
     /// The session is over, and with it everything that was there. Returns how many had never been confirmed.
@@ -158,7 +193,7 @@ impl Lifecycles {
         for snapshot in snapshots.complete().filter(newly) {
             let is_as_before = self.passed_by == *predicted && snapshot.rows.has_same_keys(&self.passed_rows);
             if !is_as_before {
-                self.pass_one(snapshot, predicted, &last);
+                self.pass_one(snapshot, predicted, &last, |entity, tick| snapshots.is_hidden(entity, tick));
                 self.passed_by.clone_from(predicted);
             }
             self.passed = Some(snapshot.tick);
@@ -172,6 +207,7 @@ impl Lifecycles {
         snapshot: &Snapshot,
         predicted: &Predicted,
         last: &impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
+        is_hidden: impl Fn(Entity, Tick) -> bool,
     ) {
         let mut next = 0;
         for row in snapshot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
@@ -191,20 +227,30 @@ impl Lifecycles {
                 return true;
             }
             if is_gone {
-                let pose = last(entity, passed, passed_rows).unwrap_or(life.pose);
-                events.push(ClientEvent::Despawned { entity, pose });
+                life.pose = last(entity, passed, passed_rows).unwrap_or(life.pose);
+                let is_hidden = is_hidden(entity, snapshot.tick);
+                events.push(if is_hidden { life.hide(entity, snapshot.tick) } else { life.ended(entity) });
+                return is_hidden;
             }
-            !is_gone
+            true
         });
+        self.forget_hidden();
     }
 
     /// The life of an entity, which is mostly at `next`; where there is none it begins.
     fn entry(&mut self, entity: Entity, next: &mut usize, pose: impl FnOnce() -> Option<Pose>) -> &mut Life {
         let Lifecycles { lives, events, .. } = self;
-        lives.get_or_insert_near(entity, next, || {
-            events.push(ClientEvent::Spawned(entity));
+        let mut is_new = false;
+        let life = lives.get_or_insert_near(entity, next, || {
+            is_new = true;
             let pose = pose().unwrap_or(Pose::IDENTITY);
             Life { pose, held: Held::Gone, found: Tick::ZERO, confirmed: false }
-        })
+        });
+        if is_new {
+            events.push(ClientEvent::Spawned(entity));
+        } else if life.held == Held::Hidden {
+            events.push(ClientEvent::Shown(entity));
+        }
+        life
     }
 }

@@ -6,6 +6,7 @@ use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
 use super::row_samples::RowSamples;
+use super::snapshot_window::WindowPlaces;
 use super::view::Source;
 use super::views::Views;
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
@@ -134,7 +135,10 @@ impl Presentation {
     /// where everything is shown. Returns how many predicted entities the authority has never had.
     pub(crate) fn finish<W: World>(&mut self, sources: &Sources<'_, W>, compared: Tick) -> u64 {
         let snapshot = sources.snapshots.get(compared);
-        let withdrawn = snapshot.map_or(0, |snapshot| self.lifecycles.end(compared, &snapshot.rows));
+        let withdrawn = snapshot.map_or(0, |snapshot| {
+            let is_hidden = |entity| sources.snapshots.is_hidden(entity, compared);
+            self.lifecycles.end(compared, &snapshot.rows, is_hidden)
+        });
         self.note_shown(sources);
         self.told_at = self.remote.playout.points_at(sources.now);
         withdrawn
@@ -188,7 +192,7 @@ impl Presentation {
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let component = schema.component(id);
-            let (mut next, mut nexts) = (0, [0; 4]);
+            let (mut next, mut nexts) = (0, WindowPlaces::default());
             views.begin(id);
             for row in rows.component(id).filter(|row| !predicted.contains(row.owned())) {
                 if !self.lifecycles.is_shown(row.entity, &mut next) {

@@ -8,7 +8,7 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::Followers;
 use super::playout::{Playout, Points};
-use super::snapshot_window::{RowRange, Seen, SnapshotWindow};
+use super::snapshot_window::{RowRange, Seen, SnapshotWindow, WindowPlaces};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::{Curve, Curves};
@@ -99,13 +99,30 @@ impl RemotePlayback {
         let is_new = |change: &Change<'_>| change.at_cursor || curves_change || change.ahead && wanted.any_leads();
         let predicted = sources.timeline.predicted();
         self.followers.advance(sources.now);
-        if let Some(change) = change.filter(is_new) {
-            let is_changed =
-                |entity: Entity| !sources.authority.has_begun(entity) && change.concerns(entity, &self.curves, wanted);
-            let has_pose = |row: &Row<'_>| sources.schema.component(row.component).has_pose();
+        let has_pose = |row: &Row<'_>| sources.schema.component(row.component).has_pose();
+        let is_held = |entity: Entity| sources.authority.has_begun(entity);
+        if let Some(change) = change.as_ref().filter(|change| is_new(change)) {
+            let is_changed = |entity: Entity| !is_held(entity) && change.concerns(entity, &self.curves, wanted);
             for row in remote.others(predicted).filter(has_pose).filter(|row| is_changed(row.entity)) {
-                let mut hiding = Hiding { sources, change: &change, offsets, followers: &mut self.followers };
+                let mut hiding = Hiding { sources, change, offsets, followers: &mut self.followers };
                 hiding.hide(row.key(), self.curves.of(row.entity), wanted.of(row.entity));
+            }
+        }
+        // Who was told last long ago was shown beyond that, and is told elsewhere now.
+        let overdue =
+            remote.as_seen(last, remote.points()).filter(|before| before.seen().newest != remote.seen().newest);
+        if let (Some(before), false) = (overdue, change.as_ref().is_some_and(is_new)) {
+            let change = Change { before, remote, at_cursor: true, ahead: false };
+            let mut next = 0;
+            let told = remote.told_since(last).filter_map(|key| remote.rows().get_near(key, &mut next));
+            let others = told.filter(|row| !predicted.contains(row.owned()) && !is_held(row.entity));
+            let mut nexts = WindowPlaces::default();
+            for row in others.filter(has_pose).filter(|row| before.is_overdue(row.key(), &mut nexts)) {
+                let curve = self.curves.of(row.entity);
+                if !curve.leads() {
+                    let mut hiding = Hiding { sources, change: &change, offsets, followers: &mut self.followers };
+                    hiding.hide(row.key(), curve, curve);
+                }
             }
         }
         self.followers.retain(|entity| {
@@ -123,7 +140,7 @@ struct ProxyWriter<'a, W: World> {
     visual: &'a VisualState<'a, W>,
     remote: SnapshotWindow<'a>,
     proxies: &'a mut Rows,
-    /// Where the next row mostly is.
+    /// Where the next row of the component mostly is: so many of it are written.
     next: usize,
     count: usize,
 }
@@ -133,13 +150,14 @@ impl<W: World> ProxyWriter<'_, W> {
     fn write_component(&mut self, component: ComponentId, may_rest: bool) {
         let (schema, count) =
             (self.visual.sources.schema.component(component), self.remote.rows().count_rows(component));
-        let (mut nexts, mut start) = ([0; 4], 0);
+        let (mut nexts, mut start) = (WindowPlaces::default(), 0);
+        self.next = 0;
         while start < count {
             let end = (start + RESTING_ROWS).min(count);
             let of = RowRange { component, range: start..end };
             if may_rest && self.remote.rest(&of, schema, self.proxies, self.next) {
                 (self.next, self.count) = (self.next + end - start, self.count + end - start);
-                nexts = [end; 4];
+                nexts.skip_to(end);
             } else {
                 (start..end).for_each(|nth| self.write_row(component, nth, &mut nexts));
             }
@@ -147,7 +165,7 @@ impl<W: World> ProxyWriter<'_, W> {
         }
     }
 
-    fn write_row(&mut self, component: ComponentId, nth: usize, nexts: &mut [usize; 4]) {
+    fn write_row(&mut self, component: ComponentId, nth: usize, nexts: &mut WindowPlaces) {
         let (row, Sources { timeline, schema, authority, .. }) =
             (self.remote.rows().nth_of(component, nth), self.visual.sources);
         if timeline.predicted().contains(row.owned()) {
@@ -157,8 +175,8 @@ impl<W: World> ProxyWriter<'_, W> {
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
         self.remote.draw(schema, &self.remote.at(row, nexts), self.visual.drawing(row.entity), &mut into);
         authority.put_captured(schema, row.key(), &mut into);
-        self.proxies.set_near(Row { words: &into[..row.words.len()], ..row }, &mut self.next);
-        self.count += 1;
+        self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
+        (self.next, self.count) = (self.next + 1, self.count + 1);
     }
 }
 

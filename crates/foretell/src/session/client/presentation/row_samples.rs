@@ -1,10 +1,10 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
 use super::view::Source;
-use crate::motion::curve::{Extrapolation, dead_reckon, hermite, tangent, turn};
-use crate::motion::vector::{add, scale};
+use crate::motion::curve::{Extrapolation, dead_reckon, hermite, mean_slope, turn};
+use crate::motion::vector::{add, scale, sub};
 use crate::session::client::curves::Curve;
-use crate::session::client::row_math::{RowBuffer, blend, write_lanes};
+use crate::session::client::row_math::{RowBuffer, blend, blend_but_poses, write_lanes};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
@@ -28,6 +28,14 @@ const TOLD_S: f64 = 0.5;
 const BEFORE: usize = 1;
 /// The first after it.
 const AFTER: usize = 2;
+
+/// Where between the two middle states a point is.
+struct Span {
+    /// The times from each state to the next, in seconds; 0 where one is not there.
+    gaps: [f64; 3],
+    /// From 0, the first, to 1, the second.
+    t: f64,
+}
 
 /// A column, and where in a row it is.
 #[derive(Clone, Copy)]
@@ -57,8 +65,9 @@ fn moving(component: &ComponentSchema) -> impl Iterator<Item = Moving<'_>> {
 
 impl PlacedColumn<'_> {
     /// The numbers of the column in a row.
+    #[inline]
     fn lanes<const N: usize>(self, row: &[u32]) -> [f64; N] {
-        self.column.lanes(&row[self.place..self.place + self.column.words()])
+        self.column.lanes(&row[self.place..])
     }
 }
 
@@ -80,10 +89,12 @@ impl<'a> RowSamples<'a> {
             into[..words.len()].copy_from_slice(crate::motion::curve::hold(words, words_next, t));
             return Source::Interpolated;
         }
-        blend(kind, words, words_next, t, into);
-        let bends = matches!(curve, Curve::Hermite | Curve::CatmullRom) && self.gap(BEFORE) <= TOLD_S;
-        if bends && t < 1.0 {
-            moving(kind).for_each(|moving| self.bend(moving, curve, t, into));
+        if t < 1.0 && matches!(curve, Curve::Hermite | Curve::CatmullRom) && self.gap(BEFORE) <= TOLD_S {
+            blend_but_poses(kind, words, words_next, t, into);
+            let span = Span { gaps: self.gaps(), t };
+            moving(kind).for_each(|moving| self.bend(moving, curve, &span, into));
+        } else {
+            blend(kind, words, words_next, t, into);
         }
         Source::Interpolated
     }
@@ -110,7 +121,7 @@ impl<'a> RowSamples<'a> {
         let way = law.map_or(0.0, |law| law.way(seconds));
         for moving in moving(kind).filter(|_| way > 0.0) {
             let (from, velocity) = (moving.of, self.velocity(moving, BEFORE));
-            let values: [f64; 4] = if moving.of.column.meaning == Meaning::Rotation {
+            let values: [f64; 4] = if moving.is_rotation() {
                 turn::dead_reckon(from.lanes(words), velocity, way)
             } else {
                 let [x, y, z] = dead_reckon(from.lanes(words), velocity, way);
@@ -132,7 +143,7 @@ impl<'a> RowSamples<'a> {
     pub(crate) fn rests(&self, component: &ComponentSchema) -> bool {
         let (_, words) = self.before();
         let is_same = self.of.iter().flatten().all(|(_, other)| *other == words);
-        is_same && component.says_no_velocity(words)
+        is_same && component.say_no_velocity(words)
     }
 
     fn before(&self) -> Sample<'a> {
@@ -140,15 +151,22 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Draws one column between the two middle states by a cubic.
-    fn bend(&self, moving: Moving<'_>, curve: Curve, t: f64, into: &mut RowBuffer) {
-        let gap = self.gap(BEFORE);
-        let velocity =
-            |at| scale(if curve == Curve::Hermite { self.velocity(moving, at) } else { self.slope(moving, at) }, gap);
+    fn bend(&self, moving: Moving<'_>, curve: Curve, span: &Span, into: &mut RowBuffer) {
+        let Span { gaps, t } = span;
+        let whole = moving.is_rotation().then(|| self.way(moving, BEFORE));
+        let way = |from| whole.filter(|_| from == BEFORE).unwrap_or_else(|| self.way(moving, from));
+        let velocity = |at| {
+            let velocity = match self.told_velocity(moving, at) {
+                Some(told) if curve == Curve::Hermite => told,
+                told => slope(told, at, gaps, way),
+            };
+            scale(velocity, gaps[BEFORE])
+        };
         let (v1, v2) = (velocity(BEFORE), velocity(AFTER));
-        let values: [f64; 4] = if moving.of.column.meaning == Meaning::Rotation {
-            turn::hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, t)
+        let values: [f64; 4] = if let Some(whole) = whole {
+            turn::hermite_along(self.value(moving, BEFORE), whole, v1, v2, *t)
         } else {
-            let [x, y, z] = hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, t);
+            let [x, y, z] = hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, *t);
             [x, y, z, 0.0]
         };
         moving.write(&values, into);
@@ -156,37 +174,31 @@ impl<'a> RowSamples<'a> {
 
     /// The velocity in a state, told or by finite differences.
     fn velocity(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
-        match (moving.velocity, self.of[at]) {
-            (Some(velocity), Some((_, words))) => velocity.lanes(words),
-            _ => self.difference(moving, at),
-        }
+        let by_neighbours = || slope(None, at, &self.gaps(), |from| self.way(moving, from));
+        self.told_velocity(moving, at).unwrap_or_else(by_neighbours)
     }
 
-    /// The velocity in a state by its neighbours. One that is not there is taken to be as far on the other side as the one
-    /// that is, where a velocity says (D19).
-    fn slope(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
-        let (Some(told), Some((_, words))) = (moving.velocity, self.of[at]) else { return self.difference(moving, at) };
-        let (before, after) = (self.gap(at - 1), self.gap(at));
-        if before > 0.0 && after > 0.0 {
-            return self.difference(moving, at);
-        }
-        // With the missing neighbour on the tangent, the difference is the mean of the one side and the tangent.
-        scale(add(self.difference(moving, at), told.lanes(words)), 0.5)
+    fn told_velocity(&self, moving: Moving<'_>, at: usize) -> Option<[f64; 3]> {
+        Some(moving.velocity?.lanes(self.of[at]?.1))
     }
 
-    fn difference(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
-        let gaps = [self.gap(at - 1), self.gap(at)];
-        let places = [at - 1, at, (at + 1).min(3)];
-        if moving.of.column.meaning == Meaning::Rotation {
-            turn::tangent(places.map(|place| self.value(moving, place)), gaps)
+    /// How far and where to it moves from a state to the next, or turns.
+    fn way(&self, moving: Moving<'_>, from: usize) -> [f64; 3] {
+        if moving.is_rotation() {
+            turn::between(self.value(moving, from), self.value(moving, from + 1))
         } else {
-            tangent(places.map(|place| self.value(moving, place)), gaps)
+            sub(self.value(moving, from + 1), self.value(moving, from))
         }
     }
 
     /// The numbers of a column in a state; zero where there is none.
     fn value<const N: usize>(&self, moving: Moving<'_>, at: usize) -> [f64; N] {
         self.of[at].map_or([0.0; N], |(_, words)| moving.of.lanes(words))
+    }
+
+    /// The times from each state to the next in seconds; 0 where one is not there.
+    fn gaps(&self) -> [f64; 3] {
+        [0, 1, 2].map(|from| self.gap(from))
     }
 
     /// The time from a state to the next in seconds; 0 where one is not there.
@@ -196,12 +208,30 @@ impl<'a> RowSamples<'a> {
     }
 }
 
+/// The velocity in a state by its neighbours: by the `way` from each to the next, for which it takes `gaps`. A neighbour that is not
+/// there is taken to be as far on the other side as the one that is, where a velocity is told (D19).
+fn slope(told: Option<[f64; 3]>, at: usize, gaps: &[f64; 3], way: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
+    let gaps_of = |from| gaps.get(from).copied().unwrap_or(0.0);
+    let around = [at - 1, at].map(gaps_of);
+    let ways = [at - 1, at].map(|from| if gaps_of(from) > 0.0 { way(from) } else { [0.0; 3] });
+    let between = mean_slope(ways, around);
+    match told {
+        // With the missing neighbour on the tangent, the difference is the mean of the one side and the tangent.
+        Some(told) if around.contains(&0.0) => scale(add(between, told), 0.5),
+        _ => between,
+    }
+}
+
 /// So many seconds beyond the last state.
 fn beyond(seconds: f64) -> Source {
     Source::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
 }
 
 impl Moving<'_> {
+    fn is_rotation(&self) -> bool {
+        self.of.column.meaning == Meaning::Rotation
+    }
+
     fn write(&self, values: &[f64; 4], into: &mut RowBuffer) {
         let PlacedColumn { place, column } = self.of;
         write_lanes(column, values, &mut into[place..place + column.words()]);

@@ -5,7 +5,7 @@ use super::playout::Points;
 use super::row_samples::{RowSamples, Sample};
 use super::view::Source;
 use crate::session::client::row_math::{RowBuffer, placed_row, set_position};
-use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::client::snapshots::{SamplePlace, Snapshot, Snapshots};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Rows, Schema};
 use core::ops::Range;
@@ -22,6 +22,20 @@ pub(crate) struct Seen {
 pub(crate) struct RemoteRow<'a> {
     pub row: Row<'a>,
     pub samples: RowSamples<'a>,
+}
+
+/// Where the next of many rows, ascending, mostly is in each of the snapshots around the cursor, and in the newest.
+#[derive(Default)]
+pub(crate) struct WindowPlaces {
+    around: [SamplePlace; 4],
+    newest: SamplePlace,
+}
+
+impl WindowPlaces {
+    /// The next is this one of its component.
+    pub(crate) fn skip_to(&mut self, nth: usize) {
+        self.around.iter_mut().for_each(|place| place.row = nth);
+    }
 }
 
 /// Rows of a component, one after the other.
@@ -89,14 +103,33 @@ impl<'a> SnapshotWindow<'a> {
 
     /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
     /// next one is.
-    pub(crate) fn at(&self, row: Row<'a>, nexts: &mut [usize; 4]) -> RemoteRow<'a> {
-        let sample = |nth: usize| match self.around[nth] {
-            Some(before) if nth == 1 => Some((before.tick, row.words)),
-            Some(snapshot) => Some((snapshot.tick, snapshot.rows.words_near(row.key(), &mut nexts[nth])?)),
-            None => None,
+    pub(crate) fn at(&self, row: Row<'a>, nexts: &mut WindowPlaces) -> RemoteRow<'a> {
+        let (key, mut are_of_now) = (row.key(), true);
+        let of = [0, 1, 2, 3].map(|nth| {
+            let snapshot = self.around[nth]?;
+            let sample = snapshot.sample(key, &mut nexts.around[nth])?;
+            are_of_now &= sample.0 == snapshot.tick;
+            Some(sample)
+        });
+        let of = match of[1] {
+            Some(before) if !are_of_now => self.told_around(key, before, nexts.around[1].before()),
+            _ => of,
         };
-        let samples = RowSamples { of: [0, 1, 2, 3].map(sample), at: self.points.cursor, rate: self.rate };
-        RemoteRow { row, samples }
+        RemoteRow { row, samples: RowSamples { of, at: self.points.cursor, rate: self.rate } }
+    }
+
+    /// The states in which a row was told around the cursor, of which the second is given. `near` is where the row mostly is.
+    fn told_around(&self, key: RowKey, before: Sample<'a>, near: SamplePlace) -> [Option<Sample<'a>>; 4] {
+        let sample = |snapshot: &'a Snapshot| snapshot.sample(key, &mut near.clone());
+        let known = self.snapshots.complete().filter(|snapshot| snapshot.tick <= self.newest);
+        let cursor = self.around[1].map_or(before.0, |snapshot| snapshot.tick);
+        let later = known.clone().filter(|snapshot| snapshot.tick > cursor);
+        let mut after = later.filter_map(sample).filter(|told| told.0 > before.0);
+        let next = after.next();
+        let last = next.and_then(|next| after.find(|told| told.0 > next.0));
+        // The newest of before it was told has it as it was told before.
+        let earlier = known.rev().find(|snapshot| snapshot.tick < before.0);
+        [earlier.and_then(sample), Some(before), next, last]
     }
 
     /// Whether all snapshots around the cursor have the same entities of a component.
@@ -109,13 +142,16 @@ impl<'a> SnapshotWindow<'a> {
     /// as they are, from `shown_start` on.
     pub(crate) fn rest(&self, of: &RowRange, schema: &ComponentSchema, shown: &Rows, shown_start: usize) -> bool {
         let (rows, RowRange { component, range }) = (self.rows(), of.clone());
-        let others = [0, 2, 3].map(|nth| self.around[nth]);
+        let (first, last) = (rows.nth_of(component, range.start).key(), rows.nth_of(component, range.end - 1).key());
+        let are_of_now = |snapshot: &Snapshot| snapshot.are_of_now(first, last);
+        if !self.around.iter().flatten().all(|snapshot| are_of_now(snapshot)) {
+            return false;
+        }
+        let words = rows.words_in(component, range.clone());
+        let mut others = [0, 2, 3].into_iter().filter_map(|nth| self.around[nth]);
         rows.has_same_rows(component, range.clone(), shown, shown_start)
-            && others
-                .into_iter()
-                .flatten()
-                .all(|snapshot| rows.has_same_rows(component, range.clone(), &snapshot.rows, range.start))
-            && range.into_iter().all(|nth| schema.says_no_velocity(rows.nth_of(component, nth).words))
+            && others.all(|other| other.rows.words_in(component, range.clone()) == words)
+            && schema.say_no_velocity(words)
     }
 
     /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.
@@ -146,9 +182,10 @@ impl<'a> SnapshotWindow<'a> {
         into: &mut RowBuffer,
     ) -> Option<Source> {
         let row = self.around[1]?.rows.get(key)?;
-        let of = self.around.map(|snapshot| snapshot.and_then(|snapshot| sample(snapshot, key)));
-        let samples = RowSamples { of, at: self.points.cursor, rate: self.rate };
-        self.draw(component, &RemoteRow { row, samples }, drawing, into)
+        if drawing.curve.leads() {
+            return self.draw_ahead(component, key, drawing, into);
+        }
+        self.draw(component, &self.at(row, &mut WindowPlaces::default()), drawing, into)
     }
 
     fn draw_ahead(
@@ -166,6 +203,22 @@ impl<'a> SnapshotWindow<'a> {
         Some(source)
     }
 
+    /// The rows that were told since this was seen.
+    pub(crate) fn told_since(&self, seen: Seen) -> impl Iterator<Item = RowKey> + use<'a> {
+        self.snapshots.newest().into_iter().flat_map(move |newest| newest.told_since(seen.newest))
+    }
+
+    /// Whether a row was shown beyond the state in which it was told last. `nexts` is as in [`at`](SnapshotWindow::at).
+    pub(crate) fn is_overdue(&self, key: RowKey, nexts: &mut WindowPlaces) -> bool {
+        let before = self.around[1].and_then(|before| before.sample(key, &mut nexts.around[1]));
+        let Some(before) = before else { return false };
+        // What was told later is in the newest, unless it is gone.
+        match self.snapshots.get(self.newest).and_then(|newest| newest.sample(key, &mut nexts.newest)) {
+            Some(newest) => newest.0 <= before.0,
+            None => self.told_around(key, before, nexts.around[1].before())[2].is_none(),
+        }
+    }
+
     pub(crate) fn has(&self, key: RowKey) -> bool {
         self.around[1].is_some_and(|before| before.rows.words(key).is_some())
     }
@@ -178,8 +231,14 @@ impl<'a> SnapshotWindow<'a> {
     /// The newest state in which a row was told, and the one before it.
     fn told(&self, key: RowKey) -> Option<RowSamples<'a>> {
         let until = |snapshot: &&Snapshot| snapshot.tick <= self.newest;
-        let mut told = self.snapshots.complete().rev().filter(until).filter_map(|snapshot| sample(snapshot, key));
-        let (newest, earlier) = (told.next()?, told.next());
+        let mut told = self
+            .snapshots
+            .complete()
+            .rev()
+            .filter(until)
+            .filter_map(|snapshot| snapshot.sample(key, &mut SamplePlace::default()));
+        let newest = told.next()?;
+        let earlier = told.find(|earlier| earlier.0 < newest.0);
         Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
     }
 
@@ -196,8 +255,4 @@ impl<'a> SnapshotWindow<'a> {
         let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
         (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
     }
-}
-
-fn sample(snapshot: &Snapshot, key: RowKey) -> Option<Sample<'_>> {
-    Some((snapshot.tick, snapshot.rows.words(key)?))
 }

@@ -146,7 +146,7 @@ impl Views {
         let rest = self.words.len();
         self.shown.push(Shown { entity, owner, component, source, offset, row: start, rest });
         for Rest { component, next } in &mut self.rest {
-            if let Some(words) = rows.words_near(RowKey { component: *component, entity }, next) {
+            if let Some(Row { words, .. }) = rows.get_near(RowKey { component: *component, entity }, next) {
                 self.words.push(component.0.into());
                 self.words.extend_from_slice(words);
             }

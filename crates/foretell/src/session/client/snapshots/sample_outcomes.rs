@@ -13,7 +13,7 @@ pub struct Outcomes {
     pub corrected: u64,
     /// A newer one was compared in the same or an earlier update, or adopted as the present, so that it can't be compared.
     pub superseded: u64,
-    /// Older than the horizon: the client started again from the full state.
+    /// Older than the horizon, or waiting when the session ended: the client started again from the full state, or not at all.
     pub resync: u64,
     /// Their digest was not the one of the prediction of their tick, and the whole state was asked for
     /// ([exact](crate::session::Rules::exact) sessions; the digest of a state counts as one sample).
@@ -23,6 +23,11 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
+    /// The books of a session that is over: nothing waits any more.
+    pub(crate) fn at_end(self) -> Outcomes {
+        Outcomes { resync: self.resync + self.waiting, waiting: 0, ..self }
+    }
+
     /// Whether every sample has exactly one outcome.
     pub fn add_up(&self) -> bool {
         let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = *self;

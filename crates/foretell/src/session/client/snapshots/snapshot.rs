@@ -1,14 +1,16 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
+use super::shown_records::{ShownRecord, ShownRecords, ShownRow};
+use super::told_rows::{Told, ToldRows};
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::packet::SnapshotHead;
-use crate::session::row_codec::RowCodec;
+use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, RowKey, Rows, Schema};
+use crate::world::{Entity, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// A datagram of a snapshot whose head has been read.
@@ -21,11 +23,39 @@ pub(crate) struct SnapshotPart<'a> {
     pub lists: BitReader<'a>,
 }
 
+impl SnapshotPart<'_> {
+    /// The state that it is told against; `None` where it is told by itself.
+    pub(super) fn base(&self) -> Result<Option<Tick>, Malformed> {
+        let SnapshotPart { tick, head, .. } = self;
+        if head.part > head.last_part {
+            return Err(Malformed::OutOfRange("part"));
+        }
+        let base = head.baseline.and_then(|baseline| tick.back(baseline.back));
+        let is_malformed = head.baseline.is_some() && (base.is_none() || head.proof.is_some());
+        if is_malformed { Err(Malformed::OutOfRange("baseline")) } else { Ok(base) }
+    }
+}
+
+/// What became of a datagram of a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stored {
+    /// It completes its snapshot.
+    Complete,
+    /// More parts are to come.
+    Partial,
+    /// It was there already, or is older than everything that is kept.
+    Known,
+    /// It is told against a snapshot that is not there, and was dropped.
+    Lacking,
+}
+
 /// What a snapshot says besides its rows.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     /// What of its baseline is gone.
     pub(super) gone: Vec<RowKey>,
+    /// Of which entities of these there is something still, for others.
+    pub(super) hidden: Vec<Entity>,
     /// When the server last changed an entity outside of a step.
     pub touched: Vec<(Entity, Tick)>,
     /// When an entity of another player last touched an entity.
@@ -41,6 +71,7 @@ impl Lists {
     pub(super) fn with_room() -> Lists {
         Lists {
             gone: Vec::with_capacity(FEW),
+            hidden: Vec::with_capacity(FEW),
             news: Vec::with_capacity(4 * FEW),
             holders: Vec::with_capacity(FEW),
             ..Lists::default()
@@ -49,6 +80,7 @@ impl Lists {
 
     fn clear(&mut self) {
         self.gone.clear();
+        self.hidden.clear();
         self.touched.clear();
         self.contacts.clear();
         self.news.clear();
@@ -56,13 +88,21 @@ impl Lists {
     }
 
     /// Reads what a datagram says, and its rows.
-    pub(super) fn read(&mut self, part: &SnapshotPart<'_>, codec: &RowCodec, rows: &mut Rows) -> Result<(), Malformed> {
+    pub(super) fn read(
+        &mut self,
+        part: &SnapshotPart<'_>,
+        codec: &RowCodec,
+        rows: &mut Rows,
+        shown: &mut ShownRecords,
+    ) -> Result<(), Malformed> {
         let (tick, mut reader) = (part.tick, part.lists.clone());
         let is_against = part.head.baseline.is_some();
         rows.clear();
         self.clear();
         while is_against && reader.take(1)? == 1 {
-            self.gone.push(codec.read_key(&mut reader)?);
+            let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
+            self.gone.push(key);
+            self.hidden.extend(is_hidden.then_some(key.entity));
         }
         while reader.take(1)? == 1 {
             let (RowKey { entity, .. }, ages) = codec.read(&mut reader, rows)?;
@@ -81,16 +121,32 @@ impl Lists {
         while reader.take(1)? == 1 {
             self.holders.push(read_holder(&mut reader)?);
         }
-        reader.finish()
+        shown.begin();
+        if part.head.is_whole { reader.finish() } else { shown.read(tick, reader, codec) }
     }
 
     /// Moves what another part says to the end.
     fn append(&mut self, part: &mut Lists) {
         self.gone.append(&mut part.gone);
+        self.hidden.append(&mut part.hidden);
         self.touched.append(&mut part.touched);
         self.contacts.append(&mut part.contacts);
         self.news.append(&mut part.news);
         self.holders.append(&mut part.holders);
+    }
+}
+
+/// Where a row is in a snapshot: among the rows of its component, and among those that were told.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SamplePlace {
+    pub row: usize,
+    told: usize,
+}
+
+impl SamplePlace {
+    /// The place before this one.
+    pub(crate) fn before(self) -> SamplePlace {
+        SamplePlace { row: self.row.saturating_sub(1), told: self.told.saturating_sub(1) }
     }
 }
 
@@ -102,7 +158,15 @@ pub(crate) struct Snapshot {
     pub sent: TickTime,
     /// When its first part came.
     pub came: Instant,
+    /// All that is known: of a whole state what it has; else the client's own rows as they are in it, and those of others as
+    /// they were told last.
     pub rows: Rows,
+    /// In which states the rows of others were told.
+    pub(super) told: ToldRows,
+    /// Whether its rows are all of this state.
+    pub is_whole: bool,
+    /// Of a state that is not whole, the client's own rows.
+    pub(super) own: Rows,
     /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
     pub proof: Option<u32>,
     /// The canonical ticks that it tells of.
@@ -132,6 +196,9 @@ impl Snapshot {
             sent: TickTime::default(),
             came: Instant::ZERO,
             rows: Rows::new(schema),
+            told: ToldRows::new(),
+            is_whole: true,
+            own: Rows::new(schema),
             proof: None,
             canonical: Vec::new(),
             lists: Lists::with_room(),
@@ -150,7 +217,10 @@ impl Snapshot {
     pub(super) fn begin(&mut self, part: &SnapshotPart<'_>) {
         let SnapshotPart { tick, came, head, .. } = *part;
         self.rows.clear();
+        self.told.clear();
+        self.own.clear();
         self.lists.clear();
+        self.is_whole = head.is_whole;
         self.baseline = head.baseline;
         self.answers.clone_from(&head.answers);
         self.proof = head.proof;
@@ -165,7 +235,7 @@ impl Snapshot {
     /// Adds what was read of a part; says whether it did, which it does not to what is there already.
     pub(super) fn add(&mut self, head: &SnapshotHead, rows: &mut Rows, lists: &mut Lists) -> bool {
         let part = 1 << head.part;
-        let fits = (self.last_part, self.baseline) == (head.last_part, head.baseline);
+        let fits = (self.last_part, self.baseline, self.is_whole) == (head.last_part, head.baseline, head.is_whole);
         if self.parts & part != 0 || !fits {
             return false;
         }
@@ -192,6 +262,75 @@ impl Snapshot {
     /// Who has authority over an entity.
     pub(crate) fn holder(&self, entity: Entity) -> Option<Holder> {
         self.lists.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
+    }
+
+    /// Takes over all rows of another one.
+    pub(super) fn copy_others(&mut self, of: &Snapshot) {
+        self.rows.copy_rows(&of.rows);
+        if of.is_whole {
+            self.told.set_all(of.tick, &of.rows);
+        } else {
+            self.told.clone_from(&of.told);
+        }
+    }
+
+    /// A row of another that was told after the others were put together. A whole state has them all.
+    pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32]) {
+        if self.is_whole {
+            return;
+        }
+        let RowKey { component, entity } = record.key;
+        if self.told.get(record.key).is_some_and(|told| told.tick >= tick) || self.own.words(record.key).is_some() {
+            return;
+        }
+        match record.row {
+            Some(ShownRow { owner, rests }) => {
+                self.rows.set_words(Row { component, entity, owner, words });
+                self.told.set(Told { key: record.key, tick, rests });
+            }
+            None => {
+                self.rows.remove(record.key);
+                self.told.remove(record.key);
+            }
+        }
+        self.rows.settle();
+    }
+
+    /// Puts the client's own rows among those that are known.
+    pub(super) fn put_own(&mut self) {
+        for row in self.own.iter() {
+            self.rows.set_words(row);
+            self.told.remove(row.key());
+        }
+        self.rows.settle();
+    }
+
+    /// The rows that a later snapshot may be told against.
+    pub(super) fn baseline_rows(&self) -> &Rows {
+        if self.is_whole { &self.rows } else { &self.own }
+    }
+
+    /// A row, and the state in which it is as it is here. `next` is where it mostly is, and becomes where the next one is.
+    pub(crate) fn sample(&self, key: RowKey, next: &mut SamplePlace) -> Option<(Tick, &[u32])> {
+        let row = self.rows.get_near(key, &mut next.row)?;
+        let told = self.told.get_near(key, &mut next.told).filter(|told| !told.rests);
+        Some((told.map_or(self.tick, |told| told.tick.min(self.tick)), row.words))
+    }
+
+    /// The state that a row was told in; `None` where it is not there.
+    pub(crate) fn told_of(&self, key: RowKey) -> Option<Tick> {
+        self.rows.words(key)?;
+        Some(self.told.get(key).map_or(self.tick, |told| told.tick))
+    }
+
+    /// The rows of others that were told after the state of `tick`.
+    pub(crate) fn told_since(&self, tick: Tick) -> impl Iterator<Item = RowKey> {
+        self.told.iter().filter(move |told| told.tick > tick).map(|told| told.key)
+    }
+
+    /// Whether all rows from one to another are as they are in this state.
+    pub(crate) fn are_of_now(&self, first: RowKey, last: RowKey) -> bool {
+        !self.told.any_moves(first, last)
     }
 
     /// Whether its samples wait for their outcome.

@@ -4,13 +4,17 @@
 //! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
+use super::hidden_entities::HiddenEntities;
+use super::known_rows::KnownRows;
 use super::sample_outcomes::{Compared, Outcomes};
-use super::snapshot::{Lists, Snapshot, SnapshotPart};
+use super::shown_records::ShownRecords;
+use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use crate::session::baseline::{Baseline, baselines_max, check_of};
+use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickRate};
-use crate::wire::Malformed;
-use crate::world::{Entity, Owned, Predicted, Rows, Schema};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{Entity, Owned, PlayerId, Predicted, Rows, Schema};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
@@ -30,20 +34,18 @@ pub(crate) struct Snapshots {
     /// The part that is being read.
     rows: Rows,
     lists: Lists,
+    /// The rows of others that it tells.
+    shown: ShownRecords,
+    /// What is known of rows by what was told of each.
+    known: KnownRows,
+    hidden: HiddenEntities,
+    /// Whether the newest complete one is of a whole state.
+    is_whole: bool,
+    /// Whether more is known of the newest state than its snapshot has.
+    has_late: bool,
+    /// Which datagrams have come.
+    received: Option<Received>,
     outcomes: Outcomes,
-}
-
-/// What became of a datagram of a snapshot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stored {
-    /// It completes its snapshot.
-    Complete,
-    /// More parts are to come.
-    Partial,
-    /// It was there already, or is older than everything that is kept.
-    Known,
-    /// It is told against a snapshot that is not there, and was dropped.
-    Lacking,
 }
 
 impl Snapshots {
@@ -58,6 +60,12 @@ impl Snapshots {
             lacking: None,
             rows: Rows::new(schema),
             lists: Lists::with_room(),
+            shown: ShownRecords::new(schema, rate),
+            known: KnownRows::new(schema),
+            hidden: HiddenEntities::new(),
+            is_whole: false,
+            has_late: false,
+            received: None,
             outcomes: Outcomes::default(),
         }
     }
@@ -66,20 +74,92 @@ impl Snapshots {
     pub(crate) fn clear(&mut self) {
         self.spare.append(&mut self.kept);
         self.baselines.clear();
+        self.known.clear();
+        self.shown.clear();
+        self.hidden.clear();
         self.lacking = None;
+        (self.is_whole, self.has_late) = (false, false);
+        self.received = None;
+    }
+
+    /// Tells which of the server's datagrams have come.
+    pub(crate) fn tell_received(&mut self) -> Option<Received> {
+        let received = self.received;
+        self.received.iter_mut().for_each(Received::note_told);
+        received
+    }
+
+    /// Takes in a datagram that tells nothing but rows of others, as they are in the state of `tick`. A malformed one changes
+    /// nothing.
+    pub(crate) fn store_shown(&mut self, tick: Tick, number: u16, records: BitReader<'_>) -> Result<(), Malformed> {
+        self.shown.read(tick, records, &self.codec)?;
+        self.complete_before(tick);
+        self.note_shown(tick, number);
+        Ok(())
+    }
+
+    fn note_received(&mut self, number: u16) {
+        self.received = Some(self.received.map_or(Received::first(number), |before| before.with(number)));
+    }
+
+    /// Takes in the rows of others that a datagram tells. One of so long ago that what is gone since may be forgotten, or what it is
+    /// told by, is as if it were lost: it is told again.
+    fn note_shown(&mut self, tick: Tick, number: u16) {
+        if self.known.is_too_old(tick) || !self.shown.keep(tick) {
+            return;
+        }
+        self.note_received(number);
+        if core::mem::take(&mut self.is_whole)
+            && let Some(newest) = self.kept.iter().rev().find(|snapshot| snapshot.is_complete())
+        {
+            self.known.begin(newest.tick, &newest.rows);
+        }
+        let Snapshots { shown, known, kept, hidden, has_late, .. } = self;
+        let since = kept.partition_point(|snapshot| snapshot.tick < tick);
+        let newest = kept.iter().rposition(Snapshot::is_complete).filter(|newest| *newest >= since);
+        for (record, words) in shown.iter() {
+            if !known.take_in(tick, record, words) {
+                continue;
+            }
+            hidden.note_record(tick, record);
+            // What comes after the state has been put together belongs to it too.
+            let Some(newest) = newest else { continue };
+            *has_late = true;
+            let between = kept[since..newest].iter_mut().filter(|snapshot| snapshot.is_complete());
+            between.for_each(|snapshot| snapshot.take_in(tick, record, words));
+        }
+    }
+
+    /// Puts together the newest snapshot once more, where rows of its state have come since.
+    pub(crate) fn complete_newest(&mut self) {
+        if !core::mem::take(&mut self.has_late) {
+            return;
+        }
+        let newest = self.kept.iter_mut().rev().find(|snapshot| snapshot.is_complete());
+        if let Some(newest) = newest.filter(|newest| !newest.is_whole) {
+            self.known.copy_to(&mut newest.rows, &mut newest.told);
+            newest.put_own();
+        }
+    }
+
+    /// Something of the state of `tick` comes: the ones before are done.
+    fn complete_before(&mut self, tick: Tick) {
+        if self.has_late && self.newest().is_some_and(|newest| newest.tick < tick) {
+            self.complete_newest();
+        }
     }
 
     /// Takes in a datagram. A malformed one changes nothing.
     pub(crate) fn store(&mut self, part: SnapshotPart<'_>, predicted: &Predicted) -> Result<Stored, Malformed> {
         let SnapshotPart { tick, head, .. } = part;
-        if head.part > head.last_part {
-            return Err(Malformed::OutOfRange("part"));
+        let base = part.base()?;
+        self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
+        self.complete_before(tick);
+        if head.is_whole {
+            self.note_received(head.number);
+        } else {
+            self.note_shown(tick, head.number);
         }
-        let base = head.baseline.and_then(|baseline| tick.back(baseline.back));
-        if head.baseline.is_some() && (base.is_none() || head.proof.is_some()) {
-            return Err(Malformed::OutOfRange("baseline"));
-        }
-        self.lists.read(&part, &self.codec, &mut self.rows)?;
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
         let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
@@ -102,11 +182,47 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
+        self.complete_rows(at, predicted.player());
+        let Snapshot { lists, .. } = &self.kept[at];
+        self.hidden.note_state(tick, &lists.gone, &lists.hidden, self.kept[at].baseline_rows());
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         self.outcomes.received += snapshot.samples;
         self.drop_others(tick, head.repeat);
         Ok(Stored::Complete)
+    }
+
+    /// Adds what is known of others to the client's own rows.
+    fn complete_rows(&mut self, at: usize, player: PlayerId) {
+        let is_newest = self.kept[at + 1..].iter().all(|later| !later.is_complete());
+        if is_newest {
+            self.is_whole = self.kept[at].is_whole;
+        }
+        if self.kept[at].is_whole {
+            return;
+        }
+        let (before, from) = self.kept.split_at_mut(at);
+        let snapshot = &mut from[0];
+        core::mem::swap(&mut snapshot.rows, &mut snapshot.own);
+        if is_newest {
+            let are_all_newest = self.known.take_in_own(snapshot.tick, player, &snapshot.own);
+            self.known.copy_to(&mut snapshot.rows, &mut snapshot.told);
+            if !are_all_newest {
+                snapshot.put_own();
+            }
+            return;
+        }
+        // It comes late: what was told since is not of its time.
+        if let Some(before) = before.iter().rev().find(|before| before.is_complete()) {
+            snapshot.copy_others(before);
+        }
+        snapshot.rows.retain(|_, of| of.owner != player);
+        snapshot.put_own();
+    }
+
+    /// Whether an entity that is not in the state of `tick` is there still, for others.
+    pub(crate) fn is_hidden(&self, entity: Entity, tick: Tick) -> bool {
+        self.hidden.has(entity, tick)
     }
 
     /// Of the state of `tick` the snapshot of one sending is complete: the others go.
@@ -127,7 +243,7 @@ impl Snapshots {
 
     /// The rows of the complete snapshot of `tick`.
     fn baseline(&self, tick: Tick) -> Option<&Rows> {
-        self.get(tick).map(|snapshot| &snapshot.rows).or_else(|| self.baselines.get(tick))
+        self.get(tick).map(Snapshot::baseline_rows).or_else(|| self.baselines.get(tick))
     }
 
     /// Adds to what was told what the snapshot of `base` has; says whether that is what the server has, too.
@@ -160,22 +276,23 @@ impl Snapshots {
         if self.kept.len() <= self.most {
             return at;
         }
-        let oldest = self.oldest();
+        let oldest = self.oldest_beside(at);
         let dropped = &mut self.kept[oldest];
         if dropped.is_complete() && dropped.proof.is_none() {
-            self.baselines.keep(dropped.tick, &mut dropped.rows);
+            let rows = if dropped.is_whole { &mut dropped.rows } else { &mut dropped.own };
+            self.baselines.keep(dropped.tick, rows);
         }
         self.drop_at(oldest);
         at - usize::from(oldest < at)
     }
 
-    /// The place of the one to go where there are too many: the oldest state, but one that is sent again, whatever its tick, stays
-    /// as long after it has come as others do.
-    fn oldest(&self) -> usize {
+    /// The place of the one to go where there are too many, which is not the new one: the oldest state, but one that is sent
+    /// again, whatever its tick, stays as long after it has come as others do.
+    fn oldest_beside(&self, new: usize) -> usize {
         if self.kept[0].repeat.is_none() {
             return 0;
         }
-        (0..self.kept.len()).min_by_key(|at| self.kept[*at].came).unwrap_or(0)
+        (0..self.kept.len()).filter(|at| *at != new).min_by_key(|at| self.kept[*at].came).unwrap_or(0)
     }
 
     /// Other entities are predicted from now on: other samples wait for their outcome.
@@ -189,7 +306,7 @@ impl Snapshots {
     }
 
     /// The complete ones whose rows are known, ascending by tick.
-    pub(crate) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+    pub(crate) fn complete(&self) -> impl DoubleEndedIterator<Item = &Snapshot> + Clone {
         self.kept.iter().filter(|snapshot| snapshot.is_complete() && snapshot.proof.is_none())
     }
 
@@ -208,11 +325,11 @@ impl Snapshots {
         Outcomes { waiting: self.open().map(|snapshot| snapshot.samples).sum(), ..self.outcomes }
     }
 
-    /// A session begins at the newest of these: none of them is compared. What waited in the session before is superseded by
-    /// that state.
+    /// A session begins at the newest of these: none of them is compared. The books of the session before go on.
     pub(crate) fn begin(&mut self, former: Outcomes) {
+        self.complete_newest();
         self.settle(|_| true, |_, _| ());
-        self.outcomes = Outcomes { resync: former.resync + former.waiting, waiting: 0, ..former };
+        self.outcomes = former.at_end();
     }
 
     /// Samples of states before `until` are not compared any more.

@@ -2,6 +2,7 @@
 
 use crate::session::authority::{AuthorityCodec, Shared};
 use crate::session::packet::{InputHead, presented_time, stream_presented};
+use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed, read_change};
@@ -100,6 +101,16 @@ impl<I: Input> ReceivedInputs<I> {
     /// The newest complete snapshot that the client has.
     pub(crate) fn snapshot(&self) -> Option<Tick> {
         self.head.snapshot.map(|tick| self.widen(tick))
+    }
+
+    /// Which of the server's datagrams the client has.
+    pub(crate) fn received(&self) -> Option<Received> {
+        self.head.received
+    }
+
+    /// Whether the client predicts entities of others.
+    pub(crate) fn wants_whole(&self) -> bool {
+        self.head.wants_whole
     }
 
     /// In exact sessions: the newest state, not after `next`, that the client does not agree with.

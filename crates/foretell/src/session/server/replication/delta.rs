@@ -1,11 +1,10 @@
 //! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
 
-use super::entities_in_view::EntitiesInView;
+use super::entities_in_view::{EntitiesInView, GoneKey};
 use super::interest::{InterestQuery, SeenRow, Visible};
-use super::spatial_index::is_placed;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{PlayerId, RowKey, Rows, Schema};
+use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// What a client is told last and now, where it does not see everything.
@@ -32,7 +31,7 @@ pub(super) struct DeltaSet {
     /// The places of the rows to tell.
     pub told: Vec<usize>,
     /// What the client has and is gone, ascending.
-    pub gone: Vec<RowKey>,
+    pub gone: Vec<GoneKey>,
 }
 
 impl DeltaSet {
@@ -47,6 +46,38 @@ impl DeltaSet {
     pub(super) fn choose_all(&mut self, rows: &Rows, schema: &Schema, player: PlayerId) {
         self.choose_none();
         self.told.extend(rows.places_seen_by(schema, player));
+    }
+
+    /// What of a player's own rows has changed since `base`; or all of them, where that is not longer.
+    pub(super) fn choose_own(&mut self, base: Option<Tick>, player: PlayerId, state: &AuthoritativeState) {
+        let versions = state.versions();
+        self.baseline = base.filter(|base| {
+            let Some(removed) = versions.removed_since(*base) else { return false };
+            let is_own = |key: RowKey| state.rows().get(key).is_some_and(|row| row.owner == player);
+            let own = removed.map(|removed| removed.row).filter(|row| row.owner == player);
+            self.gone.clear();
+            let gone = own.map(|row| row.key).filter(|key| !is_own(*key));
+            self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));
+            self.gone.sort_unstable();
+            self.gone.dedup_by_key(|gone| gone.key);
+            true
+        });
+        self.told.clear();
+        self.check = 0;
+        let mut left_out = 0;
+        for place in versions.of_owner(player) {
+            let version = &versions.versions()[place];
+            self.check = self.check.wrapping_add(version.hash);
+            if self.baseline.is_none_or(|base| version.changed > base) {
+                self.told.push(place);
+            } else {
+                left_out += 1;
+            }
+        }
+        if left_out == 0 || left_out < self.gone.len() {
+            self.choose_none();
+            self.told.extend(versions.of_owner(player));
+        }
     }
 
     /// What has changed since `base`; or all, where that is not longer.
@@ -65,7 +96,7 @@ impl DeltaSet {
         self.check = 0;
         // In words, about: what it takes to name an entity is one.
         let mut left_out = 0;
-        for SeenRow { row, visible } in of.seen() {
+        for SeenRow { row, visible, .. } in of.seen() {
             let version = &of.state.versions().versions()[row];
             self.check = self.check.wrapping_add(version.hash);
             let is_known = match visible {
@@ -87,22 +118,24 @@ impl DeltaSet {
         let Perspective { player, state, limits } = of;
         let schema = state.schema();
         self.gone.clear();
-        let removed = state.versions().removed_since(base)?.filter(|row| match limits {
-            // Those come from there.
-            Some(_) if row.owner != player && is_placed(schema, row.key.component) => false,
-            _ => schema.component(row.key.component).audience().includes(player, row.owner),
-        });
-        let is_seen = |key: RowKey| {
-            let row = state.rows().get(key)?;
-            let is_there = limits.is_none_or(|of| row.owner == player || of.interest.may_show(schema, key));
-            Some(is_there && schema.component(key.component).audience().includes(player, row.owner))
+        let may_have = |row: &RemovedRow| match limits {
+            // What was others' comes from there.
+            Some(_) => row.owner == player,
+            None => schema.component(row.key.component).audience().includes(player, row.owner),
         };
-        self.gone.extend(removed.map(|row| row.key).filter(|key| is_seen(*key) != Some(true)));
+        let removed = state.versions().removed_since(base)?.map(|removed| removed.row).filter(may_have);
+        let is_seen = |key: RowKey| {
+            let Some(row) = state.rows().get(key) else { return false };
+            let is_there = limits.is_none_or(|of| row.owner == player || of.interest.shows(key));
+            is_there && schema.component(key.component).audience().includes(player, row.owner)
+        };
+        let gone = removed.map(|row| row.key).filter(|key| !is_seen(*key));
+        self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));
         if let Some(Limits { view, interest }) = limits {
-            self.gone.extend(interest.gone_since(view, base)?);
+            self.gone.extend(interest.gone_since(view, base)?.filter(|gone| !is_seen(gone.key)));
         }
         self.gone.sort_unstable();
-        self.gone.dedup();
+        self.gone.dedup_by_key(|gone| gone.key);
         Some(())
     }
 }

@@ -1,20 +1,23 @@
-//! What of the world one client sees, where that is not all: of the entities of others those that are nearest to any of its
-//! own.
-//!
-//! What is in view stays there until something else is nearer by a fifth. Of what is equally near, to single precision, the
-//! first by name is in view. Own entities, those that the client has authority over, and those without a position are told
-//! always.
+//! What of the world one client sees, where that is not all: of the entities of others those that are in reach of its eyes and
+//! that the game's rules don't hide.
 
-use super::entities_in_view::{EntitiesInView, Left, Seen};
-use super::spatial_index::{PlacedRow, SpatialIndex, is_placed};
+use super::distance_rank::{DistanceRank, single};
+use super::entities_in_view::{EntitiesInView, GoneKey, Left, Seen};
+use super::entity_grid::{EntityGrid, position};
+use super::sight_terms::SightTerms;
+use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
+use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{PlayerId, RowKey, Schema};
+use crate::world::{Interest, Look, PlayerId, RowKey, Visibility};
 use alloc::vec::Vec;
 
-/// What is in view counts as nearer by a fifth; of squared distances.
+/// What is in reach counts as nearer by a fifth; of squared distances.
 const STAYS: f64 = 0.64;
+/// What is farther is looked for everywhere.
+const FAR_M: f64 = 1e5;
 
 /// Since when a client sees a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,44 +37,36 @@ pub(super) struct SeenRow {
     pub visible: Visible,
 }
 
-/// Who looks, with what authority, where everything is, and what was in view.
+/// Who looks, at what, and what was in view.
 #[derive(Clone, Copy)]
 pub(super) struct Viewer<'a> {
     pub player: PlayerId,
+    pub tick: Tick,
+    pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
-    pub spatial: &'a SpatialIndex,
+    pub terms: SightTerms<'a>,
     pub view: &'a EntitiesInView,
 }
 
-/// The place of an entity that is the client's own, or that it has authority over.
+/// An entity in reach.
 #[derive(Clone, Copy, Debug)]
-struct OwnPlace {
-    nth: usize,
-    at: [f64; 3],
+struct Reached {
+    /// The place of its first row: entities are in the order of these.
+    place: u32,
+    anchor: u32,
+    /// To the nearest eye, squared; 0 where it is in reach wherever it is.
+    distance: f32,
+    weight: f32,
 }
 
-/// A place that was in view, and from which state on.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    nth: usize,
-    since: Tick,
-}
-
-/// A row that was in view, and from which state on.
-#[derive(Clone, Copy, Debug)]
-struct Gone {
-    key: RowKey,
-    since: Tick,
-}
-
-/// An entity that is to be in view.
+/// A row of another's that is to be in view.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
-    nth: usize,
     row: usize,
     key: RowKey,
     /// From which state on it was in view.
     since: Option<Tick>,
+    weight: f32,
 }
 
 /// What one client is to see of one state. Its memory is used again.
@@ -79,22 +74,21 @@ struct Inside {
 pub(super) struct InterestQuery {
     /// Whether it leaves anything out.
     is_limited: bool,
-    /// The places of its own, and of what it has authority over.
-    own: Vec<OwnPlace>,
-    /// Of those the ones that belong to others.
-    held: Vec<usize>,
-    /// The [ranks](rank) of the others that are near enough, in no order.
-    near: Vec<u64>,
-    /// What was in view and is somewhere, ascending by place, with the state from which on it was.
-    known: Vec<Known>,
-    /// What was in view and is nowhere any more.
-    vanished: Vec<Gone>,
-    /// What is near enough or held, ascending by place.
+    look: Look,
+    reached: Vec<Reached>,
+    /// What is nearest of what moves, and of what does not.
+    nearest: [Vec<DistanceRank>; 2],
+    /// What may be among them, and how far they were lately, in metres.
+    around: Vec<u32>,
+    nearest_m: f64,
+    /// Ascending by place, and so by key.
     inside: Vec<Inside>,
     /// What was in view and is not any more.
-    lost: Vec<Gone>,
+    lost: Vec<Left>,
     /// All rows that are seen, ascending.
     rows: Vec<SeenRow>,
+    /// Whose rows are in view, ascending.
+    owners: Vec<PlayerId>,
     has_shed: bool,
 }
 
@@ -104,115 +98,215 @@ impl InterestQuery {
         (self.is_limited, self.has_shed) = (false, false);
     }
 
-    /// Whether something was left out that is near enough.
+    /// Whether something was left out that is in reach.
     pub(super) fn has_shed(&self) -> bool {
         self.has_shed
     }
 
-    /// Looks at the `most` nearest to any of its own; without any, everything is equally near.
-    pub(super) fn look(&mut self, viewer: Viewer<'_>, most: usize) {
-        let Viewer { player, spatial, view, .. } = viewer;
+    /// Finds out what is in view.
+    pub(super) fn look(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid) {
+        let Viewer { player, state, terms, .. } = viewer;
         self.is_limited = true;
-        self.note_own(viewer);
-        self.note_known(view, spatial);
-        let InterestQuery { near, own, known, .. } = self;
-        near.clear();
-        match &own[..] {
-            [] => near.extend((0..spatial.all().len()).map(|nth| rank(1.0, nth))),
-            [own, others @ ..] => near.extend(spatial.all().iter().enumerate().map(|(nth, place)| {
-                let nearest = others.iter().map(|own| squared_distance(own.at, place.at));
-                rank(nearest.fold(squared_distance(own.at, place.at), f64::min), nth)
-            })),
+        self.look.begin(terms.interest);
+        terms.rules.into_iter().for_each(|rules| rules.look(player, &mut self.look));
+        self.reached.clear();
+        self.note_own(viewer, grid);
+        let versions = state.versions();
+        let InterestQuery { reached, look, .. } = self;
+        let of = |anchor: u32| Reached { place: place_of(state, anchor), anchor, distance: 0.0, weight: 1.0 };
+        reached.extend(grid.nowhere().iter().map(|anchor| of(*anchor)));
+        for entity in &look.always {
+            let row = state.rows().of(*entity).next();
+            let slot = row.and_then(|row| versions.get(row.key())).map(|version| version.slot);
+            reached.extend(slot.and_then(|slot| grid.anchor(slot)).map(of));
         }
-        for Known { nth, .. } in &*known {
-            near[*nth] = nearer(near[*nth], *nth);
+        match look.interest {
+            Interest::Everything => self.reach_everything(viewer, grid),
+            Interest::Nearest(most) => self.reach_nearest(viewer, grid, most.into()),
+            Interest::Within { radius_m, leaves_at_m } => self.reach_within(viewer, grid, [radius_m, leaves_at_m]),
         }
-        for OwnPlace { nth, .. } in &*own {
-            near[*nth] = u64::MAX;
-        }
-        let most = most.min(near.len() - own.len());
-        if most < near.len() {
-            near.select_nth_unstable(most);
-            near.truncate(most);
-        }
-        self.settle(spatial, player);
+        let InterestQuery { reached, .. } = self;
+        reached.sort_unstable_by_key(|reached| (reached.place, reached.distance.to_bits()));
+        reached.dedup_by_key(|reached| reached.place);
+        reached.retain_mut(|reached| {
+            let RowVersion { owner, key, .. } = versions.versions()[reached.place as usize];
+            let visibility = if owner == player { Visibility::Hidden } else { terms.visibility(player, key.entity) };
+            reached.weight = visibility.weight().unwrap_or(1.0);
+            visibility != Visibility::Hidden
+        });
+        self.settle(viewer, grid);
     }
 
-    fn note_own(&mut self, viewer: Viewer<'_>) {
-        let Viewer { player, authority, spatial, .. } = viewer;
-        let some = !authority.entities().is_empty();
-        let has = |key: RowKey| some && authority.holder(key.entity).is_some_and(|holder| holder.player == player);
-        self.own.clear();
-        self.held.clear();
-        for (nth, place) in spatial.all().iter().enumerate() {
-            let is_own = place.owner == player;
-            if is_own || has(place.key) {
-                self.own.push(OwnPlace { nth, at: place.at });
-                self.held.extend((!is_own).then_some(nth));
+    /// The player looks from its own entities, and has what it has authority over in view.
+    fn note_own(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
+        let Viewer { player, state, authority, .. } = viewer;
+        let own = state.versions().of_owner(player).map(|place| state.rows().nth(place));
+        self.look.eyes.extend(own.filter_map(|row| position(state.schema(), row)));
+        for entity in authority.entities() {
+            if authority.holder(*entity).is_some_and(|holder| holder.player == player) {
+                self.look.always.push(*entity);
+                let rows = state.rows().of(*entity).filter(|row| row.owner != player);
+                let slots = rows.filter_map(|row| Some(state.versions().get(row.key())?.slot));
+                let anchor = slots.filter_map(|slot| grid.anchor(slot)).next();
+                self.look.eyes.extend(anchor.and_then(|anchor| grid.at(anchor)));
             }
         }
     }
 
-    fn note_known(&mut self, view: &EntitiesInView, spatial: &SpatialIndex) {
-        self.known.clear();
-        self.vanished.clear();
-        for Seen { key, nth, since } in view.seen() {
-            match spatial.find(*key, *nth) {
-                Some(nth) => self.known.push(Known { nth, since: *since }),
-                None => self.vanished.push(Gone { key: *key, since: *since }),
-            }
-        }
-    }
-
-    /// Makes of what is near, held and known what comes, stays and goes.
-    fn settle(&mut self, spatial: &SpatialIndex, player: PlayerId) {
-        let InterestQuery { own, held, near, known, vanished, inside, lost, rows, .. } = self;
-        inside.clear();
-        inside.extend(near.iter().map(|rank| nth_of(*rank)).chain(held.iter().copied()).map(|nth| {
-            let PlacedRow { row, key, .. } = spatial.all()[nth];
-            Inside { nth, row, key, since: None }
+    fn reach_everything(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
+        let InterestQuery { look, reached, .. } = self;
+        reached.extend(grid.somewhere().map(|(anchor, at)| Reached {
+            place: place_of(viewer.state, anchor),
+            anchor,
+            distance: nearest_of(&look.eyes, at),
+            weight: 1.0,
         }));
-        inside.sort_unstable_by_key(|inside| inside.nth);
-        lost.clone_from(vanished);
-        let mut rest = &mut inside[..];
-        for Known { nth, since } in &*known {
-            let before = rest.iter().position(|inside| inside.nth >= *nth).unwrap_or(rest.len());
-            rest = &mut rest[before..];
-            match rest.first_mut().filter(|inside| inside.nth == *nth) {
-                Some(inside) => inside.since = Some(*since),
-                None => lost.push(Gone { key: spatial.all()[*nth].key, since: *since }),
+    }
+
+    /// Looks ever farther, until nothing that is not found can be nearer than what is.
+    fn reach_nearest(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, most: usize) {
+        let Viewer { state, .. } = viewer;
+        let mut radius_m = self.nearest_m.max(1.0);
+        let farthest = loop {
+            let looked_at = self.rank_within(viewer, grid, radius_m);
+            let mut farthest = 0.0_f32;
+            for ranks in &mut self.nearest {
+                if most < ranks.len() {
+                    ranks.select_nth_unstable(most);
+                    farthest = farthest.max(ranks[most].squared());
+                    ranks.truncate(most);
+                } else {
+                    farthest = f32::INFINITY;
+                }
+            }
+            if looked_at >= grid.len() || f64::from(farthest) <= STAYS * radius_m * radius_m {
+                break farthest;
+            }
+            radius_m = if radius_m > FAR_M { f64::INFINITY } else { radius_m * 2.0 };
+        };
+        // Where next to begin: a little farther than what is found.
+        self.nearest_m = if farthest.is_finite() { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
+        let InterestQuery { reached, nearest, .. } = self;
+        reached.extend(nearest.iter().flatten().map(|rank| {
+            let place = rank.place();
+            let anchor = state.versions().versions()[place as usize].slot;
+            Reached { place, anchor, distance: rank.squared(), weight: 1.0 }
+        }));
+    }
+
+    /// Ranks what is within a distance; without an eye, everything. Returns how much there was.
+    fn rank_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, radius_m: f64) -> usize {
+        let Viewer { player, state, view, tick, .. } = viewer;
+        let InterestQuery { look, nearest, around, .. } = self;
+        nearest.iter_mut().for_each(Vec::clear);
+        around.clear();
+        if look.eyes.is_empty() || radius_m.is_infinite() {
+            around.extend(grid.somewhere().map(|(anchor, _)| anchor));
+        }
+        let eyes = if around.is_empty() { &look.eyes[..] } else { &[] };
+        eyes.iter().for_each(|eye| grid.near(*eye, radius_m, |anchor, _| around.push(anchor)));
+        if eyes.len() > 1 {
+            around.sort_unstable();
+            around.dedup();
+        }
+        for anchor in &*around {
+            let place = place_of(state, *anchor);
+            let RowVersion { key, owner, created, .. } = state.versions().versions()[place as usize];
+            let Some(at) = grid.at(*anchor).filter(|_| owner != player) else { continue };
+            let stays = if view.has(key) { STAYS } else { 1.0 };
+            let is_static = grid.is_static(*anchor, tick.since(created));
+            nearest[usize::from(is_static)].push(DistanceRank::new(nearest_of(&look.eyes, at) * single(stays), place));
+        }
+        around.len()
+    }
+
+    fn reach_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, [radius_m, leaves_at_m]: [f32; 2]) {
+        let Viewer { state, view, .. } = viewer;
+        let InterestQuery { look, reached, .. } = self;
+        let radius = f64::from(radius_m.max(0.0));
+        let leaves_at = f64::from(leaves_at_m).max(radius);
+        for eye in &look.eyes {
+            grid.near(*eye, leaves_at, |anchor, squared| {
+                let place = place_of(state, anchor);
+                let stays = || view.has(state.versions().versions()[place as usize].key);
+                if squared <= radius * radius || stays() {
+                    reached.push(Reached { place, anchor, distance: single(squared), weight: 1.0 });
+                }
+            });
+        }
+    }
+
+    /// Makes of what is in reach and was in view the rows that come, stay and go.
+    fn settle(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
+        let Viewer { player, tick, state, view, .. } = viewer;
+        let versions = state.versions();
+        let InterestQuery { reached, inside, lost, rows, owners, .. } = self;
+        inside.clear();
+        owners.clear();
+        for Reached { anchor, weight, .. } in &*reached {
+            for slot in grid.rows_of(*anchor) {
+                let row = versions.place(slot);
+                let RowVersion { key, owner, .. } = versions.versions()[row];
+                if state.schema().component(key.component).audience().includes(player, owner) {
+                    inside.push(Inside { row, key, since: None, weight: *weight });
+                }
+                owners.push(owner);
             }
         }
+        owners.sort_unstable();
+        owners.dedup();
+        if !inside.is_sorted_by_key(|inside| inside.row) {
+            inside.sort_unstable_by_key(|inside| inside.row);
+        }
+        lost.clear();
+        let mut known = view.seen().iter().peekable();
+        let left = |seen: &Seen| Left { gone: GoneKey::new(seen.key, state, player), since: seen.since, at: tick };
+        for inside in &mut *inside {
+            while let Some(seen) = known.next_if(|seen| seen.key < inside.key) {
+                lost.push(left(seen));
+            }
+            inside.since = known.next_if(|seen| seen.key == inside.key).map(|seen| seen.since);
+        }
+        lost.extend(known.map(left));
         rows.clear();
         let visible = |since: Option<Tick>| since.map_or(Visible::Entered, Visible::Since);
-        rows.extend(inside.iter().map(|inside| SeenRow { row: inside.row, visible: visible(inside.since) }));
-        let own = own.iter().map(|own| &spatial.all()[own.nth]).filter(|place| place.owner == player);
-        let seen = spatial.rest().iter().filter(|other| other.alone.is_none_or(|alone| alone == player));
-        let always = own.map(|place| place.row).chain(seen.map(|other| other.row));
-        rows.extend(always.map(|row| SeenRow { row, visible: Visible::Always }));
-        rows.sort_unstable_by_key(|seen| seen.row);
+        rows.extend(inside.iter().map(|inside| {
+            let Inside { row, since, .. } = *inside;
+            SeenRow { row, visible: visible(since) }
+        }));
+        let others = rows.len();
+        rows.extend(versions.of_owner(player).map(|row| SeenRow { row, visible: Visible::Always }));
+        if others > 0 && others < rows.len() {
+            rows.sort_unstable_by_key(|seen| seen.row);
+        }
     }
 
     /// Leaves out the farthest of those that have to be told, so that the others take `most` bits.
     pub(super) fn shed(
         &mut self,
-        spatial: &SpatialIndex,
-        player: PlayerId,
+        viewer: Viewer<'_>,
+        grid: &EntityGrid,
         most: u64,
         bits_to_tell: impl Fn(RowKey, usize, Option<Tick>) -> u64,
     ) {
-        let InterestQuery { near, inside, .. } = self;
-        near.sort_unstable();
-        let (mut spent, before) = (0, near.len());
-        near.retain(|rank| {
-            let at = inside.binary_search_by_key(&nth_of(*rank), |inside| inside.nth).expect("what is near is inside");
-            let Inside { key, row, since, .. } = inside[at];
-            let bits = bits_to_tell(key, row, since);
+        let InterestQuery { reached, inside, .. } = self;
+        let versions = viewer.state.versions();
+        let bits_of = |anchor: u32| -> u64 {
+            let places = grid.rows_of(anchor).map(|slot| versions.place(slot));
+            let at = places.filter_map(|row| inside.binary_search_by_key(&row, |inside| inside.row).ok());
+            at.map(|at| inside[at]).map(|inside| bits_to_tell(inside.key, inside.row, inside.since)).sum()
+        };
+        reached.sort_unstable_by_key(|reached| DistanceRank::new(reached.distance, reached.place));
+        let (mut spent, before) = (0, reached.len());
+        reached.retain(|reached| {
+            let bits = bits_of(reached.anchor);
+            let is_somewhere = grid.at(reached.anchor).is_some();
             spent += bits;
-            bits == 0 || spent <= most
+            bits == 0 || !is_somewhere || spent <= most
         });
-        self.has_shed |= near.len() < before;
-        self.settle(spatial, player);
+        self.has_shed |= reached.len() < before;
+        reached.sort_unstable_by_key(|reached| reached.place);
+        self.settle(viewer, grid);
     }
 
     /// The rows that are seen, ascending.
@@ -220,18 +314,36 @@ impl InterestQuery {
         self.rows.iter().copied()
     }
 
-    /// Whether an entity is somewhere and not in view.
-    pub(super) fn hides(&self, spatial: &SpatialIndex, key: RowKey) -> bool {
-        let is_out = |nth| {
-            let is_inside = self.inside.binary_search_by_key(&nth, |inside| inside.nth).is_ok();
-            !is_inside && self.own.iter().all(|own| own.nth != nth)
-        };
-        self.is_limited && spatial.find(key, 0).is_some_and(is_out)
+    /// What was in view and is not any more.
+    pub(super) fn lost(&self) -> impl Iterator<Item = RowKey> {
+        self.lost.iter().map(|left| left.gone.key)
     }
 
-    /// Whether a row of another's is in view, or is in view wherever it is.
-    pub(super) fn may_show(&self, schema: &Schema, key: RowKey) -> bool {
-        !is_placed(schema, key.component) || self.inside.binary_search_by_key(&key, |inside| inside.key).is_ok()
+    /// How much a row of another's matters.
+    pub(super) fn weight(&self, key: RowKey) -> f32 {
+        let at = self.inside.binary_search_by_key(&key, |inside| inside.key);
+        at.map_or(1.0, |at| self.inside[at].weight)
+    }
+
+    /// From where the client looks.
+    pub(super) fn eyes(&self) -> &[[f64; 3]] {
+        &self.look.eyes
+    }
+
+    /// Whether a client may not know of a row of another's.
+    pub(super) fn hides(&self, state: &AuthoritativeState, player: PlayerId, key: RowKey) -> bool {
+        let is_own = || state.rows().owner(key.entity) == Some(player);
+        self.is_limited && !self.shows(key) && !is_own()
+    }
+
+    /// Whether a row of another's is in view.
+    pub(super) fn shows(&self, key: RowKey) -> bool {
+        self.inside.binary_search_by_key(&key, |inside| inside.key).is_ok()
+    }
+
+    /// Whether anything of another player's is in view.
+    pub(super) fn shows_player(&self, player: PlayerId) -> bool {
+        !self.is_limited || self.owners.binary_search(&player).is_ok()
     }
 
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
@@ -239,46 +351,40 @@ impl InterestQuery {
         &'a self,
         view: &'a EntitiesInView,
         base: Tick,
-    ) -> Option<impl Iterator<Item = RowKey> + 'a> {
-        let now = self.lost.iter().filter(move |gone| gone.since <= base).map(|gone| gone.key);
-        let before = view.left_since(base)?.filter(move |left| left.since <= base).map(|left| left.key);
-        let is_in = |key: &RowKey| self.inside.binary_search_by_key(key, |inside| inside.key).is_ok();
-        Some(now.chain(before.filter(move |key| !is_in(key))))
+    ) -> Option<impl Iterator<Item = GoneKey> + 'a> {
+        let now = self.lost.iter().filter(move |left| left.since <= base).map(|left| left.gone);
+        let before = view.left_since(base)?.filter(move |left| left.since <= base).map(|left| left.gone);
+        Some(now.chain(before.filter(|gone| !self.shows(gone.key))))
+    }
+
+    /// What was in view in the state `known` or in any after it, and is not any more.
+    pub(super) fn gone_after<'a>(
+        &'a self,
+        view: &'a EntitiesInView,
+        known: Tick,
+    ) -> impl Iterator<Item = GoneKey> + 'a {
+        let before = view.left_since(known).into_iter().flatten().map(|left| left.gone);
+        self.lost.iter().map(|left| left.gone).chain(before.filter(|gone| !self.shows(gone.key)))
     }
 
     /// The client is told so, in the state `now`, against `base`.
     pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick, base: Option<Tick>) {
-        let lost = self.lost.iter().map(|gone| Left { key: gone.key, since: gone.since, at: now });
-        let seen = self.inside.iter().map(|inside| Seen {
-            key: inside.key,
-            nth: inside.nth,
-            since: inside.since.unwrap_or(now),
-        });
-        view.note_told(now, base, lost, seen);
+        let seen = self.inside.iter().map(|inside| Seen { key: inside.key, since: inside.since.unwrap_or(now) });
+        view.note_told(now, base, self.lost.iter().copied(), seen);
+        view.note_reach(self.look.interest, &self.look.eyes);
     }
 
-    /// Whether everything is in view, and has been since `base`.
-    pub(super) fn is_everything(&self, spatial: &SpatialIndex, view: &EntitiesInView, base: Option<Tick>) -> bool {
-        let is_all = self.inside.len() + self.own.len() == spatial.all().len() + self.held.len();
-        is_all && view.has_told_all() && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)
+    /// Whether all that is seen now has been since `base`, and nothing else was.
+    pub(super) fn is_as_in(&self, view: &EntitiesInView, base: Option<Tick>) -> bool {
+        view.has_told_all() && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)
     }
 }
 
-/// In the order of distances, and of places that are equally near; what is not a number is far away. Own places have
-/// `u64::MAX`.
-fn rank(distance: f64, nth: usize) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "to compare by")]
-    let distance = if distance < f64::from(f32::MAX) { distance as f32 } else { f32::INFINITY };
-    u64::from(distance.to_bits()) << 32 | nth as u64
+fn place_of(state: &AuthoritativeState, slot: u32) -> u32 {
+    u32::try_from(state.versions().place(slot)).expect("there is memory for fewer rows")
 }
 
-/// Of a place that was in view.
-fn nearer(rank_before: u64, nth: usize) -> u64 {
-    rank(f64::from(f32::from_bits((rank_before >> 32) as u32)) * STAYS, nth)
-}
-
-/// Which place has this rank.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-fn nth_of(rank: u64) -> usize {
-    rank as u32 as usize
+/// The square of the distance to the nearest eye; without any, everything is equally near.
+fn nearest_of(eyes: &[[f64; 3]], at: [f64; 3]) -> f32 {
+    single(eyes.iter().map(|eye| squared_distance(*eye, at)).min_by(f64::total_cmp).unwrap_or(1.0))
 }

@@ -1,13 +1,17 @@
 //! What is sent: a state, and what of it a snapshot tells.
 
+use super::allowance::Budget;
+use super::sight_terms::SightTerms;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
-use crate::time::{Tick, TickRate};
+use crate::time::{Instant, Tick, TickRate};
 use crate::world::Rows;
 
 /// What a snapshot tells of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
+    /// What has changed of what the client predicts, and row by row what it shows.
+    Lanes,
     /// What has changed; where that does not fit, without the farthest entities of others.
     Changes,
     /// What has changed, all of it or nothing.
@@ -26,7 +30,11 @@ pub(crate) struct Snapshot<'a> {
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub form: Form,
-    /// How many entities of others a client is told of; `None` for all.
-    pub nearest: Option<u16>,
+    /// By what it is decided what each client sees.
+    pub sight: SightTerms<'a>,
     pub rate: TickRate,
+    /// What each client may be sent.
+    pub budget: Budget,
+    /// When it is sent.
+    pub now: Instant,
 }

@@ -1,14 +1,18 @@
 //! What one client was sent, and what it has to be told still.
 
+use super::allowance::Allowance;
 use super::entities_in_view::EntitiesInView;
 use super::event_log::StepEventLog;
 use super::interest::InterestQuery;
+use super::outgoing_snapshot::{Form, Snapshot};
 use super::sent_history::SentHistory;
-use super::spatial_index::{SpatialIndex, is_placed};
+use super::shown_lane::ShownLane;
+use super::sight_terms::SightTerms;
+use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
-use crate::time::Tick;
-use crate::world::{PlayerId, RowKey, StepOutput};
+use crate::time::{Instant, Tick};
+use crate::world::{Entity, PlayerId, RowKey, StepOutput, Visibility};
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -16,6 +20,8 @@ pub(crate) struct StepReport<'a> {
     pub tick: Tick,
     pub output: &'a StepOutput,
     pub state: &'a AuthoritativeState,
+    /// By what it is decided what each client sees.
+    pub sight: SightTerms<'a>,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -28,8 +34,15 @@ pub(crate) struct Replica {
     newest_sent: Option<Tick>,
     /// How often a state was sent that was not newer; wraps.
     repeats: u8,
+    /// What it shows of others, unless it is told whole states.
+    pub(super) shown: ShownLane,
+    pub(super) allowance: Allowance,
+    /// Whether it is told whole states.
+    is_whole: bool,
     /// What it sees, where that is not everything.
     pub(super) view: Option<EntitiesInView>,
+    /// The state that it was told last.
+    told: Option<Tick>,
     /// Whether not all that it is to see fits into a snapshot.
     is_crowded: bool,
 }
@@ -41,7 +54,11 @@ impl Replica {
             events: StepEventLog::new(),
             newest_sent: None,
             repeats: 0,
+            shown: ShownLane::new(),
+            allowance: Allowance::new(),
+            is_whole: false,
             view: None,
+            told: None,
             is_crowded: false,
         }
     }
@@ -49,6 +66,33 @@ impl Replica {
     /// Who has the place now may have nothing of what was sent.
     pub(crate) fn forget(&mut self) {
         self.sent.forget();
+        self.shown.begin_anew();
+        self.allowance = Allowance::new();
+    }
+
+    /// Whether the client, which has the state `known`, needs whole states: it says so in its newest datagram.
+    pub(crate) fn want_whole(&mut self, is_whole: bool, known: Option<Tick>) {
+        let known = known.unwrap_or(Tick::ZERO);
+        // It asks again: until then it can't be told what it may have and is not to have any more.
+        let is_early = || self.view.as_ref().is_some_and(|view| !view.remembers(known));
+        if !is_whole && self.is_whole && is_early() {
+            return;
+        }
+        if core::mem::replace(&mut self.is_whole, is_whole) != is_whole {
+            // What was told in the one way is nothing to tell against in the other.
+            self.sent.forget();
+            self.shown.follow_whole(known);
+        }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The client has told which datagrams have come.
+    pub(crate) fn note_received(&mut self, received: Received, now: Instant) {
+        let fates = self.shown.acknowledge(received, now);
+        self.allowance.note(fates, now);
     }
 
     /// The client says which is the newest complete snapshot that it has.
@@ -69,15 +113,15 @@ impl Replica {
     /// Notes what of a step its player may know of and no state tells: what it has said, and which entities ended before
     /// the client, which has the state `known`, can have seen them.
     pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
-        let StepReport { tick, output, state } = step;
-        let Replica { view, events, .. } = self;
+        let StepReport { tick, output, state, sight } = step;
+        self.note_spawned(player, step);
+        let Replica { view, events, told, .. } = self;
         let (rows, schema) = (state.rows(), state.schema());
+        let sees_nothing = sight.are_limited() && told.is_none();
         let sees = |key: RowKey, owner: PlayerId| {
-            let is_hidden = |view: &EntitiesInView| {
-                is_placed(schema, key.component) && view.hides(key, state.versions().created(key))
-            };
             let is_for_them = schema.component(key.component).audience().includes(player, owner);
-            owner == player || is_for_them && !view.as_ref().is_some_and(is_hidden)
+            let is_hidden = || sees_nothing || view.as_ref().is_some_and(|view| view.hides(key));
+            owner == player || is_for_them && !is_hidden()
         };
         // The last row of an entity says that it is gone.
         let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));
@@ -99,6 +143,21 @@ impl Replica {
             let mut gone = rows.removed().iter().filter(|row| row.key.entity == effect.entity);
             if there.any(|(key, owner)| sees(key, owner)) || gone.any(|row| sees(row.key, row.owner)) {
                 events.note(StepEvent { tick, ..StepEvent::of(effect) });
+            }
+        }
+    }
+
+    /// What has been spawned in reach since the client was told last is in view, too.
+    fn note_spawned(&mut self, player: PlayerId, step: StepReport<'_>) {
+        let StepReport { tick, output, state, sight } = step;
+        let Some(view) = &mut self.view else { return };
+        for (spawned_for, last) in &output.spawned {
+            for entity in (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)) {
+                let is_anothers = state.rows().owner(entity).is_some_and(|owner| owner != player);
+                let is_seen = || sight.visibility(player, entity) != Visibility::Hidden;
+                if is_anothers && view.reaches(entity, state) && is_seen() {
+                    view.note_came(entity);
+                }
             }
         }
     }
@@ -126,15 +185,21 @@ impl Replica {
 
     /// From now on it may not see everything.
     pub(super) fn limit_view(&mut self, state: &AuthoritativeState, player: PlayerId) {
-        self.view.get_or_insert_with(|| EntitiesInView::of_all(state.versions(), state.schema(), player));
+        let told = self.told;
+        self.view.get_or_insert_with(|| match told {
+            Some(told) => EntitiesInView::of_all(state, player, told),
+            None => EntitiesInView::of_nothing(),
+        });
     }
 
-    /// It was told what it sees of the state `now`. Where everything is to be seen, the view ends when all is in it.
-    pub(super) fn note_view(&mut self, interest: &InterestQuery, spatial: &SpatialIndex, now: Tick, is_limited: bool) {
+    /// It was told what it sees of a state. Where everything is to be seen, the view ends when all is in it.
+    pub(super) fn note_view(&mut self, interest: &InterestQuery, told: &Snapshot<'_>) {
+        self.told = Some(told.tick);
         let base = self.sent.baseline();
         let Some(view) = &mut self.view else { return };
-        interest.note_told(view, now, base);
-        if !is_limited && interest.is_everything(spatial, view, base) {
+        interest.note_told(view, told.tick, base);
+        let is_all = !told.sight.are_limited() && !interest.has_shed();
+        if is_all && (told.form == Form::Lanes || interest.is_as_in(view, base)) {
             self.view = None;
         }
     }

@@ -4,21 +4,30 @@
 //! and a correction need nothing but the newest one.
 
 use super::delta::{DeltaSet, Limits, Perspective};
+use super::encoded_rows::EncodedRows;
+use super::entities_in_view::EntitiesInView;
+use super::entity_grid::{ChangedRows, EntityGrid};
 use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
 use super::replica::Replica;
+use super::shown_state::Shown;
+use super::shown_writer::ShownWriter;
 use super::snapshot_packing::{RowWriter, SnapshotLists};
-use super::spatial_index::SpatialIndex;
+use super::viewpoint::Viewpoint;
 use crate::session::authority::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};
-use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, SnapshotHead};
+use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, ShownHead, SnapshotHead};
 use crate::session::row_codec::RowCodec;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::{Outbox, PeerId};
-use crate::time::Tick;
+use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
 use crate::world::{PlayerId, Schema};
 use alloc::vec::Vec;
+
+/// A row that is shown mostly takes more bytes.
+const ROW_BYTES_MIN: usize = 2;
 
 /// Who gets it.
 pub(crate) struct Receiver<'a> {
@@ -48,18 +57,48 @@ pub(crate) struct Replication {
     delta: DeltaSet,
     holders: Vec<HeldEntity>,
     /// Where the entities of the state are, and which of them are in view of the client that it is written for.
-    spatial: SpatialIndex,
+    grid: EntityGrid,
     interest: InterestQuery,
+    changes: RecentChanges,
+    encoded: EncodedRows,
+    viewpoint: Viewpoint,
+}
+
+/// Which rows have changed since the state before the last one that was sent; found out once for all clients.
+#[derive(Default)]
+struct RecentChanges {
+    /// The state that is sent, and the two that were sent before it.
+    of: Tick,
+    before: Tick,
+    since: Tick,
+    /// Their places, ascending.
+    places: Vec<u32>,
+}
+
+impl RecentChanges {
+    fn update(&mut self, tick: Tick, state: &AuthoritativeState) {
+        if self.of == tick {
+            return;
+        }
+        (self.of, self.before, self.since) = (tick, self.of, self.before);
+        let (versions, since) = (state.versions().versions(), self.since);
+        self.places.clear();
+        let changed = versions.iter().zip(0..).filter(|(version, _)| version.changed > since);
+        self.places.extend(changed.map(|(_, place)| place));
+    }
 }
 
 impl Replication {
-    pub(crate) fn new(schema: &Schema) -> Replication {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> Replication {
         Replication {
             codec: RowCodec::new(schema),
             delta: DeltaSet::default(),
             holders: Vec::new(),
-            spatial: SpatialIndex::default(),
+            grid: EntityGrid::default(),
             interest: InterestQuery::default(),
+            changes: RecentChanges { places: Vec::with_capacity(64), ..RecentChanges::default() },
+            encoded: EncodedRows::new(schema, rate),
+            viewpoint: Viewpoint::default(),
         }
     }
 
@@ -67,7 +106,9 @@ impl Replication {
     pub(crate) fn send(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> SendReport {
         let Snapshot { form, rows, .. } = *snapshot;
         to.head.proof = None;
+        to.head.is_whole = form != Form::Lanes;
         match form {
+            Form::Lanes => self.select_lanes(to, snapshot),
             Form::Changes => {}
             Form::AllChanges => self.select(to, snapshot),
             Form::Image => self.delta.choose_all(rows, snapshot.state.schema(), to.player),
@@ -85,10 +126,48 @@ impl Replication {
         SendReport { bytes, is_newly_crowded: to.replica.note_crowded(is_crowded) }
     }
 
+    /// Chooses what is told of the client's own rows, and finds out what of the others it is to be told.
+    fn select_lanes(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
+        self.delta.choose_own(to.replica.sent.baseline(), to.player, snapshot.state);
+        self.encoded.begin(snapshot.tick, snapshot.state.versions().slots());
+        to.replica.allowance.add(snapshot.budget, to.replica.shown.under_way(), snapshot.now);
+        let Replication { changes, interest, viewpoint, encoded, .. } = self;
+        let shown = shown_in(to.player, snapshot, changes, limits(&to.replica.view, interest));
+        let lane = &mut to.replica.shown;
+        lane.note(&shown);
+        if !to.replica.allowance.has_room_for(lane.waiting_bits(encoded)) {
+            lane.rank(&shown, viewpoint, to.replica.allowance.count_max(ROW_BYTES_MIN));
+        }
+    }
+
+    /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
+    fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> u64 {
+        let Replication { changes, interest, codec, encoded, .. } = self;
+        let Receiver { player, address, replica, head, .. } = to;
+        let shown = shown_in(*player, snapshot, changes, limits(&replica.view, interest));
+        let mut sent = 0;
+        while replica.allowance.is_left() && replica.shown.has_news() {
+            let number = replica.shown.next_number();
+            let mut head = ShownHead { ticket: head.ticket, number, tick: snapshot.tick.low16() };
+            let bytes = outbox.push(*address, |bytes| {
+                let mut writer = BitWriter::new(bytes);
+                Message::Shown.write(&mut writer);
+                head.stream(&mut writer).expect("writing never fails");
+                let bits_max = replica.allowance.bits_max(0);
+                // Whatever is left, it takes one row.
+                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed: true };
+                replica.shown.write(&shown, number, &mut rows);
+            });
+            replica.allowance.spend(bytes);
+            replica.shown.note_sent(number, bytes, snapshot.now);
+            sent += bytes as u64;
+        }
+        sent
+    }
+
     /// Writes all that a client sees; where that does not fit, without the farthest. `None` where it can't.
     fn send_what_fits(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> Option<u64> {
         let is_crowded = to.replica.is_crowded();
-        self.look(to, snapshot, snapshot.nearest.is_some() || is_crowded);
         let parts_max = if is_crowded { PARTS_MAX - 1 } else { PARTS_MAX };
         (0..=parts_max).rev().find_map(|parts| {
             if parts < PARTS_MAX {
@@ -99,28 +178,41 @@ impl Replication {
         })
     }
 
-    /// Finds out what a client sees of the state, if that is limited, or was.
-    fn look(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, is_limited: bool) {
-        let Snapshot { tick, rows, state, authority, nearest, .. } = *snapshot;
+    /// Finds out what a client sees of the state that is sent next, if that is limited, or was.
+    pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &Snapshot<'_>) {
+        let Snapshot { tick, state, sight, form, .. } = *snapshot;
         self.interest.clear();
-        if is_limited {
-            to.replica.limit_view(state, to.player);
+        self.changes.update(tick, state);
+        let is_crowded = form == Form::Changes && replica.is_crowded();
+        if matches!(form, Form::Lanes | Form::Changes) && (sight.are_limited() || is_crowded) {
+            replica.limit_view(state, player);
         }
-        if let Some(view) = to.replica.view.as_ref() {
-            self.spatial.update(rows, state.schema(), tick);
-            let viewer = Viewer { player: to.player, authority, spatial: &self.spatial, view };
-            self.interest.look(viewer, nearest.map_or(usize::MAX, usize::from));
-        }
+        self.look_around(player, replica, snapshot);
+    }
+
+    /// The same, where something may be out of view.
+    fn look_around(&mut self, player: PlayerId, replica: &Replica, snapshot: &Snapshot<'_>) {
+        let Some(view) = &replica.view else { return };
+        let Replication { grid, interest, changes, .. } = self;
+        grid.update(snapshot.state, snapshot.tick, ChangedRows { since: changes.since, places: &changes.places });
+        interest.look(viewer(player, snapshot, view), grid);
+    }
+
+    /// Whether anything of another player's is seen by the client that was looked for last.
+    pub(crate) fn shows_player(&self, player: PlayerId) -> bool {
+        self.interest.shows_player(player)
     }
 
     /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
     fn shed(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, bits_max: u64) {
         if to.replica.view.is_none() {
-            self.look(to, snapshot, true);
+            to.replica.limit_view(snapshot.state, to.player);
+            self.look_around(to.player, to.replica, snapshot);
         }
-        let Replication { codec, spatial, interest, .. } = self;
+        let Replication { codec, grid, interest, .. } = self;
         let (base, versions) = (to.replica.sent.baseline(), snapshot.state.versions().versions());
-        interest.shed(spatial, to.player, bits_max, |key, row, since| {
+        let Some(view) = &to.replica.view else { return };
+        interest.shed(viewer(to.player, snapshot, view), grid, bits_max, |key, row, since| {
             let is_known = since.is_some_and(|since| Some(since.max(versions[row].changed)) <= base);
             if is_known { 0 } else { codec.bits_max(key.component) }
         });
@@ -128,7 +220,7 @@ impl Replication {
 
     /// Chooses what of the rows is told.
     fn select(&mut self, to: &Receiver<'_>, snapshot: &Snapshot<'_>) {
-        let limits = to.replica.view.as_ref().map(|view| Limits { view, interest: &self.interest });
+        let limits = limits(&to.replica.view, &self.interest);
         let perspective = Perspective { player: to.player, state: snapshot.state, limits };
         self.delta.choose(to.replica.sent.baseline(), perspective);
     }
@@ -141,33 +233,42 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { interest, spatial, holders, .. } = self;
+        let Replication { interest, holders, .. } = self;
         let held = snapshot.authority.seen_by(snapshot.state.schema(), to.player);
         holders.clear();
-        holders.extend(held.filter(|held| !interest.hides(spatial, held.key)));
+        holders.extend(held.filter(|held| !interest.hides(snapshot.state, to.player, held.key)));
         let first = outbox.len();
         let Some(bytes) = self.write_parts(to, snapshot, with_events, outbox) else {
             outbox.truncate(first);
+            to.replica.shown.take_back(PARTS_MAX);
             return None;
         };
         let last_part = to.head.part;
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
+        let mut shown = 0;
+        if snapshot.form == Form::Lanes {
+            to.replica.allowance.spend(usize::try_from(bytes).unwrap_or(usize::MAX));
+            shown = self.write_shown(to, snapshot, outbox);
+        }
         self.note_sent(to, snapshot);
-        Some(bytes)
+        Some(bytes + shown)
     }
 
     /// Writes part after part, until all is told; `None` where that are too many.
     fn write_parts(
-        &self,
+        &mut self,
         to: &mut Receiver<'_>,
         snapshot: &Snapshot<'_>,
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Receiver { head, replica, address, known, relayed, .. } = to;
-        let DeltaSet { baseline, check, told, gone } = &self.delta;
+        let Replication { codec, delta, holders, changes, interest, encoded, .. } = self;
+        let Receiver { player, head, replica, address, known, relayed } = to;
+        let Replica { events, shown, view, allowance, .. } = &mut **replica;
+        let shown_rows = shown_in(*player, snapshot, changes, limits(view, interest));
+        let DeltaSet { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
-        let ToldEvents { complete_ticks, events } = replica.events.told(snapshot.tick);
+        let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;
         head.baseline = baseline;
         head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
@@ -175,13 +276,14 @@ impl Replication {
             gone: baseline.map(|_| gone.iter().peekable()),
             rows: told.iter().peekable(),
             events: if are_left_out { Default::default() } else { events }.peekable(),
-            holders: self.holders.iter().peekable(),
+            holders: holders.iter().peekable(),
         };
-        let rows = RowWriter { codec: &self.codec, snapshot, known: *known };
+        let rows = RowWriter { codec, snapshot, known: *known };
         let mut bytes = 0;
         for part in 0..PARTS_MAX {
             head.part = part;
-            bytes += outbox.push(*address, |bytes| {
+            head.number = shown.next_number();
+            let size = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 Message::Snapshot.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
@@ -189,7 +291,19 @@ impl Replication {
                 writer.put(u64::from(relayed.is_some()), 1);
                 relayed.into_iter().for_each(|relayed| relayed.append_to(&mut writer));
                 lists.write(&mut writer, &rows);
-            }) as u64;
+                if head.is_whole {
+                    return;
+                }
+                let is_last = lists.are_written();
+                let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
+                let may_exceed = is_last && allowance.trickles(snapshot.now);
+                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed };
+                shown.write(&shown_rows, head.number, &mut rows);
+            });
+            bytes += size as u64;
+            if !head.is_whole {
+                shown.note_sent(head.number, size, snapshot.now);
+            }
             if lists.are_written() {
                 return Some(bytes);
             }
@@ -199,11 +313,33 @@ impl Replication {
 
     /// Remembers what a client was sent.
     fn note_sent(&self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
-        if snapshot.form == Form::Changes {
-            to.replica.note_view(&self.interest, &self.spatial, snapshot.tick, snapshot.nearest.is_some());
+        if matches!(snapshot.form, Form::Changes | Form::Lanes) {
+            to.replica.note_view(&self.interest, snapshot);
         }
         if snapshot.form != Form::Image {
             to.replica.sent.note(snapshot.tick, baselines_max(snapshot.rate));
         }
     }
+}
+
+/// Who looks at a state.
+fn viewer<'a>(player: PlayerId, snapshot: &'a Snapshot<'_>, view: &'a EntitiesInView) -> Viewer<'a> {
+    let Snapshot { tick, state, authority, sight, .. } = *snapshot;
+    Viewer { player, tick, state, authority, terms: sight, view }
+}
+
+/// What of a state a client sees, where that is not everything.
+fn limits<'a>(view: &'a Option<EntitiesInView>, interest: &'a InterestQuery) -> Option<Limits<'a>> {
+    view.as_ref().map(|view| Limits { view, interest })
+}
+
+/// What of a state is shown to a client.
+fn shown_in<'a>(
+    player: PlayerId,
+    snapshot: &'a Snapshot<'_>,
+    changes: &'a RecentChanges,
+    limits: Option<Limits<'a>>,
+) -> Shown<'a> {
+    let Snapshot { tick, state, .. } = *snapshot;
+    Shown { player, tick, state, before: changes.before, since: changes.since, changed: &changes.places, limits }
 }

@@ -1,0 +1,203 @@
+//! What a client has been told of the rows that it shows: of each the newest, in whatever datagram it came.
+
+use super::shown_records::ShownRecord;
+use super::told_rows::{Told, ToldRows};
+use crate::session::client::initial_capacity::FEW;
+use crate::session::shown_record::SLOTS_MAX;
+use crate::time::Tick;
+use crate::world::{PlayerId, Row, RowKey, Rows, Schema};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// How many rows that are gone are remembered, the newest: an older datagram does not bring them back.
+const GONE_MAX: usize = 256;
+/// More rows of others are not shown.
+const SHOWN_MAX: usize = SLOTS_MAX as usize;
+
+/// A row that was not there any more in the state of a tick, or the client's own until then.
+#[derive(Clone, Copy, Debug)]
+struct GoneRow {
+    key: RowKey,
+    at: Tick,
+}
+
+/// The newest of them.
+#[derive(Debug)]
+struct GoneRows {
+    rows: VecDeque<GoneRow>,
+    /// Of what was gone in states up to this one not all is remembered.
+    forgotten: Tick,
+}
+
+impl GoneRows {
+    fn new() -> GoneRows {
+        GoneRows { rows: VecDeque::with_capacity(GONE_MAX), forgotten: Tick::ZERO }
+    }
+
+    /// Whether a row was gone in the state of `tick` or a later one.
+    fn has(&self, key: RowKey, tick: Tick) -> bool {
+        self.rows.iter().any(|gone| gone.key == key && gone.at >= tick)
+    }
+
+    fn push(&mut self, key: RowKey, at: Tick) {
+        if self.rows.len() == GONE_MAX {
+            let oldest = self.rows.pop_front().map_or(Tick::ZERO, |gone| gone.at);
+            self.forgotten = self.forgotten.max(oldest);
+        }
+        self.rows.push_back(GoneRow { key, at });
+    }
+}
+
+/// The rows of a state as far as they are known: those of others as they were told last, and the client's own.
+#[derive(Debug)]
+pub(super) struct KnownRows {
+    schema: Schema,
+    rows: Rows,
+    told: ToldRows,
+    /// Where the row mostly is among them that is told next.
+    next_told: usize,
+    gone: GoneRows,
+    /// The state whose own rows were taken in last.
+    own_of: Tick,
+    /// Rows that are nothing without the first component of their state, which has not come.
+    orphans: Vec<RowKey>,
+    /// What was told of states up to this one is known altogether.
+    since: Tick,
+}
+
+impl KnownRows {
+    pub(super) fn new(schema: &Schema) -> KnownRows {
+        KnownRows {
+            schema: schema.clone(),
+            rows: Rows::new(schema),
+            told: ToldRows::new(),
+            next_told: 0,
+            gone: GoneRows::new(),
+            own_of: Tick::ZERO,
+            orphans: Vec::with_capacity(FEW),
+            since: Tick::ZERO,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.told.clear();
+        self.gone.rows.clear();
+        self.orphans.clear();
+        (self.since, self.gone.forgotten, self.own_of) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
+    }
+
+    /// Begins with a whole state. What was told of later ones stays.
+    pub(super) fn begin(&mut self, tick: Tick, rows: &Rows) {
+        let before = core::mem::replace(&mut self.rows, Rows::new(&self.schema));
+        let mut later = core::mem::replace(&mut self.told, ToldRows::new());
+        later.retain(|told| told.tick > tick);
+        self.rows.copy_rows(rows);
+        self.told.set_all(tick, rows);
+        self.gone.rows.retain(|gone| gone.at > tick);
+        for GoneRow { key, .. } in &self.gone.rows {
+            self.rows.remove(*key);
+            self.told.remove(*key);
+        }
+        for told in later.iter() {
+            before.get(told.key).into_iter().for_each(|row| self.rows.set_words(row));
+            self.told.set(*told);
+        }
+        (self.since, self.own_of) = (tick, tick);
+    }
+
+    /// Whether rows of a state of this tick may since be gone without that being remembered.
+    pub(super) fn is_too_old(&self, tick: Tick) -> bool {
+        tick < self.gone.forgotten
+    }
+
+    /// Takes in a row as it was in the state of `tick`. Whether that is news. Soonest done for one after another, ascending.
+    pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32]) -> bool {
+        let key = record.key;
+        let place = self.told.find_near(key, &mut self.next_told);
+        if tick < self.since || self.is_known(place, tick, record) {
+            return false;
+        }
+        let Some(shown) = record.row else {
+            self.remove(key, tick);
+            return true;
+        };
+        if place.is_err() && self.rows.len() >= SHOWN_MAX && self.rows.words(key).is_none() {
+            return false;
+        }
+        let RowKey { component, entity } = key;
+        if !self.schema.is_first(component) && !self.has_first_of(key) && !self.orphans.contains(&key) {
+            self.orphans.push(key);
+        }
+        self.rows.set_words(Row { component, entity, owner: shown.owner, words });
+        self.told.set_at(place, Told { key, tick, rests: shown.rests });
+        true
+    }
+
+    /// Whether what is known of a row, which is or would be at this place of those that were told, is at least as new as this
+    /// record.
+    fn is_known(&self, place: Result<usize, usize>, tick: Tick, record: &ShownRecord) -> bool {
+        if let Ok(place) = place {
+            let told = self.told.at(place);
+            let says_no_more = told.rests || record.row.is_none_or(|row| !row.rests);
+            return told.tick > tick || told.tick == tick && says_no_more;
+        }
+        let is_own = tick <= self.own_of && self.rows.words(record.key).is_some();
+        is_own || self.gone.has(record.key, tick)
+    }
+
+    /// It is not there in the state `at`.
+    fn remove(&mut self, key: RowKey, at: Tick) {
+        self.rows.remove(key);
+        self.told.remove(key);
+        self.gone.push(key, at);
+    }
+
+    /// Takes in the client's own rows, all of them, as they are in the state of `tick`. Whether nothing newer is known of any.
+    pub(super) fn take_in_own(&mut self, tick: Tick, player: PlayerId, own: &Rows) -> bool {
+        let former = core::mem::replace(&mut self.own_of, tick);
+        let KnownRows { rows, told, gone, .. } = self;
+        rows.retain(|key, of| {
+            let is_there = of.owner != player || own.words(key).is_some();
+            if !is_there {
+                told.remove(key);
+                gone.push(key, former);
+            }
+            is_there
+        });
+        let mut are_all_newest = true;
+        for row in own.iter() {
+            // It may be another's since, and that have come before this.
+            if self.told.get(row.key()).is_some_and(|told| told.tick > tick) {
+                are_all_newest = false;
+                continue;
+            }
+            self.rows.set_words(row);
+            self.told.remove(row.key());
+        }
+        self.rows.settle();
+        are_all_newest
+    }
+
+    /// Makes `rows` and `told` what is known.
+    pub(super) fn copy_to(&mut self, rows: &mut Rows, told: &mut ToldRows) {
+        rows.copy_rows(&self.rows);
+        told.clone_from(&self.told);
+        if !self.orphans.is_empty() {
+            let mut orphans = core::mem::take(&mut self.orphans);
+            orphans.retain(|key| self.rows.words(*key).is_some() && !self.has_first_of(*key));
+            orphans.iter().for_each(|key| rows.remove(*key));
+            rows.settle();
+            self.orphans = orphans;
+        }
+    }
+
+    /// Whether the first component of the state is there that a row belongs to.
+    fn has_first_of(&self, key: RowKey) -> bool {
+        let first = self.schema.first_in_state(key.component);
+        self.rows.words(RowKey { component: first, ..key }).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Whatever order datagrams come in, the newest counts of each row.
+
+use super::*;
+use crate::session::client::snapshots::shown_records::ShownRow;
+use crate::session::test_states::{self, SHIP};
+use crate::world::Entity;
+use alloc::collections::BTreeMap;
+use proptest::prelude::*;
+
+const ME: PlayerId = PlayerId::new(1);
+const OTHER: PlayerId = PlayerId::new(2);
+const KEYS: u16 = 4;
+
+/// What a row is in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Truth {
+    Gone,
+    Another(u32),
+    Own(u32),
+}
+
+fn key(nth: u16) -> RowKey {
+    test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, nth))
+}
+
+fn known() -> KnownRows {
+    KnownRows::new(&test_states::schema())
+}
+
+/// A row of another, or that it is gone.
+fn tell(known: &mut KnownRows, tick: u32, nth: u16, word: Option<u32>) -> bool {
+    tell_resting(known, tick, nth, word, false)
+}
+
+fn tell_resting(known: &mut KnownRows, tick: u32, nth: u16, word: Option<u32>, rests: bool) -> bool {
+    let row = word.map(|_| ShownRow { owner: OTHER, rests });
+    let record = ShownRecord { key: key(nth), row, is_hidden: false };
+    known.take_in(Tick::new(tick), &record, word.as_slice())
+}
+
+fn rows_of(list: &[(u16, PlayerId, u32)]) -> Rows {
+    let mut rows = Rows::new(&test_states::schema());
+    for (nth, owner, word) in list {
+        let RowKey { component, entity } = key(*nth);
+        rows.set_words(Row { component, entity, owner: *owner, words: &[*word] });
+    }
+    rows.settle();
+    rows
+}
+
+fn take_own(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) -> bool {
+    let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
+    known.take_in_own(Tick::new(tick), ME, &rows_of(&own))
+}
+
+fn copied(known: &mut KnownRows) -> (Rows, ToldRows) {
+    let (mut rows, mut told) = (Rows::new(&test_states::schema()), ToldRows::new());
+    known.copy_to(&mut rows, &mut told);
+    (rows, told)
+}
+
+fn truth_of(known: &mut KnownRows, nth: u16) -> Truth {
+    let (rows, _) = copied(known);
+    match rows.get(key(nth)) {
+        None => Truth::Gone,
+        Some(row) if row.owner == ME => Truth::Own(row.words[0]),
+        Some(row) => Truth::Another(row.words[0]),
+    }
+}
+
+fn truths() -> impl Strategy<Value = Vec<Vec<Truth>>> {
+    let truth =
+        prop_oneof![Just(Truth::Gone), (0_u32..256).prop_map(Truth::Another), (0_u32..256).prop_map(Truth::Own)];
+    prop::collection::vec(prop::collection::vec(truth, usize::from(KEYS)), 12)
+}
+
+proptest! {
+    /// Each event is of a state: 0 tells the client's own rows, another number that row of others.
+    #[test]
+    fn in_whatever_order_and_however_often_they_come_the_newest_counts_and_nothing_gone_comes_back(
+        truths in truths(), events in prop::collection::vec((0_usize..12, 0..=KEYS), 0..80),
+    ) {
+        let mut known = known();
+        let mut told = BTreeMap::new();
+        let (mut newest_own, mut own_in) = (None, BTreeMap::new());
+        for (tick, nth) in events {
+            let of = &truths[tick];
+            let ticks = u32::try_from(tick).expect("small") + 1;
+            if let Some(nth) = nth.checked_sub(1) {
+                let word = match of[usize::from(nth)] {
+                    Truth::Own(_) => continue,
+                    Truth::Another(word) => Some(word),
+                    Truth::Gone => None,
+                };
+                tell(&mut known, ticks, nth, word);
+                let newest = told.entry(nth).or_insert(tick);
+                *newest = tick.max(*newest);
+            } else if newest_own < Some(tick) {
+                // An older snapshot changes nothing.
+                let own = of.iter().zip(0..).filter_map(|(truth, nth)| match truth {
+                    Truth::Own(word) => Some((nth, *word)),
+                    _ => None,
+                });
+                let own: Vec<_> = own.collect();
+                take_own(&mut known, ticks, &own);
+                newest_own = Some(tick);
+                own_in.extend(own.iter().map(|(nth, _)| (*nth, tick)));
+            }
+            for nth in 0..KEYS {
+                let (shown, own) = (told.get(&nth).copied(), own_in.get(&nth).copied());
+                let of = |tick: usize| truths[tick][usize::from(nth)];
+                let expected = match (shown, own) {
+                    (Some(shown), own) if Some(shown) > own => of(shown),
+                    (_, Some(own)) if Some(own) == newest_own => of(own),
+                    _ => Truth::Gone,
+                };
+                let found = truth_of(&mut known, nth);
+                // That the client's own is gone since, the next snapshot says, too.
+                let is_own = |own: usize| Some(own) == newest_own && found == of(own) && expected == Truth::Gone;
+                prop_assert!(found == expected || own.is_some_and(is_own), "{}: {:?}, not {:?}", nth, found, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_the_clients_own_is_not_brought_back_by_what_was_told_before() {
+    let mut known = known();
+    assert!(tell(&mut known, 1, 0, Some(5)));
+    take_own(&mut known, 2, &[(0, 6)]);
+    assert!(!tell(&mut known, 1, 0, Some(5)) && !tell(&mut known, 2, 0, None));
+    take_own(&mut known, 4, &[]);
+    assert!(!tell(&mut known, 2, 0, Some(5)));
+    assert_eq!(truth_of(&mut known, 0), Truth::Gone);
+    assert!(tell(&mut known, 3, 0, Some(7)), "it was given away after state 2");
+    assert_eq!(truth_of(&mut known, 0), Truth::Another(7));
+}
+
+#[test]
+fn what_is_anothers_by_now_does_not_become_the_clients_own_by_an_older_snapshot() {
+    let mut known = known();
+    assert!(take_own(&mut known, 1, &[(0, 6), (1, 8)]));
+    assert!(tell(&mut known, 3, 0, Some(7)));
+    assert!(!take_own(&mut known, 2, &[(0, 6), (1, 9)]), "not all of it is the newest");
+    assert_eq!([0, 1].map(|nth| truth_of(&mut known, nth)), [Truth::Another(7), Truth::Own(9)]);
+    assert!(take_own(&mut known, 4, &[(1, 9)]));
+    assert_eq!([0, 1].map(|nth| truth_of(&mut known, nth)), [Truth::Another(7), Truth::Own(9)]);
+}
+
+#[test]
+fn a_whole_state_replaces_what_is_older_and_leaves_what_is_newer() {
+    let mut known = known();
+    for (nth, tick) in [(0, 3), (1, 5), (2, 7)] {
+        tell(&mut known, tick, nth, Some(u32::from(nth)));
+    }
+    tell(&mut known, 8, 3, None);
+    known.begin(Tick::new(6), &rows_of(&[(0, OTHER, 50), (2, OTHER, 52), (3, OTHER, 53)]));
+    let truths = [0, 1, 2, 3].map(|nth| truth_of(&mut known, nth));
+    assert_eq!(truths, [Truth::Another(50), Truth::Gone, Truth::Another(2), Truth::Gone]);
+    let (_, told) = copied(&mut known);
+    let told: Vec<_> = told.iter().map(|told| (told.key, told.tick.get(), told.rests)).collect();
+    assert_eq!(told, [(key(0), 6, false), (key(2), 7, false)], "rows of the whole state are of that state");
+    assert!(!tell(&mut known, 5, 1, Some(1)), "the whole state did not have it");
+    assert!(tell_resting(&mut known, 6, 0, Some(50), true), "that it rests is news");
+    assert!(!tell(&mut known, 6, 0, Some(50)));
+}
+
+#[test]
+fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
+    let mut known = known();
+    let most = u16::try_from(GONE_MAX).expect("small");
+    for nth in 0..most {
+        assert!(tell(&mut known, 10 + u32::from(nth), nth, None));
+    }
+    assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
+    assert!(tell(&mut known, 1000, most, None));
+    assert!(known.is_too_old(Tick::new(9)) && !known.is_too_old(Tick::new(10)));
+}

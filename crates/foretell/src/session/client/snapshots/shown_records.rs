@@ -1,0 +1,180 @@
+//! Rows of others as a datagram tells them, and what a client remembers to read the next: which row has which number, and the
+//! rows that it was told.
+
+use crate::session::client::initial_capacity::FEW;
+use crate::session::row_codec::{GoneRecord, RowCodec};
+use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::told_ring::ToldRing;
+use crate::time::{Tick, TickRate};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A row that is shown, as it was read.
+#[derive(Clone, Debug)]
+pub(super) struct ShownRecord {
+    pub key: RowKey,
+    /// `None` where it is gone.
+    pub row: Option<ShownRow>,
+    /// Where it is gone: it is there still, for others.
+    pub is_hidden: bool,
+}
+
+/// Whose it is, and whether it rests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownRow {
+    pub owner: PlayerId,
+    pub rests: bool,
+}
+
+/// Which row has a number.
+#[derive(Clone, Copy, Debug)]
+struct RowName {
+    key: RowKey,
+    owner: PlayerId,
+    /// Since the state of this tick, or longer.
+    since: Tick,
+}
+
+/// A record with where its words stand.
+#[derive(Clone, Debug)]
+struct ReadRecord {
+    record: ShownRecord,
+    slot: u32,
+    words: Range<usize>,
+    rounded: Range<usize>,
+}
+
+/// The datagram that is being read.
+#[derive(Debug)]
+struct ReadDatagram {
+    records: Vec<ReadRecord>,
+    words: Vec<u32>,
+    rounded: Vec<u32>,
+    /// Whether something is told by what is not known any more, so that nothing of it can be used.
+    is_lacking: bool,
+}
+
+/// Lives as long as a session. Its memory is used again.
+#[derive(Debug)]
+pub(super) struct ShownRecords {
+    codec: ShownCodec,
+    /// By number.
+    names: Vec<Option<RowName>>,
+    told: ToldRing,
+    read: ReadDatagram,
+}
+
+impl ShownRecords {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownRecords {
+        let (words, rounded) = (Vec::with_capacity(32 * FEW), Vec::with_capacity(32 * FEW));
+        ShownRecords {
+            codec: ShownCodec::new(schema, rate),
+            names: Vec::with_capacity(4 * FEW),
+            told: ToldRing::new(),
+            read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, is_lacking: false },
+        }
+    }
+
+    /// Forgets all, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.names.clear();
+        self.told.clear();
+        self.begin();
+    }
+
+    /// Nothing is read.
+    pub(super) fn begin(&mut self) {
+        let ReadDatagram { records, words, rounded, is_lacking } = &mut self.read;
+        records.clear();
+        words.clear();
+        rounded.clear();
+        *is_lacking = false;
+    }
+
+    /// Reads what a datagram tells of the state of `tick`, up to its end.
+    pub(super) fn read(&mut self, tick: Tick, mut reader: BitReader<'_>, codec: &RowCodec) -> Result<(), Malformed> {
+        self.begin();
+        while reader.take(1)? == 1 {
+            let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
+            let record = ShownRecord { key, row: None, is_hidden };
+            self.read.records.push(ReadRecord { record, slot: 0, words: 0..0, rounded: 0..0 });
+        }
+        let mut before = RecordsBefore::NONE;
+        while reader.take(1)? == 1 {
+            let head = before.read(&mut reader, codec)?;
+            if self.read_row(tick, head, &mut reader)?.is_none() {
+                self.begin();
+                self.read.is_lacking = true;
+                return Ok(());
+            }
+        }
+        reader.finish()
+    }
+
+    /// `None` where it is told by what is not known.
+    fn read_row(&mut self, tick: Tick, head: RecordHead, reader: &mut BitReader<'_>) -> Result<Option<()>, Malformed> {
+        let ShownRecords { codec, names, told, read } = self;
+        let RecordHead { slot, kind } = head;
+        let name = names.get(slot as usize).copied().flatten().filter(|name| name.since <= tick);
+        let (key, owner) = match (kind, name) {
+            (RecordKind::Named { key, owner }, _) => (key, owner),
+            (_, Some(RowName { key, owner, .. })) => (key, owner),
+            (_, None) => return Ok(None),
+        };
+        let form = codec.form(key.component);
+        let base = match kind {
+            RecordKind::Against { age_ticks } => {
+                let rounded = tick.back(age_ticks).and_then(|base| told.get(base, slot, form.words()));
+                let Some(rounded) = rounded else { return Ok(None) };
+                Base { rounded, age_ticks }
+            }
+            _ => Base::NONE,
+        };
+        let rests = reader.take(1)? == 1;
+        let ReadDatagram { records, words, rounded, .. } = read;
+        let (from, from_rounded) = (words.len(), rounded.len());
+        rounded.resize(from_rounded + form.words(), 0);
+        codec.read(reader, key.component, base, &mut rounded[from_rounded..])?;
+        words.resize(from + RoundedRow::split(&rounded[from_rounded..]).1.len(), 0);
+        form.restore(&rounded[from_rounded..], &mut words[from..]);
+        records.push(ReadRecord {
+            record: ShownRecord { key, row: Some(ShownRow { owner, rests }), is_hidden: false },
+            slot,
+            words: from..words.len(),
+            rounded: from_rounded..rounded.len(),
+        });
+        Ok(Some(()))
+    }
+
+    /// Keeps what was read of the state of `tick`, as later rows may be told by it. Whether it can be used.
+    pub(super) fn keep(&mut self, tick: Tick) -> bool {
+        let ShownRecords { names, told, read, .. } = self;
+        for ReadRecord { record, slot, rounded, .. } in &read.records {
+            let Some(ShownRow { owner, .. }) = record.row else { continue };
+            let nth = *slot as usize;
+            if names.len() <= nth {
+                names.resize(nth + 1, None);
+            }
+            let name = RowName { key: record.key, owner, since: tick };
+            match &mut names[nth] {
+                Some(known) if (known.key, known.owner) == (name.key, name.owner) => {
+                    known.since = known.since.min(tick)
+                }
+                Some(known) if known.since > tick => continue,
+                known => *known = Some(name),
+            }
+            let rounded = &read.rounded[rounded.clone()];
+            told.set(tick, *slot, rounded.len(), |kept| kept.copy_from_slice(rounded));
+        }
+        !read.is_lacking
+    }
+
+    /// What was read, each with its words.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ShownRecord, &[u32])> {
+        let ReadDatagram { records, words, .. } = &self.read;
+        records.iter().map(|read| (&read.record, &words[read.words.clone()]))
+    }
+}

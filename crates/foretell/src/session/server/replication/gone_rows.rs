@@ -1,0 +1,117 @@
+//! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
+
+use super::entities_in_view::GoneKey;
+use super::shown_writer::ShownWriter;
+use crate::time::Tick;
+use crate::world::RowKey;
+use alloc::vec::Vec;
+
+/// For so many rows there is room from the start.
+const ROOM: usize = 64;
+
+/// A row that is not shown any more.
+#[derive(Clone, Copy, Debug)]
+struct GoneRow {
+    of: GoneKey,
+    /// The newest state in which that was told, as far as it is not known to be lost.
+    told: Option<Tick>,
+}
+
+/// Lives as long as the place.
+#[derive(Clone, Debug)]
+pub(super) struct GoneRows {
+    gone: Vec<GoneRow>,
+    /// The client's own rows that it may have as another's: where one ends that is told here, too.
+    taken: Vec<RowKey>,
+}
+
+impl GoneRows {
+    pub(super) fn new() -> GoneRows {
+        GoneRows { gone: Vec::with_capacity(ROOM), taken: Vec::new() }
+    }
+
+    /// A row that was shown is not there any more, or hidden.
+    pub(super) fn tell(&mut self, of: GoneKey) {
+        self.gone.push(GoneRow { of, told: None });
+    }
+
+    /// The same of one that may be among them: what was said of it first counts.
+    pub(super) fn tell_once(&mut self, of: GoneKey) {
+        if self.gone.iter().all(|gone| gone.of.key != of.key) {
+            self.tell(of);
+        }
+    }
+
+    /// A row has become the client's own.
+    pub(super) fn take(&mut self, key: RowKey) {
+        self.taken.push(key);
+    }
+
+    /// These are the client's own, and no others.
+    pub(super) fn take_all(&mut self, own: impl Iterator<Item = RowKey>) {
+        self.taken.clear();
+        self.taken.extend(own);
+    }
+
+    /// A row is to be shown. Whether the client may have it.
+    pub(super) fn forget(&mut self, key: RowKey) -> bool {
+        let before = self.gone.len() + self.taken.len();
+        self.gone.retain(|gone| gone.of.key != key);
+        self.taken.retain(|taken| *taken != key);
+        self.gone.len() + self.taken.len() < before
+    }
+
+    /// Of what became the client's own some is not there any more.
+    pub(super) fn end_taken(&mut self, is_ended: impl Fn(RowKey) -> bool) {
+        let GoneRows { gone, taken } = self;
+        taken.retain(|key| {
+            let is_ended = is_ended(*key);
+            gone.extend(is_ended.then_some(GoneRow { of: GoneKey { key: *key, is_hidden: false }, told: None }));
+            !is_ended
+        });
+    }
+
+    /// Nothing of it may have come.
+    pub(super) fn tell_anew(&mut self) {
+        self.gone.iter_mut().for_each(|gone| gone.told = None);
+    }
+
+    /// It is known whether a datagram has come that told so of these rows, in the state of `tick`.
+    pub(super) fn settle<'a>(
+        &mut self,
+        tick: Tick,
+        has_come: bool,
+        told: impl ExactSizeIterator<Item = &'a RowKey> + Clone,
+    ) {
+        if told.len() == 0 {
+            return;
+        }
+        let is_in_it = |gone: &GoneRow| gone.told == Some(tick) && told.clone().any(|key| *key == gone.of.key);
+        if has_come {
+            self.gone.retain(|gone| !is_in_it(gone));
+        } else {
+            self.gone.iter_mut().filter(|gone| is_in_it(gone)).for_each(|gone| gone.told = None);
+        }
+    }
+
+    /// Whether there is any to tell of.
+    pub(super) fn has_news(&self) -> bool {
+        self.gone.iter().any(|gone| gone.told.is_none())
+    }
+
+    #[cfg(test)]
+    pub(super) fn keys(&self) -> impl Iterator<Item = RowKey> {
+        self.gone.iter().map(|gone| gone.of.key)
+    }
+
+    /// Writes those that have room, of the state of `tick`; calls `note` with each.
+    pub(super) fn write(&mut self, tick: Tick, to: &mut ShownWriter<'_, '_>, mut note: impl FnMut(RowKey)) {
+        for gone in self.gone.iter_mut().filter(|gone| gone.told.is_none()) {
+            if !to.write_gone(gone.of.key, gone.of.is_hidden) {
+                return;
+            }
+            gone.told = Some(tick);
+            note(gone.of.key);
+        }
+    }
+}

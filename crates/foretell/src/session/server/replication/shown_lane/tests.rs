@@ -1,0 +1,291 @@
+//! Over any link, a client that counts the newest of each row has everything once nothing changes.
+
+use super::*;
+use crate::session::row_codec::RowCodec;
+use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::replication::encoded_rows::EncodedRows;
+use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::session::test_states::{self, SHIP};
+use crate::time::TickRate;
+use crate::wire::{BitReader, BitWriter};
+use crate::world::{Entity, PlayerId, Row};
+use alloc::collections::BTreeMap;
+use proptest::prelude::*;
+
+const ME: PlayerId = PlayerId::new(1);
+const ROWS: u16 = 8;
+/// From here on nothing changes any more, and nothing is lost.
+const CALM: u32 = 120;
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// States are sent at 64 Hz.
+fn at(tick: u32) -> Instant {
+    Instant::from_micros(u64::from(tick) * 15_625)
+}
+
+fn key(nth: u16) -> RowKey {
+    test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, nth))
+}
+
+/// Whose it is, and its word.
+type Facts = Option<(PlayerId, u32)>;
+
+fn facts(state: &AuthoritativeState, nth: u16) -> Facts {
+    state.rows().get(key(nth)).map(|row| (row.owner, row.words[0]))
+}
+
+/// Something on its way.
+struct Flight {
+    arrives: u32,
+    number: u16,
+    tick: u32,
+    /// All rows of a whole state; else what is shown.
+    whole: Option<Vec<Facts>>,
+    /// The client's own rows of the state.
+    own: Vec<Facts>,
+    shown: Vec<u8>,
+}
+
+/// A client that keeps what is newest of each row, for ever.
+#[derive(Default)]
+struct Client {
+    shown: BTreeMap<u16, (u32, Facts)>,
+    own: BTreeMap<u16, (u32, Facts)>,
+    newest_own: u32,
+    received: Option<Received>,
+    /// By number: the row that has it, and since which state.
+    names: BTreeMap<u32, (RowKey, PlayerId, u32)>,
+    /// By state and number: the rounded rows that were told.
+    told: BTreeMap<(u32, u32), Vec<u32>>,
+}
+
+impl Client {
+    /// The rows that a datagram tells; `None` where they are told by what is not known any more.
+    fn read(&mut self, flight: &Flight) -> Option<Vec<(u16, Facts)>> {
+        let (schema, mut rows) = (test_states::schema(), Vec::new());
+        let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
+        let (mut reader, mut before) = (BitReader::new(&flight.shown), RecordsBefore::NONE);
+        while reader.take(1) == Ok(1) {
+            rows.push((codec.read_gone(&mut reader).expect("well-formed").key.entity.counter(), None));
+        }
+        let words = shown.form(SHIP).words();
+        while reader.take(1) == Ok(1) {
+            let RecordHead { slot, kind } = before.read(&mut reader, &codec).expect("well-formed");
+            let known = self.names.get(&slot).copied().filter(|(.., since)| *since <= flight.tick);
+            let (key, owner) = match (kind, known) {
+                (RecordKind::Named { key, owner }, _) => (key, owner),
+                (_, known) => known.map(|(key, owner, _)| (key, owner))?,
+            };
+            let base = match kind {
+                RecordKind::Against { age_ticks } => {
+                    let base = self.told.get(&(flight.tick - age_ticks, slot)).expect("it is known to be there");
+                    Base { rounded: base, age_ticks }
+                }
+                _ => Base::NONE,
+            };
+            reader.take(1).expect("whether it rests");
+            let mut rounded = vec![0; words];
+            shown.read(&mut reader, SHIP, base, &mut rounded).expect("well-formed");
+            let mut row = [0];
+            shown.form(SHIP).restore(&rounded, &mut row);
+            self.told.insert((flight.tick, slot), rounded);
+            let name = self.names.entry(slot).or_insert((key, owner, flight.tick));
+            if (name.0, name.1) == (key, owner) {
+                name.2 = name.2.min(flight.tick);
+            } else if name.2 <= flight.tick {
+                *name = (key, owner, flight.tick);
+            }
+            rows.push((key.entity.counter(), Some((owner, row[0]))));
+        }
+        Some(rows)
+    }
+
+    fn take_in(&mut self, flight: &Flight) {
+        let is_whole = flight.whole.is_some();
+        let rows = if is_whole { Some(Vec::new()) } else { self.read(flight) };
+        if rows.is_some() {
+            let number = flight.number;
+            self.received = Some(self.received.map_or(Received::first(number), |received| received.with(number)));
+        }
+        for (nth, facts) in (0..).zip(flight.whole.iter().flatten()) {
+            self.note(nth, flight.tick, facts.filter(|(owner, _)| *owner != ME));
+        }
+        if flight.tick > self.newest_own {
+            self.newest_own = flight.tick;
+            let own = (0..).zip(&flight.own).filter(|(_, facts)| facts.is_some());
+            self.own.extend(own.map(|(nth, facts)| (nth, (flight.tick, *facts))));
+        }
+        for (nth, facts) in rows.into_iter().flatten() {
+            assert!(facts.is_none_or(|(owner, _)| owner != ME), "nothing of the client's own");
+            self.note(nth, flight.tick, facts);
+        }
+    }
+
+    fn note(&mut self, nth: u16, tick: u32, facts: Facts) {
+        let known = self.shown.entry(nth).or_insert((tick, facts));
+        if known.0 < tick {
+            *known = (tick, facts);
+        }
+    }
+
+    fn facts(&self, nth: u16) -> Facts {
+        let (shown, own) = (self.shown.get(&nth), self.own.get(&nth));
+        match own {
+            Some((at, facts)) if *at == self.newest_own => *facts,
+            Some((at, _)) => shown.filter(|(tick, _)| tick > at).and_then(|(_, facts)| *facts),
+            None => shown.and_then(|(_, facts)| *facts),
+        }
+    }
+}
+
+/// A server of one client.
+struct Scene {
+    state: AuthoritativeState,
+    lane: ShownLane,
+    codec: RowCodec,
+    encoded: EncodedRows,
+    sent: [Tick; 2],
+    client: Client,
+    flights: Vec<Flight>,
+    is_whole: bool,
+    /// The newest state that the client is known to have.
+    known: Tick,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let schema = test_states::schema();
+        Scene {
+            state: AuthoritativeState::new(&schema),
+            lane: ShownLane::new(),
+            codec: RowCodec::new(&schema),
+            encoded: EncodedRows::new(&schema, TickRate::default()),
+            sent: [Tick::ZERO; 2],
+            client: Client::default(),
+            flights: Vec::new(),
+            is_whole: false,
+            known: Tick::ZERO,
+        }
+    }
+
+    fn change(&mut self, dice: &mut Dice, with_owner: bool) {
+        for nth in (0..ROWS).filter(|_| dice.roll(6) == 0).collect::<Vec<_>>() {
+            let RowKey { component, entity } = key(nth);
+            let owner = PlayerId::new(if with_owner { u16::try_from(dice.roll(3)).expect("small") } else { 0 });
+            let word = u32::try_from(dice.roll(256)).expect("small");
+            match dice.roll(3) {
+                0 => self.state.rows_mut().remove(key(nth)),
+                _ => self.state.rows_mut().set_words(Row { component, entity, owner, words: &[word] }),
+            }
+        }
+    }
+
+    fn all(&self) -> Vec<Facts> {
+        (0..ROWS).map(|nth| facts(&self.state, nth)).collect()
+    }
+
+    /// Sends the state of `tick` in datagrams of few rows, of which some are lost and all come out of order.
+    fn send(&mut self, tick: u32, dice: &mut Dice) {
+        let mut datagrams = Vec::new();
+        if self.is_whole {
+            datagrams.push((self.lane.next_number(), Vec::new()));
+        } else {
+            let since = self.sent[0];
+            let versions = self.state.versions().versions().iter().zip(0..);
+            let changed: Vec<u32> = versions.filter(|(of, _)| of.changed > since).map(|(_, place)| place).collect();
+            let (now, state, before) = (Tick::new(tick), &self.state, self.sent[1]);
+            let of = Shown { player: ME, tick: now, state, before, since: Tick::ZERO, changed: &changed, limits: None };
+            self.encoded.begin(of.tick, self.state.versions().slots());
+            self.lane.note(&of);
+            self.sent = [before, of.tick];
+            for _ in 0..=dice.roll(3) {
+                let (number, mut bytes) = (self.lane.next_number(), Vec::new());
+                let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
+                self.lane.write(
+                    &of,
+                    number,
+                    &mut ShownWriter { codec, encoded, writer, bits_max: 80, may_exceed: false },
+                );
+                self.lane.note_sent(number, bytes.len(), at(tick));
+                assert!(bytes.len() <= 10);
+                datagrams.push((number, bytes));
+            }
+        }
+        let own: Vec<Facts> = self.all().into_iter().map(|facts| facts.filter(|(owner, _)| *owner == ME)).collect();
+        for (number, shown) in datagrams {
+            let whole = self.is_whole.then(|| self.all());
+            for _ in 0..=dice.roll(2) {
+                let arrives = tick + u32::try_from(dice.roll(if tick < CALM { 12 } else { 3 })).expect("small");
+                let (shown, whole, own) = (shown.clone(), whole.clone(), own.clone());
+                if tick >= CALM || dice.roll(3) > 0 {
+                    self.flights.push(Flight { arrives, number, tick, whole, own, shown });
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, tick: u32, dice: &mut Dice) {
+        let Scene { flights, client, .. } = self;
+        flights.retain(|flight| {
+            if flight.arrives <= tick {
+                client.take_in(flight);
+            }
+            flight.arrives > tick
+        });
+        let Some(received) = client.received.filter(|_| tick >= CALM || dice.roll(3) > 0) else { return };
+        self.lane.acknowledge(received, at(tick));
+        let wants_whole = tick < CALM && if dice.roll(8) == 0 { !self.is_whole } else { self.is_whole };
+        if wants_whole != self.is_whole {
+            self.is_whole = wants_whole;
+            self.lane.follow_whole(self.known);
+        }
+        // What the server knows of is mostly older.
+        if dice.roll(4) == 0 {
+            self.known = Tick::new(client.newest_own);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn over_any_loss_the_client_has_everything_once_nothing_changes(seed: u64, interval in 1_u32..4, with_owner: bool) {
+        let (mut scene, mut dice) = (Scene::new(), Dice(seed));
+        for tick in 1..CALM + 150 {
+            if tick < CALM {
+                scene.change(&mut dice, with_owner);
+            }
+            scene.state.settle(Tick::new(tick));
+            if tick % interval == 0 {
+                scene.send(tick, &mut dice);
+            }
+            scene.arrive(tick, &mut dice);
+        }
+        let known: Vec<Facts> = (0..ROWS).map(|nth| scene.client.facts(nth)).collect();
+        prop_assert_eq!(known, scene.all());
+        prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
+    }
+}
+
+#[test]
+fn what_whole_states_alone_had_is_told_as_gone_when_they_end() {
+    let mut scene = Scene::new();
+    let RowKey { component, entity } = key(0);
+    scene.state.settle(Tick::new(3));
+    scene.state.rows_mut().set_words(Row { component, entity, owner: PlayerId::SERVER, words: &[7] });
+    scene.state.settle(Tick::new(4));
+    scene.state.rows_mut().remove(key(0));
+    scene.state.settle(Tick::new(5));
+    // It is known to have state 3, and may have state 4.
+    scene.lane.follow_whole(Tick::new(3));
+    scene.send(5, &mut Dice(1));
+    assert!(scene.lane.gone.keys().eq([key(0)]));
+}

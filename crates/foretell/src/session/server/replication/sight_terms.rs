@@ -1,0 +1,31 @@
+//! By what it is decided what each client sees: the setting, and the rules of the game's own.
+
+use crate::session::server::config::Settings;
+use crate::world::{Entity, Interest, InterestRules, PlayerId, Visibility};
+
+/// By what it is decided what a client sees.
+#[derive(Clone, Copy)]
+pub(crate) struct SightTerms<'a> {
+    /// What is in reach, where the rules don't say otherwise.
+    pub interest: Interest,
+    pub rules: Option<&'a dyn InterestRules>,
+}
+
+impl<'a> SightTerms<'a> {
+    /// What the server is told by its settings, and by a game's rules. In an exact session everybody needs everything.
+    pub(crate) fn new(settings: &Settings, rules: Option<&'a dyn InterestRules>) -> SightTerms<'a> {
+        if settings.rules.exact {
+            return SightTerms { interest: Interest::Everything, rules: None };
+        }
+        SightTerms { interest: settings.config.interest, rules }
+    }
+
+    /// Whether anything may be out of view.
+    pub(crate) fn are_limited(&self) -> bool {
+        self.rules.is_some() || self.interest != Interest::Everything
+    }
+
+    pub(super) fn visibility(&self, player: PlayerId, entity: Entity) -> Visibility {
+        self.rules.map_or(Visibility::SHOWN, |rules| rules.visibility(player, entity))
+    }
+}

@@ -1,0 +1,70 @@
+//! What one client knows of a row that it is shown, and how it is told next.
+
+use super::encoded_rows::RowToTell;
+use super::shown_state::Shown;
+use super::shown_writer::{RecordToTell, ShownWriter};
+use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::time::Tick;
+use crate::world::{PlayerId, RowKey};
+use alloc::vec::Vec;
+
+/// What one client knows of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToldRow {
+    pub key: RowKey,
+    pub owner: PlayerId,
+    /// The first state in which it was to be told, as this player's.
+    pub since: Tick,
+    /// The newest state in which it was told, as far as that is not known to be lost.
+    pub told: Option<Tick>,
+    /// The newest state in which the client has it, with its name and whose it is.
+    pub has: Option<Tick>,
+    /// Whether it was told at all, so that the client may have it.
+    pub may_be_there: bool,
+    /// Whether it was told to rest.
+    pub rests: bool,
+    /// Whether it is in the list of those that wait.
+    pub waits: bool,
+    /// It was the client's own: it is told with each state until it is there, so that it is never nowhere.
+    pub was_own: bool,
+    /// Where its number stands among those of all that are told.
+    pub nth: usize,
+}
+
+impl ToldRow {
+    /// One that is to be told from the state of a tick on.
+    pub fn new(key: RowKey, owner: PlayerId, since: Tick) -> ToldRow {
+        ToldRow {
+            key,
+            owner,
+            since,
+            told: None,
+            has: None,
+            may_be_there: false,
+            rests: false,
+            waits: false,
+            was_own: false,
+            nth: 0,
+        }
+    }
+
+    /// It is to be told, as the row with this number: from now on it is among those that wait.
+    pub fn wait(&mut self, slot: u32, waiting: &mut Vec<u32>) {
+        if !core::mem::replace(&mut self.waits, true) {
+            waiting.push(slot);
+        }
+    }
+
+    /// How it is told to this client: what stands before it, and its bits.
+    pub fn encode(&self, slot: u32, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) -> RecordToTell {
+        let rests = of.rests(slot);
+        let told = RowToTell { slot, row: of.state.rows().nth(of.state.versions().place(slot)), rests };
+        let row = to.encoded.encode(told, self.has);
+        let kind = match row.age_ticks {
+            Some(age_ticks) => RecordKind::Against { age_ticks },
+            None if self.has.is_some() => RecordKind::Whole,
+            None => RecordKind::Named { key: self.key, owner: self.owner },
+        };
+        RecordToTell { head: RecordHead { slot, kind }, row, rests }
+    }
+}

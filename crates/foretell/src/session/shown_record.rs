@@ -1,0 +1,194 @@
+//! What stands before a shown row in a datagram: which row it is, and what it is told against.
+//!
+//! Rows have numbers. One is named by its number, mostly by how much higher that is than the one before it; its name and owner
+//! stand there until it is known that the client has them.
+
+use super::row_codec::{RowCodec, read_player};
+use crate::wire::{BitReader, BitWriter, Malformed, Stream, small_bits};
+use crate::world::{PlayerId, RowKey};
+
+/// More rows than this are not shown, and have no numbers.
+pub(crate) const SLOTS_MAX: u32 = 1 << 16;
+/// How many bits the number of a row and how it is told mostly take at most.
+const SLOT_BITS_USUAL: usize = 16;
+/// How much higher a number is than the one before it, by a code of two bits; the last one is followed by the number itself.
+const GAP_BITS: [u32; 3] = [3, 6, 10];
+const ANYWHERE: u32 = 3;
+const AGE_BITS: u32 = 6;
+
+/// How a row is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RecordKind {
+    /// Against the same row as it was `age_ticks` ticks before, 1 to 63.
+    Against { age_ticks: u32 },
+    /// By itself.
+    Whole,
+    /// By itself, with its name and whose it is.
+    Named { key: RowKey, owner: PlayerId },
+}
+
+/// What stands before a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RecordHead {
+    pub slot: u32,
+    pub kind: RecordKind,
+}
+
+impl RecordHead {
+    /// How many bits it mostly takes at most, with the one that says that there is one.
+    pub(crate) fn bits_usual(&self, codec: &RowCodec) -> usize {
+        match self.kind {
+            RecordKind::Against { .. } => SLOT_BITS_USUAL + AGE_BITS as usize,
+            RecordKind::Whole => SLOT_BITS_USUAL,
+            RecordKind::Named { key, owner } => {
+                let given = if owner == key.entity.spawned_for() { 0 } else { small_bits(u32::from(owner.get())) };
+                SLOT_BITS_USUAL + codec.key_bits(key) + 1 + given
+            }
+        }
+    }
+}
+
+/// What the next record in a datagram is told by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RecordsBefore {
+    /// The lowest number that the next one has, if numbers go on ascending.
+    next: u32,
+    age_ticks: u32,
+}
+
+impl RecordsBefore {
+    /// At the start of a datagram.
+    pub(crate) const NONE: RecordsBefore = RecordsBefore { next: 0, age_ticks: 1 };
+
+    pub(crate) fn write(&mut self, writer: &mut BitWriter<'_>, head: &RecordHead, codec: &RowCodec) {
+        self.write_slot(writer, head.slot);
+        match head.kind {
+            RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => writer.put(0b11, 2),
+            RecordKind::Against { age_ticks } => {
+                writer.put(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS);
+                self.age_ticks = age_ticks;
+            }
+            RecordKind::Whole => writer.put(0b00, 2),
+            RecordKind::Named { key, owner } => {
+                writer.put(0b10, 2);
+                codec.write_key(writer, key);
+                let is_given = owner != key.entity.spawned_for();
+                writer.put(u64::from(is_given), 1);
+                if is_given {
+                    writer.small(&mut u32::from(owner.get())).expect("writing never fails");
+                }
+            }
+        }
+    }
+
+    fn write_slot(&mut self, writer: &mut BitWriter<'_>, slot: u32) {
+        let gap = slot.checked_sub(self.next);
+        self.next = slot + 1;
+        match gap {
+            Some(0) => writer.put(1, 1),
+            Some(gap) => {
+                // What one code does not reach begins the next.
+                let mut first = 1;
+                for (code, bits) in (0..).zip(GAP_BITS) {
+                    if gap - first < 1 << bits {
+                        return writer.put(code << 1 | u64::from(gap - first) << 3, 3 + bits);
+                    }
+                    first += 1 << bits;
+                }
+                self.write_anywhere(writer, slot);
+            }
+            None => self.write_anywhere(writer, slot),
+        }
+    }
+
+    fn write_anywhere(&self, writer: &mut BitWriter<'_>, mut slot: u32) {
+        writer.put(u64::from(ANYWHERE) << 1, 3);
+        writer.small(&mut slot).expect("writing never fails");
+    }
+
+    /// The inverse of [`write`](RecordsBefore::write).
+    #[expect(clippy::cast_possible_truncation, reason = "few bits")]
+    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>, codec: &RowCodec) -> Result<RecordHead, Malformed> {
+        let slot = self.read_slot(reader)?;
+        let kind = match reader.take(2)? {
+            0b11 => RecordKind::Against { age_ticks: self.age_ticks },
+            0b01 => {
+                self.age_ticks = reader.take(AGE_BITS)? as u32;
+                if self.age_ticks == 0 {
+                    return Err(Malformed::OutOfRange("age of a base"));
+                }
+                RecordKind::Against { age_ticks: self.age_ticks }
+            }
+            0b00 => RecordKind::Whole,
+            _ => {
+                let key = codec.read_key(reader)?;
+                let owner = if reader.take(1)? == 1 { read_player(reader)? } else { key.entity.spawned_for() };
+                RecordKind::Named { key, owner }
+            }
+        };
+        Ok(RecordHead { slot, kind })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "few bits")]
+    fn read_slot(&mut self, reader: &mut BitReader<'_>) -> Result<u32, Malformed> {
+        let mut slot = self.next;
+        if reader.take(1)? == 0 {
+            let code = reader.take(2)? as u32;
+            if code == ANYWHERE {
+                reader.small(&mut slot)?;
+            } else {
+                let first: u32 = 1 + GAP_BITS[..code as usize].iter().map(|bits| 1 << bits).sum::<u32>();
+                slot += first + reader.take(GAP_BITS[code as usize])? as u32;
+            }
+        }
+        if slot >= SLOTS_MAX {
+            return Err(Malformed::OutOfRange("number of a row"));
+        }
+        self.next = slot + 1;
+        Ok(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_states::{self, SHIP};
+    use crate::time::Tick;
+    use crate::world::Entity;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn head() -> impl Strategy<Value = RecordHead> {
+        let slot = prop_oneof![0..5_u32, 0..200_u32, 0..2_000_u32, 0..SLOTS_MAX];
+        let entity = (any::<u16>(), any::<u32>(), any::<u16>());
+        let named = (entity, any::<u16>()).prop_map(|((player, tick, counter), owner)| {
+            let entity = Entity::new(PlayerId::new(player), Tick::new(tick), counter);
+            RecordKind::Named { key: test_states::key(SHIP, entity), owner: PlayerId::new(owner) }
+        });
+        let against = (1..64_u32).prop_map(|age_ticks| RecordKind::Against { age_ticks });
+        (slot, prop_oneof![against, Just(RecordKind::Whole), named]).prop_map(|(slot, kind)| RecordHead { slot, kind })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_in_any_order_and_neighbours_take_three_bits(
+            heads in prop::collection::vec(head(), 0..50),
+        ) {
+            let codec = RowCodec::new(&test_states::schema());
+            let mut bytes = Vec::new();
+            let (mut writer, mut before) = (BitWriter::new(&mut bytes), RecordsBefore::NONE);
+            for head in &heads {
+                let start = (writer.bit_len(), before);
+                before.write(&mut writer, head, &codec);
+                if head.slot == start.1.next && head.kind == (RecordKind::Against { age_ticks: start.1.age_ticks }) {
+                    prop_assert_eq!(writer.bit_len(), start.0 + 3);
+                }
+            }
+            let (mut reader, mut before) = (BitReader::new(&bytes), RecordsBefore::NONE);
+            for head in &heads {
+                prop_assert_eq!(before.read(&mut reader, &codec), Ok(*head));
+            }
+            reader.finish().expect("nothing is left");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! A world in which everything has a secret, and a session of it whose datagrams can be read.
+
+use foretell::session::client::{ClientEvent, Predict};
+use foretell::{
+    Client, ClientConfig, EffectKind, Entity, Input, Instant, Interest, InterestRules, Look, Outbox, Owned, PeerId,
+    PlayerId, Rows, Rules, SendRate, Server, ServerConfig, Simulate, State, Step, Table, Tick, Visibility, World,
+};
+use foretell_sim::netsim::{Conditions, Link, SplitMix64};
+
+pub const RADIUS_M: f32 = 40.0;
+pub const LEAVES_AT_M: f32 = 48.0;
+pub const WITHIN: Interest = Interest::Within { radius_m: RADIUS_M, leaves_at_m: LEAVES_AT_M };
+
+/// What a secret begins with: that of a row, another in each tick of three, so that what moves is told with it; of an effect,
+/// of an input.
+pub const OF_ROW: [u64; 3] = [0x4b_1d5e_c735, 0x4b_4d5e_c735, 0x4b_5d5e_c735];
+pub const OF_EFFECT: u64 = 0x4b_2d5e_c735;
+pub const OF_INPUT: u64 = 0x4b_3d5e_c735;
+const CRY: EffectKind = EffectKind(1);
+
+/// Which entity a secret is of: a number below 2^24.
+pub fn number_of(entity: Entity) -> u64 {
+    let (player, tick) = (u64::from(entity.spawned_for().get()), u64::from(entity.tick().get()));
+    player << 21 | (tick & 0x7ff) << 10 | u64::from(entity.counter())
+}
+
+fn secret(what: u64, entity: Entity) -> u64 {
+    what << 24 | number_of(entity)
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Being {
+    #[state(position)]
+    pub place: [f32; 3],
+    secret: u64,
+}
+
+/// Another component of the same entities, which says nothing of where they are.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Health {
+    left: u8,
+    secret: u64,
+}
+
+/// A camera.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+#[state(audience = owner)]
+pub struct Camera {
+    #[state(position)]
+    place: [f32; 3],
+}
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Pace {
+    pub secret: u64,
+    pub right: bool,
+    pub left: bool,
+}
+
+#[derive(World, Clone, Default)]
+pub struct Woods {
+    pub beings: Table<Being>,
+    pub healths: Table<Health>,
+    pub cameras: Table<Camera>,
+    /// What the server alone knows.
+    #[world(constant)]
+    pub facts: Facts,
+}
+
+#[derive(Clone, Default)]
+pub struct Facts {
+    pub has_rules: bool,
+    pub is_lively: bool,
+    pub spectators: Vec<PlayerId>,
+    pub cloaked: Vec<Entity>,
+    pub flags: Vec<Entity>,
+    pub heavy: Vec<Entity>,
+    pub eye: Option<[f64; 3]>,
+}
+
+impl Woods {
+    pub fn add(&mut self, entity: Entity, place: [f32; 3]) {
+        let of = Owned { entity, owner: entity.spawned_for() };
+        self.beings.insert(of, Being { place, secret: secret(OF_ROW[0], entity) });
+        self.healths.insert(of, Health { left: 100, secret: secret(OF_ROW[0], entity) });
+    }
+
+    pub fn remove(&mut self, entity: Entity) {
+        self.beings.remove(entity);
+        self.healths.remove(entity);
+    }
+
+    pub fn add_camera(&mut self, player: PlayerId, place: [f32; 3]) -> Entity {
+        let entity = Entity::new(player, Tick::new(7777), 0);
+        self.cameras.insert(Owned { entity, owner: player }, Camera { place });
+        entity
+    }
+
+    fn live(&mut self, step: &mut Step<'_, Pace>) {
+        let tick = step.tick().get();
+        let mut random = SplitMix64::new(u64::from(tick));
+        let mut metres = |most: f32| (random.next_u64() % 10_000) as f32 / 10_000.0 * most - most / 2.0;
+        for mut being in self.beings.iter_mut().filter(|being| being.owner() == PlayerId::SERVER) {
+            being.place[0] += metres(1.0);
+            being.place[2] += metres(1.0);
+            being.secret = secret(OF_ROW[tick as usize % 3], being.entity());
+        }
+        if tick % 2 == 0 {
+            let bolt = step.spawn(PlayerId::SERVER);
+            self.add(bolt, [metres(400.0), 0.0, metres(20.0)]);
+        }
+        let is_over =
+            |entity: Entity| entity.tick() > Tick::ZERO && entity.tick().get() + entity.tick().get() % 13 < tick;
+        let bolts =
+            self.beings.iter().map(|being| being.entity()).filter(|entity| entity.spawned_for() == PlayerId::SERVER);
+        let over: Vec<Entity> = bolts.filter(|entity| is_over(*entity)).collect();
+        over.into_iter().for_each(|entity| self.remove(entity));
+        for being in self.beings.iter().filter(|being| (tick + u32::from(being.entity().counter())) % 16 == 0) {
+            let secret = secret(OF_EFFECT, being.entity());
+            let word = |shift: u32| f32::from_bits((secret >> shift) as u32);
+            step.effect_at(CRY, being.entity(), [word(0), word(32), 0.0]);
+        }
+    }
+}
+
+impl Simulate for Woods {
+    type Input = Pace;
+
+    fn step(&mut self, step: &mut Step<'_, Pace>) {
+        for player in step.joined() {
+            let entity = step.spawn(*player);
+            self.add(entity, [f32::from(player.get()) * 80.0 - 160.0, 0.0, 0.0]);
+        }
+        if step.is_authority() && self.facts.is_lively {
+            self.live(step);
+        }
+        for mut being in self.beings.simulated(step) {
+            let Some(player) = step.input(being.owner()) else { continue };
+            being.place[0] += f32::from(i8::from(player.input.right) - i8::from(player.input.left)) * 0.5;
+        }
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        self.facts.has_rules.then_some(self)
+    }
+}
+
+impl InterestRules for Woods {
+    fn look(&self, viewer: PlayerId, look: &mut Look) {
+        if self.facts.spectators.contains(&viewer) {
+            look.interest = Interest::Everything;
+        }
+        self.facts.flags.iter().for_each(|flag| look.always(*flag));
+        self.facts.eye.into_iter().for_each(|at| look.eye(at));
+    }
+
+    fn visibility(&self, _viewer: PlayerId, entity: Entity) -> Visibility {
+        match entity {
+            _ if self.facts.cloaked.contains(&entity) => Visibility::Hidden,
+            _ if self.facts.heavy.contains(&entity) => Visibility::Shown { weight: 4.0 },
+            _ => Visibility::SHOWN,
+        }
+    }
+}
+
+pub struct Player {
+    pub client: Client<Woods>,
+    world: Woods,
+    links: [Link; 2],
+    pub events: Vec<ClientEvent>,
+}
+
+/// What the server has sent, and to whom.
+pub struct Told {
+    pub player: PlayerId,
+    pub bytes: Vec<u8>,
+}
+
+pub struct Session {
+    pub server: Server<Woods>,
+    pub world: Woods,
+    pub players: Vec<Player>,
+    pub conditions: Conditions,
+    /// Which way each player goes.
+    pub paces: Vec<Pace>,
+    ms: u64,
+    outbox: Outbox,
+}
+
+impl Session {
+    pub fn new(world: Woods, config: ServerConfig, predict: Predict, players: u64) -> Session {
+        let rules = Rules::new(Woods::schema());
+        let client = ClientConfig { predict, ..ClientConfig::default() };
+        let player = |nth: u64| Player {
+            client: Client::new(rules.clone(), client, nth + 1),
+            world: Woods::default(),
+            links: [Link::new(nth, 7 * nth + 1), Link::new(3 * nth, 5 * nth + 1)],
+            events: Vec::new(),
+        };
+        Session {
+            server: Server::new(rules.clone(), config, 1, Instant::ZERO),
+            world,
+            players: (0..players).map(player).collect(),
+            conditions: Conditions { latency: core::time::Duration::from_millis(30), ..Conditions::default() },
+            paces: vec![Pace::default(); usize::try_from(players).expect("few")],
+            ms: 0,
+            outbox: Outbox::new(),
+        }
+    }
+
+    pub fn run(&mut self, ms: u64) {
+        self.watch(ms, |_, _| ());
+    }
+
+    /// Runs, and hands over the datagrams of the server as they are sent, each millisecond.
+    pub fn watch(&mut self, ms: u64, mut look: impl FnMut(&Session, &[Told])) {
+        for _ in 0..ms {
+            self.ms += 1;
+            let now = Instant::from_micros(self.ms * 1000);
+            for (nth, player) in self.players.iter_mut().enumerate() {
+                while let Some(delivery) = player.links[0].receive(now) {
+                    self.server.receive(now, PeerId(nth as u64), delivery.bytes).expect("nothing is bent");
+                }
+            }
+            self.server.update(now, &mut self.world, &mut self.outbox);
+            let mut told = Vec::new();
+            for (to, datagram) in self.outbox.iter() {
+                let nth = usize::try_from(to.0).expect("few");
+                self.players[nth].links[1].send(now, datagram, &self.conditions);
+                let player = self.server.players().find(|player| self.server.peer_of(*player) == Some(to));
+                told.extend(player.map(|player| Told { player, bytes: datagram.to_vec() }));
+            }
+            self.outbox.clear();
+            look(self, &told);
+            for nth in 0..self.players.len() {
+                self.update_client(now, nth);
+            }
+        }
+    }
+
+    fn update_client(&mut self, now: Instant, nth: usize) {
+        let Session { players, conditions, outbox, paces, .. } = self;
+        let player = &mut players[nth];
+        while let Some(delivery) = player.links[1].receive(now) {
+            player.client.receive(now, delivery.bytes).expect("nothing is bent");
+        }
+        if self.ms % 15 == nth as u64 % 15 {
+            let own = player.client.player().map_or(0, |player| u64::from(player.get()));
+            let pace = Pace { secret: OF_INPUT << 24 | own, ..paces[nth] };
+            let frame = player.client.update(now, &mut player.world, &mut |_| pace, outbox);
+            player.events.extend_from_slice(frame.events);
+            for (_, datagram) in outbox.iter() {
+                player.links[0].send(now, datagram, conditions);
+            }
+            outbox.clear();
+        }
+    }
+
+    pub fn player(&self, nth: usize) -> PlayerId {
+        self.players[nth].client.player().expect("they have joined")
+    }
+
+    /// What a player's client has of others.
+    pub fn others(&self, nth: usize) -> Vec<Entity> {
+        let (_, rows) = self.players[nth].client.newest_snapshot().expect("a state");
+        let me = self.player(nth);
+        rows.states::<Being>().filter(|(of, _)| of.owner != me).map(|(of, _)| of.entity).collect()
+    }
+
+    /// What a player may see at most, and must see at least when nothing changes any more.
+    pub fn visible(&self, viewer: PlayerId, within_m: f32) -> Vec<Entity> {
+        let (rows, facts) = (self.server.rows(), &self.world.facts);
+        let eyes = eyes_of(rows, viewer, facts);
+        let is_near = |place: [f32; 3]| eyes.iter().any(|eye| far(*eye, place) <= f64::from(within_m));
+        let is_seen = |entity: Entity, place: [f32; 3]| {
+            let is_everything = facts.has_rules && facts.spectators.contains(&viewer);
+            let is_flag = facts.has_rules && facts.flags.contains(&entity);
+            let is_cloaked = facts.has_rules && facts.cloaked.contains(&entity);
+            !is_cloaked && (is_everything || is_flag || is_near(place))
+        };
+        let all = rows.states::<Being>().filter(|(of, _)| of.owner != viewer);
+        all.filter(|(of, being)| is_seen(of.entity, being.place)).map(|(of, _)| of.entity).collect()
+    }
+}
+
+fn eyes_of(rows: &Rows, viewer: PlayerId, facts: &Facts) -> Vec<[f64; 3]> {
+    let beings = rows.states::<Being>().filter(|(of, _)| of.owner == viewer).map(|(_, being)| being.place);
+    let cameras = rows.states::<Camera>().filter(|(of, _)| of.owner == viewer).map(|(_, camera)| camera.place);
+    let own = beings.chain(cameras).map(|place| place.map(f64::from));
+    own.chain(facts.eye.filter(|_| facts.has_rules)).collect()
+}
+
+pub fn far(eye: [f64; 3], place: [f32; 3]) -> f64 {
+    (0..3).map(|axis| (eye[axis] - f64::from(place[axis])).powi(2)).sum::<f64>().sqrt()
+}
+
+/// A thing of the server's.
+pub fn thing(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, nth)
+}
+
+/// With this many snapshots in a second.
+pub fn config(interest: Interest, rate: SendRate) -> ServerConfig {
+    ServerConfig { interest, snapshot_rate: rate, relay_inputs: true, ..ServerConfig::default() }
+}
