@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::bench::{self, BenchArgs};
 use crate::bots::{self, BotsArgs};
 use crate::join::{self, JoinArgs};
 use crate::lab::{self, LabArgs};
@@ -34,6 +35,8 @@ enum Command {
     Join(JoinArgs),
     /// Lets so many bots play on a server over the network, and prints what they and the server have measured.
     Bots(BotsArgs),
+    /// Measures what the netcode costs on this machine, on virtual time and without a network.
+    Bench(BenchArgs),
 }
 
 /// Runs the program. What goes wrong is one sentence on stderr.
@@ -56,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Replay(args) => Ok(replay::run(&args)),
         Command::Join(args) => join::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bots(args) => bots::run(&args),
+        Command::Bench(args) => Ok(bench::run(args)),
         Command::Serve(args) => serve::run(args).map(|()| ExitCode::SUCCESS),
     };
     match done {

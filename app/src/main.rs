@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+mod bench;
 mod bots;
 mod cli;
 mod disconnect;

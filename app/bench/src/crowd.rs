@@ -1,0 +1,185 @@
+//! The world that is measured: a crowd of the server's on a grid, of which the first so many move, and a body for each player.
+
+use crate::cpu::Spent;
+use crate::motion::{Motion, narrow};
+use foretell::{Entity, Input, Owned, PlayerId, Rules, Simulate, State, Step, Table, Tick, TickRate, World};
+
+/// Ticks per second.
+pub const TICK_HZ: u16 = 60;
+/// Between two neighbours of the grid, in metres.
+const APART_M: f64 = 2.0;
+/// How far a player walks in a tick, in metres.
+const WALK_MPS: f32 = 4.0;
+/// The sine and the cosine of half the angle by which a player turns in a tick: 2 radians per second.
+const TURN: [f32; 2] = [0.016_665_9, 0.999_861_1];
+/// How often a player may turn the other way, in ticks.
+const TURN_TICKS: u32 = 40;
+
+/// What a player can press.
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Walk {
+    pub forward: bool,
+    pub left: bool,
+    pub right: bool,
+}
+
+impl Walk {
+    /// What a player presses in a tick who walks all the time: mostly to the left, so that nobody gets far.
+    pub fn of(player: usize, tick: Tick) -> Walk {
+        let turn = tick.get() / TURN_TICKS + u32::try_from(player).unwrap_or(0);
+        let right = turn.is_multiple_of(4);
+        Walk { forward: true, left: !right, right }
+    }
+}
+
+/// 40 bytes, seen by everybody.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+pub struct Body {
+    #[state(position, precision = 0.001)]
+    pub position: [f32; 3],
+    #[state(rotation, precision = 0.001)]
+    pub rotation: [f32; 4],
+    #[state(velocity, precision = 0.01)]
+    pub velocity: [f32; 3],
+}
+
+impl Body {
+    /// After a tick of a player.
+    fn walked(self, walk: Walk, seconds: f32) -> Body {
+        let Body { mut position, rotation: [_, y, _, w], .. } = self;
+        let [sine, cosine] = match (walk.left, walk.right) {
+            (true, false) => TURN,
+            (false, true) => [-TURN[0], TURN[1]],
+            _ => [0.0, 1.0],
+        };
+        let [y, w] = [y * cosine + w * sine, w * cosine - y * sine];
+        let length = (y * y + w * w).sqrt();
+        let [y, w] = [y / length, w / length];
+        let speed = if walk.forward { WALK_MPS } else { 0.0 };
+        let velocity = [speed * (w * w - y * y), 0.0, speed * -2.0 * w * y];
+        for (position, velocity) in position.iter_mut().zip(velocity) {
+            *position += velocity * seconds;
+        }
+        Body { position, rotation: [0.0, y, 0.0, w], velocity }
+    }
+}
+
+/// The crowd and the players among it.
+#[derive(World, Default)]
+pub struct Crowd {
+    bodies: Table<Body>,
+    /// How many of the crowd there are, and how many of them move.
+    #[world(constant)]
+    entities: u16,
+    #[world(constant)]
+    moving: u16,
+    /// What steps take, where that is measured.
+    #[world(constant)]
+    pub stepping: Option<Spent>,
+}
+
+impl Crowd {
+    /// What both ends agree on.
+    pub fn rules() -> Rules {
+        Rules { tick_rate: TickRate::hz(TICK_HZ), ..Rules::new(Crowd::schema()) }
+    }
+
+    /// The server's world: its crowd is there from the start.
+    pub fn new(entities: u16, moving: u16) -> Crowd {
+        let mut crowd = Crowd { entities, moving, ..Crowd::default() };
+        for nth in 0..entities {
+            let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER };
+            let rotation = Motion::of(nth).first_rotation();
+            crowd.bodies.insert(of, Body { position: crowd.place(nth), rotation, velocity: [0.0; 3] });
+        }
+        crowd
+    }
+
+    /// How many stand beside each other.
+    fn side(&self) -> u16 {
+        let squares = |side: &u16| u32::from(*side) * u32::from(*side) >= u32::from(self.entities);
+        (1..=u16::MAX).find(squares).unwrap_or(u16::MAX)
+    }
+
+    /// A place on the grid, whose middle is the origin.
+    fn place(&self, nth: u16) -> [f32; 3] {
+        let side = self.side();
+        let metres = |number: u16| narrow((f64::from(number) - f64::from(side - 1) / 2.0) * APART_M);
+        [metres(nth % side), 0.0, metres(nth / side)]
+    }
+
+    /// Where a player begins: players are spread over the grid.
+    fn start(&self, player: PlayerId) -> Body {
+        let width = f64::from(self.side()) * APART_M;
+        let among = |share: f64| narrow(((share * f64::from(player.get())).fract() - 0.5) * width);
+        let position = [among(0.754_877_666), 0.0, among(0.569_840_291)];
+        Body { position, rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] }
+    }
+
+    fn advance(&mut self, step: &mut Step<'_, Walk>) {
+        for player in step.joined() {
+            let start = self.start(*player);
+            self.bodies.spawn(step, *player, start);
+        }
+        // Where a client steps, all of the crowd are proxies; on the server they come first, as they were there first.
+        let seconds = narrow(step.seconds());
+        for (nth, mut body) in (0..=u16::MAX).zip(self.bodies.simulated(step)) {
+            if body.owner() == PlayerId::SERVER {
+                if nth < self.moving {
+                    Motion::of(nth).advance(&mut body, step.tick().get());
+                }
+                continue;
+            }
+            let walk = step.input(body.owner()).map_or(Walk::default(), |player| player.input);
+            let walked = body.walked(walk, seconds);
+            if *body != walked {
+                *body = walked;
+            }
+        }
+    }
+}
+
+impl Simulate for Crowd {
+    type Input = Walk;
+
+    fn step(&mut self, step: &mut Step<'_, Walk>) {
+        match self.stepping.take() {
+            None => self.advance(step),
+            Some(mut spent) => {
+                spent.time(|| self.advance(step));
+                self.stepping = Some(spent);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STILL: Body = Body { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] };
+
+    #[test]
+    fn who_walks_left_turns_by_two_radians_in_a_second_and_who_presses_nothing_stays() {
+        let mut body = STILL;
+        for _ in 0..60 {
+            body = body.walked(Walk { forward: true, left: true, right: false }, 1.0 / 60.0);
+        }
+        let [_, y, _, w] = body.rotation;
+        assert!((2.0 * y.atan2(w) - 2.0).abs() < 1e-3, "{body:?}");
+        let from_start = body.position[0].hypot(body.position[2]);
+        assert!((from_start - 2.0 * 2.0 * 1_f32.sin()).abs() < 0.1, "a chord of a circle of 2 m: {from_start}");
+        assert_eq!(STILL.walked(Walk::default(), 1.0 / 60.0), STILL);
+    }
+
+    #[test]
+    fn the_crowd_stands_on_a_grid_around_the_origin_and_players_start_among_it() {
+        let crowd = Crowd::new(10, 0);
+        let places: Vec<_> = crowd.bodies.iter().map(|body| body.position).collect();
+        assert_eq!((places[0], places[3], places[4]), ([-3.0, 0.0, -3.0], [3.0, 0.0, -3.0], [-3.0, 0.0, -1.0]));
+        for player in 1..100 {
+            let [x, _, z] = crowd.start(PlayerId::new(player)).position;
+            assert!(x.abs() <= 4.0 && z.abs() <= 4.0, "{x}, {z}");
+        }
+    }
+}
