@@ -163,8 +163,8 @@ mod tests {
     /// The same without a power series.
     fn from_vector_exactly(vector: [f64; 3]) -> [f64; 4] {
         let half = vector::length(vector) / 2.0;
-        let [x, y, z] = vector::scale(vector, half.sin() / half / 2.0);
-        [x, y, z, half.cos()]
+        let [x, y, z] = vector::scale(vector, crate::math::f64::sin(half) / half / 2.0);
+        [x, y, z, crate::math::f64::cos(half)]
     }
 
     #[test]
