@@ -7,6 +7,7 @@
 use super::{Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Scalar};
 use crate::math::f64::sqrt;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Two words of bits: one for each of up to 64 groups.
 const MARKS: usize = 2;
@@ -100,11 +101,14 @@ impl Group {
     fn round(&self, row: &[u32], into: &mut [u32]) -> bool {
         match self.kind {
             GroupKind::Exact => false,
-            GroupKind::Steps { step, .. } => (0..self.lanes).all(|lane| {
-                let steps = steps_of(self.lane(row, lane), step);
-                into[self.at + lane] = steps.unwrap_or(0).cast_unsigned();
-                steps.is_some()
-            }),
+            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => {
+                let words = into[self.range()].iter_mut().zip(&row[self.range()]);
+                round_lanes(words.map(|(into, word)| (into, f64::from(f32::from_bits(*word)))), step)
+            }
+            GroupKind::Steps { step, .. } => {
+                let words = into[self.range()].iter_mut().zip(0..self.lanes);
+                round_lanes(words.map(|(into, lane)| (into, self.lane(row, lane))), step)
+            }
             GroupKind::Turn { step } => self.round_turn(row, step, into).is_some(),
         }
     }
@@ -129,21 +133,39 @@ impl Group {
     fn restore(&self, rounded: &[u32], row: &mut [u32]) {
         match self.kind {
             GroupKind::Exact => {}
+            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => {
+                for (word, steps) in row[self.range()].iter_mut().zip(&rounded[self.range()]) {
+                    #[expect(clippy::cast_possible_truncation, reason = "an f32 holds an f32")]
+                    let value = (f64::from(steps.cast_signed()) * step) as f32;
+                    *word = value.to_bits();
+                }
+            }
             GroupKind::Steps { step, .. } => (0..self.lanes).for_each(|lane| {
                 self.set_lane(row, lane, f64::from(rounded[self.at + lane].cast_signed()) * step);
             }),
             GroupKind::Turn { step } => {
                 let largest = rounded[self.at] as usize % 4;
-                let mut sum = 0.0;
-                for (nth, word) in (0..4).filter(|nth| *nth != largest).zip(&rounded[self.at + 1..self.at + 4]) {
-                    let part = f64::from(word.cast_signed()) * step;
-                    sum += part * part;
-                    self.set_lane(row, nth, part);
-                }
-                self.set_lane(row, largest, sqrt((1.0 - sum).max(0.0)));
+                let others = &rounded[self.at + 1..self.at + 4];
+                let mut parts: [f64; 4] = core::array::from_fn(|nth| match nth.cmp(&largest) {
+                    Ordering::Less => f64::from(others[nth].cast_signed()) * step,
+                    Ordering::Equal => 0.0,
+                    Ordering::Greater => f64::from(others[nth - 1].cast_signed()) * step,
+                });
+                let sum: f64 = parts.iter().map(|part| part * part).sum();
+                parts[largest] = sqrt((1.0 - sum).max(0.0));
+                parts.iter().enumerate().for_each(|(lane, part)| self.set_lane(row, lane, *part));
             }
         }
     }
+}
+
+/// Writes how many steps each value is. Whether all could be rounded.
+fn round_lanes<'a>(mut lanes: impl Iterator<Item = (&'a mut u32, f64)>, step: f64) -> bool {
+    lanes.all(|(into, value)| {
+        let steps = steps_of(value, step);
+        *into = steps.unwrap_or(0).cast_unsigned();
+        steps.is_some()
+    })
 }
 
 /// How many steps a value is nearest to; `None` where it is none, or too far out.

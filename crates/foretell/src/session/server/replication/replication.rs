@@ -6,13 +6,13 @@
 use super::delta::{DeltaSet, Limits, Perspective};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
-use super::entity_grid::{ChangedRows, EntityGrid};
+use super::entity_grid::EntityGrid;
 use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
 use super::replica::Replica;
-use super::shown_state::Shown;
-use super::shown_writer::ShownWriter;
+use super::shown_state::{ChangedRow, Shown};
+use super::shown_writer::{Room, ShownWriter};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::viewpoint::Viewpoint;
 use crate::session::authority::HeldEntity;
@@ -20,6 +20,7 @@ use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, ShownHead, SnapshotHead};
 use crate::session::row_codec::RowCodec;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::row_versions::RowVersion;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
@@ -71,8 +72,8 @@ struct RecentChanges {
     of: Tick,
     before: Tick,
     since: Tick,
-    /// Their places, ascending.
-    places: Vec<u32>,
+    /// In their order.
+    rows: Vec<ChangedRow>,
 }
 
 impl RecentChanges {
@@ -82,9 +83,12 @@ impl RecentChanges {
         }
         (self.of, self.before, self.since) = (tick, self.of, self.before);
         let (versions, since) = (state.versions().versions(), self.since);
-        self.places.clear();
+        self.rows.clear();
         let changed = versions.iter().zip(0..).filter(|(version, _)| version.changed > since);
-        self.places.extend(changed.map(|(_, place)| place));
+        self.rows.extend(changed.map(|(version, place)| {
+            let RowVersion { slot, owner, changed, .. } = *version;
+            ChangedRow { place, slot, owner, changed }
+        }));
     }
 }
 
@@ -96,7 +100,7 @@ impl Replication {
             holders: Vec::new(),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            changes: RecentChanges { places: Vec::with_capacity(64), ..RecentChanges::default() },
+            changes: RecentChanges { rows: Vec::with_capacity(64), ..RecentChanges::default() },
             encoded: EncodedRows::new(schema, rate),
             viewpoint: Viewpoint::default(),
         }
@@ -135,8 +139,11 @@ impl Replication {
         let shown = shown_in(to.player, snapshot, changes, limits(&to.replica.view, interest));
         let lane = &mut to.replica.shown;
         lane.note(&shown);
-        if !to.replica.allowance.has_room_for(lane.waiting_bits(encoded)) {
-            lane.rank(&shown, viewpoint, to.replica.allowance.count_max(ROW_BYTES_MIN));
+        let allowance = &to.replica.allowance;
+        if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
+            lane.sort();
+        } else {
+            lane.rank(&shown, viewpoint, allowance.count_max(ROW_BYTES_MIN));
         }
     }
 
@@ -155,7 +162,8 @@ impl Replication {
                 head.stream(&mut writer).expect("writing never fails");
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
-                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed: true };
+                let room = Room { bits_max, may_exceed: true };
+                let mut rows = ShownWriter { codec, encoded, writer, room };
                 replica.shown.write(&shown, number, &mut rows);
             });
             replica.allowance.spend(bytes);
@@ -194,7 +202,8 @@ impl Replication {
     fn look_around(&mut self, player: PlayerId, replica: &Replica, snapshot: &Snapshot<'_>) {
         let Some(view) = &replica.view else { return };
         let Replication { grid, interest, changes, .. } = self;
-        grid.update(snapshot.state, snapshot.tick, ChangedRows { since: changes.since, places: &changes.places });
+        let changed = changes.rows.iter().map(|row| row.place as usize);
+        grid.update(snapshot.state, snapshot.tick, changes.since, changed);
         interest.look(viewer(player, snapshot, view), grid);
     }
 
@@ -296,8 +305,8 @@ impl Replication {
                 }
                 let is_last = lists.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
-                let may_exceed = is_last && allowance.trickles(snapshot.now);
-                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed };
+                let room = Room { bits_max, may_exceed: is_last && allowance.trickles(snapshot.now) };
+                let mut rows = ShownWriter { codec, encoded, writer, room };
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;
@@ -341,5 +350,5 @@ fn shown_in<'a>(
     limits: Option<Limits<'a>>,
 ) -> Shown<'a> {
     let Snapshot { tick, state, .. } = *snapshot;
-    Shown { player, tick, state, before: changes.before, since: changes.since, changed: &changes.places, limits }
+    Shown { player, tick, state, before: changes.before, since: changes.since, changed: &changes.rows, limits }
 }

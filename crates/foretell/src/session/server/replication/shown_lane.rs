@@ -10,16 +10,17 @@ use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::interest::Visible;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
-use super::shown_state::Shown;
-use super::shown_writer::{RecordToTell, ShownWriter};
+use super::shown_state::{ChangedRow, Shown};
+use super::shown_writer::{RecordWriter, ShownWriter};
 use super::told_row::ToldRow;
 use super::viewpoint::{Claim, Viewpoint};
 use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
-use crate::session::shown_record::{RecordsBefore, SLOTS_MAX};
+use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
 use crate::world::{Audience, RowKey};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 /// For so many rows there is room from the start.
 const ROOM: usize = 64;
@@ -39,14 +40,14 @@ pub(super) struct ShownLane {
     rows: Vec<Option<ToldRow>>,
     /// The numbers of all that have one, in no order.
     present: Vec<u32>,
-    /// The numbers of the rows that are to be told.
+    /// The numbers of the rows that are to be told; what is told first stands last.
     waiting: Vec<u32>,
+    /// Whether what is told first is what matters most; otherwise all that waits is told by its number.
+    is_ranked: bool,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately.
     given: Vec<u32>,
     sent: SentDatagrams,
-    /// The rows that have room in the datagram that is being written.
-    chosen: Vec<RecordToTell>,
     /// Up to which state it is known what has changed.
     noted: Option<Tick>,
     /// Since this state whole ones were told, and no row by itself.
@@ -59,10 +60,10 @@ impl ShownLane {
             rows: Vec::new(),
             present: Vec::with_capacity(ROOM),
             waiting: Vec::with_capacity(ROOM),
+            is_ranked: false,
             gone: GoneRows::new(),
             given: Vec::new(),
             sent: SentDatagrams::new(),
-            chosen: Vec::with_capacity(ROOM),
             noted: None,
             whole: None,
         }
@@ -131,7 +132,7 @@ impl ShownLane {
                 limits.interest.rows().for_each(|seen| self.note_row(seen.row, of));
                 self.drop_unseen(limits);
             }
-            None if is_next => of.changed.iter().for_each(|place| self.note_row(*place as usize, of)),
+            None if is_next => of.changed.iter().for_each(|changed| self.note_changed(changed, of)),
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
@@ -151,6 +152,15 @@ impl ShownLane {
         }
     }
 
+    /// The same as `note_row`; fast, where the client was told of the row before.
+    #[inline]
+    fn note_changed(&mut self, row: &ChangedRow, of: &Shown<'_>) {
+        match self.rows.get_mut(row.slot as usize) {
+            Some(Some(told)) if told.owner == row.owner => told.note(row.slot, row.changed, of, &mut self.waiting),
+            _ => self.note_row(row.place as usize, of),
+        }
+    }
+
     /// A row is to be seen: it waits, if it was not told as it is.
     fn note_row(&mut self, place: usize, of: &Shown<'_>) {
         let version = &of.state.versions().versions()[place];
@@ -167,10 +177,7 @@ impl ShownLane {
         if row.owner != owner {
             (row.owner, row.since, row.has) = (owner, of.tick, None);
         }
-        let is_known = row.told.is_some_and(|told| told >= changed) && (row.rests || changed > of.before);
-        if !is_known {
-            row.wait(slot, waiting);
-        }
+        row.note(slot, changed, of, waiting);
     }
 
     /// Whole states were told since the one of `whole`: what was in any of them may be there.
@@ -291,16 +298,24 @@ impl ShownLane {
         any && !self.sent.is_full()
     }
 
-    /// How many bits all that waits takes together, mostly less.
-    pub(super) fn waiting_bits(&self, encoded: &EncodedRows) -> u64 {
+    /// Whether all that waits mostly has room together.
+    pub(super) fn fits(&self, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
         let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
         let is_there = |slot: &u32| self.rows[*slot as usize].as_ref().is_some_and(|row| row.has.is_some());
-        self.waiting.iter().map(|slot| if is_there(slot) { there } else { new }).sum()
+        let bits = || self.waiting.iter().map(|slot| if is_there(slot) { there } else { new }).sum();
+        has_room(self.waiting.len() as u64 * new) || has_room(bits())
     }
 
-    /// Puts what is to be told first at the end of the list, where it is taken from; at most `most` are taken.
+    /// All that waits has room: it is told in the order of numbers, as neighbours take the fewest bits.
+    pub(super) fn sort(&mut self) {
+        self.is_ranked = false;
+        sort_by_number(&mut self.waiting);
+    }
+
+    /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        let ShownLane { rows, waiting, .. } = self;
+        let ShownLane { rows, waiting, is_ranked, .. } = self;
+        *is_ranked = true;
         viewpoint.rank(of, waiting, most, |slot| {
             let row = rows[slot as usize].as_ref().expect("what waits is to be told");
             let last = row.told.unwrap_or(row.since);
@@ -338,57 +353,60 @@ impl ShownLane {
             self.gone.write(of.tick, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
+        let mut rows = to.rows();
         if !is_full {
-            self.write_rows(of, to);
+            self.write_rows(of, &mut rows);
         }
-        to.writer.put(0, 1);
+        rows.finish();
     }
 
-    /// The most urgent first; of what has room together the lowest number first, as neighbours take the fewest bits. What that
-    /// leaves is filled up the same way.
-    fn write_rows(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) {
-        let mut before = RecordsBefore::NONE;
-        loop {
-            self.choose(of, to);
-            if self.chosen.is_empty() || !self.write_chosen(of, to, &mut before) {
+    /// Of what matters most as much as has room together, by its number. What that leaves is filled up the same way.
+    fn write_rows(&mut self, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) {
+        while !self.waiting.is_empty() {
+            let mut first = 0;
+            if self.is_ranked {
+                first = self.waiting.len() - self.count_chosen(of, to);
+                sort_by_number(&mut self.waiting[first..]);
+            }
+            if !self.write_chosen(first, of, to) {
                 return;
             }
         }
     }
 
-    /// Takes from what waits as much as has room.
-    fn choose(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) {
+    /// How many of what matters most mostly have room together, at least one.
+    fn count_chosen(&self, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) -> usize {
         let mut bits = 0;
-        while let Some(slot) = self.waiting.last().copied() {
-            let row = self.rows[slot as usize].as_ref().expect("what waits is to be told");
-            let told = row.encode(slot, of, to);
-            bits += told.head.bits_usual(to.codec) + told.row.bits;
-            if !to.has_room(bits) {
-                return;
-            }
-            self.chosen.push(told);
-            self.waiting.pop();
-        }
+        let have_room = self.waiting.iter().rev().take_while(|slot| {
+            let row = self.rows[**slot as usize].as_ref().expect("what waits is to be told");
+            bits += row.encode(**slot, of, to.encoded).bits_usual(to.codec);
+            to.has_room(bits)
+        });
+        have_room.count().max(1)
     }
 
-    /// Whether all have found room.
-    fn write_chosen(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>, before: &mut RecordsBefore) -> bool {
-        let ShownLane { rows, waiting, sent, chosen, .. } = self;
-        let mut have_room = true;
-        chosen.sort_unstable_by_key(|told| told.head.slot);
-        for told in chosen.drain(..) {
-            let slot = told.head.slot;
-            if !to.write_row(&told, before) {
-                waiting.push(slot);
-                have_room = false;
-                continue;
+    /// Writes what waits from place `first` on. Whether all of that has found room.
+    fn write_chosen(&mut self, first: usize, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) -> bool {
+        let ShownLane { rows, waiting, sent, .. } = self;
+        let has_room = |slot: &&u32| {
+            let row = rows[**slot as usize].as_mut().expect("what waits is to be told");
+            let told = row.encode(**slot, of, to.encoded);
+            let has_room = to.write(&told);
+            if has_room {
+                (row.told, row.rests, row.waits, row.may_be_there) = (Some(of.tick), told.row.rests, false, true);
             }
-            let row = rows[slot as usize].as_mut().expect("what waits is to be told");
-            (row.told, row.rests, row.waits, row.may_be_there) = (Some(of.tick), told.rests, false, true);
-            sent.note_row(slot);
-        }
-        have_room
+            has_room
+        };
+        let left = waiting.len() - waiting[first..].iter().rev().take_while(has_room).count();
+        sent.note_rows(&waiting[left..]);
+        waiting.truncate(left);
+        left == first
     }
+}
+
+/// The lowest last.
+fn sort_by_number(slots: &mut [u32]) {
+    slots.sort_unstable_by_key(|slot| Reverse(*slot));
 }
 
 #[cfg(test)]

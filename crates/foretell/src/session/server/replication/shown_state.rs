@@ -1,9 +1,21 @@
 //! The state that is sent, and what of it one client shows.
 
 use super::delta::Limits;
+use super::encoded_rows::RowToTell;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::PlayerId;
+
+/// A row that has changed lately.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChangedRow {
+    /// Where it stands in the state.
+    pub place: u32,
+    pub slot: u32,
+    pub owner: PlayerId,
+    /// The first state that has it as it is.
+    pub changed: Tick,
+}
 
 /// The state that is sent, and for whom.
 #[derive(Clone, Copy)]
@@ -15,16 +27,17 @@ pub(super) struct Shown<'a> {
     pub before: Tick,
     /// And the one before that.
     pub since: Tick,
-    /// The places of the rows that have changed since that one.
-    pub changed: &'a [u32],
+    /// The rows that have changed since that one, in their order.
+    pub changed: &'a [ChangedRow],
     /// What of the state is to be seen, where that is not everything.
     pub limits: Option<Limits<'a>>,
 }
 
-impl Shown<'_> {
-    /// Whether the row with this number is as it was in the state that was sent before.
-    pub fn rests(&self, slot: u32) -> bool {
+impl<'a> Shown<'a> {
+    /// The row with this number.
+    pub fn row_to_tell(&self, slot: u32) -> RowToTell<'a> {
         let versions = self.state.versions();
-        versions.versions()[versions.place(slot)].changed <= self.before
+        let place = versions.place(slot);
+        RowToTell { row: self.state.rows().nth(place), rests: versions.versions()[place].changed <= self.before }
     }
 }

@@ -1,8 +1,8 @@
 //! What one client knows of a row that it is shown, and how it is told next.
 
-use super::encoded_rows::RowToTell;
+use super::encoded_rows::EncodedRows;
 use super::shown_state::Shown;
-use super::shown_writer::{RecordToTell, ShownWriter};
+use super::shown_writer::RecordToTell;
 use crate::session::shown_record::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
@@ -49,22 +49,31 @@ impl ToldRow {
     }
 
     /// It is to be told, as the row with this number: from now on it is among those that wait.
+    #[inline]
     pub fn wait(&mut self, slot: u32, waiting: &mut Vec<u32>) {
         if !core::mem::replace(&mut self.waits, true) {
             waiting.push(slot);
         }
     }
 
+    /// It is as it was in the state `changed`: it waits, if it was not told so, or is not known to rest.
+    #[inline]
+    pub fn note(&mut self, slot: u32, changed: Tick, of: &Shown<'_>, waiting: &mut Vec<u32>) {
+        let is_known = self.told.is_some_and(|told| told >= changed) && (self.rests || changed > of.before);
+        if !is_known {
+            self.wait(slot, waiting);
+        }
+    }
+
     /// How it is told to this client: what stands before it, and its bits.
-    pub fn encode(&self, slot: u32, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) -> RecordToTell {
-        let rests = of.rests(slot);
-        let told = RowToTell { slot, row: of.state.rows().nth(of.state.versions().place(slot)), rests };
-        let row = to.encoded.encode(told, self.has);
+    #[inline]
+    pub fn encode(&self, slot: u32, of: &Shown<'_>, encoded: &mut EncodedRows) -> RecordToTell {
+        let row = encoded.encode(slot, self.has, || of.row_to_tell(slot));
         let kind = match row.age_ticks {
             Some(age_ticks) => RecordKind::Against { age_ticks },
             None if self.has.is_some() => RecordKind::Whole,
             None => RecordKind::Named { key: self.key, owner: self.owner },
         };
-        RecordToTell { head: RecordHead { slot, kind }, row, rests }
+        RecordToTell { head: RecordHead { slot, kind }, row }
     }
 }
