@@ -11,7 +11,7 @@ use super::vector::{self, clamp01};
 
 /// Above this cosine between two quaternions (half angles below 1.8 degrees) the arc of a slerp is taken as a line:
 /// there the division by the sine would lose digits, and the line is off by less than a millionth (D16).
-const NEARLY_PARALLEL: f64 = 0.9995;
+pub(crate) const NEARLY_PARALLEL: f64 = 0.9995;
 
 /// No rotation: (0, 0, 0, 1).
 pub const fn identity<R: Real>() -> [R; 4] {

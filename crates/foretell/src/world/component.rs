@@ -145,11 +145,32 @@ impl Column {
     #[inline]
     pub fn lanes<const N: usize>(&self, words: &[u32]) -> [f64; N] {
         // Without a place in memory, from which a processor would have to wait for what it has just written.
-        if self.scalar == Scalar::F32 {
-            let number = |lane: usize| f64::from(f32::from_bits(words[lane]));
-            return core::array::from_fn(|lane| if lane < usize::from(self.lanes) { number(lane) } else { 0.0 });
+        match words.first_chunk::<N>() {
+            Some(first) if self.scalar == Scalar::F32 && usize::from(self.lanes) >= N => {
+                first.map(|word| f64::from(f32::from_bits(word)))
+            }
+            _ => {
+                let lanes = usize::from(self.lanes);
+                core::array::from_fn(|lane| if lane < lanes { self.lane(words, lane) } else { 0.0 })
+            }
         }
-        core::array::from_fn(|lane| if lane < usize::from(self.lanes) { self.lane(words, lane) } else { 0.0 })
+    }
+
+    /// Writes the first lanes; integers stay as they are.
+    ///
+    /// # Panics
+    /// When there are fewer words than this column has.
+    #[expect(clippy::cast_possible_truncation, reason = "an f32 column holds an f32")]
+    #[inline]
+    pub(crate) fn set_lanes(&self, words: &mut [u32], values: &[f64]) {
+        if self.scalar == Scalar::F32 {
+            let words = words.iter_mut().take(usize::from(self.lanes));
+            words.zip(values).for_each(|(word, value)| *word = (*value as f32).to_bits());
+        } else {
+            for (lane, value) in values.iter().enumerate().take(usize::from(self.lanes)) {
+                self.set_lane(words, lane, *value);
+            }
+        }
     }
 
     fn check(&self) {

@@ -56,6 +56,7 @@ impl ComponentRows {
         ComponentRows { words, of, audience, entities, owners, data, next: 0 }
     }
 
+    #[inline]
     pub fn row(&self, index: usize) -> &[u32] {
         &self.data[index * self.words..(index + 1) * self.words]
     }
@@ -64,6 +65,7 @@ impl ComponentRows {
         &mut self.data[index * self.words..(index + 1) * self.words]
     }
 
+    #[inline(never)]
     pub fn find(&self, entity: Entity) -> Result<usize, usize> {
         match self.entities.last() {
             Some(last) if *last < entity => Err(self.entities.len()),
@@ -89,11 +91,13 @@ impl ComponentRows {
     }
 
     /// Where the row of an entity is, or would be: mostly at `next`, where it is looked for first.
+    #[inline]
     pub fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
         if self.entities.get(next) == Some(&entity) { Ok(next) } else { self.find(entity) }
     }
 
     /// The row at `index`, of the component that this table is of.
+    #[inline]
     pub fn at(&self, component: usize, index: usize) -> Row<'_> {
         let component = ComponentId::nth(component);
         Row { component, entity: self.entities[index], owner: self.owners[index], words: self.row(index) }

@@ -88,12 +88,16 @@ impl Group {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "an f32 holds an f32, and the halves of 64 bits are asked for")]
-    fn set_lane(&self, row: &mut [u32], lane: usize, value: f64) {
-        let at = self.at + lane * self.scalar.words();
+    #[inline]
+    fn set_lanes(&self, row: &mut [u32], values: impl Iterator<Item = f64>) {
         if self.scalar == Scalar::F32 {
-            row[at] = (value as f32).to_bits();
+            let words = row[self.at..self.at + self.lanes].iter_mut();
+            words.zip(values).for_each(|(word, value)| *word = (value as f32).to_bits());
         } else {
-            (row[at], row[at + 1]) = (value.to_bits() as u32, (value.to_bits() >> 32) as u32);
+            let words = row[self.range()].chunks_exact_mut(2);
+            words
+                .zip(values.map(f64::to_bits))
+                .for_each(|(words, bits)| (words[0], words[1]) = (bits as u32, (bits >> 32) as u32));
         }
     }
 
@@ -133,16 +137,10 @@ impl Group {
     fn restore(&self, rounded: &[u32], row: &mut [u32]) {
         match self.kind {
             GroupKind::Exact => {}
-            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => {
-                for (word, steps) in row[self.range()].iter_mut().zip(&rounded[self.range()]) {
-                    #[expect(clippy::cast_possible_truncation, reason = "an f32 holds an f32")]
-                    let value = (f64::from(steps.cast_signed()) * step) as f32;
-                    *word = value.to_bits();
-                }
+            GroupKind::Steps { step, .. } => {
+                let steps = &rounded[self.at..self.at + self.lanes];
+                self.set_lanes(row, steps.iter().map(|steps| f64::from(steps.cast_signed()) * step));
             }
-            GroupKind::Steps { step, .. } => (0..self.lanes).for_each(|lane| {
-                self.set_lane(row, lane, f64::from(rounded[self.at + lane].cast_signed()) * step);
-            }),
             GroupKind::Turn { step } => {
                 let largest = rounded[self.at] as usize % 4;
                 let others = &rounded[self.at + 1..self.at + 4];
@@ -153,7 +151,7 @@ impl Group {
                 });
                 let sum: f64 = parts.iter().map(|part| part * part).sum();
                 parts[largest] = sqrt((1.0 - sum).max(0.0));
-                parts.iter().enumerate().for_each(|(lane, part)| self.set_lane(row, lane, *part));
+                self.set_lanes(row, parts.into_iter());
             }
         }
     }

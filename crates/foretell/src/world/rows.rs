@@ -130,6 +130,7 @@ impl Rows {
     }
 
     /// One row after another, ascending: `next` is where it is, if it is there, and becomes where the next one is.
+    #[inline]
     pub(crate) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<Row<'_>> {
         let component = usize::from(key.component.0);
         let table = self.tables.get(component)?;

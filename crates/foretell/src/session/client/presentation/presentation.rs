@@ -198,8 +198,8 @@ impl Presentation {
                 if !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
-                let (other, drawing) = (remote.at(row, &mut nexts), visual.drawing(row.entity));
-                let Some(source) = remote.draw(component, &other, drawing, &mut words) else { continue };
+                let other = remote.at(row, visual.drawing(row.entity), &mut nexts);
+                let Some(source) = remote.draw(component, &other, &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, component, &mut words);
@@ -260,7 +260,7 @@ impl LastShown<'_> {
             let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();
             samples.reckon(component, Some(AHEAD), seconds, &mut words);
         } else {
-            samples.draw(component, curve, &mut words);
+            samples.draw(component, curve, None, &mut words);
         }
         Some(pose_of(component, &words))
     }

@@ -173,7 +173,7 @@ impl<W: World> ProxyWriter<'_, W> {
         }
         let schema = schema.component(component);
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
-        self.remote.draw(schema, &self.remote.at(row, nexts), self.visual.drawing(row.entity), &mut into);
+        self.remote.draw(schema, &self.remote.at(row, self.visual.drawing(row.entity), nexts), &mut into);
         authority.put_captured(schema, row.key(), &mut into);
         self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
         (self.next, self.count) = (self.next + 1, self.count + 1);

@@ -1,5 +1,6 @@
 //! Where others are shown at one point: the states around the playout cursor, and the newest for whom is shown ahead of it.
 
+use super::cubic::{LastSpan, Span};
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
 use super::row_samples::{RowSamples, Sample};
@@ -19,9 +20,11 @@ pub(crate) struct Seen {
 
 /// A row of another, and its states around the cursor.
 #[derive(Clone, Copy)]
-pub(crate) struct RemoteRow<'a> {
+pub(crate) struct RemoteRow<'a, 's> {
     pub row: Row<'a>,
     pub samples: RowSamples<'a>,
+    drawing: Drawing,
+    span: Option<&'s Span>,
 }
 
 /// Where the next of many rows, ascending, mostly is in each of the snapshots around the cursor, and in the newest.
@@ -29,6 +32,7 @@ pub(crate) struct RemoteRow<'a> {
 pub(crate) struct WindowPlaces {
     around: [SamplePlace; 4],
     newest: SamplePlace,
+    span: LastSpan,
 }
 
 impl WindowPlaces {
@@ -51,6 +55,8 @@ pub(crate) struct SnapshotWindow<'a> {
     /// Two up to the cursor, of which the second is there, and two after it.
     around: [Option<&'a Snapshot>; 4],
     newest: Tick,
+    /// The newest, where it is remembered.
+    newest_known: Option<&'a Snapshot>,
     snapshots: &'a Snapshots,
     points: Points,
     rate: TickRate,
@@ -71,15 +77,16 @@ impl<'a> SnapshotWindow<'a> {
             }
         }
         around[1]?;
-        let newest = snapshots.newest()?.tick;
-        Some(SnapshotWindow { around, newest, snapshots, points, rate })
+        let newest = snapshots.newest()?;
+        Some(SnapshotWindow { around, newest: newest.tick, newest_known: Some(newest), snapshots, points, rate })
     }
 
     /// The same as it was seen before, at other points; `None` where it is not remembered.
     pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> Option<SnapshotWindow<'a>> {
         let around = seen.around.map(|tick| tick.and_then(|tick| self.snapshots.get(tick)));
         around[1]?;
-        Some(SnapshotWindow { around, newest: seen.newest, points, ..*self })
+        let newest_known = self.snapshots.get(seen.newest);
+        Some(SnapshotWindow { around, newest: seen.newest, newest_known, points, ..*self })
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -101,9 +108,10 @@ impl<'a> SnapshotWindow<'a> {
         rows.filter(|row| !predicted.contains(row.owned()))
     }
 
-    /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
-    /// next one is.
-    pub(crate) fn at(&self, row: Row<'a>, nexts: &mut WindowPlaces) -> RemoteRow<'a> {
+    /// A row with its states around the cursor, and by what it is drawn. `nexts` is where it mostly is in each of the snapshots, and
+    /// becomes where the next one is.
+    #[inline]
+    pub(crate) fn at<'s>(&self, row: Row<'a>, drawing: Drawing, nexts: &'s mut WindowPlaces) -> RemoteRow<'a, 's> {
         let (key, mut are_of_now) = (row.key(), true);
         let of = [0, 1, 2, 3].map(|nth| {
             let snapshot = self.around[nth]?;
@@ -115,7 +123,9 @@ impl<'a> SnapshotWindow<'a> {
             Some(before) if !are_of_now => self.told_around(key, before, nexts.around[1].before()),
             _ => of,
         };
-        RemoteRow { row, samples: RowSamples { of, at: self.points.cursor, rate: self.rate } }
+        let at = self.points.cursor;
+        let span = nexts.span.get(of.map(|of| of.map(|(tick, _)| tick)), drawing.curve, at, self.rate);
+        RemoteRow { row, samples: RowSamples { of, at, rate: self.rate }, drawing, span }
     }
 
     /// The states in which a row was told around the cursor, of which the second is given. `near` is where the row mostly is.
@@ -158,19 +168,18 @@ impl<'a> SnapshotWindow<'a> {
     pub(crate) fn draw(
         &self,
         component: &ComponentSchema,
-        remote: &RemoteRow<'_>,
-        drawing: Drawing,
+        remote: &RemoteRow<'_, '_>,
         into: &mut RowBuffer,
     ) -> Option<Source> {
-        let RemoteRow { row, samples } = remote;
+        let RemoteRow { row, samples, drawing, span } = remote;
         if drawing.curve.leads() {
-            return self.draw_ahead(component, row.key(), drawing, into);
+            return self.draw_ahead(component, row.key(), *drawing, into);
         }
         if samples.rests(component) {
             into[..row.words.len()].copy_from_slice(row.words);
             return Some(samples.source());
         }
-        Some(samples.draw(component, drawing.curve, into))
+        Some(samples.draw(component, drawing.curve, *span, into))
     }
 
     /// The same of a row that is found by its key.
@@ -182,10 +191,7 @@ impl<'a> SnapshotWindow<'a> {
         into: &mut RowBuffer,
     ) -> Option<Source> {
         let row = self.around[1]?.rows.get(key)?;
-        if drawing.curve.leads() {
-            return self.draw_ahead(component, key, drawing, into);
-        }
-        self.draw(component, &self.at(row, &mut WindowPlaces::default()), drawing, into)
+        self.draw(component, &self.at(row, drawing, &mut WindowPlaces::default()), into)
     }
 
     fn draw_ahead(
@@ -210,10 +216,14 @@ impl<'a> SnapshotWindow<'a> {
 
     /// Whether a row was shown beyond the state in which it was told last. `nexts` is as in [`at`](SnapshotWindow::at).
     pub(crate) fn is_overdue(&self, key: RowKey, nexts: &mut WindowPlaces) -> bool {
-        let before = self.around[1].and_then(|before| before.sample(key, &mut nexts.around[1]));
-        let Some(before) = before else { return false };
+        let Some(cursor) = self.around[1] else { return false };
         // What was told later is in the newest, unless it is gone.
-        match self.snapshots.get(self.newest).and_then(|newest| newest.sample(key, &mut nexts.newest)) {
+        let newest = self.newest_known.and_then(|newest| newest.sample(key, &mut nexts.newest));
+        if newest.is_some_and(|newest| newest.0 > cursor.tick) {
+            return false;
+        }
+        let Some(before) = cursor.sample(key, &mut nexts.around[1]) else { return false };
+        match newest {
             Some(newest) => newest.0 <= before.0,
             None => self.told_around(key, before, nexts.around[1].before())[2].is_none(),
         }

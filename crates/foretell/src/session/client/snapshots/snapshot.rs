@@ -311,6 +311,7 @@ impl Snapshot {
     }
 
     /// A row, and the state in which it is as it is here. `next` is where it mostly is, and becomes where the next one is.
+    #[inline]
     pub(crate) fn sample(&self, key: RowKey, next: &mut SamplePlace) -> Option<(Tick, &[u32])> {
         let row = self.rows.get_near(key, &mut next.row)?;
         let told = self.told.get_near(key, &mut next.told).filter(|told| !told.rests);

@@ -20,7 +20,6 @@ use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, ShownHead, SnapshotHead};
 use crate::session::row_codec::RowCodec;
 use crate::session::server::authoritative_state::AuthoritativeState;
-use crate::session::server::row_versions::RowVersion;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
@@ -82,13 +81,8 @@ impl RecentChanges {
             return;
         }
         (self.of, self.before, self.since) = (tick, self.of, self.before);
-        let (versions, since) = (state.versions().versions(), self.since);
         self.rows.clear();
-        let changed = versions.iter().zip(0..).filter(|(version, _)| version.changed > since);
-        self.rows.extend(changed.map(|(version, place)| {
-            let RowVersion { slot, owner, changed, .. } = *version;
-            ChangedRow { place, slot, owner, changed }
-        }));
+        self.rows.extend(ChangedRow::all(state, self.since));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::delta::Limits;
 use super::encoded_rows::RowToTell;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
 use crate::world::PlayerId;
 
@@ -15,6 +16,17 @@ pub(super) struct ChangedRow {
     pub owner: PlayerId,
     /// The first state that has it as it is.
     pub changed: Tick,
+}
+
+impl ChangedRow {
+    /// All that have changed since the state of `since`, in their order.
+    pub fn all(state: &AuthoritativeState, since: Tick) -> impl Iterator<Item = ChangedRow> {
+        let changed = state.versions().versions().iter().zip(0..).filter(move |(version, _)| version.changed > since);
+        changed.map(|(version, place)| {
+            let RowVersion { slot, owner, changed, .. } = *version;
+            ChangedRow { place, slot, owner, changed }
+        })
+    }
 }
 
 /// The state that is sent, and for whom.

@@ -4,8 +4,9 @@ use super::*;
 use crate::session::row_codec::RowCodec;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::encoded_rows::EncodedRows;
+use crate::session::server::replication::shown_writer::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
@@ -199,13 +200,12 @@ impl Scene {
         if self.is_whole {
             datagrams.push((self.lane.next_number(), Vec::new()));
         } else {
-            let since = self.sent[0];
-            let versions = self.state.versions().versions().iter().zip(0..);
-            let changed: Vec<u32> = versions.filter(|(of, _)| of.changed > since).map(|(_, place)| place).collect();
+            let changed: Vec<ChangedRow> = ChangedRow::all(&self.state, self.sent[0]).collect();
             let (now, state, before) = (Tick::new(tick), &self.state, self.sent[1]);
             let of = Shown { player: ME, tick: now, state, before, since: Tick::ZERO, changed: &changed, limits: None };
             self.encoded.begin(of.tick, self.state.versions().slots());
             self.lane.note(&of);
+            self.lane.sort();
             self.sent = [before, of.tick];
             for _ in 0..=dice.roll(3) {
                 let (number, mut bytes) = (self.lane.next_number(), Vec::new());
@@ -213,7 +213,7 @@ impl Scene {
                 self.lane.write(
                     &of,
                     number,
-                    &mut ShownWriter { codec, encoded, writer, bits_max: 80, may_exceed: false },
+                    &mut ShownWriter { codec, encoded, writer, room: Room { bits_max: 80, may_exceed: false } },
                 );
                 self.lane.note_sent(number, bytes.len(), at(tick));
                 assert!(bytes.len() <= 10);

@@ -1,0 +1,190 @@
+//! The cubic between two of up to four states as what it is made of: how much each way from a state to the next counts, and each
+//! velocity. That is the same for all whose states are of the same ticks.
+
+use crate::session::client::curves::Curve;
+use crate::time::{Tick, TickRate, TickTime};
+
+/// The states up to the point.
+pub(super) const BEFORE: usize = 1;
+/// The first after it.
+pub(super) const AFTER: usize = 2;
+
+/// States that are farther apart than this are joined by a line, in seconds: so long after, a velocity says nothing, and a
+/// cubic would swing out by metres that nobody has made.
+const TOLD_S: f64 = 0.5;
+
+/// The ticks of the states around a point: two up to it, and two after it.
+pub(super) type Ticks = [Option<Tick>; 4];
+
+/// A velocity in one of the middle states, times the time from the first to the second: how much the way to the state counts in it,
+/// that from it, and the velocity that is told there.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Tangent {
+    pub ways: [f64; 2],
+    pub told: f64,
+}
+
+impl Tangent {
+    /// By the parabola through the neighbours, from which it takes `gaps` seconds to the state and from it; 0 where one is not there.
+    pub fn by_neighbours(gaps: [f64; 2], times: f64) -> Tangent {
+        let [before, after] = gaps;
+        let both = before + after;
+        let ways = match (before > 0.0, after > 0.0) {
+            (true, true) => [after / both / before, before / both / after],
+            (true, false) => [1.0 / before, 0.0],
+            (false, true) => [0.0, 1.0 / after],
+            (false, false) => [0.0; 2],
+        };
+        Tangent { ways: ways.map(|way| way * times), told: 0.0 }
+    }
+
+    /// The same where a velocity is told. A neighbour that is not there is taken to be as far on the other side as the one that is,
+    /// with the velocity on the tangent (D19): the difference is the mean of the one side and of it.
+    fn with_told(self, curve: Curve, gaps: [f64; 2], times: f64) -> Tangent {
+        match curve {
+            Curve::Hermite => Tangent { ways: [0.0; 2], told: times },
+            _ if gaps.contains(&0.0) => Tangent { ways: self.ways.map(|way| way / 2.0), told: times / 2.0 },
+            _ => self,
+        }
+    }
+}
+
+/// What a point of a cubic is made of, from the first of the middle states.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Cubic {
+    pub tangents: [Tangent; 2],
+    /// How much each way counts.
+    pub ways: [f64; 3],
+    /// How much the velocities in the middle states count.
+    pub told: [f64; 2],
+}
+
+impl Cubic {
+    /// Whether the state `at` counts, besides the middle ones.
+    #[inline]
+    pub fn needs(&self, at: usize) -> bool {
+        at == 0 && self.ways[0] != 0.0 || at == 3 && self.ways[2] != 0.0
+    }
+
+    fn new(tangents: [Tangent; 2], t: f64) -> Cubic {
+        let (square, cube) = (t * t, t * t * t);
+        let whole = 3.0 * square - 2.0 * cube;
+        let (first, second) = (cube - 2.0 * square + t, cube - square);
+        let [from, to] = tangents;
+        let ways = [first * from.ways[0], whole + first * from.ways[1] + second * to.ways[0], second * to.ways[1]];
+        Cubic { tangents, ways, told: [first * from.told, second * to.told] }
+    }
+}
+
+/// A point between two states.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Span {
+    /// From 0, the first, to 1, the second.
+    pub t: f64,
+    /// For what has a velocity, and for what has none; `None` on a line.
+    pub cubics: Option<SpanCubics>,
+}
+
+/// Both cubics of a span.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct SpanCubics {
+    pub told: Cubic,
+    pub untold: Cubic,
+}
+
+impl Span {
+    /// `None` where there is no state after the point, or none before it.
+    pub fn new(ticks: Ticks, at: TickTime, rate: TickRate, curve: Curve) -> Option<Span> {
+        let (tick, next) = (ticks[BEFORE]?, ticks[AFTER]?);
+        let since = (at - TickTime::start_of(tick)).as_ticks();
+        let t = (since / f64::from(next.since(tick))).clamp(0.0, 1.0);
+        let gap = |from: usize| {
+            let pair = ticks[from].zip(ticks[from + 1]);
+            pair.map_or(0.0, |(tick, next)| f64::from(next.since(tick)) * rate.seconds())
+        };
+        let gaps = [gap(0), gap(1), gap(2)];
+        let is_curve = matches!(curve, Curve::Hermite | Curve::CatmullRom);
+        let cubics = (t < 1.0 && is_curve && gaps[BEFORE] <= TOLD_S).then(|| {
+            let around = [[gaps[0], gaps[1]], [gaps[1], gaps[2]]];
+            let untold = around.map(|gaps_there| Tangent::by_neighbours(gaps_there, gaps[BEFORE]));
+            let told = [0, 1].map(|nth| untold[nth].with_told(curve, around[nth], gaps[BEFORE]));
+            SpanCubics { told: Cubic::new(told, t), untold: Cubic::new(untold, t) }
+        });
+        Some(Span { t, cubics })
+    }
+}
+
+/// The span of one row after another, which mostly is that of the one before.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LastSpan {
+    of: Option<(Ticks, Curve)>,
+    span: Option<Span>,
+}
+
+impl LastSpan {
+    /// The span around a point, which is the same for all rows.
+    #[inline]
+    pub(super) fn get(&mut self, ticks: Ticks, curve: Curve, at: TickTime, rate: TickRate) -> Option<&Span> {
+        if self.of != Some((ticks, curve)) {
+            (self.of, self.span) = (Some((ticks, curve)), Span::new(ticks, at, rate, curve));
+        }
+        self.span.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::curve::{hermite, tangent};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_a_cubic_is_made_of_adds_up_to_the_curve_through_the_states(
+            points in prop::array::uniform4(-9.0..9.0), velocities in prop::array::uniform2(-9.0..9.0),
+            gaps in prop::array::uniform3(1_u32..20), are_there in any::<[bool; 2]>(),
+            part in 0.0..1.0, is_hermite: bool,
+        ) {
+            let (rate, curve) = (TickRate::hz(60), if is_hermite { Curve::Hermite } else { Curve::CatmullRom });
+            let mut ticks = [10, 10 + gaps[0], 10 + gaps[0] + gaps[1], 10 + gaps[0] + gaps[1] + gaps[2]].map(|tick| Some(Tick::new(tick)));
+            (ticks[0], ticks[3]) = (ticks[0].filter(|_| are_there[0]), ticks[3].filter(|_| are_there[1]));
+            let at = TickTime::ticks(f64::from(10 + gaps[0]) + part * f64::from(gaps[1]));
+            let span = Span::new(ticks, at, rate, curve).expect("both are there");
+            let SpanCubics { told, untold } = span.cubics.expect("it is short");
+            let ways: [f64; 3] = core::array::from_fn(|from| points[from + 1] - points[from]);
+            let sum = |of: Cubic| {
+                let way: f64 = of.ways.iter().zip(ways).map(|(share, way)| share * way).sum();
+                let told: f64 = of.told.iter().zip(velocities).map(|(share, velocity)| share * velocity).sum();
+                points[1] + way + told
+            };
+            // The same by slopes and tangents, one after the other.
+            let mut seconds = gaps.map(|gap| f64::from(gap) / 60.0);
+            (0..3).filter(|nth| nth % 2 == 0 && !are_there[nth / 2]).for_each(|nth| seconds[nth] = 0.0);
+            let expected = |is_told: bool| {
+                let tangents = [0, 1].map(|nth| {
+                    let around = [seconds[nth], seconds[nth + 1]];
+                    let [slope] = tangent([0, 1, 2].map(|at| [points[nth + at]]), around);
+                    let slope = match is_told {
+                        true if is_hermite => velocities[nth],
+                        true if around.contains(&0.0) => f64::midpoint(slope, velocities[nth]),
+                        _ => slope,
+                    };
+                    [slope * seconds[1]]
+                });
+                hermite([points[1]], [points[2]], tangents[0], tangents[1], span.t)[0]
+            };
+            prop_assert!((sum(told) - expected(true)).abs() < 1e-9);
+            prop_assert!((sum(untold) - expected(false)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_last_span_is_found_again_only_for_the_same_ticks_and_curve() {
+        let (at, rate, mut last) = (TickTime::ticks(11.0), TickRate::hz(60), LastSpan::default());
+        let ticks = |next| [None, Some(Tick::new(10)), Some(Tick::new(next)), None];
+        for (next, curve) in [(12, Curve::Linear), (12, Curve::Linear), (14, Curve::Linear), (14, Curve::Hermite)] {
+            assert_eq!(last.get(ticks(next), curve, at, rate), Span::new(ticks(next), at, rate, curve).as_ref());
+        }
+        assert_eq!(last.get([None; 4], Curve::Hermite, at, rate), None);
+    }
+}
