@@ -154,12 +154,13 @@ impl WorldCursor {
         self.publish(world);
     }
 
-    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before,
-    /// where the world has these.
+    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before, where
+    /// the world has these and that is less.
     fn adopt_proxies<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
         let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
         self.proxies_at = Some(tick);
-        if !has_those_before {
+        // Where most are other ones, all are given at once.
+        if !has_those_before || proxies.changed().len() > proxies.len() / 2 {
             if !proxies.is_empty() || !proxies.removed().is_empty() {
                 world.adopt(proxies);
             }

@@ -247,12 +247,15 @@ fn put_lanes(to: &mut JoinedBits<'_, '_>, differences: &[u32], Code { code, bits
 fn take_lanes(reader: &mut BitReader<'_>, lanes: &mut [u32], code: u32) -> Result<(), Malformed> {
     let (width, at_once) = (WIDTHS[code as usize], AT_ONCE[code as usize]);
     let mask = (1_u64 << width) - 1;
-    for lanes in lanes.chunks_mut(at_once) {
+    let mut rest = lanes;
+    while !rest.is_empty() {
+        let (lanes, later) = rest.split_at_mut(at_once.min(rest.len()));
         let mut bits = reader.take(width * lanes.len() as u32)?;
         for lane in lanes {
             *lane = lane.wrapping_add(unzigzag((bits & mask) as u32));
             bits >>= width;
         }
+        rest = later;
     }
     Ok(())
 }

@@ -43,6 +43,8 @@ pub(crate) struct Group {
     /// Where its first word is in a row.
     pub at: usize,
     pub lanes: usize,
+    /// How many words it takes.
+    words: usize,
     pub scalar: Scalar,
     pub kind: GroupKind,
 }
@@ -65,18 +67,18 @@ impl Group {
                 GroupKind::Steps { step, motion }
             }
         };
-        Group { at, lanes: usize::from(column.lanes), scalar: column.scalar, kind }
+        Group { at, lanes: usize::from(column.lanes), words: column.words(), scalar: column.scalar, kind }
     }
 
     /// The words of a row that it takes.
     pub fn range(&self) -> core::ops::Range<usize> {
-        self.at..self.at + self.lanes * self.scalar.words()
+        self.at..self.at + self.words
     }
 
     /// How many bits each of its words takes, told as it is.
     pub fn widths(&self) -> impl Iterator<Item = u32> {
         let bits = u32::from(self.scalar.bits());
-        core::iter::repeat_n(bits.min(32), self.lanes * self.scalar.words())
+        core::iter::repeat_n(bits.min(32), self.words)
     }
 
     fn lane(&self, row: &[u32], lane: usize) -> f64 {
