@@ -59,7 +59,7 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/client/presentation",
         layers: &[
-            &["followers", "lifecycles", "playout", "view"],
+            &["cubic", "followers", "lifecycles", "playout", "view"],
             &["row_samples", "views"],
             &["snapshot_window"],
             &["visual_state"],
