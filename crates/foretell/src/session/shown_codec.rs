@@ -5,7 +5,7 @@
 
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed};
-use crate::world::{ComponentId, Group, GroupKind, Motion, RoundedRow, Schema};
+use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, RoundedRow, Schema};
 use alloc::vec::Vec;
 
 /// In how many bits the differences of the lanes of a group are told, by a code of four bits. The code after the last one says
@@ -46,7 +46,7 @@ impl Before<'_> {
     }
 
     /// The same of a lane, where its velocity has taken it since.
-    fn moved(&self, nth: usize, group: &Group, motion: Option<Motion>, lane: usize) -> u32 {
+    fn moved(&self, nth: usize, group: &LaneGroup, motion: Option<Motion>, lane: usize) -> u32 {
         let before = self.word(nth, group.at + lane);
         let Some(Motion { group, at, lanes, steps_per_second }) = motion else { return before };
         if lane >= lanes || !self.is_rounded(group) {
@@ -83,7 +83,7 @@ impl ShownCodec {
 
     /// How many bits a row of any component takes at most.
     pub(crate) fn bits_max(&self) -> u64 {
-        let bits = |group: &Group| {
+        let bits = |group: &LaneGroup| {
             u64::from(CODE_BITS + PART_BITS) + group.lanes as u64 * u64::from(group.scalar.bits().max(32))
         };
         self.forms.iter().map(|form| form.groups().iter().map(bits).sum()).max().unwrap_or(0)

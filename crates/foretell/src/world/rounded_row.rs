@@ -38,7 +38,7 @@ pub(crate) struct Motion {
 
 /// The lanes of a column.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Group {
+pub(crate) struct LaneGroup {
     /// Where its first word is in a row.
     pub at: usize,
     pub lanes: usize,
@@ -46,8 +46,8 @@ pub(crate) struct Group {
     pub kind: GroupKind,
 }
 
-impl Group {
-    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> Group {
+impl LaneGroup {
+    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> LaneGroup {
         let (at, column) = columns[nth];
         let kind = match column.precision.step() {
             None => GroupKind::Exact,
@@ -64,7 +64,7 @@ impl Group {
                 GroupKind::Steps { step, motion }
             }
         };
-        Group { at, lanes: usize::from(column.lanes), scalar: column.scalar, kind }
+        LaneGroup { at, lanes: usize::from(column.lanes), scalar: column.scalar, kind }
     }
 
     /// The words of a row that it takes.
@@ -157,7 +157,7 @@ fn steps_of(value: f64, step: f64) -> Option<i32> {
 /// How the rows of a component are rounded.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundedRow {
-    groups: Vec<Group>,
+    groups: Vec<LaneGroup>,
     row_words: usize,
 }
 
@@ -167,7 +167,7 @@ impl RoundedRow {
 
     pub fn new(component: &ComponentSchema) -> RoundedRow {
         let columns: Vec<_> = component.places().collect();
-        let groups = (0..columns.len()).map(|nth| Group::of(&columns, nth, component)).collect();
+        let groups = (0..columns.len()).map(|nth| LaneGroup::of(&columns, nth, component)).collect();
         RoundedRow { groups, row_words: component.words() }
     }
 
@@ -177,7 +177,7 @@ impl RoundedRow {
     }
 
     /// The fields, in order.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[LaneGroup] {
         &self.groups
     }
 

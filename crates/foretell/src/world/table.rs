@@ -238,13 +238,19 @@ impl<S: State> Table<S> {
         }
     }
 
-    /// Takes out an entity of which the row is gone that made it one of this table.
+    /// Takes out an entity of which the row is gone that made it one of this table; of another row its fields have their default.
     fn adopt_removal(&mut self, first: usize, key: RowKey, rows: &Rows) {
         let nth = usize::from(key.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS);
         let (Some(nth), Ok(at)) = (nth, self.entities.binary_search(&key.entity)) else { return };
         let is_needed = if S::IS_CHOICE { self.states[at].write(nth, &mut [0; ROW_WORDS_MAX]) } else { nth == 0 };
-        if is_needed && rows.words(key).is_none() {
+        if rows.words(key).is_some() {
+            return;
+        }
+        if is_needed {
             self.remove(key.entity);
+        } else if !S::IS_CHOICE {
+            self.states[at].forget(nth);
+            self.marks[at] = true;
         }
     }
 

@@ -53,12 +53,19 @@ pub(crate) struct SnapshotWindow<'a> {
     newest: Tick,
     snapshots: &'a Snapshots,
     points: Points,
-    rate: TickRate,
+    pace: Pace,
+}
+
+/// How fast the ticks are, and how many of them from one snapshot to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub rate: TickRate,
+    pub interval: u32,
 }
 
 impl<'a> SnapshotWindow<'a> {
     /// The snapshots around these points; `None` where there is none up to the cursor.
-    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, rate: TickRate) -> Option<SnapshotWindow<'a>> {
+    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, pace: Pace) -> Option<SnapshotWindow<'a>> {
         let mut around = [None; 4];
         for snapshot in snapshots.complete() {
             if TickTime::start_of(snapshot.tick) <= points.cursor {
@@ -72,7 +79,7 @@ impl<'a> SnapshotWindow<'a> {
         }
         around[1]?;
         let newest = snapshots.newest()?.tick;
-        Some(SnapshotWindow { around, newest, snapshots, points, rate })
+        Some(SnapshotWindow { around, newest, snapshots, points, pace })
     }
 
     /// The same as it was seen before, at other points; `None` where it is not remembered.
@@ -103,7 +110,12 @@ impl<'a> SnapshotWindow<'a> {
 
     /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
     /// next one is.
-    pub(crate) fn at(&self, row: Row<'a>, nexts: &mut WindowPlaces) -> RemoteRow<'a> {
+    pub(crate) fn at(&self, component: &ComponentSchema, row: Row<'a>, nexts: &mut WindowPlaces) -> RemoteRow<'a> {
+        let Pace { rate, interval } = self.pace;
+        let ticks = component.interval_ticks(rate, interval);
+        if ticks > interval {
+            return RemoteRow { row, samples: self.told_rarely(row.key(), ticks) };
+        }
         let (key, mut are_of_now) = (row.key(), true);
         let of = [0, 1, 2, 3].map(|nth| {
             let snapshot = self.around[nth]?;
@@ -115,7 +127,41 @@ impl<'a> SnapshotWindow<'a> {
             Some(before) if !are_of_now => self.told_around(key, before, nexts.around[1].before()),
             _ => of,
         };
-        RemoteRow { row, samples: RowSamples { of, at: self.points.cursor, rate: self.rate } }
+        RemoteRow { row, samples: RowSamples { of, at: self.points.cursor, rate } }
+    }
+
+    /// The states around the point at which a row is shown that is told every so many ticks: by what that is more than from one
+    /// snapshot to the next behind the cursor, so that mostly there is one on each side. Before the first one, that.
+    fn told_rarely(&self, key: RowKey, ticks: u32) -> RowSamples<'a> {
+        let Pace { rate, interval } = self.pace;
+        let at = self.points.cursor - TickTime::ticks(f64::from(ticks - interval));
+        let earliest = at - TickTime::ticks(f64::from(2 * ticks));
+        let known = self.snapshots.complete().filter(|snapshot| snapshot.tick <= self.newest);
+        let shown = self.around[1].map_or(self.newest, |snapshot| snapshot.tick);
+        let (mut of, mut near) = ([None; 4], SamplePlace::default());
+        for snapshot in known.skip_while(|snapshot| TickTime::start_of(snapshot.tick) < earliest) {
+            let Some(told) = snapshot.sample(key, &mut near) else {
+                if snapshot.tick > shown {
+                    break;
+                }
+                of = [None; 4];
+                continue;
+            };
+            match of {
+                [_, None, ..] => of[1] = Some(told),
+                [_, Some(before), None, _] if told.0 <= before.0 => {}
+                [_, Some(_), None, _] if TickTime::start_of(told.0) <= at => (of[0], of[1]) = (of[1], Some(told)),
+                [_, _, None, _] => of[2] = Some(told),
+                [_, _, Some(next), _] if told.0 > next.0 => {
+                    of[3] = Some(told);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let last = || self.around[1].and_then(|snapshot| snapshot.sample(key, &mut near));
+        of[1] = of[1].or_else(last);
+        RowSamples { of, at, rate }
     }
 
     /// The states in which a row was told around the cursor, of which the second is given. `near` is where the row mostly is.
@@ -167,7 +213,7 @@ impl<'a> SnapshotWindow<'a> {
             return self.draw_ahead(component, row.key(), drawing, into);
         }
         if samples.rests(component) {
-            into[..row.words.len()].copy_from_slice(row.words);
+            into[..row.words.len()].copy_from_slice(samples.before().1);
             return Some(samples.source());
         }
         Some(samples.draw(component, drawing.curve, into))
@@ -185,7 +231,7 @@ impl<'a> SnapshotWindow<'a> {
         if drawing.curve.leads() {
             return self.draw_ahead(component, key, drawing, into);
         }
-        self.draw(component, &self.at(row, &mut WindowPlaces::default()), drawing, into)
+        self.draw(component, &self.at(component, row, &mut WindowPlaces::default()), drawing, into)
     }
 
     fn draw_ahead(
@@ -239,7 +285,7 @@ impl<'a> SnapshotWindow<'a> {
             .filter_map(|snapshot| snapshot.sample(key, &mut SamplePlace::default()));
         let newest = told.next()?;
         let earlier = told.find(|earlier| earlier.0 < newest.0);
-        Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
+        Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.pace.rate })
     }
 
     /// Where an entity was in that state, and how fast.
@@ -253,6 +299,6 @@ impl<'a> SnapshotWindow<'a> {
     /// How old the second of these states is on the server by now, in seconds.
     fn age_s(&self, samples: &RowSamples<'_>) -> f64 {
         let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
-        (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
+        (self.points.front - told).as_ticks().max(0.0) * self.pace.rate.seconds()
     }
 }

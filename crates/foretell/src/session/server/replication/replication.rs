@@ -199,8 +199,8 @@ impl Replication {
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
-    pub(crate) fn shows_player(&self, player: PlayerId) -> bool {
-        self.interest.shows_player(player)
+    pub(crate) fn shows_player(&self, snapshot: &Snapshot<'_>, player: PlayerId) -> bool {
+        self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
     }
 
     /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
