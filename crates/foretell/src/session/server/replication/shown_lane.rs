@@ -9,6 +9,7 @@ use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::interest::Visible;
+use super::paced_rows::PacedRows;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
 use super::shown_state::Shown;
 use super::shown_writer::{RecordToTell, ShownWriter};
@@ -18,7 +19,7 @@ use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::{RecordsBefore, SLOTS_MAX};
 use crate::time::{Instant, Tick};
-use crate::world::{Audience, RowKey};
+use crate::world::RowKey;
 use alloc::vec::Vec;
 
 /// For so many rows there is room from the start.
@@ -41,6 +42,7 @@ pub(super) struct ShownLane {
     present: Vec<u32>,
     /// The numbers of the rows that are to be told.
     waiting: Vec<u32>,
+    paced: PacedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately.
     given: Vec<u32>,
@@ -59,6 +61,7 @@ impl ShownLane {
             rows: Vec::new(),
             present: Vec::with_capacity(ROOM),
             waiting: Vec::with_capacity(ROOM),
+            paced: PacedRows::new(),
             gone: GoneRows::new(),
             given: Vec::new(),
             sent: SentDatagrams::new(),
@@ -135,6 +138,7 @@ impl ShownLane {
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
+        self.paced.follow(&mut self.rows, &mut self.waiting, of.paces, of.tick);
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -155,11 +159,12 @@ impl ShownLane {
     fn note_row(&mut self, place: usize, of: &Shown<'_>) {
         let version = &of.state.versions().versions()[place];
         let RowVersion { key, owner, slot, changed, .. } = *version;
-        let audience = of.state.schema().component(key.component).audience();
-        if owner == of.player || !audience.includes(of.player, owner) || slot >= SLOTS_MAX {
+        // What is in view is for them, also where that is up to the game's rules.
+        let is_for_them = || of.limits.is_some() || of.includes(key, owner);
+        if owner == of.player || slot >= SLOTS_MAX || !is_for_them() {
             return;
         }
-        let ShownLane { rows, present, gone, waiting, .. } = self;
+        let ShownLane { rows, present, gone, waiting, paced, .. } = self;
         let row = rows[slot as usize].get_or_insert_with(|| {
             present.push(slot);
             ToldRow { may_be_there: gone.forget(key), nth: present.len() - 1, ..ToldRow::new(key, owner, of.tick) }
@@ -168,7 +173,7 @@ impl ShownLane {
             (row.owner, row.since, row.has) = (owner, of.tick, None);
         }
         let is_known = row.told.is_some_and(|told| told >= changed) && (row.rests || changed > of.before);
-        if !is_known {
+        if !is_known && paced.is_due(row, slot, of.paces, of.tick) {
             row.wait(slot, waiting);
         }
     }
@@ -179,23 +184,23 @@ impl ShownLane {
         match of.limits {
             Some(Limits { view, interest }) => {
                 interest.rows().for_each(|seen| self.note_row(seen.row, of));
-                let is_own = |key: RowKey| versions.get(key).is_some_and(|there| there.owner == of.player);
-                let gone = interest.gone_after(view, whole).filter(|gone| !is_own(gone.key));
+                let gone = interest.gone_after(view, whole).filter(|gone| !of.state.is_own(gone.key, of.player));
                 gone.for_each(|gone| self.gone.tell_once(gone));
             }
             None => {
                 (0..of.state.rows().len()).for_each(|place| self.note_row(place, of));
                 for removed in versions.removed_after(whole).into_iter().flatten() {
-                    let key = removed.row.key;
-                    let is_shown = of.state.schema().component(key.component).audience() != Audience::Owner;
-                    if is_shown && versions.get(key).is_none() {
+                    let (key, owner) = (removed.row.key, removed.row.owner);
+                    // One that is there still may have become the client's own, which it is not to see.
+                    let is_over = versions.get(key).is_none_or(|there| !of.includes(key, there.owner));
+                    if of.includes(key, owner) && is_over {
                         self.gone.tell_once(GoneKey { key, is_hidden: false });
                     }
                 }
             }
         }
         self.rows.iter_mut().flatten().for_each(|row| row.may_be_there = true);
-        self.gone.take_all(versions.of_owner(of.player).map(|place| versions.versions()[place].key));
+        self.gone.take_all(of.state.own_places(of.player).map(|place| versions.versions()[place].key));
     }
 
     /// What was there in the state `noted`, and is not any more, or another's.
@@ -208,7 +213,7 @@ impl ShownLane {
             // It may be there again under another number.
             let has_ended = there.is_none_or(|there| there.slot != slot || there.owner == of.player);
             if has_ended && self.row(slot, key).is_some() {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
             if removed.row.owner != of.player {
                 continue;
@@ -240,7 +245,7 @@ impl ShownLane {
             let Some(ToldRow { key, .. }) = self.rows[nth] else { continue };
             let there = versions.get(key);
             if there.is_none_or(|there| there.slot != slot || there.owner == of.player) {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
         }
         self.gone.end_taken(|taken| versions.get(taken).is_none());
@@ -384,7 +389,7 @@ impl ShownLane {
                 continue;
             }
             let row = rows[slot as usize].as_mut().expect("what waits is to be told");
-            (row.told, row.rests, row.waits, row.may_be_there) = (Some(of.tick), told.rests, false, true);
+            row.note_told(of.tick, told.rests);
             sent.note_row(slot);
         }
         have_room

@@ -27,6 +27,8 @@ pub(super) struct ToldRow {
     pub waits: bool,
     /// It was the client's own: it is told with each state until it is there, so that it is never nowhere.
     pub was_own: bool,
+    /// Whether it has changed and is to be told in its next turn.
+    pub is_early: bool,
     /// Where its number stands among those of all that are told.
     pub nth: usize,
 }
@@ -44,6 +46,7 @@ impl ToldRow {
             rests: false,
             waits: false,
             was_own: false,
+            is_early: false,
             nth: 0,
         }
     }
@@ -53,6 +56,12 @@ impl ToldRow {
         if !core::mem::replace(&mut self.waits, true) {
             waiting.push(slot);
         }
+    }
+
+    /// It was told in the state of `tick`.
+    pub fn note_told(&mut self, tick: Tick, rests: bool) {
+        (self.told, self.rests, self.waits) = (Some(tick), rests, false);
+        (self.may_be_there, self.is_early) = (true, false);
     }
 
     /// How it is told to this client: what stands before it, and its bits.
