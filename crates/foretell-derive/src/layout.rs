@@ -134,6 +134,12 @@ impl Layout {
         words_of(&self.fields)
     }
 
+    /// A pattern that any value of it matches.
+    pub fn any_pattern(&self) -> TokenStream {
+        let path = &self.path;
+        quote!(#path { .. })
+    }
+
     /// A pattern that binds its fields by reference.
     pub fn pattern(&self) -> TokenStream {
         let Layout { path, fields, .. } = self;

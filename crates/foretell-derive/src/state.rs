@@ -32,6 +32,10 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     let (name, count) = (&item.ident, components.len());
     let assertions = components.iter().map(|component| component.layout.assertions());
     let described = components.iter().map(describe);
+    let never = components.iter().take(if is_choice { count } else { 1 });
+    let never = never.filter(|component| component.says.is_never_predicted);
+    let never: Vec<_> = never.map(|component| component.layout.any_pattern()).collect();
+    let never = if never.is_empty() { quote!(false) } else { quote!(::core::matches!(self, #(#never)|*)) };
     // What is flattened stands in the first component of a struct.
     let parts = components.iter().take(if is_choice { count } else { 1 }).map(|component| component.layout.part_mut());
     // A variant is no type, and so can't stand in another's row; nor can what has several audiences.
@@ -50,6 +54,10 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
             }
 
             #methods
+
+            fn is_never_predicted(&self) -> bool {
+                #never
+            }
 
             fn part_mut<P: ::foretell::Part + 'static>(&mut self) -> ::core::option::Option<&mut P> {
                 match self {

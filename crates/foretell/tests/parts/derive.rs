@@ -336,6 +336,8 @@ fn a_variant_has_its_own_audience_rate_and_prediction() {
     assert_eq!(audiences, [Audience::All, Audience::Others, Audience::Group(RED), Audience::All]);
     assert_eq!([tank, camp].map(ComponentSchema::rate_max), [SendRate::EveryTick, SendRate::Hz(4)]);
     assert_eq!([tank, turret].map(ComponentSchema::is_never_predicted), [false, true]);
+    let units = [Unit::Tank, Unit::Ghost, Unit::Camp(1), Unit::Turret];
+    assert_eq!(units.map(|unit| unit.is_never_predicted()), [false, false, false, true]);
 }
 
 #[test]
