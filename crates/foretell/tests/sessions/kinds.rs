@@ -1,6 +1,7 @@
 //! What is said of a kind of entity: that no client predicts it, and how often it is told.
 
 use core::time::Duration;
+use foretell::math::f64::{atan2, cos, sin};
 use foretell::session::client::{ClientEvent, EntityMode, Source};
 use foretell::{
     Client, Entity, Frame, Input, Instant, PlayerId, Role, Rules, SendRate, Server, ServerConfig, ServerFrame,
@@ -59,7 +60,7 @@ const TICKS_APART: u32 = 6;
 /// Where both are in a tick, and how fast.
 fn on_circle(ticks: f64) -> ([f64; 3], [f64; 3]) {
     let angle = ticks / TICKS_PER_S * SPEED_MPS / RADIUS_M;
-    let (sin, cos) = (angle.sin(), angle.cos());
+    let (sin, cos) = (sin(angle), cos(angle));
     ([RADIUS_M * cos, 0.0, RADIUS_M * sin], [-SPEED_MPS * sin, 0.0, SPEED_MPS * cos])
 }
 
@@ -175,7 +176,7 @@ impl Circling {
         let distance = |from: [f64; 3]| (0..3).map(|axis| (at[axis] - from[axis]).powi(2)).sum::<f64>().sqrt();
         self.off_m = self.off_m.max((distance([0.0; 3]) - RADIUS_M).abs());
         let turn = core::f64::consts::TAU;
-        let angle = at[2].atan2(at[0]);
+        let angle = atan2(at[2], at[0]);
         let ahead = (f64::from(truth.get()) / TICKS_PER_S * SPEED_MPS / RADIUS_M - angle).rem_euclid(turn);
         self.behind_ticks += ahead * RADIUS_M / SPEED_MPS * TICKS_PER_S;
         if let Some((before, from)) = self.last.replace((now, at)) {
