@@ -5,7 +5,7 @@
 
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed};
-use crate::world::{ComponentId, Group, GroupKind, Motion, ROW_WORDS_MAX, RoundedRow, Schema};
+use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, ROW_WORDS_MAX, RoundedRow, Schema};
 use alloc::vec::Vec;
 
 /// In how many bits the differences of the lanes of a group are told, by a code of four bits. The code after the last one says
@@ -62,7 +62,7 @@ impl Before<'_> {
     }
 
     /// The lanes of a group that is told in steps, where its velocity has taken them since; 0 where they could not be rounded.
-    fn expect(&self, nth: usize, group: &Group, motion: Option<Motion>, lanes: &mut [u32]) {
+    fn expect(&self, nth: usize, group: &LaneGroup, motion: Option<Motion>, lanes: &mut [u32]) {
         if self.is_rounded(nth) {
             lanes.copy_from_slice(&self.words[group.at..group.at + group.lanes]);
         } else {
@@ -79,7 +79,7 @@ impl Before<'_> {
     }
 
     /// The same of a rotation: which part was the largest, and the others, where it still is.
-    fn expect_turn(&self, nth: usize, group: &Group, largest: u32, others: &mut [u32; 3]) {
+    fn expect_turn(&self, nth: usize, group: &LaneGroup, largest: u32, others: &mut [u32; 3]) {
         let is_same = self.largest(nth, group) == largest && self.is_rounded(nth);
         others.fill(0);
         if is_same {
@@ -88,7 +88,7 @@ impl Before<'_> {
     }
 
     /// Which part of a rotation was the largest.
-    fn largest(&self, nth: usize, group: &Group) -> u32 {
+    fn largest(&self, nth: usize, group: &LaneGroup) -> u32 {
         if self.is_rounded(nth) { self.words[group.at] } else { 0 }
     }
 }
@@ -112,7 +112,7 @@ impl ShownCodec {
 
     /// How many bits a row of any component takes at most.
     pub(crate) fn bits_max(&self) -> u64 {
-        let bits = |group: &Group| {
+        let bits = |group: &LaneGroup| {
             u64::from(CODE_BITS + PART_BITS) + group.lanes as u64 * u64::from(group.scalar.bits().max(32))
         };
         self.forms.iter().map(|form| form.groups().iter().map(bits).sum()).max().unwrap_or(0)

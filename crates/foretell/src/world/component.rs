@@ -1,6 +1,7 @@
 //! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
 
-use super::{Field, PlayerId, Precision, RoundedRow, Scalar};
+use super::{Audience, Field, Precision, RoundedRow, RowPrediction, Scalar};
+use crate::time::{SendRate, TickRate};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
@@ -28,26 +29,6 @@ pub enum Meaning {
     /// was told; beyond the newest it is held, and so it is where the curve holds the whole entity. An angle that wraps has
     /// to be told as its sine and cosine.
     Blended,
-}
-
-/// Who gets the rows of a component.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Audience {
-    /// Every player.
-    #[default]
-    All,
-    /// Only the player to whom it belongs.
-    Owner,
-}
-
-impl Audience {
-    /// Whether `player` gets what belongs to `owner`.
-    pub fn includes(self, player: PlayerId, owner: PlayerId) -> bool {
-        match self {
-            Audience::All => true,
-            Audience::Owner => player == owner,
-        }
-    }
 }
 
 /// Who may write a field of an entity that a client has authority over.
@@ -204,7 +185,9 @@ pub struct ComponentSchema {
     name: Cow<'static, str>,
     columns: Vec<(usize, Column)>,
     words: usize,
-    audience: Audience,
+    prediction: RowPrediction,
+    /// How often it is told to who shows it, at most, in Hz; 0 for as often as there are states.
+    hz_max: u16,
     pub(super) speed_max_mm_s: u32,
     /// The words of its velocities.
     velocities: Vec<Range<usize>>,
@@ -215,7 +198,8 @@ pub struct ComponentSchema {
 /// What is found out from the columns, to be at hand, is no part of what both ends have to agree on.
 impl Hash for ComponentSchema {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.name, &self.columns, self.words, self.audience, self.speed_max_mm_s).hash(state);
+        let RowPrediction { audience, never } = self.prediction;
+        (&self.name, &self.columns, self.words, audience, never, self.hz_max, self.speed_max_mm_s).hash(state);
     }
 }
 
@@ -246,7 +230,8 @@ impl ComponentSchema {
             name: Cow::Borrowed(name),
             columns,
             words,
-            audience,
+            prediction: RowPrediction { audience, never: false },
+            hz_max: 0,
             speed_max_mm_s: 0,
             velocities,
             moving,
@@ -266,7 +251,46 @@ impl ComponentSchema {
 
     /// Who gets its rows.
     pub fn audience(&self) -> Audience {
-        self.audience
+        self.prediction.audience
+    }
+
+    /// The same, of a kind of entity that no client predicts, whosever it is: its player sees it as others do.
+    #[must_use]
+    pub fn never_predicted(mut self) -> ComponentSchema {
+        self.prediction.never = true;
+        self
+    }
+
+    /// Whether no client predicts an entity that has it.
+    pub fn is_never_predicted(&self) -> bool {
+        self.prediction.never
+    }
+
+    /// Whether a client that predicts an entity predicts its rows of this component.
+    pub(crate) fn prediction(&self) -> RowPrediction {
+        self.prediction
+    }
+
+    /// The same, told at most `hz` times per second to who shows it: to the nearest number of ticks, as a [`SendRate`] is. What a
+    /// client predicts comes with every state nevertheless, and so does a whole state.
+    ///
+    /// # Panics
+    /// When `hz` is 0.
+    #[must_use]
+    pub fn at_most_hz(mut self, hz: u16) -> ComponentSchema {
+        assert!(hz > 0, "{}: a rate is at least 1 Hz", self.name);
+        self.hz_max = hz;
+        self
+    }
+
+    /// How often it is told to who shows it, at most; [`SendRate::EveryTick`] by default, for as often as there are states.
+    pub fn rate_max(&self) -> SendRate {
+        if self.hz_max == 0 { SendRate::EveryTick } else { SendRate::Hz(self.hz_max) }
+    }
+
+    /// How many ticks one telling is after the other at least, where a state is sent every `sent` ticks.
+    pub(crate) fn interval_ticks(&self, rate: TickRate, sent: u32) -> u32 {
+        self.rate_max().interval_ticks(rate).next_multiple_of(sent.max(1))
     }
 
     /// The fastest that a client may move an entity with this component while it has authority over it, in m/s; `None` (the

@@ -39,7 +39,7 @@ pub(crate) struct Motion {
 
 /// The lanes of a column.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Group {
+pub(crate) struct LaneGroup {
     /// Where its first word is in a row.
     pub at: usize,
     pub lanes: usize,
@@ -49,8 +49,8 @@ pub(crate) struct Group {
     pub kind: GroupKind,
 }
 
-impl Group {
-    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> Group {
+impl LaneGroup {
+    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> LaneGroup {
         let (at, column) = columns[nth];
         let kind = match column.precision.step() {
             None => GroupKind::Exact,
@@ -67,7 +67,7 @@ impl Group {
                 GroupKind::Steps { step, motion }
             }
         };
-        Group { at, lanes: usize::from(column.lanes), words: column.words(), scalar: column.scalar, kind }
+        LaneGroup { at, lanes: usize::from(column.lanes), words: column.words(), scalar: column.scalar, kind }
     }
 
     /// The words of a row that it takes.
@@ -179,7 +179,7 @@ fn steps_of(value: f64, step: f64) -> Option<i32> {
 /// How the rows of a component are rounded.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundedRow {
-    groups: Vec<Group>,
+    groups: Vec<LaneGroup>,
     row_words: usize,
 }
 
@@ -189,7 +189,7 @@ impl RoundedRow {
 
     pub fn new(component: &ComponentSchema) -> RoundedRow {
         let columns: Vec<_> = component.places().collect();
-        let groups = (0..columns.len()).map(|nth| Group::of(&columns, nth, component)).collect();
+        let groups = (0..columns.len()).map(|nth| LaneGroup::of(&columns, nth, component)).collect();
         RoundedRow { groups, row_words: component.words() }
     }
 
@@ -199,7 +199,7 @@ impl RoundedRow {
     }
 
     /// The fields, in order.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[LaneGroup] {
         &self.groups
     }
 

@@ -6,8 +6,8 @@ use foretell::session::client::{AuthorityChange, ClientEvent, Joined, Predict};
 use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Input, Instant, Interest,
-    Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
+    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Group, Input, Instant,
+    Interest, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::netsim::SplitMix64;
 use std::collections::BTreeMap;
@@ -204,6 +204,23 @@ impl Fnv {
         }
         self.number(words, 8);
         self.number(audience, 8);
+        // Not of a group, predicted by its player's client, told with every state, and without a bound for its speed.
+        self.number(0, 1);
+        self.number(0, 2);
+        self.number(0, 4);
+    }
+
+    /// One that is never predicted, told at `hz`, and for a group where there is one.
+    fn component_of_kind(&mut self, name: &str, column: Column<'_>, audience: (u64, Option<u64>), hz: u64) {
+        self.name(name);
+        self.number(1, 8);
+        self.number(0, 8);
+        self.column_to(column, 0.0);
+        self.number(1, 8);
+        self.number(audience.0, 8);
+        audience.1.into_iter().for_each(|group| self.number(group, 1));
+        self.number(1, 1);
+        self.number(hz, 2);
         self.number(0, 4);
     }
 }
@@ -247,6 +264,42 @@ fn a_meaning_has_the_number_of_the_document() {
     use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
     let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
     assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
+}
+
+const SCHOOL: Group = Group(7);
+
+#[derive(State, Clone, Copy, Default)]
+#[state(predict = never, hz = 10)]
+struct Crab {
+    claws: u32,
+    #[state(audience = others)]
+    rumour: u8,
+    #[state(audience = group(SCHOOL))]
+    plan: u16,
+}
+
+#[derive(World, Default)]
+struct Reef(Table<Crab>);
+
+impl Simulate for Reef {
+    type Input = Command;
+
+    fn step(&mut self, _step: &mut Step<'_, Command>) {}
+}
+
+#[test]
+fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_document() {
+    let mut components = Fnv(START);
+    components.number(3, 8);
+    components.component_of_kind("Crab", ("claws", 1, Some(32), 1, 0), (0, None), 10);
+    components.component_of_kind("Crab (others)", ("rumour", 1, Some(8), 1, 0), (2, None), 10);
+    components.component_of_kind("Crab (group SCHOOL)", ("plan", 1, Some(16), 1, 0), (3, Some(7)), 10);
+    let rules = vec![hash_of(64, 2), hash_of(0, 1), components.0, hash_of_input()];
+    let mut server = Server::new(Rules::new(Reef::schema()), ServerConfig::default(), EPOCH, Instant::ZERO);
+    server.receive(Instant::ZERO, ME, &hello(8, 42, &rules, (0, None))).expect("well-formed");
+    let mut outbox = Outbox::new();
+    server.update(Instant::ZERO, &mut Reef::default(), &mut outbox);
+    assert_eq!(server.players().count(), 1);
 }
 
 // Section 4: the messages.

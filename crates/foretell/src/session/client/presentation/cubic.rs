@@ -117,16 +117,17 @@ impl Span {
 /// The span of one row after another, which mostly is that of the one before.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LastSpan {
-    of: Option<(Ticks, Curve)>,
+    of: Option<(Ticks, Curve, TickTime)>,
     span: Option<Span>,
 }
 
 impl LastSpan {
-    /// The span around a point, which is the same for all rows.
+    /// The span around a point.
     #[inline]
     pub(super) fn get(&mut self, ticks: Ticks, curve: Curve, at: TickTime, rate: TickRate) -> Option<&Span> {
-        if self.of != Some((ticks, curve)) {
-            (self.of, self.span) = (Some((ticks, curve)), Span::new(ticks, at, rate, curve));
+        let of = Some((ticks, curve, at));
+        if self.of != of {
+            (self.of, self.span) = (of, Span::new(ticks, at, rate, curve));
         }
         self.span.as_ref()
     }

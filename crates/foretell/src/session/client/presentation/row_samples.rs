@@ -149,7 +149,7 @@ impl<'a> RowSamples<'a> {
         is_same && component.say_no_velocity(words)
     }
 
-    fn before(&self) -> Sample<'a> {
+    pub(crate) fn before(&self) -> Sample<'a> {
         self.of[BEFORE].expect("whoever is shown is in the state before")
     }
 

@@ -5,7 +5,7 @@ use super::told_rows::{Told, ToldRows};
 use crate::session::client::initial_capacity::FEW;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::Tick;
-use crate::world::{PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, ComponentId, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -146,11 +146,20 @@ impl KnownRows {
         is_own || self.gone.has(record.key, tick)
     }
 
-    /// It is not there in the state `at`.
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// It is not there in the state `at`; nor is what is nothing without it.
     fn remove(&mut self, key: RowKey, at: Tick) {
-        self.rows.remove(key);
-        self.told.remove(key);
-        self.gone.push(key, at);
+        let KnownRows { schema, rows, told, gone, .. } = self;
+        for key in schema.nothing_without(key) {
+            if told.get(key).is_none_or(|told| told.tick <= at) {
+                rows.remove(key);
+                told.remove(key);
+                gone.push(key, at);
+            }
+        }
     }
 
     /// Takes in the client's own rows, all of them, as they are in the state of `tick`. Whether nothing newer is known of any.
@@ -165,18 +174,37 @@ impl KnownRows {
             }
             is_there
         });
+        self.drop_not_for_owner(tick, own);
+        let KnownRows { rows, told, .. } = self;
         let mut are_all_newest = true;
         for row in own.iter() {
             // It may be another's since, and that have come before this.
-            if self.told.get(row.key()).is_some_and(|told| told.tick > tick) {
+            if told.get(row.key()).is_some_and(|told| told.tick > tick) {
                 are_all_newest = false;
                 continue;
             }
-            self.rows.set_words(row);
-            self.told.remove(row.key());
+            rows.set_words(row);
+            told.remove(row.key());
         }
-        self.rows.settle();
+        rows.settle();
         are_all_newest
+    }
+
+    /// What everybody but its owner sees is gone of what is the client's own in the state of `tick`.
+    fn drop_not_for_owner(&mut self, tick: Tick, own: &Rows) {
+        let KnownRows { schema, rows, told, gone, .. } = self;
+        let for_others = |id: &ComponentId| schema.component(*id).audience() == Audience::Others;
+        for component in schema.ids().filter(for_others) {
+            rows.retain(|key, _| {
+                let is_newer = || told.get(key).is_some_and(|told| told.tick > tick);
+                let is_kept = key.component != component || !own.has(key.entity) || is_newer();
+                if !is_kept {
+                    told.remove(key);
+                    gone.push(key, tick);
+                }
+                is_kept
+            });
+        }
     }
 
     /// Makes `rows` and `told` what is known.

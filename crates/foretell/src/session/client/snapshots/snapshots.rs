@@ -126,7 +126,7 @@ impl Snapshots {
             let Some(newest) = newest else { continue };
             *has_late = true;
             let between = kept[since..newest].iter_mut().filter(|snapshot| snapshot.is_complete());
-            between.for_each(|snapshot| snapshot.take_in(tick, record, words));
+            between.for_each(|snapshot| snapshot.take_in(tick, record, words, known.schema()));
         }
     }
 

@@ -10,6 +10,8 @@ mod event_log;
 mod gone_rows;
 mod interest;
 mod outgoing_snapshot;
+mod paced_rows;
+mod paces;
 mod recent_extreme;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]

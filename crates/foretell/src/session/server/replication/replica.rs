@@ -12,7 +12,7 @@ use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
-use crate::world::{Entity, PlayerId, RowKey, StepOutput, Visibility};
+use crate::world::{Entity, Owned, PlayerId, RowKey, StepOutput, Visibility};
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -119,9 +119,15 @@ impl Replica {
         let (rows, schema) = (state.rows(), state.schema());
         let sees_nothing = sight.are_limited() && told.is_none();
         let sees = |key: RowKey, owner: PlayerId| {
-            let is_for_them = schema.component(key.component).audience().includes(player, owner);
-            let is_hidden = || sees_nothing || view.as_ref().is_some_and(|view| view.hides(key));
-            owner == player || is_for_them && !is_hidden()
+            let RowKey { component, entity } = key;
+            let audience = schema.component(component).audience();
+            match &*view {
+                _ if owner == player => audience.includes(player, owner),
+                _ if sees_nothing => false,
+                Some(view) if view.has(key) => true,
+                Some(view) => view.has_come(entity) && sight.includes(player, audience, Owned { entity, owner }),
+                None => audience.includes(player, owner),
+            }
         };
         // The last row of an entity says that it is gone.
         let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));

@@ -10,6 +10,7 @@ use super::entity_grid::EntityGrid;
 use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
+use super::paces::Paces;
 use super::replica::Replica;
 use super::shown_state::{ChangedRow, Shown};
 use super::shown_writer::{Room, ShownWriter};
@@ -61,6 +62,7 @@ pub(crate) struct Replication {
     interest: InterestQuery,
     changes: RecentChanges,
     encoded: EncodedRows,
+    paces: Paces,
     viewpoint: Viewpoint,
 }
 
@@ -96,6 +98,7 @@ impl Replication {
             interest: InterestQuery::default(),
             changes: RecentChanges { rows: Vec::with_capacity(64), ..RecentChanges::default() },
             encoded: EncodedRows::new(schema, rate),
+            paces: Paces::new(schema, rate),
             viewpoint: Viewpoint::default(),
         }
     }
@@ -129,8 +132,8 @@ impl Replication {
         self.delta.choose_own(to.replica.sent.baseline(), to.player, snapshot.state);
         self.encoded.begin(snapshot.tick, snapshot.state.versions().slots());
         to.replica.allowance.add(snapshot.budget, to.replica.shown.under_way(), snapshot.now);
-        let Replication { changes, interest, viewpoint, encoded, .. } = self;
-        let shown = shown_in(to.player, snapshot, changes, limits(&to.replica.view, interest));
+        let Replication { changes, interest, viewpoint, encoded, paces, .. } = self;
+        let shown = shown_in(to.player, snapshot, changes, paces, limits(&to.replica.view, interest));
         let lane = &mut to.replica.shown;
         lane.note(&shown);
         let allowance = &to.replica.allowance;
@@ -143,9 +146,9 @@ impl Replication {
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, codec, encoded, .. } = self;
+        let Replication { changes, interest, codec, encoded, paces, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
-        let shown = shown_in(*player, snapshot, changes, limits(&replica.view, interest));
+        let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
@@ -202,8 +205,8 @@ impl Replication {
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
-    pub(crate) fn shows_player(&self, player: PlayerId) -> bool {
-        self.interest.shows_player(player)
+    pub(crate) fn shows_player(&self, snapshot: &Snapshot<'_>, player: PlayerId) -> bool {
+        self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
     }
 
     /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
@@ -265,10 +268,10 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, encoded, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, encoded, paces, .. } = self;
         let Receiver { player, head, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
-        let shown_rows = shown_in(*player, snapshot, changes, limits(view, interest));
+        let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest));
         let DeltaSet { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
@@ -341,8 +344,10 @@ fn shown_in<'a>(
     player: PlayerId,
     snapshot: &'a Snapshot<'_>,
     changes: &'a RecentChanges,
+    paces: &'a Paces,
     limits: Option<Limits<'a>>,
 ) -> Shown<'a> {
     let Snapshot { tick, state, .. } = *snapshot;
-    Shown { player, tick, state, before: changes.before, since: changes.since, changed: &changes.rows, limits }
+    let RecentChanges { before, since, rows, .. } = changes;
+    Shown { player, tick, state, before: *before, since: *since, changed: rows, paces, limits }
 }

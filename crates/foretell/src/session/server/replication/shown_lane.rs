@@ -9,6 +9,7 @@ use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::interest::Visible;
+use super::paced_rows::PacedRows;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
 use super::shown_state::{ChangedRow, Shown};
 use super::shown_writer::{RecordWriter, ShownWriter};
@@ -18,7 +19,7 @@ use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
-use crate::world::{Audience, RowKey};
+use crate::world::RowKey;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -44,6 +45,7 @@ pub(super) struct ShownLane {
     waiting: Vec<u32>,
     /// Whether what is told first is what matters most; otherwise all that waits is told by its number.
     is_ranked: bool,
+    paced: PacedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately.
     given: Vec<u32>,
@@ -61,6 +63,7 @@ impl ShownLane {
             present: Vec::with_capacity(ROOM),
             waiting: Vec::with_capacity(ROOM),
             is_ranked: false,
+            paced: PacedRows::new(),
             gone: GoneRows::new(),
             given: Vec::new(),
             sent: SentDatagrams::new(),
@@ -136,6 +139,7 @@ impl ShownLane {
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
+        self.paced.follow(&mut self.rows, &mut self.waiting, of.paces, of.tick);
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -155,8 +159,13 @@ impl ShownLane {
     /// The same as `note_row`; fast, where the client was told of the row before.
     #[inline]
     fn note_changed(&mut self, row: &ChangedRow, of: &Shown<'_>) {
-        match self.rows.get_mut(row.slot as usize) {
-            Some(Some(told)) if told.owner == row.owner => told.note(row.slot, row.changed, of, &mut self.waiting),
+        let ShownLane { rows, waiting, paced, .. } = self;
+        match rows.get_mut(row.slot as usize) {
+            Some(Some(told)) if told.owner == row.owner => {
+                if told.has_news(row.changed, of.before) && paced.is_due(told, row.slot, of.paces, of.tick) {
+                    told.wait(row.slot, waiting);
+                }
+            }
             _ => self.note_row(row.place as usize, of),
         }
     }
@@ -165,11 +174,12 @@ impl ShownLane {
     fn note_row(&mut self, place: usize, of: &Shown<'_>) {
         let version = &of.state.versions().versions()[place];
         let RowVersion { key, owner, slot, changed, .. } = *version;
-        let audience = of.state.schema().component(key.component).audience();
-        if owner == of.player || !audience.includes(of.player, owner) || slot >= SLOTS_MAX {
+        // What is in view is for them, also where that is up to the game's rules.
+        let is_for_them = || of.limits.is_some() || of.includes(key, owner);
+        if owner == of.player || slot >= SLOTS_MAX || !is_for_them() {
             return;
         }
-        let ShownLane { rows, present, gone, waiting, .. } = self;
+        let ShownLane { rows, present, gone, waiting, paced, .. } = self;
         let row = rows[slot as usize].get_or_insert_with(|| {
             present.push(slot);
             ToldRow { may_be_there: gone.forget(key), nth: present.len() - 1, ..ToldRow::new(key, owner, of.tick) }
@@ -177,7 +187,9 @@ impl ShownLane {
         if row.owner != owner {
             (row.owner, row.since, row.has) = (owner, of.tick, None);
         }
-        row.note(slot, changed, of, waiting);
+        if row.has_news(changed, of.before) && paced.is_due(row, slot, of.paces, of.tick) {
+            row.wait(slot, waiting);
+        }
     }
 
     /// Whole states were told since the one of `whole`: what was in any of them may be there.
@@ -186,23 +198,23 @@ impl ShownLane {
         match of.limits {
             Some(Limits { view, interest }) => {
                 interest.rows().for_each(|seen| self.note_row(seen.row, of));
-                let is_own = |key: RowKey| versions.get(key).is_some_and(|there| there.owner == of.player);
-                let gone = interest.gone_after(view, whole).filter(|gone| !is_own(gone.key));
+                let gone = interest.gone_after(view, whole).filter(|gone| !of.state.is_own(gone.key, of.player));
                 gone.for_each(|gone| self.gone.tell_once(gone));
             }
             None => {
                 (0..of.state.rows().len()).for_each(|place| self.note_row(place, of));
                 for removed in versions.removed_after(whole).into_iter().flatten() {
-                    let key = removed.row.key;
-                    let is_shown = of.state.schema().component(key.component).audience() != Audience::Owner;
-                    if is_shown && versions.get(key).is_none() {
+                    let (key, owner) = (removed.row.key, removed.row.owner);
+                    // One that is there still may have become the client's own, which it is not to see.
+                    let is_over = versions.get(key).is_none_or(|there| !of.includes(key, there.owner));
+                    if of.includes(key, owner) && is_over {
                         self.gone.tell_once(GoneKey { key, is_hidden: false });
                     }
                 }
             }
         }
         self.rows.iter_mut().flatten().for_each(|row| row.may_be_there = true);
-        self.gone.take_all(versions.of_owner(of.player).map(|place| versions.versions()[place].key));
+        self.gone.take_all(of.state.own_places(of.player).map(|place| versions.versions()[place].key));
     }
 
     /// What was there in the state `noted`, and is not any more, or another's.
@@ -215,7 +227,7 @@ impl ShownLane {
             // It may be there again under another number.
             let has_ended = there.is_none_or(|there| there.slot != slot || there.owner == of.player);
             if has_ended && self.row(slot, key).is_some() {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
             if removed.row.owner != of.player {
                 continue;
@@ -247,7 +259,7 @@ impl ShownLane {
             let Some(ToldRow { key, .. }) = self.rows[nth] else { continue };
             let there = versions.get(key);
             if there.is_none_or(|there| there.slot != slot || there.owner == of.player) {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
         }
         self.gone.end_taken(|taken| versions.get(taken).is_none());
@@ -393,7 +405,7 @@ impl ShownLane {
             let told = row.encode(**slot, of, to.encoded);
             let has_room = to.write(&told);
             if has_room {
-                (row.told, row.rests, row.waits, row.may_be_there) = (Some(of.tick), told.row.rests, false, true);
+                row.note_told(of.tick, told.row.rests);
             }
             has_room
         };

@@ -2,10 +2,11 @@
 
 use super::delta::Limits;
 use super::encoded_rows::RowToTell;
+use super::paces::Paces;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::PlayerId;
+use crate::world::{PlayerId, RowKey};
 
 /// A row that has changed lately.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +42,18 @@ pub(super) struct Shown<'a> {
     pub since: Tick,
     /// The rows that have changed since that one, in their order.
     pub changed: &'a [ChangedRow],
+    /// How often each component is told.
+    pub paces: &'a Paces,
     /// What of the state is to be seen, where that is not everything.
     pub limits: Option<Limits<'a>>,
 }
 
 impl<'a> Shown<'a> {
+    /// Whether the player gets a row that belongs to `owner`, whatever the game's rules say.
+    pub fn includes(&self, key: RowKey, owner: PlayerId) -> bool {
+        self.state.schema().component(key.component).audience().includes(self.player, owner)
+    }
+
     /// The row with this number.
     pub fn row_to_tell(&self, slot: u32) -> RowToTell<'a> {
         let versions = self.state.versions();

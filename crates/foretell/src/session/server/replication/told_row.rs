@@ -27,6 +27,8 @@ pub(super) struct ToldRow {
     pub waits: bool,
     /// It was the client's own: it is told with each state until it is there, so that it is never nowhere.
     pub was_own: bool,
+    /// Whether it has changed and is to be told in its next turn.
+    pub is_early: bool,
     /// Where its number stands among those of all that are told.
     pub nth: usize,
 }
@@ -44,6 +46,7 @@ impl ToldRow {
             rests: false,
             waits: false,
             was_own: false,
+            is_early: false,
             nth: 0,
         }
     }
@@ -56,13 +59,18 @@ impl ToldRow {
         }
     }
 
-    /// It is as it was in the state `changed`: it waits, if it was not told so, or is not known to rest.
+    /// Whether it is to be told, which is as it was in the state `changed`: it was not told so, or is not known to rest since the
+    /// state `before`.
     #[inline]
-    pub fn note(&mut self, slot: u32, changed: Tick, of: &Shown<'_>, waiting: &mut Vec<u32>) {
-        let is_known = self.told.is_some_and(|told| told >= changed) && (self.rests || changed > of.before);
-        if !is_known {
-            self.wait(slot, waiting);
-        }
+    pub fn has_news(&self, changed: Tick, before: Tick) -> bool {
+        self.told.is_none_or(|told| told < changed) || !self.rests && changed <= before
+    }
+
+    /// It was told in the state of `tick`.
+    #[inline]
+    pub fn note_told(&mut self, tick: Tick, rests: bool) {
+        (self.told, self.rests, self.waits) = (Some(tick), rests, false);
+        (self.may_be_there, self.is_early) = (true, false);
     }
 
     /// How it is told to this client: what stands before it, and its bits.
