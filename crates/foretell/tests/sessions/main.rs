@@ -19,6 +19,7 @@ mod hostile;
 mod impulses;
 mod input_delay;
 mod interest;
+mod joins;
 mod modes;
 mod onlooker;
 mod others;
