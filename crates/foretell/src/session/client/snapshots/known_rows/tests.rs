@@ -181,7 +181,6 @@ fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
 
 /// Everybody sees one of its components, and its owner the other, which is nothing without the first.
 #[derive(State, Clone, Copy)]
-#[expect(dead_code, reason = "rows of it are written by hand")]
 struct Wagon {
     seen: u8,
     #[state(audience = owner)]
