@@ -161,8 +161,17 @@ fn tell_ticks(to: &mut DescriptorEncoder<'_>, times: &TickTimes) -> fmt::Result 
 fn tell_refused(to: &mut DescriptorEncoder<'_>, joins: &JoinTotals) -> fmt::Result {
     let help = "Players that the session did not let in, or not on";
     let mut metric = to.encode_descriptor("players_refused", help, None, MetricType::Counter)?;
-    for why in Refusal::ALL {
-        let reason = [("reason", format!("{why:?}").to_lowercase())];
+    let reasons = [
+        (Refusal::Version, "version"),
+        (Refusal::Rules, "rules"),
+        (Refusal::Full, "full"),
+        (Refusal::Gone, "gone"),
+        (Refusal::TooLarge, "too_large"),
+        (Refusal::Draining, "draining"),
+        (Refusal::TimedOut, "timed_out"),
+    ];
+    for (why, name) in reasons {
+        let reason = [("reason", name)];
         metric.encode_family(&reason)?.encode_counter::<NoLabelSet, _, u64>(&joins.refused(why), None)?;
     }
     Ok(())
