@@ -19,6 +19,7 @@ mod hostile;
 mod impulses;
 mod input_delay;
 mod interest;
+mod joins;
 mod kinds;
 mod modes;
 mod onlooker;

@@ -55,7 +55,7 @@ impl<I: Input> StateSender<I> {
         let tick = round.schedule.next();
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
-            if place.is_lost() {
+            if place.is_lost() || !place.has_joined() {
                 continue;
             }
             let (player, known) = (*player, peer.link.acknowledged());

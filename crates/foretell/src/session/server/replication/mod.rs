@@ -29,6 +29,6 @@ mod viewpoint;
 
 pub(super) use allowance::Budget;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
-pub(super) use replica::{Replica, StepReport};
+pub(super) use replica::{Replica, StepReport, WholeWish};
 pub(super) use replication::{Receiver, Replication};
 pub(super) use sight_terms::SightTerms;

@@ -123,6 +123,7 @@ impl Replication {
             _ => self.write(to, snapshot, true, outbox),
         };
         let bytes = bytes.or_else(|| self.write(to, snapshot, false, outbox));
+        to.replica.note_told(bytes.is_some());
         let is_crowded = bytes.is_none() || form == Form::Changes && self.interest.has_shed();
         SendReport { bytes, is_newly_crowded: to.replica.note_crowded(is_crowded) }
     }
