@@ -113,6 +113,7 @@ const FOLDERS: [Folder; 12] = [
             &["shown_state"],
             &["shown_writer", "viewpoint"],
             &["gone_rows", "told_row"],
+            &["waiting_rows"],
             &["paced_rows"],
             &["shown_lane"],
             &["replica"],

@@ -1,6 +1,8 @@
 //! The cubic between two of up to four states as what it is made of: how much each way from a state to the next counts, and each
 //! velocity. That is the same for all whose states are of the same ticks.
 
+use crate::motion::rotation::{self, multiply, normalise};
+use crate::motion::vector::{add, dot, scale, sub};
 use crate::session::client::curves::Curve;
 use crate::time::{Tick, TickRate, TickTime};
 
@@ -12,6 +14,9 @@ pub(super) const AFTER: usize = 2;
 /// States that are farther apart than this are joined by a line, in seconds: so long after, a velocity says nothing, and a
 /// cubic would swing out by metres that nobody has made.
 const TOLD_S: f64 = 0.5;
+
+/// Angular velocities that turn by more than this from one state to the next, in half radians, are no small turns; squared.
+const SMALL_TURN_SQR: f64 = 1e-3;
 
 /// The ticks of the states around a point: two up to it, and two after it.
 pub(super) type Ticks = [Option<Tick>; 4];
@@ -73,6 +78,48 @@ impl Cubic {
         let [from, to] = tangents;
         let ways = [first * from.ways[0], whole + first * from.ways[1] + second * to.ways[0], second * to.ways[1]];
         Cubic { tangents, ways, told: [first * from.told, second * to.told] }
+    }
+
+    /// Its point through these points, with these velocities in the middle ones.
+    #[inline]
+    pub fn point<const N: usize>(&self, points: &[[f64; N]; 4], velocities: &[[f64; N]; 2]) -> [f64; N] {
+        let Cubic { ways, told, .. } = self;
+        let way = |from: usize| scale(sub(points[from + 1], points[from]), ways[from]);
+        let mut point = add(points[BEFORE], way(BEFORE));
+        if ways[0] != 0.0 {
+            point = add(point, way(0));
+        }
+        if ways[2] != 0.0 {
+            point = add(point, way(2));
+        }
+        if told[0] != 0.0 || told[1] != 0.0 {
+            point = add(point, add(scale(velocities[0], told[0]), scale(velocities[1], told[1])));
+        }
+        point
+    }
+
+    /// The same of rotations that are near each other, as most are from one state to the next: there the cubic through the quaternions is
+    /// off by less than a hundred-thousandth of a radian, and takes a fifth of the time. `None` where they are not.
+    pub fn slight_turn(&self, mut rotations: [[f64; 4]; 4], velocities: &[[f64; 3]; 2]) -> Option<[f64; 4]> {
+        // Each as near to its neighbour as it can be told.
+        for (from, of, to) in [(0, BEFORE, 0), (1, BEFORE, AFTER), (2, AFTER, 3)] {
+            let cosine = dot(rotations[of], rotations[to]);
+            if self.ways[from] != 0.0 && cosine.abs() < rotation::NEARLY_PARALLEL {
+                return None;
+            }
+            if cosine < 0.0 {
+                rotations[to] = rotations[to].map(|part| -part);
+            }
+        }
+        let mut rates = [[0.0; 4]; 2];
+        for (nth, [x, y, z]) in velocities.iter().copied().enumerate().filter(|(nth, _)| self.told[*nth] != 0.0) {
+            let half = scale([x, y, z], self.tangents[nth].told / 2.0);
+            if dot(half, half) > SMALL_TURN_SQR {
+                return None;
+            }
+            rates[nth] = multiply([x / 2.0, y / 2.0, z / 2.0, 0.0], rotations[BEFORE + nth]);
+        }
+        Some(normalise(self.point(&rotations, &rates)))
     }
 }
 
@@ -136,7 +183,7 @@ impl LastSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::curve::{hermite, tangent};
+    use crate::motion::curve::{hermite, tangent, turn};
     use proptest::prelude::*;
 
     proptest! {
@@ -177,6 +224,49 @@ mod tests {
             prop_assert!((sum(told) - expected(true)).abs() < 1e-9);
             prop_assert!((sum(untold) - expected(false)).abs() < 1e-9);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn a_slight_turn_is_the_curve_in_the_vectors_of_the_turn_to_a_hundred_thousandth_of_a_radian(
+            first in prop::array::uniform3(-1.8..1.8), spins in prop::array::uniform3(prop::array::uniform3(-0.02..0.02)),
+            part in 0.0..1.0, signs in any::<[bool; 4]>(), is_there in any::<[bool; 2]>(), is_told: bool,
+        ) {
+            let rate = TickRate::hz(60);
+            let mut rotations = [rotation::from_vector(first); 4];
+            for (nth, spin) in spins.iter().enumerate() {
+                rotations[nth + 1] = multiply(rotation::from_vector(*spin), rotations[nth]);
+            }
+            let ticks = [is_there[0].then_some(8), Some(9), Some(10), is_there[1].then_some(11)].map(|tick| tick.map(Tick::new));
+            let span = Span::new(ticks, TickTime::ticks(9.0 + part), rate, Curve::Hermite).expect("both are there");
+            let cubics = span.cubics.expect("a tick is short");
+            let cubic = if is_told { cubics.told } else { cubics.untold };
+            let velocities = [scale(spins[0], 60.0), scale(spins[2], 60.0)];
+            let ways = spins.map(|spin| spin);
+            let [v1, v2] = [0, 1].map(|nth| {
+                let Tangent { ways: [before, after], told } = cubic.tangents[nth];
+                add(add(scale(ways[nth], before), scale(ways[nth + 1], after)), scale(velocities[nth], told))
+            });
+            let exact = turn::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, part);
+            (0..4).filter(|nth| signs[*nth]).for_each(|nth| rotations[nth] = rotations[nth].map(|part| -part));
+            let slight = cubic.slight_turn(rotations, &velocities).expect("they are near");
+            prop_assert!(rotation::angle(slight, exact) < 1e-5, "{}", rotation::angle(slight, exact));
+            prop_assert!(dot(slight, rotations[BEFORE]) > 0.0, "it has the sign of the first");
+        }
+    }
+
+    #[test]
+    fn a_turn_that_is_not_slight_is_none() {
+        let span = |of| {
+            Span::new([8, 9, 10, 11].map(|tick| Some(Tick::new(tick))), TickTime::ticks(9.5), TickRate::hz(60), of)
+        };
+        let SpanCubics { told, untold } = span(Curve::Hermite).expect("there").cubics.expect("short");
+        let turned = |by: f64| rotation::from_vector([0.0, by, 0.0]);
+        let far = [0.0, 0.1, 0.2, 0.3].map(turned);
+        assert_eq!(untold.slight_turn(far, &[[0.0; 3]; 2]), None);
+        let near = [0.0, 0.01, 0.02, 0.03].map(turned);
+        assert_eq!(told.slight_turn(near, &[[0.0, 6.0, 0.0]; 2]), None);
+        assert!(told.slight_turn(near, &[[0.0, 0.6, 0.0]; 2]).is_some());
     }
 
     #[test]

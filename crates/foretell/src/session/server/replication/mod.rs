@@ -26,6 +26,7 @@ mod snapshot_packing;
 mod spatial_index;
 mod told_row;
 mod viewpoint;
+mod waiting_rows;
 
 pub(super) use allowance::Budget;
 pub(super) use outgoing_snapshot::{Form, Snapshot};

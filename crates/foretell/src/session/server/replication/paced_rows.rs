@@ -2,6 +2,7 @@
 
 use super::paces::Paces;
 use super::told_row::ToldRow;
+use super::waiting_rows::WaitingRows;
 use crate::time::Tick;
 use alloc::vec::Vec;
 
@@ -27,14 +28,14 @@ impl PacedRows {
     }
 
     /// Those whose turn it is are to be told.
-    pub(super) fn follow(&mut self, rows: &mut [Option<ToldRow>], waiting: &mut Vec<u32>, paces: &Paces, now: Tick) {
+    pub(super) fn follow(&mut self, rows: &mut [Option<ToldRow>], waiting: &mut WaitingRows, paces: &Paces, now: Tick) {
         self.early.retain(|slot| {
             let row = rows.get_mut(*slot as usize).and_then(Option::as_mut).filter(|row| row.is_early);
             let Some(row) = row else { return false };
             let is_due = paces.are_due(row.key.component, *slot, row.told, now);
             if is_due {
                 row.is_early = false;
-                row.wait(*slot, waiting);
+                waiting.add(*slot, row);
             }
             !is_due
         });
@@ -53,12 +54,12 @@ mod tests {
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 0));
         let mut rows = vec![None; 16];
         rows[slot as usize] = Some(ToldRow::new(key, PlayerId::SERVER, Tick::ZERO));
-        let (mut waiting, mut told) = (Vec::new(), Vec::new());
+        let (mut waiting, mut told) = (WaitingRows::new(), Vec::new());
         for tick in 100..160 {
             let now = Tick::new(tick);
             let row = rows[slot as usize].as_mut().expect("it is there");
             if changes(tick) && paced.is_due(row, slot, &paces, now) {
-                row.wait(slot, &mut waiting);
+                waiting.add(slot, row);
             }
             paced.follow(&mut rows, &mut waiting, &paces, now);
             if waiting.pop().is_some() {

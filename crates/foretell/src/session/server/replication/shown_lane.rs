@@ -12,16 +12,16 @@ use super::interest::Visible;
 use super::paced_rows::PacedRows;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
 use super::shown_state::{ChangedRow, Shown};
-use super::shown_writer::{RecordWriter, ShownWriter};
+use super::shown_writer::ShownWriter;
 use super::told_row::ToldRow;
-use super::viewpoint::{Claim, Viewpoint};
+use super::viewpoint::Viewpoint;
+use super::waiting_rows::WaitingRows;
 use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 /// For so many rows there is room from the start.
 const ROOM: usize = 64;
@@ -41,10 +41,7 @@ pub(super) struct ShownLane {
     rows: Vec<Option<ToldRow>>,
     /// The numbers of all that have one, in no order.
     present: Vec<u32>,
-    /// The numbers of the rows that are to be told; what is told first stands last.
-    waiting: Vec<u32>,
-    /// Whether what is told first is what matters most; otherwise all that waits is told by its number.
-    is_ranked: bool,
+    waiting: WaitingRows,
     paced: PacedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately.
@@ -61,8 +58,7 @@ impl ShownLane {
         ShownLane {
             rows: Vec::new(),
             present: Vec::with_capacity(ROOM),
-            waiting: Vec::with_capacity(ROOM),
-            is_ranked: false,
+            waiting: WaitingRows::new(),
             paced: PacedRows::new(),
             gone: GoneRows::new(),
             given: Vec::new(),
@@ -78,7 +74,7 @@ impl ShownLane {
         for slot in present.iter().copied() {
             let Some(row) = &mut rows[slot as usize] else { continue };
             (row.told, row.has, row.rests) = (None, None, false);
-            row.wait(slot, waiting);
+            waiting.add(slot, row);
         }
         gone.tell_anew();
         sent.forget();
@@ -112,7 +108,7 @@ impl ShownLane {
                     continue;
                 }
                 (row.told, row.rests) = (row.has, false);
-                row.wait(*slot, waiting);
+                waiting.add(*slot, row);
             }
             gone.settle(tick, has_come, told_gone);
         })
@@ -163,7 +159,7 @@ impl ShownLane {
         match rows.get_mut(row.slot as usize) {
             Some(Some(told)) if told.owner == row.owner => {
                 if told.has_news(row.changed, of.before) && paced.is_due(told, row.slot, of.paces, of.tick) {
-                    told.wait(row.slot, waiting);
+                    waiting.add(row.slot, told);
                 }
             }
             _ => self.note_row(row.place as usize, of),
@@ -188,7 +184,7 @@ impl ShownLane {
             (row.owner, row.since, row.has) = (owner, of.tick, None);
         }
         if row.has_news(changed, of.before) && paced.is_due(row, slot, of.paces, of.tick) {
-            row.wait(slot, waiting);
+            waiting.add(slot, row);
         }
     }
 
@@ -271,7 +267,7 @@ impl ShownLane {
         given.retain(|slot| {
             let row = rows.get_mut(*slot as usize).and_then(Option::as_mut).filter(|row| row.was_own);
             let Some(row) = row else { return false };
-            row.wait(*slot, waiting);
+            waiting.add(*slot, row);
             true
         });
     }
@@ -294,7 +290,7 @@ impl ShownLane {
         let moved = self.present.get(row.nth).and_then(|slot| self.rows[*slot as usize].as_mut());
         moved.into_iter().for_each(|moved| moved.nth = row.nth);
         if row.waits {
-            self.waiting.retain(|waiting| *waiting != slot);
+            self.waiting.remove(slot);
         }
         match end {
             _ if !row.may_be_there => {}
@@ -312,29 +308,17 @@ impl ShownLane {
 
     /// Whether all that waits mostly has room together.
     pub(super) fn fits(&self, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
-        let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
-        let is_there = |slot: &u32| self.rows[*slot as usize].as_ref().is_some_and(|row| row.has.is_some());
-        let bits = || self.waiting.iter().map(|slot| if is_there(slot) { there } else { new }).sum();
-        has_room(self.waiting.len() as u64 * new) || has_room(bits())
+        self.waiting.fit(&self.rows, encoded, has_room)
     }
 
-    /// All that waits has room: it is told in the order of numbers, as neighbours take the fewest bits.
+    /// All that waits has room.
     pub(super) fn sort(&mut self) {
-        self.is_ranked = false;
-        sort_by_number(&mut self.waiting);
+        self.waiting.sort();
     }
 
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        let ShownLane { rows, waiting, is_ranked, .. } = self;
-        *is_ranked = true;
-        viewpoint.rank(of, waiting, most, |slot| {
-            let row = rows[slot as usize].as_ref().expect("what waits is to be told");
-            let last = row.told.unwrap_or(row.since);
-            let age_ticks = if row.was_own { u32::MAX } else { of.tick.since(last).max(1) };
-            let weight = of.limits.map_or(1.0, |limits| limits.interest.weight(row.key));
-            Claim { age_ticks, weight }
-        });
+        self.waiting.rank(&self.rows, of, viewpoint, most);
     }
 
     /// The number of the next datagram.
@@ -365,60 +349,12 @@ impl ShownLane {
             self.gone.write(of.tick, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
-        let mut rows = to.rows();
+        let mut records = to.rows();
         if !is_full {
-            self.write_rows(of, &mut rows);
+            self.waiting.write(&mut self.rows, of, &mut records, &mut self.sent);
         }
-        rows.finish();
+        records.finish();
     }
-
-    /// Of what matters most as much as has room together, by its number. What that leaves is filled up the same way.
-    fn write_rows(&mut self, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) {
-        while !self.waiting.is_empty() {
-            let mut first = 0;
-            if self.is_ranked {
-                first = self.waiting.len() - self.count_chosen(of, to);
-                sort_by_number(&mut self.waiting[first..]);
-            }
-            if !self.write_chosen(first, of, to) {
-                return;
-            }
-        }
-    }
-
-    /// How many of what matters most mostly have room together, at least one.
-    fn count_chosen(&self, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) -> usize {
-        let mut bits = 0;
-        let have_room = self.waiting.iter().rev().take_while(|slot| {
-            let row = self.rows[**slot as usize].as_ref().expect("what waits is to be told");
-            bits += row.encode(**slot, of, to.encoded).bits_usual(to.codec);
-            to.has_room(bits)
-        });
-        have_room.count().max(1)
-    }
-
-    /// Writes what waits from place `first` on. Whether all of that has found room.
-    fn write_chosen(&mut self, first: usize, of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) -> bool {
-        let ShownLane { rows, waiting, sent, .. } = self;
-        let has_room = |slot: &&u32| {
-            let row = rows[**slot as usize].as_mut().expect("what waits is to be told");
-            let told = row.encode(**slot, of, to.encoded);
-            let has_room = to.write(&told);
-            if has_room {
-                row.note_told(of.tick, told.row.rests);
-            }
-            has_room
-        };
-        let left = waiting.len() - waiting[first..].iter().rev().take_while(has_room).count();
-        sent.note_rows(&waiting[left..]);
-        waiting.truncate(left);
-        left == first
-    }
-}
-
-/// The lowest last.
-fn sort_by_number(slots: &mut [u32]) {
-    slots.sort_unstable_by_key(|slot| Reverse(*slot));
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::shown_writer::RecordToTell;
 use crate::session::shown_record::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
-use alloc::vec::Vec;
 
 /// What one client knows of a row.
 #[derive(Clone, Copy, Debug)]
@@ -48,14 +47,6 @@ impl ToldRow {
             was_own: false,
             is_early: false,
             nth: 0,
-        }
-    }
-
-    /// It is to be told, as the row with this number: from now on it is among those that wait.
-    #[inline]
-    pub fn wait(&mut self, slot: u32, waiting: &mut Vec<u32>) {
-        if !core::mem::replace(&mut self.waits, true) {
-            waiting.push(slot);
         }
     }
 
