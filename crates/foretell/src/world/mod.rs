@@ -3,6 +3,7 @@
 //! Knows no bytes, no network and no history. Invariant: `load(save(w))` then `step` equals never having saved.
 
 mod audience;
+mod column;
 mod compare;
 mod component;
 mod component_rows;
@@ -26,8 +27,9 @@ mod world_part;
 
 pub(crate) use audience::RowPrediction;
 pub use audience::{Audience, Group};
+pub use column::{Column, Meaning, Writer};
 pub use compare::{Difference, Tolerance, compare_row};
-pub use component::{Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Writer, word_bits};
+pub use component::{ComponentSchema, ROW_WORDS_MAX, word_bits};
 pub(crate) use effect::StepOutput;
 pub use effect::{Effect, EffectKind};
 pub use entity::{ComponentId, Entity, Owned, PlayerId, RowKey};
