@@ -3,6 +3,7 @@
 
 import { BENCHES } from "./benches.js";
 import { Bodies } from "./bodies.js";
+import { CrowdPicture } from "./crowd.js";
 import { element } from "./element.js";
 import { Meaning } from "./meaning.js";
 import { Picture } from "./picture.js";
@@ -127,7 +128,8 @@ export class Lanes {
 
   picture(canvas) {
     const { bench, legend, bodies } = this;
-    return bench.bodies ? new PilePicture(canvas, { legend, bodies }) : new Picture(canvas, bench, legend);
+    if (bench.bodies) return new PilePicture(canvas, { legend, bodies });
+    return bench.crowd ? new CrowdPicture(canvas, legend) : new Picture(canvas, bench, legend);
   }
 
   /** Tab stops at the figures of the first lane alone: the others' are the same ones. */
@@ -282,10 +284,21 @@ export class Lanes {
   /** The rows of the charts: a question each, with a curve for each lane that is on. */
   rows() {
     const shown = this.cards.filter(({ name }) => !this.off.has(name) || this.alone === name);
-    const { feet = [], every } = this.bench;
+    const { feet = [], every, curves } = this.bench;
+    if (curves) return this.namedRows(curves);
     return this.questions.map(({ question, unit, digits }, at) => ({
       question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], every, lanes: true,
       curves: shown.map(({ name, index }) => [`${name}/${at}`, String(index + 1), toneOf(index), dashOf(index)]),
+    }));
+  }
+
+  /** The same of one lane that has several curves to a question, each with its own name. */
+  namedRows(curves) {
+    const { name } = this.cards[0];
+    let column = 0;
+    return this.questions.map(({ question, unit, digits }, at) => ({
+      question, unit, factor: 1, least: 10 ** (1 - digits), decimals: digits, lanes: true, named: true,
+      curves: curves[at].map((look) => [`${name}/${column++}`, ...look]),
     }));
   }
 

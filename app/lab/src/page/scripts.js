@@ -3,7 +3,7 @@
 /** The first ones have a digit each. */
 const DIGITS = ["5", "6", "7", "8", "9"];
 /** Those that lie over the link alone, and so over the links of lanes too. */
-const OF_LINKS = ["spike", "blackout", "bursts", "hiccup"];
+const OF_LINKS = ["spike", "blackout", "bursts", "hiccup", "slow_link"];
 
 export class Scripts {
   /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */

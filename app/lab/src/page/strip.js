@@ -140,7 +140,7 @@ export class Strip {
 
   /** The question where there is room, and each curve's line, name and value in the frame `at`. */
   heading(history, at) {
-    if (this.row.lanes) return this.headingOfLanes(history, at);
+    if (this.row.lanes && !this.row.named) return this.headingOfLanes(history, at);
     const c = this.context;
     const { narrow, beside, left, top } = this.box;
     const { question, unit, decimals, curves } = this.row;

@@ -38,4 +38,5 @@ mod show_with;
 mod shown_others;
 mod slow_links;
 mod tampering;
+mod traffic;
 mod views;
