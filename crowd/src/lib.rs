@@ -214,7 +214,10 @@ mod tests {
         assert_eq!(run(&mut crowd, 6..9), first[..6]);
         crowd.resize(7);
         let again = run(&mut crowd, 9..10);
-        assert!(again.len() == 7 && !more.contains(&again[6]), "nobody comes back under a name that is gone: {again:?}");
+        assert!(
+            again.len() == 7 && !more.contains(&again[6]),
+            "nobody comes back under a name that is gone: {again:?}"
+        );
     }
 
     #[test]

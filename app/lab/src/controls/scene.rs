@@ -108,8 +108,8 @@ impl Scene {
                  server's bodies, which come after."
             }
             Scene::Crowd => {
-                "Everything moves, and you are sent so many bytes a second: what is near you first. What turns orange is old. \
-                 Halve the budget, or slow the link."
+                "You get only so many bytes a second: what is near comes first, and what turns orange is old. Halve the budget, or \
+                 slow the link."
             }
         }
     }

@@ -6,8 +6,8 @@ import { colours } from "./theme.js";
 /** Each up to so many ms beyond the playout delay: how much of the colour is that of what is late, and how full the dart is. */
 export const AGES = [
   { until: 50, name: "up to date", explain: "told less than 50 ms ago, beyond the playout delay", late: 0, fill: 0.95 },
-  { until: 150, name: "150 ms", explain: "up to 150 ms old: it goes on as it went", late: 0.45, fill: 0.7 },
-  { until: 400, name: "400 ms", explain: "up to 400 ms old: it comes to a stop", late: 0.75, fill: 0.35 },
+  { until: 150, name: "≤ 150 ms", explain: "up to 150 ms old: it goes on as it went", late: 0.45, fill: 0.7 },
+  { until: 400, name: "≤ 400 ms", explain: "up to 400 ms old: it comes to a stop", late: 0.75, fill: 0.35 },
   { until: Infinity, name: "older", explain: "more than 400 ms old: it stands still", late: 1, fill: 0 },
 ];
 /** What the client is not told of. */

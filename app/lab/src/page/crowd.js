@@ -9,7 +9,7 @@ const ROW = 6;
 const PER_M = 100;
 const PER_RAD = 10_000;
 /** So many metres to each side of the own entity are in the picture at least. */
-const HALF_M = 18;
+const HALF_M = 20;
 const GRID_M = 5;
 /** Half the length of a dart, and how far the tint goes around it. */
 const DART_M = { crowd: 0.62, own: 1 };
@@ -60,8 +60,8 @@ export class CrowdPicture {
     this.tint(told);
     this.untold(seen.filter(({ age_ms }) => age_ms < 0));
     if (this.legend.draws("server")) this.lines(told);
-    if (this.legend.draws("other")) this.darts(told);
-    if (own && this.legend.draws("client")) this.self(own);
+    this.darts(told);
+    if (own) this.self(own);
   }
 
   /** Where a place is on the canvas: seen from above, z comes towards the one who looks. */
@@ -113,7 +113,7 @@ export class CrowdPicture {
     const c = this.context;
     const radius = TINT_M * this.scale;
     c.fillStyle = colours.local;
-    c.globalAlpha = 0.16;
+    c.globalAlpha = 0.2;
     c.beginPath();
     for (const { x, z } of walkers) {
       const [across, down] = this.point(x, z);

@@ -246,10 +246,18 @@ export class Lanes {
       if (card.root.hidden || !lane) continue;
       card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
       lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].value.data = format(value, digits); });
+      this.showShares(card, lane);
       const text = (said.get(card.name) ?? []).slice(-(this.bench.said ?? 2)).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
     this.markBest(this.cards.filter(({ root }) => !root.hidden));
+  }
+
+  /** A bar behind each figure that is a part of another one. */
+  showShares(card, { figures }) {
+    const at = figures.findIndex(({ label }) => label === this.bench.whole);
+    if (at < 0) return;
+    figures.slice(at + 1).forEach(({ value }, i) => card.values[at + 1 + i].box.style.setProperty("--share", (value / (figures[at].value || 1)).toFixed(3)));
   }
 
   /** Lists what happened up to a frame, a line each, oldest first. */

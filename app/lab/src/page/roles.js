@@ -56,9 +56,7 @@ const LEGENDS = {
     { role: "correction", explain: "from where a body was shown to where it is" },
   ],
   crowd: [
-    { role: "client", name: "you", explain: "predicted, as ever" },
-    { role: "other", name: "crowd", explain: "as your screen shows it" },
-    { role: "server", name: "lag", explain: "a line to where each is by now" },
+    { role: "server", name: "lag", line: true, explain: "a line to where each is by now" },
   ],
 };
 
@@ -146,14 +144,14 @@ export class Legend {
     return LEGENDS[this.scene].some((entry) => entry.role === role) && !this.hiddenIn[this.scene].has(role);
   }
 
-  item({ role, name, explain }) {
+  item({ role, name, explain, line }) {
     const kind = ROLES.find((kind) => kind.role === role);
     const hidden = this.hiddenIn[this.scene];
     const button = document.createElement("button");
     button.type = "button";
     button.className = role;
     button.title = explain;
-    button.append(swatch(kind), ...words(name ?? kind.name, explain));
+    button.append(swatch({ ...kind, line: line ?? kind.line }), ...words(name ?? kind.name, explain));
     const press = () => button.setAttribute("aria-pressed", String(!hidden.has(role)));
     press();
     button.addEventListener("click", (event) => {

@@ -265,7 +265,11 @@ mod tests {
         let bits = writer.bit_len();
         assert!(bits as u64 <= codec.bits_max());
         let mut passing = BitReader::new(&bytes);
-        codec.form(WALKER).groups().iter().for_each(|group| ShownCodec::pass(&mut passing, group).expect("well-formed"));
+        codec
+            .form(WALKER)
+            .groups()
+            .iter()
+            .for_each(|group| ShownCodec::pass(&mut passing, group).expect("well-formed"));
         passing.finish().expect("all was passed");
         let mut reader = BitReader::new(&bytes);
         let mut read = vec![7; row.len()];

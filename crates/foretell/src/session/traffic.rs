@@ -12,7 +12,7 @@ use super::shown_codec::ShownCodec;
 use super::shown_record::{RecordKind, RecordsBefore};
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::Tick;
-use crate::wire::{BitReader, Malformed, Stream};
+use crate::wire::{BitReader, Malformed};
 use crate::world::{Column, ComponentId, Input, Rows, Schema, word_bits};
 use alloc::vec::Vec;
 

@@ -78,7 +78,8 @@ fn every_field_that_is_told_counts_with_its_bits() {
 
 #[test]
 fn whatever_is_sent_is_counted_altogether() {
-    let config = ServerConfig { relay_inputs: true, interest: Interest::Nearest(3), budget: 8_000, ..Default::default() };
+    let config =
+        ServerConfig { relay_inputs: true, interest: Interest::Nearest(3), budget: 8_000, ..Default::default() };
     let fire = |player: usize, tick: Tick| {
         let bits = SplitMix64::new(u64::from(tick.get() / 16) << 16 | player as u64).next_u64();
         Keys { right: bits & 1 != 0, left: bits & 2 != 0, fire: bits & 4 != 0 }

@@ -12,11 +12,11 @@ use crate::clock::{FRAMES_PER_SECOND, instant};
 use crate::controls::Settings;
 use crate::frame::crowd::CrowdPicture;
 use crate::frame::lane::{Figure, Lane, Lanes, Question};
-use foretell::{ClientConfig, Interest, ServerConfig};
-use foretell_crowd::Crowd;
+use foretell::{ClientConfig, Interest, ServerConfig, Tick};
+use foretell_crowd::{Crowd, Walk};
 use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell_sim::netsim::Capacity;
-use screen::{Ages, CrowdScreen};
+use screen::{Ages, CrowdScreen, keys_of};
 
 /// What its charts ask. The curves of the first are what is sent, the budget and what the link takes; of the second the oldest age
 /// and the median.
@@ -101,7 +101,8 @@ fn radius_m(interest: Interest) -> Option<f32> {
 /// The numbers under the picture.
 fn figures(screen: &CrowdScreen, ages: &Ages, delay_ms: f64) -> Vec<Figure> {
     let figure = |label, value, unit, digits| Figure { label, value, unit, digits };
-    let bytes = screen.spending.by_purpose().map(|(label, bytes_per_s)| figure(label, bytes_per_s / 1_000.0, "kB/s", 2));
+    let bytes =
+        screen.spending.by_purpose().map(|(label, bytes_per_s)| figure(label, bytes_per_s / 1_000.0, "kB/s", 2));
     [
         figure("you are told of", ages.count, "", 0),
         figure("age, median", ages.median_ms, "ms", 0),
@@ -133,6 +134,10 @@ impl SceneEngine for CrowdScene {
 
     fn event(&mut self, _name: &str) -> bool {
         false
+    }
+
+    fn opening(&self, age: u32) -> Option<u8> {
+        Some(keys_of(Walk::of(0, Tick::new(age))))
     }
 
     fn frame(&mut self, frame: u32, keys: u8, settings: &Settings) -> Lanes {

@@ -9,6 +9,16 @@ use foretell_crowd::{Body, Crowd, Walk};
 use foretell_sim::harness::{Driver, Moment, Sent};
 use std::collections::BTreeMap;
 
+/// The keys that count.
+const FORWARD: u8 = 1;
+const LEFT: u8 = 4;
+const RIGHT: u8 = 8;
+
+/// Those that make somebody walk so.
+pub fn keys_of(Walk { forward, left, right }: Walk) -> u8 {
+    u8::from(forward) * FORWARD + u8::from(left) * LEFT + u8::from(right) * RIGHT
+}
+
 /// Everything between the harness and the lane of the scene.
 pub struct CrowdScreen {
     /// The keys of the person.
@@ -66,7 +76,8 @@ impl CrowdScreen {
     pub fn picture(&self, truth: &Rows) -> CrowdPicture {
         let walkers = truth.states::<Body>().map(|(of, body)| (of.entity, self.walker(of.entity, &body)));
         let (own, others): (Vec<_>, Vec<_>) = walkers.partition(|(entity, _)| self.is_own(*entity));
-        let text = |walkers: Vec<(Entity, Walker)>| text(&walkers.into_iter().map(|(_, walker)| walker).collect::<Vec<_>>());
+        let text =
+            |walkers: Vec<(Entity, Walker)>| text(&walkers.into_iter().map(|(_, walker)| walker).collect::<Vec<_>>());
         CrowdPicture { rows: text(others), own: text(own), radius_m: None }
     }
 
@@ -99,13 +110,15 @@ fn age_ms(source: Source) -> f64 {
 
 impl Driver<Crowd> for CrowdScreen {
     fn input(&mut self, _machine: usize, _tick: Tick) -> Walk {
-        Walk { forward: self.keys & 1 != 0, left: self.keys & 4 != 0, right: self.keys & 8 != 0 }
+        let holds = |key: u8| self.keys & key != 0;
+        Walk { forward: holds(FORWARD), left: holds(LEFT), right: holds(RIGHT) }
     }
 
     fn after_client(&mut self, _machine: usize, at: Moment, client: &Client<Crowd>, _frame: &Frame<'_>) {
         self.player = client.player();
         client.present(at.local, &mut self.views);
-        let shown = self.views.iter().map(|view| (view.entity, Shown { pose: view.pose(), age_ms: age_ms(view.source) }));
+        let shown =
+            self.views.iter().map(|view| (view.entity, Shown { pose: view.pose(), age_ms: age_ms(view.source) }));
         self.shown = shown.collect();
     }
 

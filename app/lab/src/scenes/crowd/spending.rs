@@ -1,12 +1,13 @@
 //! What the bytes are spent on that a player is sent, counted in the datagrams themselves.
 
+use crate::clock::FRAMES_PER_SECOND;
 use foretell::Rules;
 use foretell::session::Traffic;
 use foretell_crowd::Walk;
 use std::collections::VecDeque;
 
 /// Over how many frames is measured.
-const WINDOW: usize = 60;
+const WINDOW: usize = 30;
 
 /// For what they are sent, in the order of the counts: the fields of the crowd's one component, what stands before each of its
 /// rows, the person's own entity, and the rest.
@@ -19,7 +20,7 @@ struct Counted {
     by_purpose: [u64; PURPOSES.len()],
 }
 
-/// Counters of the last second.
+/// Counters of that time.
 pub struct Spending {
     traffic: Traffic<Walk>,
     /// Oldest first.
@@ -55,13 +56,16 @@ impl Spending {
 
     /// The same for each purpose.
     pub fn by_purpose(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        PURPOSES.into_iter().enumerate().map(|(nth, purpose)| (purpose, self.per_second(|counted| counted.by_purpose[nth])))
+        PURPOSES
+            .into_iter()
+            .enumerate()
+            .map(|(nth, purpose)| (purpose, self.per_second(|counted| counted.by_purpose[nth])))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "counters of a second")]
+    #[expect(clippy::cast_precision_loss, reason = "counters of half a second")]
     fn per_second(&self, of: impl Fn(&Counted) -> u64) -> f64 {
         let (Some(then), Some(now)) = (self.counted.front(), self.counted.back()) else { return 0.0 };
         let frames = (self.counted.len() - 1).max(1);
-        (of(now) - of(then)) as f64 / 8.0 * WINDOW as f64 / frames as f64
+        (of(now) - of(then)) as f64 / 8.0 * f64::from(FRAMES_PER_SECOND) / frames as f64
     }
 }
