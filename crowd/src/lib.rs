@@ -179,6 +179,7 @@ impl Simulate for Crowd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretell::world::Side;
 
     const STILL: Body = Body { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] };
 
@@ -198,7 +199,7 @@ mod tests {
     /// Steps of a server without players, from this tick on.
     fn run(crowd: &mut Crowd, ticks: core::ops::Range<u32>) -> Vec<Entity> {
         for tick in ticks {
-            crowd.step(&mut Step::new(Tick::new(tick), TickRate::hz(TICK_HZ), &[]));
+            crowd.step(&mut Step::new(Tick::new(tick), TickRate::hz(TICK_HZ), Side::Server, &[]));
         }
         crowd.bodies.iter().map(|body| body.entity()).collect()
     }

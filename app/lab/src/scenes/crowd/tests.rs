@@ -46,7 +46,7 @@ fn half_the_budget_makes_the_median_older_and_is_kept_to() {
 
 #[test]
 fn all_that_is_sent_is_accounted_for() {
-    let lane = after(&mut CrowdScene::new(4), 0..300, 0, &settings(&[]));
+    let lane = after(&mut CrowdScene::new(4), 0..300, UP, &settings(&[]));
     let purposes = ["position", "rotation", "velocity", "which one", "your own", "the rest"];
     let sum: f64 = purposes.iter().map(|label| figure(&lane, label)).sum();
     assert!((sum - figure(&lane, "sent to you")).abs() < 1e-9, "{lane:?}");
