@@ -1,7 +1,7 @@
 // Drives the scenes of lanes in a real browser against the real program: FORETELL_BIN=path/to/foretell npm test.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differing, frames, inkOf, lanesOf, letGo, newestFrame, noteDrawn, open, pictureBecomes, pictureOf, truthOf, turnTo, turnToLanes, turnToPhysics, turnToStyles, until, waysOf } from "./lab.mjs";
+import { frames, inkOf, lanesOf, letGo, newestFrame, noteDrawn, open, pictureBecomes, pictureOf, truthOf, turnTo, turnToLanes, turnToPhysics, turnToStyles, until, waysOf } from "./lab.mjs";
 
 test("who holds the cube stands on it, and changes with the frame in which it is handed over", async () => {
   const page = await open();
@@ -338,26 +338,31 @@ const crowdSince = (page, from) => page.evaluate((from) => {
   return { median: mean("age, median"), sent: mean("sent to you"), told: mean("you are told of"), oldest: Math.max(...run.map(({ chart }) => chart[3])) };
 }, from);
 
-test("in a crowd half the budget is half the bytes and makes what is seen older, by keyboard alone", async () => {
+test("in a crowd half the budget, by keyboard alone, makes what is seen older; it is drawn as often as the screen is", async () => {
   const page = await open();
   await turnToLanes(page, "crowd");
+  const slider = page.locator("#control-budget_kbytes");
   const seen = [];
-  for (const budget of [24, 12]) {
-    const slider = page.locator("#control-budget_kbytes");
-    const key = (await slider.getAttribute("aria-keyshortcuts")).toLowerCase();
+  for (const budget of [20, 10]) {
     await letGo(page);
-    await page.keyboard.press(key);
+    await page.keyboard.press(await slider.getAttribute("aria-keyshortcuts"));
     await slider.press("Home");
     for (let step = 6; step < budget; step += 1) await slider.press("ArrowRight");
     await page.waitForFunction((budget) => window.foretell.settings.budget_kbytes === budget, budget);
-    const from = (await newestFrame(page)) + 100;
-    await until(page, from + 60);
+    const from = (await newestFrame(page)) + 60;
+    await until(page, from + 40);
     seen.push(await crowdSince(page, from));
   }
   const [whole, half] = seen;
   assert(half.median > 1.5 * whole.median && half.median > 40, JSON.stringify(seen));
-  assert(whole.sent < 25.5 && half.sent < 13 && half.sent > 9, JSON.stringify(seen));
+  assert(whole.sent < 21 && half.sent < 10.6 && half.sent > 8, JSON.stringify(seen));
   assert(whole.told === 300 && half.told === 300, JSON.stringify(seen));
+  const hz = await page.evaluate(() => new Promise((done) => {
+    const times = [];
+    const note = (now) => (times.push(now) < 61 ? requestAnimationFrame(note) : done(60_000 / (now - times[0])));
+    requestAnimationFrame(note);
+  }));
+  assert(hz > 40, `${hz.toFixed(1)} frames per second`);
 });
 
 test("in a crowd a slow link makes what is seen old, and is over soon after it; you walk and choose meanwhile", async () => {
@@ -369,44 +374,22 @@ test("in a crowd a slow link makes what is seen old, and is over soon after it; 
   await page.keyboard.down("ArrowUp");
   await until(page, began + 55);
   await page.keyboard.up("ArrowUp");
-  const own = (frames) => page.evaluate((frames) => window.foretell.frames.slice(-frames).map(({ lanes }) => lanes.lanes[0].crowd.own), frames);
-  assert(new Set(await own(40)).size > 30, "you walk");
+  const places = await page.evaluate(() => window.foretell.frames.slice(-40).map(({ lanes }) => lanes.lanes[0].crowd.own));
+  assert(new Set(places).size > 30, "you walk");
   await until(page, began + 340);
   await page.keyboard.press("p");
   const picture = await pictureOf(page);
-  for (const role of ["client", "other", "server"]) {
-    await page.locator(`.legend .${role}`).click();
-    assert(await pictureBecomes(page, picture, true), `without ${role}`);
-    await page.locator(`.legend .${role}`).click();
-    assert(await pictureBecomes(page, picture, false), `with ${role} again`);
-  }
+  await page.locator(".legend .server").click();
+  assert(await pictureBecomes(page, picture, true), "without lines to where they are");
+  await page.locator(".legend .server").click();
   assert((await inkOf(page, ".lane .view canvas", "late")).ink > 30, "what is old is orange");
   await page.keyboard.press("p");
-  await until(page, began + 540);
-  const slow = await crowdSince(page, began + 240).then(({ oldest }) => oldest);
-  const fast = await crowdSince(page, began + 500);
-  const sent = await page.evaluate((began) => window.foretell.frames.find(({ frame }) => frame === began + 340).lanes.lanes[0].chart[0], began);
-  assert(slow > 400 && sent < 20 && fast.oldest < 300 && fast.sent > 40, JSON.stringify({ slow, sent, fast }));
-  await page.locator("#control-interest").selectOption("within 10 m");
-  await until(page, (await newestFrame(page)) + 40);
+  await until(page, began + 490);
+  const [slow, fast] = [await crowdSince(page, began + 240), await crowdSince(page, began + 460)];
+  const sent = await page.evaluate((frame) => window.foretell.frames.find((one) => one.frame === frame).lanes.lanes[0].chart[0], began + 340);
+  assert(slow.oldest > 400 && sent < 20 && fast.oldest < 300 && fast.sent > 40, JSON.stringify({ slow, sent, fast }));
+  await page.locator("#control-interest").selectOption({ label: "within 10 m" });
+  await until(page, (await newestFrame(page)) + 30);
   const { told } = await crowdSince(page, (await newestFrame(page)) - 2);
   assert(told > 3 && told < 90, `${told}`);
-  assert(await differing(page, await pictureOf(page), picture) > 200);
-});
-
-test("a crowd of three hundred is drawn as often as the screen is", async () => {
-  const page = await open();
-  await turnToLanes(page, "crowd");
-  await until(page, (await newestFrame(page)) + 60);
-  const drawn = await page.evaluate(() => new Promise((done) => {
-    const times = [];
-    const note = (now) => {
-      times.push(now);
-      if (times.length < 121) requestAnimationFrame(note);
-      else done({ times, frames: window.foretell.frames.at(-1).frame });
-    };
-    requestAnimationFrame(note);
-  }));
-  const hz = 120_000 / (drawn.times.at(-1) - drawn.times[0]);
-  assert(hz > 50, `${hz.toFixed(1)} frames per second`);
 });
