@@ -184,10 +184,11 @@ impl ShownCodec {
     }
 
     /// Reads on to the end of a group: how many bits it takes does not depend on what it is told against.
+    #[expect(clippy::cast_possible_truncation, reason = "four bits at most")]
     pub(crate) fn pass(reader: &mut BitReader<'_>, group: &Group) -> Result<(), Malformed> {
         let is_exact = group.kind == GroupKind::Exact;
-        let code = reader.take(if is_exact { 1 } else { CODE_BITS })?;
-        let is_as_it_is = if is_exact { code == 1 } else { code == u64::from(AS_THEY_ARE) };
+        let code = reader.take(if is_exact { 1 } else { CODE_BITS })? as u32;
+        let is_as_it_is = if is_exact { code == 1 } else { code == AS_THEY_ARE };
         if is_as_it_is {
             return group.widths().try_for_each(|width| reader.take(width).map(drop));
         }
