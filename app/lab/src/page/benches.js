@@ -117,7 +117,7 @@ export const BENCHES = {
     whole: "sent to you",
     figure_px: 158,
     figures: {
-      "you are told of": ["more", "how many of the crowd your client shows"],
+      "you are told of": [null, "how many of the crowd your client shows"],
       "age, median": ["less", "how far beyond what it was told your client shows half of the crowd: on top of the playout delay, which all have"],
       "age, oldest": ["less", "the same of the one that was told longest ago: it goes on for 100 ms, and then comes to a stop"],
       "playout delay": ["less", "how far in the past the crowd is shown on purpose, so that mostly the next state is there"],

@@ -160,7 +160,7 @@ export class Strip {
       this.sample(x, y, colours[colour], kind);
       c.fillStyle = colours.text;
       c.fillText(label, x + 20, y);
-      const end = narrow ? x + 20 + c.measureText(`${label} `).width + (dense ? 25 : 34) : left - 40 - c.measureText(` ${unit}`).width;
+      const end = narrow ? x + 20 + c.measureText(`${label} `).width + (dense ? 29 : 34) : left - 40 - c.measureText(` ${unit}`).width;
       c.textAlign = "right";
       c.fillText(at >= 0 ? format(this.valueAt(history, name, at), decimals) : "–", end, y);
       c.textAlign = "left";
