@@ -109,7 +109,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       await turnTo(page, "crowd");
       await page.locator("#control-budget_kbytes").fill("16");
       await page.locator("#control-interest").selectOption({ label: "within 20 m" });
-      await until(page, (await newestFrame(page)) + 60);
+      await until(page, (await newestFrame(page)) + 40);
       await picture(page, "crowd", name === "phone");
     });
 
