@@ -6,14 +6,13 @@
 
 mod ages;
 mod cpu;
-mod crowd;
 mod figures;
 mod joiner;
 mod measure;
-mod motion;
 mod options;
 mod session;
 mod table;
+mod timed;
 
 pub use figures::Figures;
 pub use options::CrowdOptions;

@@ -208,6 +208,24 @@ impl ShownCodec {
         RoundedRow::set_marks(rounded, marks);
         Ok(())
     }
+
+    /// Reads on to the end of a group: how many bits it takes does not depend on what it is told against.
+    #[expect(clippy::cast_possible_truncation, reason = "four bits at most")]
+    pub(crate) fn pass(reader: &mut BitReader<'_>, group: &LaneGroup) -> Result<(), Malformed> {
+        let is_exact = group.kind == GroupKind::Exact;
+        let code = reader.take(if is_exact { 1 } else { CODE_BITS })? as u32;
+        let is_as_it_is = if is_exact { code == 1 } else { code == AS_THEY_ARE };
+        if is_as_it_is {
+            return group.widths().try_for_each(|width| reader.take(width).map(drop));
+        }
+        let (before, lanes) = match group.kind {
+            GroupKind::Exact => return Ok(()),
+            GroupKind::Steps { .. } => (0, group.lanes),
+            GroupKind::Turn { .. } => (PART_BITS, 3),
+        };
+        reader.take(before)?;
+        (0..lanes).try_for_each(|_| reader.take(WIDTHS[code as usize]).map(drop))
+    }
 }
 
 /// Makes of what was expected of some lanes by how much each differs. Returns the code of the bits that this takes.
@@ -313,6 +331,13 @@ mod tests {
         codec.write(&mut writer, WALKER, row, base);
         let bits = writer.bit_len();
         assert!(bits as u64 <= codec.bits_max());
+        let mut passing = BitReader::new(&bytes);
+        codec
+            .form(WALKER)
+            .groups()
+            .iter()
+            .for_each(|group| ShownCodec::pass(&mut passing, group).expect("well-formed"));
+        passing.finish().expect("all was passed");
         let mut reader = BitReader::new(&bytes);
         let mut read = vec![7; row.len()];
         codec.read(&mut reader, WALKER, base, &mut read).expect("well-formed");

@@ -40,4 +40,5 @@ mod show_with;
 mod shown_others;
 mod slow_links;
 mod tampering;
+mod traffic;
 mod views;
