@@ -119,7 +119,7 @@ impl<I: Input> Pipeline<I> {
         let first = self.schedule.next();
         self.frame.note_own(ServerEvent::SkippedTicks(skipped));
         self.exact.note_unforeseen(first.next());
-        for Member { peer, .. } in self.roster.members_mut() {
+        for Member { peer, .. } in self.roster.joined_mut() {
             peer.skip_to(first);
             peer.arrivals.forget();
         }

@@ -95,13 +95,13 @@ impl Simulate for Hall {
 }
 
 /// What becomes of a datagram, which may be changed.
-pub type Way = fn(&mut Vec<u8>) -> bool;
+pub type Way = fn(&mut [u8]) -> bool;
 
-pub fn passes(_: &mut Vec<u8>) -> bool {
+pub fn passes(_: &mut [u8]) -> bool {
     true
 }
 
-pub fn is_lost(_: &mut Vec<u8>) -> bool {
+pub fn is_lost(_: &mut [u8]) -> bool {
     false
 }
 

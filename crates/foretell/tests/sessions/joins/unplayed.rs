@@ -6,11 +6,11 @@ use foretell::session::{Inspected, Refusal, inspect};
 use foretell::{ClientState, ServerConfig, Tick};
 
 /// Answers to hellos come through, and nothing that is larger.
-fn is_small(datagram: &mut Vec<u8>) -> bool {
+fn is_small(datagram: &mut [u8]) -> bool {
     datagram.len() <= 26
 }
 
-fn is_no_input(datagram: &mut Vec<u8>) -> bool {
+fn is_no_input(datagram: &mut [u8]) -> bool {
     !matches!(inspect(datagram, Tick::ZERO), Ok(Inspected::Inputs { .. }))
 }
 

@@ -192,8 +192,8 @@ impl<P> Roster<P> {
             let is_silent = place.silence(awake) >= timeout;
             if is_silent && !place.has_played() {
                 // Whoever asks on does not hear the server, or is not heard; who is asleep may try again.
-                let does_ask = place.asked_ago(awake) < timeout / 2;
-                (if does_ask { Roster::give_up } else { Roster::remove_refused })(self, at, Refusal::TimedOut);
+                let end = if place.asked_ago(awake) < timeout / 2 { Roster::give_up } else { Roster::remove_refused };
+                end(self, at, Refusal::TimedOut);
                 continue;
             }
             if is_silent {
