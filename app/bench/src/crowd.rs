@@ -35,15 +35,26 @@ impl Walk {
 /// 40 bytes, seen by everybody.
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub struct Body {
+    /// In metres.
     #[state(position, precision = 0.001)]
     pub position: [f32; 3],
+    /// A unit quaternion x, y, z, w.
     #[state(rotation, precision = 0.001)]
     pub rotation: [f32; 4],
+    /// In metres per second.
     #[state(velocity, precision = 0.01)]
     pub velocity: [f32; 3],
 }
 
 impl Body {
+    /// That of the nth of so many before it has moved, on a grid whose middle is the origin.
+    pub fn first(nth: u16, entities: u16) -> Body {
+        let side = side(entities);
+        let metres = |number: u16| narrow((f64::from(number) - f64::from(side - 1) / 2.0) * APART_M);
+        let position = [metres(nth % side), 0.0, metres(nth / side)];
+        Body { position, rotation: Motion::of(nth).first_rotation(), velocity: [0.0; 3] }
+    }
+
     /// After a tick of a player.
     fn walked(self, walk: Walk, seconds: f32) -> Body {
         let Body { mut position, rotation: [_, y, _, w], .. } = self;
@@ -62,6 +73,12 @@ impl Body {
         }
         Body { position, rotation: [0.0, y, 0.0, w], velocity }
     }
+}
+
+/// How many of so many stand beside each other.
+fn side(entities: u16) -> u16 {
+    let squares = |side: &u16| u32::from(*side) * u32::from(*side) >= u32::from(entities);
+    (1..=u16::MAX).find(squares).unwrap_or(u16::MAX)
 }
 
 /// The crowd and the players among it.
@@ -89,28 +106,14 @@ impl Crowd {
         let mut crowd = Crowd { entities, moving, ..Crowd::default() };
         for nth in 0..entities {
             let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER };
-            let rotation = Motion::of(nth).first_rotation();
-            crowd.bodies.insert(of, Body { position: crowd.place(nth), rotation, velocity: [0.0; 3] });
+            crowd.bodies.insert(of, Body::first(nth, entities));
         }
         crowd
     }
 
-    /// How many stand beside each other.
-    fn side(&self) -> u16 {
-        let squares = |side: &u16| u32::from(*side) * u32::from(*side) >= u32::from(self.entities);
-        (1..=u16::MAX).find(squares).unwrap_or(u16::MAX)
-    }
-
-    /// A place on the grid, whose middle is the origin.
-    fn place(&self, nth: u16) -> [f32; 3] {
-        let side = self.side();
-        let metres = |number: u16| narrow((f64::from(number) - f64::from(side - 1) / 2.0) * APART_M);
-        [metres(nth % side), 0.0, metres(nth / side)]
-    }
-
     /// Where a player begins: players are spread over the grid.
     fn start(&self, player: PlayerId) -> Body {
-        let width = f64::from(self.side()) * APART_M;
+        let width = f64::from(side(self.entities)) * APART_M;
         let among = |share: f64| narrow(((share * f64::from(player.get())).fract() - 0.5) * width);
         let position = [among(0.754_877_666), 0.0, among(0.569_840_291)];
         Body { position, rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] }

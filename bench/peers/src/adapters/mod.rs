@@ -1,0 +1,58 @@
+//! The libraries, each in a file of its own.
+
+mod foretell;
+mod replicon;
+
+use crate::case::Case;
+use crate::peer::Peer;
+use foretell_bench::Body;
+
+/// A library, and how it is used where there are several ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Library {
+    /// Us, told to 1 mm, 0.001 of a rotation and 0.01 m/s.
+    Foretell,
+    /// Us, told all bits.
+    ForetellExact,
+    /// bevy_replicon with position, rotation and velocity in one component.
+    Replicon,
+    /// bevy_replicon with a component for each of them.
+    RepliconThree,
+}
+
+impl Library {
+    /// In the order of the table.
+    pub const ALL: [Library; 4] =
+        [Library::Foretell, Library::ForetellExact, Library::Replicon, Library::RepliconThree];
+
+    /// How it is called in the result.
+    pub fn name(self) -> &'static str {
+        match self {
+            Library::Foretell => "foretell",
+            Library::ForetellExact => "foretell, exact",
+            Library::Replicon => "bevy_replicon",
+            Library::RepliconThree => "bevy_replicon, 3 components",
+        }
+    }
+
+    /// Whether it can play a case in a time that one waits for.
+    pub fn plays(self, _case: &Case) -> bool {
+        true
+    }
+
+    /// A server and its clients.
+    pub fn start(self, case: &Case) -> Box<dyn Peer> {
+        match self {
+            Library::Foretell => Box::new(foretell::Session::<foretell::Rounded>::new(case)),
+            Library::ForetellExact => Box::new(foretell::Session::<foretell::Exact>::new(case)),
+            Library::Replicon => Box::new(replicon::Session::<replicon::One>::new(case)),
+            Library::RepliconThree => Box::new(replicon::Session::<replicon::Three>::new(case)),
+        }
+    }
+}
+
+/// Everybody before they have moved.
+fn first_bodies(case: &Case) -> impl Iterator<Item = Body> + use<> {
+    let entities = case.entities;
+    (0..entities).map(move |nth| Body::first(nth, entities))
+}
