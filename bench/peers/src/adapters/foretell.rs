@@ -72,14 +72,17 @@ impl BodyWorld for Rounded {
     }
 
     fn diverges(rows: &Rows, entity: Entity, truth: &Body) -> bool {
-        // Half a step, and a little for the arithmetic of f32 at some 100 m.
-        let differs = |step: f32, a: &[f32], b: &[f32]| {
-            a.iter().zip(b).any(|(a, b)| (a - b).abs() > 0.5 * step + 4.0 * f32::EPSILON * a.abs().max(1.0))
+        // And a little for the arithmetic of f32 at some 100 m.
+        let differs = |off_max: f32, a: &[f32], b: &[f32]| {
+            a.iter().zip(b).any(|(a, b)| (a - b).abs() > off_max + 4.0 * f32::EPSILON * a.abs().max(1.0))
         };
         rows.state::<Body>(entity).is_none_or(|held| {
-            differs(0.001, &held.position, &truth.position)
-                || differs(0.001, &held.rotation, &truth.rotation)
-                || differs(0.01, &held.velocity, &truth.velocity)
+            // Three parts of a quaternion are told, half a step off at most, and up to the sign of all: the largest follows
+            // from them, three times as far off.
+            let turned_back = held.rotation.map(|part| -part);
+            differs(0.0005, &held.position, &truth.position)
+                || [held.rotation, turned_back].iter().all(|rotation| differs(0.0015, rotation, &truth.rotation))
+                || differs(0.005, &held.velocity, &truth.velocity)
         })
     }
 }

@@ -1,8 +1,12 @@
 //! The libraries, each in a file of its own.
 
+mod components;
 mod foretell;
+mod lightyear;
+mod naia;
 mod replicon;
 
+use self::components::{One, Three};
 use crate::case::Case;
 use crate::peer::Peer;
 use foretell_bench::Body;
@@ -18,12 +22,25 @@ pub enum Library {
     Replicon,
     /// bevy_replicon with a component for each of them.
     RepliconThree,
+    /// lightyear with all in one component.
+    Lightyear,
+    /// lightyear with a component for each.
+    LightyearThree,
+    /// naia with all in one component of three properties.
+    Naia,
 }
 
 impl Library {
     /// In the order of the table.
-    pub const ALL: [Library; 4] =
-        [Library::Foretell, Library::ForetellExact, Library::Replicon, Library::RepliconThree];
+    pub const ALL: [Library; 7] = [
+        Library::Foretell,
+        Library::ForetellExact,
+        Library::Replicon,
+        Library::RepliconThree,
+        Library::Lightyear,
+        Library::LightyearThree,
+        Library::Naia,
+    ];
 
     /// How it is called in the result.
     pub fn name(self) -> &'static str {
@@ -32,12 +49,15 @@ impl Library {
             Library::ForetellExact => "foretell, exact",
             Library::Replicon => "bevy_replicon",
             Library::RepliconThree => "bevy_replicon, 3 components",
+            Library::Lightyear => "lightyear",
+            Library::LightyearThree => "lightyear, 3 components",
+            Library::Naia => "naia",
         }
     }
 
-    /// Whether it can play a case in a time that one waits for.
-    pub fn plays(self, _case: &Case) -> bool {
-        true
+    /// Whether it plays a case in a time that one waits for: naia takes seconds for a tick of the largest.
+    pub fn plays(self, case: &Case) -> bool {
+        self != Library::Naia || u32::from(case.changing()) * u32::from(case.clients) < 20_000
     }
 
     /// A server and its clients.
@@ -45,8 +65,11 @@ impl Library {
         match self {
             Library::Foretell => Box::new(foretell::Session::<foretell::Rounded>::new(case)),
             Library::ForetellExact => Box::new(foretell::Session::<foretell::Exact>::new(case)),
-            Library::Replicon => Box::new(replicon::Session::<replicon::One>::new(case)),
-            Library::RepliconThree => Box::new(replicon::Session::<replicon::Three>::new(case)),
+            Library::Replicon => Box::new(replicon::Session::<One>::new(case)),
+            Library::RepliconThree => Box::new(replicon::Session::<Three>::new(case)),
+            Library::Lightyear => Box::new(lightyear::Session::<One>::new(case)),
+            Library::LightyearThree => Box::new(lightyear::Session::<Three>::new(case)),
+            Library::Naia => Box::new(naia::Session::new(case)),
         }
     }
 }

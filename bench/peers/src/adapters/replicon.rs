@@ -2,6 +2,7 @@
 //!
 //! One tick is one `App::update`, in which the server's tick is counted up, so that each is sent.
 
+use super::components::{Components, One, Position, Rotation, Three, Velocity, Whole};
 use super::first_bodies;
 use crate::case::Case;
 use crate::crowd::Change;
@@ -15,97 +16,24 @@ use bytes::Bytes;
 use core::marker::PhantomData;
 use core::time::Duration;
 use foretell_bench::Body;
-use serde::{Deserialize, Serialize};
 
 /// What a backend over datagrams would say that a message may have.
 const MESSAGE_MAX: usize = 1_200;
 
-/// How a body is kept in components.
-pub trait Components: 'static {
-    /// On an entity of the server's.
-    type Bundle: Bundle;
-
-    /// What is replicated.
+/// What is replicated.
+pub trait Replicate: Components {
     fn register(app: &mut App);
-
-    fn bundle(body: Body) -> Self::Bundle;
-
-    /// Overwrites what an entity has.
-    fn write(entity: EntityWorldMut<'_>, body: Body);
-
-    /// What was replicated.
-    fn bodies(world: &mut World) -> Vec<Body>;
 }
 
-/// All in one component.
-pub struct One;
-
-/// A component for each.
-pub struct Three;
-
-#[derive(Component, Clone, Copy, Serialize, Deserialize)]
-pub struct Whole {
-    position: [f32; 3],
-    rotation: [f32; 4],
-    velocity: [f32; 3],
-}
-
-#[derive(Component, Clone, Copy, Serialize, Deserialize)]
-pub struct Position([f32; 3]);
-
-#[derive(Component, Clone, Copy, Serialize, Deserialize)]
-pub struct Rotation([f32; 4]);
-
-#[derive(Component, Clone, Copy, Serialize, Deserialize)]
-pub struct Velocity([f32; 3]);
-
-impl Components for One {
-    type Bundle = Whole;
-
+impl Replicate for One {
     fn register(app: &mut App) {
         app.replicate::<Whole>();
     }
-
-    fn bundle(Body { position, rotation, velocity }: Body) -> Whole {
-        Whole { position, rotation, velocity }
-    }
-
-    fn write(mut entity: EntityWorldMut<'_>, body: Body) {
-        *entity.get_mut::<Whole>().expect("it has one") = One::bundle(body);
-    }
-
-    fn bodies(world: &mut World) -> Vec<Body> {
-        let body = |Whole { position, rotation, velocity }: &Whole| {
-            let (position, rotation, velocity) = (*position, *rotation, *velocity);
-            Body { position, rotation, velocity }
-        };
-        world.query::<&Whole>().iter(world).map(body).collect()
-    }
 }
 
-impl Components for Three {
-    type Bundle = (Position, Rotation, Velocity);
-
+impl Replicate for Three {
     fn register(app: &mut App) {
         app.replicate::<Position>().replicate::<Rotation>().replicate::<Velocity>();
-    }
-
-    fn bundle(Body { position, rotation, velocity }: Body) -> Self::Bundle {
-        (Position(position), Rotation(rotation), Velocity(velocity))
-    }
-
-    fn write(mut entity: EntityWorldMut<'_>, body: Body) {
-        entity.get_mut::<Position>().expect("it has one").0 = body.position;
-        entity.get_mut::<Rotation>().expect("it has one").0 = body.rotation;
-        entity.get_mut::<Velocity>().expect("it has one").0 = body.velocity;
-    }
-
-    fn bodies(world: &mut World) -> Vec<Body> {
-        let body = |(position, rotation, velocity): (&Position, &Rotation, &Velocity)| {
-            let (position, rotation, velocity) = (position.0, rotation.0, velocity.0);
-            Body { position, rotation, velocity }
-        };
-        world.query::<(&Position, &Rotation, &Velocity)>().iter(world).map(body).collect()
     }
 }
 
@@ -133,7 +61,7 @@ struct Message {
     bytes: Bytes,
 }
 
-impl<C: Components> Session<C> {
+impl<C: Replicate> Session<C> {
     /// Everybody is connected.
     pub fn new(case: &Case) -> Session<C> {
         let mut server = app::<C>();
@@ -183,7 +111,7 @@ impl<C: Components> Session<C> {
     }
 }
 
-impl<C: Components> Peer for Session<C> {
+impl<C: Replicate> Peer for Session<C> {
     fn write(&mut self, changes: &[Change]) {
         let world = self.server.world_mut();
         for change in changes {
@@ -210,7 +138,7 @@ impl<C: Components> Peer for Session<C> {
 }
 
 /// What both ends have in common.
-fn app<C: Components>() -> App {
+fn app<C: Replicate>() -> App {
     let mut app = App::new();
     let replicon = RepliconPlugins.set(ServerPlugin::new(PostUpdate));
     app.add_plugins((MinimalPlugins, StatesPlugin, replicon));
