@@ -1,8 +1,8 @@
 //! Measures what replicating a crowd costs, with foretell and with other libraries: processor time of both ends, bytes, and
 //! whether clients end up with what the server has.
 //!
-//! Everything runs on this thread, on virtual time, over links in memory. `--json` writes a row per library and case, `--markdown` a
-//! table of them.
+//! Everything runs on this thread, on virtual time, over links in memory. `--json` writes a row per library and case, `--markdown`
+//! puts tables of them into a document.
 
 mod adapters;
 mod case;
@@ -19,7 +19,7 @@ use crate::row::Row;
 use anyhow::Context;
 use clap::Parser;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Measures what replicating a crowd costs, with foretell and with other libraries.
 #[derive(Parser)]
@@ -27,7 +27,7 @@ struct Options {
     /// Where the rows go, as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Where the tables go; they are printed, too.
+    /// A document into which the tables go, between its lines "<!-- tables -->" and "<!-- end of tables -->"; they are printed, too.
     #[arg(long)]
     markdown: Option<PathBuf>,
     /// Rows that were measured before, as JSON: they are printed as tables, and nothing is measured.
@@ -50,12 +50,19 @@ fn main() -> anyhow::Result<()> {
         Some(path) => serde_json::from_slice(&fs::read(path).with_context(|| path.display().to_string())?)?,
         None => measured(&options)?,
     };
-    let text = table::markdown(&rows);
-    print!("{text}");
+    let tables = table::markdown(&rows);
+    print!("{tables}");
     match &options.markdown {
-        Some(path) => fs::write(path, text).with_context(|| path.display().to_string()),
+        Some(path) => put_into(path, &tables).with_context(|| path.display().to_string()),
         None => Ok(()),
     }
+}
+
+fn put_into(path: &Path, tables: &str) -> anyhow::Result<()> {
+    let document = fs::read_to_string(path)?;
+    let document =
+        table::replaced(&document, tables).context("it has no lines that say where the tables begin and end")?;
+    Ok(fs::write(path, document)?)
 }
 
 /// Measures what was asked for. What is there stands in the file after each case, so that nothing is lost when it is stopped.

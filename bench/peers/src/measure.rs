@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::crowd::Crowd;
 use crate::peer::{Costs, Peer};
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use cpu_time::ThreadTime;
 
 /// After so many ticks everybody must have everything.
 const COMPLETE_TICKS_MAX: u32 = 6_000;
@@ -16,7 +17,7 @@ const TICKS_MIN: u32 = 20;
 /// For so many ticks nothing moves before it is looked at what clients have.
 const REST_TICKS: u32 = 120;
 
-/// A part of a run: so many ticks, fewer where they would take longer than this.
+/// A part of a run: so many ticks, fewer where they would take more of the processor than this.
 struct Phase {
     ticks_max: u32,
     time_max: Duration,
@@ -61,7 +62,7 @@ pub fn measure(case: &Case, mut peer: Box<dyn Peer>) -> Measured {
 
 /// How many ticks it has played.
 fn play(phase: &Phase, crowd: &mut Crowd, peer: &mut dyn Peer, costs: &mut Costs) -> u32 {
-    let began = Instant::now();
+    let began = ThreadTime::now();
     for ticks in 0..phase.ticks_max {
         if ticks >= TICKS_MIN && began.elapsed() > phase.time_max {
             return ticks;

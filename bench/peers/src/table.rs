@@ -4,6 +4,18 @@ use crate::adapters::Library;
 use crate::row::Row;
 use core::fmt::Write;
 
+/// Where the tables begin in a document,
+const BEGIN: &str = "<!-- tables -->\n";
+/// and where they end.
+const END: &str = "<!-- end of tables -->\n";
+
+/// The document with these tables in the place of those that it has; `None` where it does not say where they are.
+pub fn replaced(document: &str, tables: &str) -> Option<String> {
+    let (before, rest) = document.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some([before, BEGIN, "\n", tables, "\n", END, after].concat())
+}
+
 /// The tables: the server's time, the clients' time, bytes.
 pub fn markdown(rows: &[Row]) -> String {
     let mut text = String::new();
@@ -64,6 +76,13 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_take_the_place_of_those_that_a_document_has() {
+        let document = |tables: &str| format!("Before.\n<!-- tables -->\n\n{tables}\n<!-- end of tables -->\nAfter.\n");
+        assert_eq!(replaced(&document("old\n"), "new\n"), Some(document("new\n")));
+        assert_eq!(replaced("No tables here.\n", "new\n"), None);
+    }
 
     #[test]
     fn numbers_are_short_and_thousands_are_set_apart() {

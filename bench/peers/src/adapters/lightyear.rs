@@ -23,6 +23,7 @@ use lightyear::prelude::{
     AppComponentExt, Link, LinkOf, Linked, LocalAddr, NetworkTarget, PeerAddr, Replicate as ReplicateTo,
     ReplicationReceiver, ReplicationSender,
 };
+use mock_instant::global::MockClock;
 
 /// A tick.
 const TICK: Duration = Duration::from_nanos(16_666_666);
@@ -132,6 +133,7 @@ impl<C: Replicate> Peer for Session<C> {
     }
 
     fn tick(&mut self, costs: &mut Costs) {
+        MockClock::advance(TICK);
         self.run_server(costs);
         (0..self.players.len()).for_each(|nth| self.run_client(nth, costs));
         self.ticks += 1;

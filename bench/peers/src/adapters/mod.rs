@@ -55,9 +55,9 @@ impl Library {
         }
     }
 
-    /// Whether it plays a case in a time that one waits for: naia takes seconds for a tick of the largest.
+    /// Whether it plays a case in a time that one waits for: naia takes tenths of a second for a tick of 1,000 that move.
     pub fn plays(self, case: &Case) -> bool {
-        self != Library::Naia || u32::from(case.changing()) * u32::from(case.clients) < 20_000
+        self != Library::Naia || u32::from(case.changing()) * u32::from(case.clients) < 10_000
     }
 
     /// A server and its clients.

@@ -1,7 +1,7 @@
 //! naia: its server and its clients as they are without an engine, over sockets in memory.
 //!
 //! Its limit of 64,000 bytes per second and client is lifted, as it would not tell everything. All else is as it is by default.
-//! One tick is one turn of the loop that its documentation shows, and of its own clock.
+//! One tick is one turn of the loop that its documentation shows, and one tick of its own clock.
 
 mod transport;
 mod world;
@@ -19,6 +19,10 @@ use naia_client::{Client, ClientConfig};
 use naia_server::{ConnectEvent, RoomKey, Server, ServerConfig};
 use naia_shared::{Instant, Protocol, TestClock};
 use std::net::{Ipv4Addr, SocketAddr};
+
+/// A tick. Its clock counts in whole milliseconds; were two turns of the loop in one of its ticks, its client might take in the
+/// older packets last.
+const TICK_MS: u64 = 16;
 
 /// A server and its clients.
 pub struct Session {
@@ -127,9 +131,7 @@ impl Peer for Session {
     }
 
     fn tick(&mut self, costs: &mut Costs) {
-        // In whole milliseconds: 16, 17, 17.
-        let ms = |ticks: u32| u64::from(ticks) * 1_000 / 60;
-        TestClock::advance(ms(self.ticks + 1) - ms(self.ticks));
+        TestClock::advance(TICK_MS);
         self.run_server(costs);
         (0..self.players.len()).for_each(|nth| self.run_client(nth, costs));
         self.ticks += 1;
@@ -146,5 +148,5 @@ impl Peer for Session {
 
 /// What both ends agree on.
 fn protocol() -> Protocol {
-    Protocol::builder().tick_interval(Duration::from_secs(1) / 60).add_component::<NetworkBody>().build()
+    Protocol::builder().tick_interval(Duration::from_millis(TICK_MS)).add_component::<NetworkBody>().build()
 }
