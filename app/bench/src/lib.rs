@@ -1,7 +1,8 @@
 //! Measures what a crowd costs: processor time, bytes, and the age of what is shown.
 //!
 //! [`run`] takes [`CrowdOptions`], plays a whole session on virtual time and tells what it came to. It alone writes. Times are
-//! those of the processor; everything else is a function of the options.
+//! those of the processor; everything else is a function of the options. How time is taken is there for others too:
+//! `bench/peers` measures other libraries with it.
 #![forbid(unsafe_code)]
 
 mod ages;
@@ -14,6 +15,7 @@ mod session;
 mod table;
 mod timed;
 
+pub use cpu::Spent;
 pub use figures::Figures;
 pub use options::CrowdOptions;
 
