@@ -61,7 +61,7 @@ impl Carts {
         if self.quirk == Quirk::KeepsNoOrder {
             velocity[0] += 0.01 * ahead.map_or(0.0, |ahead| ahead.position[0] - position[0]);
         }
-        if self.quirk == Quirk::ReadsClock && self.clock.get().is_multiple_of(61) {
+        if self.quirk == Quirk::ReadsClock && self.clock.get() > CLOCK_BEGINS && self.clock.get().is_multiple_of(61) {
             velocity[2] += 0.001;
         }
         if self.quirk == Quirk::KicksTheFirstTime && buttons.jump && step.first_time() {
@@ -217,19 +217,17 @@ fn a_field_that_save_forgets_is_named() {
     assert!(failure.to_string().contains("save or load forgets something"), "{failure}");
 }
 
+/// Before that many steps of all worlds nobody reads the clock: both ends go the same way, and something is simulated again.
+const CLOCK_BEGINS: u64 = 300;
 const NOT_DETERMINISTIC: &str = "comes to something else when it is simulated again";
 
 #[test]
 fn a_world_that_reads_a_clock_is_named() {
     assert_eq!(sync(Quirk::ReadsClock), Err((Stepped::Anew, named("position"))));
-    let failures = [0, 1, 2, 3].map(|seed| *scenario(Quirk::ReadsClock).run(seed).expect_err("it is wrong"));
-    for failure in &failures {
-        assert_eq!(failure.check(), "unexplained", "{failure}");
-        assert_eq!(failure.world().expect("the world is wrong").stepped, Stepped::Anew, "{failure}");
-    }
-    // Nothing was simulated again before the first correction, so that it does not say itself what the world is found to be.
-    let first = &failures[0];
-    assert!(first.what().contains("has no cause") && !first.what().contains(NOT_DETERMINISTIC), "{first}");
+    let failure = failure(Quirk::ReadsClock);
+    assert_eq!(failure.check(), "unexplained", "{failure}");
+    assert!(failure.what().contains(NOT_DETERMINISTIC), "{failure}");
+    assert_eq!(failure.world().expect("the world is wrong").stepped, Stepped::Anew, "{failure}");
 }
 
 #[test]
