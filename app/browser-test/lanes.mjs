@@ -330,3 +330,68 @@ test("in 3D a second person takes over from the bot with keys of their own", asy
   await page.locator("#control-second_player").click();
   await page.waitForFunction(() => document.getElementById("second").hidden);
 });
+
+/** The figures of the crowd's frames from a number on, each the mean of all of them, and the largest of the oldest ages. */
+const crowdSince = (page, from) => page.evaluate((from) => {
+  const run = window.foretell.frames.filter(({ frame, lanes }) => frame >= from && lanes).map(({ lanes }) => lanes.lanes[0]);
+  const mean = (label) => run.reduce((sum, { figures }) => sum + figures.find((figure) => figure.label === label).value, 0) / run.length;
+  return { median: mean("age, median"), sent: mean("sent to you"), told: mean("you are told of"), oldest: Math.max(...run.map(({ chart }) => chart[3])) };
+}, from);
+
+/** How often the page is drawn in the next 61 frames of the screen. */
+const drawnPerSecond = (page) => page.evaluate(() => new Promise((done) => {
+  const times = [];
+  const note = (now) => (times.push(now) < 61 ? requestAnimationFrame(note) : done(60_000 / (now - times[0])));
+  requestAnimationFrame(note);
+}));
+
+test("in a crowd half the budget, by keyboard alone, makes what is seen older; it is drawn as often as the screen is", async () => {
+  const page = await open();
+  await turnToLanes(page, "crowd");
+  const slider = page.locator("#control-budget_kbytes");
+  await page.keyboard.press(await slider.getAttribute("aria-keyshortcuts"));
+  const seen = [];
+  for (const budget of [16, 8]) {
+    await page.keyboard.press("Home");
+    for (let step = 6; step < budget; step += 1) await page.keyboard.press("ArrowRight");
+    await page.waitForFunction((budget) => window.foretell.settings.budget_kbytes === budget, budget);
+    const from = (await newestFrame(page)) + 60;
+    const drawn = drawnPerSecond(page);
+    await until(page, from + 40);
+    seen.push({ ...(await crowdSince(page, from)), hz: await drawn });
+  }
+  const [whole, half] = seen;
+  assert(half.median > 1.5 * whole.median && half.median > 40, JSON.stringify(seen));
+  assert(whole.sent < 17 && half.sent < 8.5 && half.sent > 6, JSON.stringify(seen));
+  assert(whole.told === 300 && half.told === 300, JSON.stringify(seen));
+  assert(seen.every(({ hz }) => hz > 40), JSON.stringify(seen));
+});
+
+test("in a crowd a slow link makes what is seen old, and is over soon after it; you walk and choose meanwhile", async () => {
+  const page = await open();
+  await turnToLanes(page, "crowd");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).lanes.lanes[0].figures[0].value === 300);
+  await page.locator('[data-script="slow_link"]').click();
+  const began = await newestFrame(page);
+  await page.keyboard.down("ArrowUp");
+  await until(page, began + 55);
+  await page.keyboard.up("ArrowUp");
+  const places = await page.evaluate(() => window.foretell.frames.slice(-40).map(({ lanes }) => lanes.lanes[0].crowd.own));
+  assert(new Set(places).size > 30, "you walk");
+  await until(page, began + 340);
+  await page.keyboard.press("p");
+  const picture = await pictureOf(page);
+  await page.locator(".legend .server").click();
+  assert(await pictureBecomes(page, picture, true), "without lines to where they are");
+  await page.locator(".legend .server").click();
+  assert((await inkOf(page, ".lane .view canvas", "late")).ink > 30, "what is old is orange");
+  await page.keyboard.press("p");
+  await until(page, began + 490);
+  const [slow, fast] = [await crowdSince(page, began + 240), await crowdSince(page, began + 460)];
+  const sent = await page.evaluate((frame) => window.foretell.frames.find((one) => one.frame === frame).lanes.lanes[0].chart[0], began + 340);
+  assert(slow.oldest > 400 && sent < 20 && fast.oldest < 300 && fast.sent > 40, JSON.stringify({ slow, sent, fast }));
+  await page.locator("#control-interest").selectOption({ label: "within 10 m" });
+  await until(page, (await newestFrame(page)) + 30);
+  const { told } = await crowdSince(page, (await newestFrame(page)) - 2);
+  assert(told > 3 && told < 90, `${told}`);
+});

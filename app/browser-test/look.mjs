@@ -18,7 +18,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
 
     test("nothing is wider than the screen", async () => {
       const page = await open(options);
-      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click(), () => turnToLanes(page, "qiita"), () => turnToLanes(page, "shared"), () => turnToLanes(page, "physics")]) {
+      for (const turn of [() => {}, turnToStyles, () => page.locator(".lane .view canvas").nth(2).click(), () => turnToLanes(page, "qiita"), () => turnToLanes(page, "shared"), () => turnToLanes(page, "physics"), () => turnToLanes(page, "crowd")]) {
         await turn(page);
         const { wide, screen } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, screen: innerWidth }));
         assert.equal(screen, options.viewport.width);
@@ -102,6 +102,15 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
         if (key === "KeyW") await shot("two");
         await page.keyboard.up(key);
       }
+    });
+
+    test("a crowd is pictured: what is near, on a small budget", async () => {
+      const page = await open(options);
+      await turnTo(page, "crowd");
+      await page.locator("#control-budget_kbytes").fill("16");
+      await page.locator("#control-interest").selectOption({ label: "within 20 m" });
+      await until(page, (await newestFrame(page)) + 40);
+      await picture(page, "crowd", name === "phone");
     });
 
     test("lanes are pictured, together and one alone", async () => {
@@ -245,7 +254,7 @@ test("names of cubes stay within the canvas and apart from each other at the upp
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
-  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "stepping"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics")]) {
+  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "stepping"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics"), (page) => turnToLanes(page, "crowd")]) {
     await turn(page);
     const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
     assert(tall <= screen, `${tall} px of ${screen} px`);

@@ -217,7 +217,7 @@ test("a preset changes the network while the run goes on, in both scenes", async
 test("every script has a key and marks what it does on the time axis", async () => {
   const page = await open();
   const scripts = await page.locator("#scripts button").evaluateAll((buttons) => buttons.map((button) => button.dataset.script));
-  assert.deepEqual(scripts, ["spike", "blackout", "bursts", "server", "sleep", "hiccup"]);
+  assert.deepEqual(scripts, ["spike", "blackout", "bursts", "server", "sleep", "hiccup", "slow_link"]);
   const captions = ["latency 30 ms", "total loss", "10 % in bursts of 8", "server stalls", "your tab sleeps"];
   for (const [i, caption] of captions.entries()) {
     await page.keyboard.press(String(5 + i));

@@ -26,12 +26,9 @@ pub fn check<G: Game>(player: &Player<G>) -> Result<()> {
 
 fn refused<G: Game>(why: Refusal) -> String {
     match why {
-        Refusal::Version => "the server is of another version than this program".into(),
         Refusal::Rules => {
             format!("the server plays another game than the {} (--game says which), or another build of it", G::NAME)
         }
-        Refusal::Full => "the server is full".into(),
-        Refusal::TooLarge => "there is more in this exact session than a client can be told: nobody can join".into(),
-        Refusal::Gone => "the place is taken over, or given up".into(),
+        why => why.to_string(),
     }
 }

@@ -28,9 +28,7 @@ fn connected<G: Game>(player: &Player<G>) -> (&'static str, String) {
     let (state, sentence) = match client.state(player.clock().now()) {
         ClientState::Joining => ("joining", "Joining."),
         ClientState::Refused(Refusal::Version | Refusal::Rules) => ("outdated", OTHER_BUILD),
-        ClientState::Refused(Refusal::Full) => ("over", "The server is full."),
-        ClientState::Refused(Refusal::TooLarge) => ("over", "There is too much in this game for anybody to join."),
-        ClientState::Refused(Refusal::Gone) => ("over", "The place is taken over, or given up."),
+        ClientState::Refused(why) => return ("over", format!("It is over: {why}.")),
         ClientState::Playing | ClientState::Behind => ("playing", ""),
         ClientState::Starved => ("trouble", "Nothing comes from the server: the others stand still."),
         ClientState::Resyncing => ("trouble", "Starting again from the server's state."),

@@ -1,7 +1,8 @@
 //! How old what clients have of the entities of others is.
 
-use crate::crowd::{Body, Crowd, TICK_HZ};
+use crate::timed::TimedCrowd;
 use foretell::{Client, PlayerId, RowKey, Server, Tick};
+use foretell_crowd::{Body, TICK_HZ};
 use std::collections::BTreeMap;
 
 /// So many that are nearest to a player's own entity are looked at by themselves.
@@ -39,7 +40,7 @@ pub struct Ages {
 
 impl Ages {
     /// The server has made another state. How many entities have changed in it.
-    pub fn note(&mut self, server: &Server<Crowd>) -> usize {
+    pub fn note(&mut self, server: &Server<TimedCrowd>) -> usize {
         let mut count = 0;
         for row in server.rows().iter() {
             let body: Body = server.rows().state(row.entity).expect("all entities are bodies");
@@ -55,7 +56,7 @@ impl Ages {
 
     /// Looks at what a client has, after the state was [noted](Ages::note). What has not changed since the state in which it
     /// was told is not old at all; what was never told is as old as the session.
-    pub fn look(&mut self, client: &Client<Crowd>, now: Tick) {
+    pub fn look(&mut self, client: &Client<TimedCrowd>, now: Tick) {
         let Ages { by_ticks, nearest_max, truth, seen, .. } = self;
         let own = truth.values().find(|one| Some(one.owner) == client.player());
         let Some(Truth { owner: player, body: from, .. }) = own.copied() else { return };

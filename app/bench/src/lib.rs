@@ -1,25 +1,22 @@
 //! Measures what a crowd costs: processor time, bytes, and the age of what is shown.
 //!
 //! [`run`] takes [`CrowdOptions`], plays a whole session on virtual time and tells what it came to. It alone writes. Times are
-//! those of the processor; everything else is a function of the options. How the crowd moves and how time is taken is
-//! there for others too: `bench/peers` measures other libraries with them.
+//! those of the processor; everything else is a function of the options. How time is taken is there for others too:
+//! `bench/peers` measures other libraries with it.
 #![forbid(unsafe_code)]
 
 mod ages;
 mod cpu;
-mod crowd;
 mod figures;
 mod joiner;
 mod measure;
-mod motion;
 mod options;
 mod session;
 mod table;
+mod timed;
 
 pub use cpu::Spent;
-pub use crowd::Body;
 pub use figures::Figures;
-pub use motion::Motion;
 pub use options::CrowdOptions;
 
 use anyhow::Context;

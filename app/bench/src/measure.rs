@@ -1,11 +1,11 @@
 //! A whole session: until it has settled, while it is measured, and with one who comes late.
 
 use crate::ages::Ages;
-use crate::crowd::TICK_HZ;
 use crate::figures::Figures;
 use crate::joiner::Joiner;
 use crate::options::CrowdOptions;
 use crate::session::Session;
+use foretell_crowd::TICK_HZ;
 
 /// Plays a session of these options, which [can be](CrowdOptions::check), and measures it.
 pub fn measure(options: &CrowdOptions) -> Figures {

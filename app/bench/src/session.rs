@@ -4,9 +4,10 @@
 //! has stopped, so that what is timed is what an end does and not what the simulated network does.
 
 use crate::cpu::Spent;
-use crate::crowd::{Crowd, TICK_HZ, Walk};
 use crate::options::CrowdOptions;
+use crate::timed::TimedCrowd;
 use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Server, ServerConfig, Views};
+use foretell_crowd::{Crowd, TICK_HZ, Walk};
 use foretell_sim::netsim::{Conditions, Link, SplitMix64};
 use std::hint::black_box;
 
@@ -25,21 +26,21 @@ pub struct Costs {
 
 /// A player's machine, and the link between it and the server.
 pub struct Player {
-    pub client: Client<Crowd>,
-    world: Crowd,
+    pub client: Client<TimedCrowd>,
+    world: TimedCrowd,
     up: Link,
     down: Link,
 }
 
 /// A session.
 pub struct Session {
-    pub server: Server<Crowd>,
+    pub server: Server<TimedCrowd>,
     /// In the order of their coming.
     pub players: Vec<Player>,
     pub costs: Costs,
     /// The virtual time.
     pub now: Instant,
-    world: Crowd,
+    world: TimedCrowd,
     conditions: Conditions,
     /// Whether players walk.
     walks: bool,
@@ -61,7 +62,7 @@ impl Session {
             players: Vec::new(),
             costs: Costs::default(),
             now: Instant::ZERO,
-            world: Crowd::new(options.entities, options.moving),
+            world: Crowd::new(options.entities, options.moving).into(),
             conditions: options.conditions(),
             walks: options.moving > 0,
             seeds: SplitMix64::new(options.seed),
@@ -77,7 +78,7 @@ impl Session {
         let mut link = || Link::new(self.seeds.next_u64(), self.seeds.next_u64());
         let (up, down) = (link(), link());
         let client = Client::new(Crowd::rules(), ClientConfig::default(), self.seeds.next_u64());
-        self.players.push(Player { client, world: Crowd::default(), up, down });
+        self.players.push(Player { client, world: TimedCrowd::default(), up, down });
     }
 
     /// Everything costs nothing so far.

@@ -15,9 +15,6 @@ pub fn log<W: World>(tick: &mut ServerTick<'_, W>) {
             ServerEvent::SnapshotTooLarge(player) => {
                 warn!(account = ?tick.account(player), "not all that changes fits into a snapshot");
             }
-            ServerEvent::TooLargeToJoin { entities } => {
-                warn!(entities, "a player was turned away: the state of all entities is too large for one who joins");
-            }
             _ => {}
         }
     }

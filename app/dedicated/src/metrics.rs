@@ -12,6 +12,8 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use cpu_time::ProcessTime;
+use foretell::session::Refusal;
+use foretell::session::server::JoinTotals;
 use foretell_net::{Status, TickTimes};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -108,6 +110,7 @@ impl Collector for Figures {
         }
         let counters = [
             ("ticks_skipped", "Ticks that were skipped, as the server stood still", status.skipped),
+            ("players_joined", "Players who have joined", status.joins.joined),
             ("inputs_applied", "Inputs that were applied in their tick", status.inputs.applied),
             ("inputs_missed", "Ticks of players whose input was missing", status.inputs.missed),
             ("inputs_absent", "Ticks of players who were lost", status.inputs.absent),
@@ -132,6 +135,7 @@ impl Collector for Figures {
         for (name, help, value) in counters {
             count(&mut to, name, help, &value)?;
         }
+        tell_refused(&mut to, &status.joins)?;
         let cpu = ProcessTime::try_now().map_or(0.0, |time| time.as_duration().as_secs_f64());
         count(&mut to, "cpu_seconds", "Processor time of the process", &cpu)?;
         tell_ticks(&mut to, &status.tick_times)
@@ -152,4 +156,23 @@ fn tell_ticks(to: &mut DescriptorEncoder<'_>, times: &TickTimes) -> fmt::Result 
     let bins: Vec<_> = times.bins().collect();
     let mut metric = to.encode_descriptor("tick_seconds", "How long ticks take", None, MetricType::Histogram)?;
     metric.encode_histogram::<NoLabelSet>(times.total().as_secs_f64(), times.count(), &bins, None)
+}
+
+fn tell_refused(to: &mut DescriptorEncoder<'_>, joins: &JoinTotals) -> fmt::Result {
+    let help = "Players that the session did not let in, or not on";
+    let mut metric = to.encode_descriptor("players_refused", help, None, MetricType::Counter)?;
+    let reasons = [
+        (Refusal::Version, "version"),
+        (Refusal::Rules, "rules"),
+        (Refusal::Full, "full"),
+        (Refusal::Gone, "gone"),
+        (Refusal::TooLarge, "too_large"),
+        (Refusal::Draining, "draining"),
+        (Refusal::TimedOut, "timed_out"),
+    ];
+    for (why, name) in reasons {
+        let reason = [("reason", name)];
+        metric.encode_family(&reason)?.encode_counter::<NoLabelSet, _, u64>(&joins.refused(why), None)?;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The truth: where everybody is, by the motion of `foretell bench crowd`.
 
 use crate::case::Case;
-use foretell_bench::{Body, Motion};
+use foretell_crowd::{Body, Motion};
 use foretell_sim::netsim::SplitMix64;
 
 /// What has changed in a tick: the nth of the crowd is so.

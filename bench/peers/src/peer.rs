@@ -1,7 +1,8 @@
 //! What is asked of a library: a server and its clients, that play a crowd tick by tick.
 
 use crate::crowd::Change;
-use foretell_bench::{Body, Spent};
+use foretell_bench::Spent;
+use foretell_crowd::Body;
 
 /// What the ends have taken of the processor, and what has gone down.
 #[derive(Clone, Copy, Default, Debug)]

@@ -1,8 +1,9 @@
 //! What `#[state(...)]` says about a field and about a component.
 
-use quote::ToTokens;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Error, Ident, LitFloat};
+use syn::{Attribute, Error, Expr, Ident, LitFloat, LitInt};
 
 /// What a field means, with the names that it has in `#[state(...)]` and in `foretell::Meaning`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,30 +54,78 @@ impl Meaning {
     }
 }
 
-/// Who gets a field, with the name that it has in `audience = ...` and in `foretell::Audience`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Who gets a field.
+#[derive(Clone)]
 pub enum Audience {
     All,
     Owner,
+    Others,
+    /// An expression of the type `foretell::Group`.
+    Group(Box<Expr>),
 }
 
 impl Audience {
-    const KEYS: [(&str, Audience); 2] = [("all", Audience::All), ("owner", Audience::Owner)];
-
-    /// Its variant in `foretell::Audience`.
-    pub fn variant(self) -> &'static str {
+    /// What follows the name of a component that is told to these alone.
+    pub fn suffix(&self) -> String {
         match self {
-            Audience::All => "All",
-            Audience::Owner => "Owner",
+            Audience::All => String::new(),
+            Audience::Owner => " (owner)".into(),
+            Audience::Others => " (others)".into(),
+            Audience::Group(group) => format!(" (group {})", group.to_token_stream()),
         }
     }
 
-    /// What follows the name of a component that is told to these alone.
-    pub fn suffix(self) -> &'static str {
+    /// Whether whoever gets `other` gets this too.
+    pub fn includes(&self, other: &Audience) -> bool {
         match self {
-            Audience::All => "",
-            Audience::Owner => " (owner)",
+            Audience::All => true,
+            // An entity's owner is in all groups with it.
+            Audience::Group(_) => self == other || *other == Audience::Owner,
+            Audience::Owner | Audience::Others => self == other,
         }
+    }
+
+    /// The value of `audience = ...`.
+    fn parse(key: &ParseNestedMeta<'_>) -> syn::Result<Audience> {
+        let accepted = "write `audience = all`, `audience = owner`, `audience = others` or `audience = group(TEAM)`, with a \
+                        `foretell::Group` of yours";
+        let at = |error: Error| Error::new(error.span(), accepted);
+        let value = key.value().map_err(at)?;
+        let name: Ident = value.parse().map_err(at)?;
+        if name == "group" {
+            let group;
+            syn::parenthesized!(group in value);
+            let expression = group.parse().map_err(at)?;
+            if !group.is_empty() {
+                return Err(Error::new(group.span(), accepted));
+            }
+            return Ok(Audience::Group(Box::new(expression)));
+        }
+        match name.to_string().as_str() {
+            "all" => Ok(Audience::All),
+            "owner" => Ok(Audience::Owner),
+            "others" => Ok(Audience::Others),
+            _ => Err(Error::new(name.span(), accepted)),
+        }
+    }
+}
+
+/// Groups are the same where they are written in the same way.
+impl PartialEq for Audience {
+    fn eq(&self, other: &Audience) -> bool {
+        self.to_token_stream().to_string() == other.to_token_stream().to_string()
+    }
+}
+
+/// The expression of `foretell::Audience` that it is.
+impl ToTokens for Audience {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            Audience::All => quote!(::foretell::Audience::All),
+            Audience::Owner => quote!(::foretell::Audience::Owner),
+            Audience::Others => quote!(::foretell::Audience::Others),
+            Audience::Group(group) => quote!(::foretell::Audience::Group(#group)),
+        });
     }
 }
 
@@ -114,7 +163,7 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
             let writer = one_of(key, &[("server", false), ("owner", true)])?;
             says.by_owner = writer;
         } else if key.path.is_ident("audience") {
-            says.audience = Some(one_of(key, &Audience::KEYS)?);
+            says.audience = Some(Audience::parse(key)?);
         } else if key.path.is_ident("precision") {
             says.precision = Some(step(key)?);
         } else {
@@ -134,22 +183,42 @@ pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {
     Ok(says)
 }
 
-/// Who gets the fields of a struct or a variant that say nothing themselves.
-pub fn audience(attrs: &[Attribute]) -> syn::Result<Audience> {
-    let mut audience = Audience::All;
+/// What the attributes of a struct or a variant make of it.
+#[derive(Clone)]
+pub struct KindSays {
+    /// Who gets the fields that say nothing themselves.
+    pub audience: Audience,
+    /// Whether no client predicts it.
+    pub is_never_predicted: bool,
+    /// How often it is told to who shows it, at most.
+    pub hz: Option<LitInt>,
+}
+
+/// What a struct or a variant takes.
+const OF_KIND: &str = "a struct or a variant takes `audience = owner`, `predict = never` or `hz = 10`";
+
+/// What the attributes of a struct or a variant say.
+pub fn kind(attrs: &[Attribute]) -> syn::Result<KindSays> {
+    let mut says = KindSays { audience: Audience::All, is_never_predicted: false, hz: None };
     each_key(attrs, |key| {
-        if !key.path.is_ident("audience") {
-            return Err(unknown(key, "a struct or a variant takes `audience = owner`"));
+        if key.path.is_ident("audience") {
+            says.audience = Audience::parse(key)?;
+        } else if key.path.is_ident("predict") {
+            says.is_never_predicted = one_of(key, &[("never", true)])?;
+        } else if key.path.is_ident("hz") {
+            says.hz = Some(hz(key)?);
+        } else {
+            return Err(unknown(key, OF_KIND));
         }
-        audience = one_of(key, &Audience::KEYS)?;
         Ok(())
     })?;
-    Ok(audience)
+    Ok(says)
 }
 
 /// Refuses every key on an enum as a whole: each of its variants is a component of its own.
 pub fn refuse_on_enum(attrs: &[Attribute]) -> syn::Result<()> {
-    each_key(attrs, |key| Err(unknown(key, "an enum takes nothing; each of its variants takes `audience = owner`")))
+    let each = "an enum takes nothing; each of its variants takes `audience = owner`, `predict = never` or `hz = 10`";
+    each_key(attrs, |key| Err(unknown(key, each)))
 }
 
 fn each_key(attrs: &[Attribute], mut each: impl FnMut(&ParseNestedMeta<'_>) -> syn::Result<()>) -> syn::Result<()> {
@@ -179,6 +248,17 @@ fn step(key: &ParseNestedMeta<'_>) -> syn::Result<LitFloat> {
         key.value().and_then(|value| value.parse()).map_err(|error| Error::new(error.span(), accepted))?;
     match value.base10_parse::<f64>() {
         Ok(step) if step > 0.0 && step.is_finite() => Ok(value),
+        _ => Err(Error::new_spanned(value, accepted)),
+    }
+}
+
+/// The value of `hz = ...`.
+fn hz(key: &ParseNestedMeta<'_>) -> syn::Result<LitInt> {
+    let accepted = "write a rate from 1 to 65535 Hz, such as `hz = 10`";
+    let value: LitInt =
+        key.value().and_then(|value| value.parse()).map_err(|error| Error::new(error.span(), accepted))?;
+    match value.base10_parse::<u16>() {
+        Ok(1..) => Ok(value),
         _ => Err(Error::new_spanned(value, accepted)),
     }
 }

@@ -76,23 +76,34 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The same fields in groups, one for each audience, what all see first: whoever sees any of an entity sees that there is
-    /// one. `otherwise` is the audience of the fields that say nothing; the only one, where there are no fields.
-    pub fn by_audience(self, otherwise: Audience) -> Vec<(Audience, Layout)> {
+    /// The same fields in parts, one for each audience, first what all see who see any of an entity: so they see that there is
+    /// one. The others in the order of their first fields. `otherwise` is the audience of the fields that say nothing; the only
+    /// one, where there are no fields.
+    ///
+    /// Fails when there is no such first one.
+    pub fn by_audience(self, otherwise: &Audience) -> syn::Result<Vec<(Audience, Layout)>> {
         let Layout { path, name, fields } = self;
         let empty = || Layout { path: path.clone(), name: name.clone(), fields: Vec::new() };
-        let mut groups = vec![(Audience::All, empty()), (Audience::Owner, empty())];
+        let mut parts: Vec<(Audience, Layout)> = Vec::new();
         for field in fields {
-            let audience = field.audience.unwrap_or(otherwise);
-            let at = usize::from(audience == Audience::Owner);
-            groups[at].1.fields.push(field);
+            let audience = field.audience.clone().unwrap_or_else(|| otherwise.clone());
+            let at = parts.iter().position(|(of, _)| *of == audience).unwrap_or(parts.len());
+            if at == parts.len() {
+                parts.push((audience, empty()));
+            }
+            parts[at].1.fields.push(field);
         }
-        if groups.iter().all(|(_, layout)| layout.fields.is_empty()) {
-            groups.retain(|(of, _)| *of == otherwise);
-        } else {
-            groups.retain(|(_, layout)| !layout.fields.is_empty());
+        if parts.is_empty() {
+            parts.push((otherwise.clone(), empty()));
         }
-        groups
+        let Some(first) = parts.iter().position(|(of, _)| parts.iter().all(|(other, _)| of.includes(other))) else {
+            let message = format!(
+                "no field of `{name}` is for all who see any of the others: give them one with `audience = all`, or two states"
+            );
+            return Err(Error::new_spanned(&parts[1].1.fields[0].ty, message));
+        };
+        parts[..=first].rotate_right(1);
+        Ok(parts)
     }
 
     /// The struct's or the variant's name.
@@ -121,6 +132,12 @@ impl Layout {
     /// A constant expression: how many words it takes.
     pub fn words(&self) -> TokenStream {
         words_of(&self.fields)
+    }
+
+    /// A pattern that any value of it matches.
+    pub fn any_pattern(&self) -> TokenStream {
+        let path = &self.path;
+        quote!(#path { .. })
     }
 
     /// A pattern that binds its fields by reference.
@@ -192,6 +209,12 @@ impl Layout {
             let words = &words[..const { #all }];
             #(#reads)*
         }
+    }
+
+    /// Statements that give its fields of `self`, which is a struct, their default.
+    pub fn forget(&self) -> TokenStream {
+        let members = self.fields.iter().map(|field| &field.member);
+        quote!(#(self.#members = ::core::default::Default::default();)*)
     }
 
     fn each_read(&self) -> impl Iterator<Item = (&Member, TokenStream)> {

@@ -82,12 +82,18 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// | `#[state(writer = owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
 /// | `#[state(flatten)]` | a field whose type is a struct with this derive | its fields stand here, with their meanings |
 /// | `#[state(audience = owner)]` | a field, a struct or a variant | it goes to the player who owns the entity, and to nobody else |
+/// | `#[state(audience = others)]` | a field, a struct or a variant | it goes to everybody but the player who owns the entity |
+/// | `#[state(audience = group(TEAM))]` | a field, a struct or a variant | it goes to the owner, and to those of whom the game's `InterestRules::is_in_group` says that they are in this group with the entity: `TEAM` is a `foretell::Group` of yours |
+/// | `#[state(audience = all)]` | a field | it goes to everybody, in a struct that is otherwise not for all; elsewhere the default |
+/// | `#[state(predict = never)]` | a struct or a variant | no client predicts an entity with it, its own player's neither: it is shown as others are, and what a client's step spawns of it is taken away until the server has it |
+/// | `#[state(hz = 10)]` | a struct or a variant | who shows the entity is told it at most so often (to the nearest number of ticks, as a `SendRate` is), and shows it later by as much as it is told less often than states are sent; at rest it is told as it is. From 1 to 65535; by default as often as there are states, which is what whoever predicts it gets |
 ///
 /// A field without an attribute is plain: compared by its bits, held between snapshots. There is one field of each other
 /// meaning at most (of those that are blended any number), and 64 words at most; the type has no parameters.
 ///
-/// What is sent and compared as a unit is a component. A struct is one, and one more for the fields of another audience, which
-/// have their default where they are not seen. Each variant of an enum is one.
+/// What is sent and compared as a unit is a component. A struct is one, and one more for the fields of each other audience, which
+/// have their default where they are not seen. One of them has to be for all who see any of the others, so that they know that
+/// there is one. Each variant of an enum is one.
 ///
 /// ```
 /// use foretell::{Audience, State};
@@ -111,6 +117,29 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// assert_eq!(Ship::read(0, &words), Some(Ship { ammunition: 0, ..ship }));
 /// ```
 ///
+/// Fields for those whom the game's rules name, and for everybody but the owner:
+///
+/// ```
+/// use foretell::{Audience, Group, SendRate, State};
+///
+/// const TEAM: Group = Group(0);
+///
+/// #[derive(State)]
+/// #[state(hz = 20)]
+/// struct Spy {
+///     #[state(position)]
+///     place: [f32; 3],
+///     #[state(audience = group(TEAM))]
+///     health: u8,
+///     #[state(audience = others)]
+///     disguise: u8,
+/// }
+///
+/// let audiences: Vec<_> = Spy::components().iter().map(|component| component.audience()).collect();
+/// assert_eq!(audiences, [Audience::All, Audience::Group(TEAM), Audience::Others]);
+/// assert_eq!(Spy::components()[0].rate_max(), SendRate::Hz(20));
+/// ```
+///
 /// # What is refused
 /// A union, an enum without variants, a type with parameters, more than 64 words, and an attribute that is not in the
 /// table:
@@ -129,6 +158,16 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 ///     old: [f32; 3],
 ///     #[state(position)]
 ///     new: [f32; 3],
+/// }
+/// ```
+/// Fields of several audiences, none of which sees all that the others do:
+/// ```compile_fail
+/// #[derive(foretell::State, Clone, Copy)]
+/// struct Spy {
+///     #[state(audience = owner)]
+///     orders: u8,
+///     #[state(audience = others)]
+///     disguise: u8,
 /// }
 /// ```
 /// A field whose type does not fit its meaning, or that may be absent and has one:

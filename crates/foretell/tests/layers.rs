@@ -59,7 +59,7 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/client/presentation",
         layers: &[
-            &["followers", "lifecycles", "playout", "view"],
+            &["cubic", "followers", "lifecycles", "playout", "view"],
             &["row_samples", "views"],
             &["snapshot_window"],
             &["visual_state"],
@@ -101,6 +101,7 @@ const FOLDERS: [Folder; 12] = [
                 "event_log",
                 "sent_history",
                 "entity_grid",
+                "paces",
                 "recent_extreme",
                 "sight_terms",
                 "spatial_index",
@@ -112,6 +113,8 @@ const FOLDERS: [Folder; 12] = [
             &["shown_state"],
             &["shown_writer", "viewpoint"],
             &["gone_rows", "told_row"],
+            &["waiting_rows"],
+            &["paced_rows"],
             &["shown_lane"],
             &["replica"],
             &["replication"],

@@ -174,7 +174,7 @@ mod tests {
         Refused::ALL.into_iter().for_each(|why| round_trip(Control::Refused(why)));
         round_trip(Control::ResumeTicket(b"ticket"));
         round_trip(Control::Draining { seconds: 30 });
-        (0..=7).for_each(|code| round_trip(Control::Closing(Closed::from_code(code))));
+        (0..=11).for_each(|code| round_trip(Control::Closing(Closed::from_code(code))));
     }
 
     proptest! {

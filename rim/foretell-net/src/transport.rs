@@ -3,7 +3,7 @@
 //! Invariants: nothing here waits. What can't be sent now is not sent; what has come waits in an [`Inbox`] of bounded size.
 
 use foretell::Instant;
-use foretell::session::DATAGRAM_MAX;
+use foretell::session::{DATAGRAM_MAX, Refusal};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -101,12 +101,38 @@ pub enum Closed {
     /// build of it.
     #[error("another game, or another build of it")]
     Incompatible = 7,
+    /// The player has not come into play in time.
+    #[error("joining took too long")]
+    TimedOut = 8,
+    /// There is more to be told to this player than fits into a snapshot.
+    #[error("there is more in the session than this player can be told")]
+    TooLarge = 9,
+    /// The session has no place left.
+    #[error("the server is full")]
+    Full = 10,
+    /// The session takes nobody new any more.
+    #[error("the server takes no new players any more")]
+    Draining = 11,
+}
+
+impl From<Refusal> for Closed {
+    /// Why a connection is over whose player the session has refused.
+    fn from(why: Refusal) -> Closed {
+        match why {
+            Refusal::Version | Refusal::Rules => Closed::Incompatible,
+            Refusal::Full => Closed::Full,
+            Refusal::Gone => Closed::Removed,
+            Refusal::TooLarge => Closed::TooLarge,
+            Refusal::Draining => Closed::Draining,
+            Refusal::TimedOut | Refusal::Unanswered => Closed::TimedOut,
+        }
+    }
 }
 
 impl Closed {
     /// The reason that a code of the wire stands for; an unknown one is [`Closed::Lost`].
     pub fn from_code(code: u64) -> Closed {
-        const ALL: [Closed; 7] = [
+        const ALL: [Closed; 11] = [
             Closed::Goodbye,
             Closed::Replaced,
             Closed::Refused,
@@ -114,6 +140,10 @@ impl Closed {
             Closed::Removed,
             Closed::Violation,
             Closed::Incompatible,
+            Closed::TimedOut,
+            Closed::TooLarge,
+            Closed::Full,
+            Closed::Draining,
         ];
         ALL.into_iter().find(|why| why.code() == code).unwrap_or(Closed::Lost)
     }

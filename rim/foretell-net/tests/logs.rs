@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{all_agree, join, play, serve_config, start, token};
+use common::{all_agree, join, join_with, play, rules, serve_config, start, token};
+use foretell::{Rules, TickRate};
+use foretell_net::{Closed, Connected, JoinConfig};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
@@ -58,8 +60,15 @@ async fn neither_tokens_nor_tickets_are_logged_even_at_the_finest_level() {
     for name in ["x player=1", "a\"b", "\u{202e}evil"] {
         drop(join(&url, token(name)).await.expect("admitted"));
     }
+    // Who is not let in is there with the reason.
+    let other = Rules { tick_rate: TickRate::hz(30), ..rules() };
+    let mut guests = [join_with(&url, token("bob"), JoinConfig::new(other)).await.expect("admitted")];
+    let put_out = Connected::Closed(Closed::Incompatible);
+    play(&mut guests, "it is put out", |guests| guests[0].player.connected() == put_out).await;
     let logged = String::from_utf8_lossy(&log.0.lock().expect("nobody panicked")).into_owned();
     assert!(logged.contains("admitted account=\"alice\"") && logged.contains("quinn"), "something is logged");
+    let reason = "not let in account=\"bob\" why=the two ends play different games, or different builds of one";
+    assert!(logged.contains(reason), "{logged}");
     for quoted in [r#"account="x player=1""#, r#"account="a\"b""#, r#"account="\u{202e}evil""#] {
         assert!(logged.contains(quoted), "{quoted}");
     }

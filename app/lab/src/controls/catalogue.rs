@@ -66,4 +66,7 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     scene_controls::STEPPING_LANES,
     scene_controls::RECONCILIATION,
     network_controls::CELLULAR,
+    scene_controls::BUDGET,
+    scene_controls::ENTITIES,
+    scene_controls::INTEREST,
 ];

@@ -48,7 +48,7 @@ pub struct Control {
     pub default: u16,
     /// One sentence.
     pub explain: &'static str,
-    /// Numbers of the source articles' requirements and of the project's decisions.
+    /// Numbers of the source articles' requirements and of the project's decisions; empty where there are none.
     pub source: &'static str,
 }
 

@@ -49,10 +49,13 @@ pub enum Key {
     SteppingLanes,
     Reconciliation,
     Cellular,
+    Budget,
+    Entities,
+    Interest,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 43;
+pub const CONTROLS_LEN: usize = 46;
 
 impl Key {
     /// Whether a change of it needs a new session: both ends must agree on it from the start.
@@ -72,6 +75,7 @@ impl Key {
             Key::SteppingLanes | Key::Reconciliation => &[Scene::Stepping],
             Key::OwnerFrames => &[Scene::Shared],
             Key::Field | Key::Second | Key::Relay | Key::Predicted => &[Scene::Physics],
+            Key::Budget | Key::Entities | Key::Interest => &[Scene::Crowd],
             Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics],
             Key::SnapshotRate | Key::Redundancy | Key::RedundancyCap | Key::Gap | Key::Correction | Key::Decay => {
                 &Scene::WITH_PERSON
@@ -99,6 +103,9 @@ impl Key {
                 | Key::OwnerFrames
                 | Key::Field
                 | Key::Second
+                | Key::Budget
+                | Key::Entities
+                | Key::Interest
         )
     }
 

@@ -17,12 +17,22 @@ pub enum Scene {
     Shared,
     /// Beside it: rigid bodies in an exact session, in 3D.
     Physics,
+    /// Beside it: hundreds of entities, of which a budget of bytes tells.
+    Crowd,
 }
 
 impl Scene {
     /// All, in the order of their codes.
-    pub const ALL: [Scene; 7] =
-        [Scene::Prediction, Scene::Remote, Scene::Styles, Scene::Qiita, Scene::Stepping, Scene::Shared, Scene::Physics];
+    pub const ALL: [Scene; 8] = [
+        Scene::Prediction,
+        Scene::Remote,
+        Scene::Styles,
+        Scene::Qiita,
+        Scene::Stepping,
+        Scene::Shared,
+        Scene::Physics,
+        Scene::Crowd,
+    ];
     /// Those of the session.
     pub const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
     /// Those of a session with a person in it, whichever engine runs it.
@@ -43,6 +53,7 @@ impl Scene {
             Scene::Stepping => "stepping",
             Scene::Shared => "shared",
             Scene::Physics => "physics",
+            Scene::Crowd => "crowd",
         }
     }
 
@@ -57,6 +68,7 @@ impl Scene {
             Scene::Stepping => "Who keeps the server's time?",
             Scene::Shared => "Moved in frames, sent in ticks",
             Scene::Physics => "A whole pile is predicted",
+            Scene::Crowd => "More moves than can be sent",
         }
     }
 
@@ -94,6 +106,10 @@ impl Scene {
             Scene::Physics => {
                 "Your cube drives into the pile, and all that it pushes moves at once on your screen. The outlines are the \
                  server's bodies, which come after."
+            }
+            Scene::Crowd => {
+                "You get only so many bytes a second: what is near comes first, and what turns orange is old. Halve the budget, or \
+                 slow the link."
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The controls that only one of the scenes beside the session has: *Styles*, *Architectures*, *Stepping*, *Shared* or *Physics*.
+//! The controls that only one of the scenes beside the session has: *Styles*, *Architectures*, *Stepping*, *Shared*,
+//! *Physics* or *Crowd*.
 
 use super::control::{Control, Group, Range};
 use super::key::Key;
@@ -234,4 +235,45 @@ pub const PREDICTED: Control = Control {
     explain: "The whole pile in an exact session, or what you may touch before the server's word comes; the rest is then \
               shown between snapshots. A change begins the session anew.",
     source: "R3, R13",
+};
+
+pub const BUDGET: Control = Control {
+    key: Key::Budget,
+    name: "budget_kbytes",
+    label: "budget",
+    group: Group::Rates,
+    range: Range::slider(6, 128, 1, "kB/s"),
+    default: 58,
+    explain: "How much the server may send to you in a second. Where that is not enough for all, what is near you and what you were \
+              told long ago comes first.",
+    source: "",
+};
+
+pub const ENTITIES: Control = Control {
+    key: Key::Entities,
+    name: "entities",
+    label: "crowd",
+    group: Group::Methods,
+    range: Range::slider(50, 1000, 1, ""),
+    default: 250,
+    explain: "How many wander around you; all of them move all the time.",
+    source: "",
+};
+
+pub const INTEREST: Control = Control {
+    key: Key::Interest,
+    name: "interest",
+    label: "you are told of",
+    group: Group::Methods,
+    range: Range::Words(&[
+        ("everything", "everything"),
+        ("nearest_150", "the nearest 150"),
+        ("nearest_50", "the nearest 50"),
+        ("within_20", "within 20 m"),
+        ("within_10", "within 10 m"),
+    ]),
+    default: 0,
+    explain: "Which entities the server tells you of at all; the budget is then for them alone. You see the others as faint outlines: \
+              the lab knows where they are, your client does not.",
+    source: "",
 };

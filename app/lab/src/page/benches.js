@@ -104,4 +104,30 @@ export const BENCHES = {
       "its CPU time": ["less", "what they cost on this machine, in real time"],
     },
   },
+  crowd: {
+    /** Its lane shows hundreds of entities, from above. */
+    crowd: true,
+    picture: "you and the crowd around you from above, each entity in the colour of its age",
+    /** The curves of each chart: name, colour and how it is drawn. */
+    curves: [
+      [["sent", "client", "line"], ["budget", "server", "dash"], ["link", "late", [1.5, 3]]],
+      [["oldest age", "late", "line"], ["median age", "client", "line"]],
+    ],
+    /** Of this figure those that stand after it are parts. */
+    whole: "sent to you",
+    figure_px: 158,
+    figures: {
+      "you are told of": [null, "how many of the crowd your client shows"],
+      "age, median": ["less", "how far beyond what it was told your client shows half of the crowd: on top of the playout delay, which all have"],
+      "age, oldest": ["less", "the same of the one that was told longest ago: it goes on for 100 ms, and then comes to a stop"],
+      "playout delay": ["less", "how far in the past the crowd is shown on purpose, so that mostly the next state is there"],
+      "sent to you": ["less", "all that the server sends to you, without headers of IP and UDP; as all below, in the last half second"],
+      position: ["less", "what the positions of the crowd take of it, told in steps of 1 mm"],
+      rotation: ["less", "what their rotations take, in steps of 0.001"],
+      velocity: ["less", "what their velocities take, in steps of 1 cm/s"],
+      "which one": ["less", "what it takes to say which entity a row is about, and against which earlier one it is told"],
+      "your own": ["less", "your own entity, exact to the bit, as you predict it"],
+      "the rest": ["less", "heads of datagrams, clocks, acknowledgements, who is gone"],
+    },
+  },
 };

@@ -9,6 +9,9 @@ function decimals(step) {
   return text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
 }
 
+/** What was not answered by then will not be. */
+const ANSWERED_MS = 1000;
+
 /** Gives the keys back to the cube after a change by mouse or touch; one by keyboard keeps its focus. */
 function releaseAfterPointer(input) {
   let pointer = false;
@@ -168,12 +171,16 @@ function slider({ min, max, step, unit }, set) {
   let dragged = false;
   input.addEventListener("pointerdown", () => { dragged = true; });
   for (const name of ["pointerup", "pointercancel", "blur"]) input.addEventListener(name, () => { dragged = false; });
+  // What was chosen and is not answered yet: the answer to a step before it must not undo it.
+  let chosen = null;
   input.addEventListener("input", () => {
+    chosen = { number: Number(input.value), at: performance.now() };
     write(input.value);
-    set(Number(input.value));
+    set(chosen.number);
   });
   const show = (number) => {
-    if (dragged) return;
+    if (dragged || (chosen && chosen.number !== number && performance.now() - chosen.at < ANSWERED_MS)) return;
+    chosen = null;
     input.value = number;
     write(number);
   };

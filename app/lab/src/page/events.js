@@ -23,7 +23,7 @@ function of(scenes, explain) {
 export class Events {
   /** `run(name)` lets one happen; `watch(button, of)` tells what it does when it is pointed at. */
   constructor(root, { shortcuts, watch, run }) {
-    Object.assign(this, { shortcuts, run, scene: SESSION[0] });
+    Object.assign(this, { root, shortcuts, run, scene: SESSION[0] });
     this.buttons = EVENTS.map((event) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -51,5 +51,6 @@ export class Events {
       button.title = event.in[scene] ?? "";
       if (!button.hidden) this.shortcuts.set(event.key, () => this.run(event.name));
     }
+    this.root.closest("section").hidden = this.buttons.every(({ button }) => button.hidden);
   }
 }

@@ -3,6 +3,7 @@
 
 import { BENCHES } from "./benches.js";
 import { Bodies } from "./bodies.js";
+import { CrowdPicture } from "./crowd.js";
 import { element } from "./element.js";
 import { Meaning } from "./meaning.js";
 import { Picture } from "./picture.js";
@@ -127,7 +128,8 @@ export class Lanes {
 
   picture(canvas) {
     const { bench, legend, bodies } = this;
-    return bench.bodies ? new PilePicture(canvas, { legend, bodies }) : new Picture(canvas, bench, legend);
+    if (bench.bodies) return new PilePicture(canvas, { legend, bodies });
+    return bench.crowd ? new CrowdPicture(canvas, legend) : new Picture(canvas, bench, legend);
   }
 
   /** Tab stops at the figures of the first lane alone: the others' are the same ones. */
@@ -244,10 +246,18 @@ export class Lanes {
       if (card.root.hidden || !lane) continue;
       card.picture.draw(frames, at, card.name, colours[toneOf(card.index)]);
       lane.figures.forEach(({ value, digits }, i) => { if (card.values[i]) card.values[i].value.data = format(value, digits); });
+      this.showShares(card, lane);
       const text = (said.get(card.name) ?? []).slice(-(this.bench.said ?? 2)).join("\n");
       if (card.said.textContent !== text) card.said.textContent = text;
     }
     this.markBest(this.cards.filter(({ root }) => !root.hidden));
+  }
+
+  /** A bar behind each figure that is a part of another one. */
+  showShares(card, { figures }) {
+    const at = figures.findIndex(({ label }) => label === this.bench.whole);
+    if (at < 0) return;
+    figures.slice(at + 1).forEach(({ value }, i) => card.values[at + 1 + i].box.style.setProperty("--share", (value / (figures[at].value || 1)).toFixed(3)));
   }
 
   /** Lists what happened up to a frame, a line each, oldest first. */
@@ -282,10 +292,21 @@ export class Lanes {
   /** The rows of the charts: a question each, with a curve for each lane that is on. */
   rows() {
     const shown = this.cards.filter(({ name }) => !this.off.has(name) || this.alone === name);
-    const { feet = [], every } = this.bench;
+    const { feet = [], every, curves } = this.bench;
+    if (curves) return this.namedRows(curves);
     return this.questions.map(({ question, unit, digits }, at) => ({
       question, unit, factor: 1, least: feet[at] ? 100 * feet[at] : 10 ** (1 - digits), decimals: digits, log: feet[at], every, lanes: true,
       curves: shown.map(({ name, index }) => [`${name}/${at}`, String(index + 1), toneOf(index), dashOf(index)]),
+    }));
+  }
+
+  /** The same of one lane that has several curves to a question, each with its own name. */
+  namedRows(curves) {
+    const { name } = this.cards[0];
+    let column = 0;
+    return this.questions.map(({ question, unit, digits }, at) => ({
+      question, unit, factor: 1, least: 10 ** (1 - digits), decimals: digits, lanes: true, named: true,
+      curves: curves[at].map((look) => [`${name}/${column++}`, ...look]),
     }));
   }
 

@@ -1,5 +1,7 @@
 // The cubes of the arena: what each one is in which scene, and the outline that tells it apart without its colour.
 
+import { AGES, DART, styleOf, UNTOLD } from "./ages.js";
+
 /** Drawn in this order. `dash` is in CSS pixels; `label` is where its name stands, as a direction from the cube. */
 export const ROLES = [
   { role: "other", name: "other", dash: [], fill: 0.55, label: [0, -1.5] },
@@ -53,6 +55,9 @@ const LEGENDS = {
     { role: "ghost", explain: "the newest received" },
     { role: "correction", explain: "from where a body was shown to where it is" },
   ],
+  crowd: [
+    { role: "server", name: "lag", line: true, explain: "a line to where each is by now" },
+  ],
 };
 
 /** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
@@ -101,6 +106,22 @@ function words(name, explain) {
   });
 }
 
+/** What a colour of the crowd means. */
+function ageSign(age) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "-1.2 -1.2 2.4 2.4");
+  svg.setAttribute("aria-hidden", "true");
+  const dart = document.createElementNS(SVG, "path");
+  dart.setAttribute("d", `M${DART.map((point) => point.join(" ")).join("L")}Z`);
+  dart.style.cssText = age === UNTOLD ? "fill: none; stroke: var(--muted); stroke-width: 0.15" : `fill: ${styleOf(age)}; fill-opacity: ${age.fill}; stroke: ${styleOf(age)}; stroke-width: 0.2`;
+  svg.append(dart);
+  const item = document.createElement("li");
+  item.className = "sign age";
+  item.title = age.explain;
+  item.append(svg, ...words(age.name, age.explain));
+  return item;
+}
+
 /** The list of what is drawn: one button for each role, which hides or shows it. */
 export class Legend {
   constructor(list, onChange) {
@@ -114,6 +135,7 @@ export class Legend {
     if (scene === this.scene) return;
     this.scene = scene;
     this.list.replaceChildren(...LEGENDS[scene].map((entry) => this.item(entry)));
+    if (scene === "crowd") this.list.append(...[...AGES, UNTOLD].map(ageSign));
     if (scene === "remote") this.list.append(...["predicted", "extrapolated", "held"].map((source) => this.sign(source)));
   }
 
@@ -122,14 +144,14 @@ export class Legend {
     return LEGENDS[this.scene].some((entry) => entry.role === role) && !this.hiddenIn[this.scene].has(role);
   }
 
-  item({ role, name, explain }) {
+  item({ role, name, explain, line }) {
     const kind = ROLES.find((kind) => kind.role === role);
     const hidden = this.hiddenIn[this.scene];
     const button = document.createElement("button");
     button.type = "button";
     button.className = role;
     button.title = explain;
-    button.append(swatch(kind), ...words(name ?? kind.name, explain));
+    button.append(swatch({ ...kind, line: line ?? kind.line }), ...words(name ?? kind.name, explain));
     const press = () => button.setAttribute("aria-pressed", String(!hidden.has(role)));
     press();
     button.addEventListener("click", (event) => {

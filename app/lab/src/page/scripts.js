@@ -1,9 +1,9 @@
 // The scripts: a button for each that the program has, with a key of its own.
 
-/** The first ones have a digit each. */
-const DIGITS = ["5", "6", "7", "8", "9"];
+/** Their keys; another one has a letter of its name, if that drives nobody. */
+const KEYS = { spike: "5", blackout: "6", bursts: "7", server: "8", sleep: "9", slow_link: "q" };
 /** Those that lie over the link alone, and so over the links of lanes too. */
-const OF_LINKS = ["spike", "blackout", "bursts", "hiccup"];
+const OF_LINKS = ["spike", "blackout", "bursts", "hiccup", "slow_link"];
 
 export class Scripts {
   /** `run(name)` starts one; `watch(button, script)` tells what it does when it is pointed at. */
@@ -13,7 +13,7 @@ export class Scripts {
 
   ready(scripts) {
     if (this.root.children.length === scripts.length) return;
-    this.root.replaceChildren(...scripts.map((script, i) => this.button(script, DIGITS[i] ?? this.shortcuts.take(script.label))));
+    this.root.replaceChildren(...scripts.map((script) => this.button(script, KEYS[script.name] ?? this.shortcuts.take(script.label))));
   }
 
   /** Those that do something in a scene: of lanes, or of the session. */

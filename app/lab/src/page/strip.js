@@ -140,30 +140,33 @@ export class Strip {
 
   /** The question where there is room, and each curve's line, name and value in the frame `at`. */
   heading(history, at) {
-    if (this.row.lanes) return this.headingOfLanes(history, at);
+    if (this.row.lanes && !this.row.named) return this.headingOfLanes(history, at);
     const c = this.context;
     const { narrow, beside, left, top } = this.box;
     const { question, unit, decimals, curves } = this.row;
     c.textBaseline = "middle";
     c.textAlign = "left";
     let [x, y] = narrow ? [left, top - 10] : [0, top + 4];
+    // Where there are three beside each other, the last one says the unit of all.
+    const dense = narrow && curves.length > 2;
     if (!narrow) {
       c.fillStyle = colours.muted;
       c.fillText(question, x, y);
       if (beside) [x, y] = [BESIDE, y - 14];
     }
     for (const [name, label, colour, kind] of curves) {
+      const said = dense && name !== curves.at(-1)[0] ? "" : ` ${unit}`;
       if (!narrow) y += 14;
       this.sample(x, y, colours[colour], kind);
       c.fillStyle = colours.text;
       c.fillText(label, x + 20, y);
-      const end = narrow ? x + 20 + c.measureText(`${label} `).width + 34 : left - 40 - c.measureText(` ${unit}`).width;
+      const end = narrow ? x + 20 + c.measureText(`${label} `).width + (dense ? 29 : 34) : left - 40 - c.measureText(` ${unit}`).width;
       c.textAlign = "right";
       c.fillText(at >= 0 ? format(this.valueAt(history, name, at), decimals) : "–", end, y);
       c.textAlign = "left";
       c.fillStyle = colours.muted;
-      c.fillText(` ${unit}`, end, y);
-      x += narrow ? Math.max(160, end - x + 40) : 0;
+      c.fillText(said, end, y);
+      if (narrow) x = dense ? end + 14 : Math.max(x + 160, end + 40);
     }
   }
 

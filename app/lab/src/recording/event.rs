@@ -33,11 +33,13 @@ pub enum Event {
     Hiccup,
     /// The scene of shared mode: who does not hold the cube gets it.
     HandOver,
+    /// The script "slow link": the link takes little for a while.
+    SlowLink,
 }
 
 impl Event {
     /// All of them, in the order of their tags in a link.
-    pub const NAMED: [(Event, &'static str); 15] = [
+    pub const NAMED: [(Event, &'static str); 16] = [
         (Event::Impulse, "impulse"),
         (Event::Teleport, "teleport"),
         (Event::Stall, "stall"),
@@ -53,6 +55,7 @@ impl Event {
         (Event::IgnoredResync, "ignored_resync"),
         (Event::Hiccup, "hiccup"),
         (Event::HandOver, "hand_over"),
+        (Event::SlowLink, "slow_link"),
     ];
 
     /// Its name in messages.

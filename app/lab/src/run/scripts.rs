@@ -6,7 +6,7 @@
 use crate::clock::FRAMES_PER_SECOND;
 use crate::recording::event::Event;
 use core::time::Duration;
-use foretell_sim::netsim::{Conditions, Loss};
+use foretell_sim::netsim::{Bottleneck, Conditions, Loss};
 
 /// What happens one after the other.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub enum Action {
     Latency(u64),
     /// The person's link loses this share each way, in bursts of this mean length.
     Loss(f64, f64),
+    /// The person's link takes no more than so many bytes per second each way.
+    Rate(u32),
     /// The server's machine runs nothing for so many ms.
     ServerStall(u64),
     /// The person's machine runs nothing for so many ms.
@@ -55,13 +57,16 @@ impl Action {
             Action::Latency(ms) => Conditions { latency: Duration::from_millis(ms), ..set },
             Action::Loss(rate, _) if rate >= 1.0 => Conditions { loss: Loss::Uniform(1.0), ..set },
             Action::Loss(rate, mean_length) => Conditions { loss: Loss::Bursts { rate, mean_length }, ..set },
+            Action::Rate(bytes_per_s) => {
+                Conditions { bottleneck: Some(Bottleneck::rate(bytes_per_s, bytes_per_s / 2)), ..set }
+            }
             Action::AsSet | Action::ServerStall(_) | Action::Sleep(_) => set,
         }
     }
 }
 
 /// All scripts, in the order of their buttons.
-pub const SCRIPTS: [Script; 6] = [
+pub const SCRIPTS: [Script; 7] = [
     Script {
         event: Event::Spike,
         label: "Spike",
@@ -122,6 +127,16 @@ pub const SCRIPTS: [Script; 6] = [
         steps: &[
             ScriptStep { at_ms: 500, action: Action::Loss(1.0, 1.0), caption: "total loss" },
             ScriptStep { at_ms: 900, action: Action::AsSet, caption: "loss ends" },
+        ],
+    },
+    Script {
+        event: Event::SlowLink,
+        label: "Slow link",
+        explain: "After 1 s your link takes no more than 16 kB/s each way for 5 s; what is more waits, for up to half a second.",
+        source: "",
+        steps: &[
+            ScriptStep { at_ms: 1000, action: Action::Rate(16_000), caption: "link 16 kB/s" },
+            ScriptStep { at_ms: 6000, action: Action::AsSet, caption: "link as set" },
         ],
     },
 ];

@@ -153,7 +153,7 @@ impl Session {
                     let clock = self.simulation.server.host.clock_mut();
                     clock.stall(instant(frame), Duration::from_millis(ms));
                 }
-                Action::AsSet | Action::Latency(_) | Action::Loss(..) => {}
+                Action::AsSet | Action::Latency(_) | Action::Loss(..) | Action::Rate(_) => {}
             }
         }
     }

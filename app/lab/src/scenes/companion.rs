@@ -3,6 +3,7 @@
 //! A function of the recording, as the session is: the engine begins when its scene is selected, from the run's seed.
 
 use super::architectures::Architectures;
+use super::crowd::CrowdScene;
 use super::engine::SceneEngine;
 use super::physics::Physics;
 use super::shared_mode::SharedMode;
@@ -86,5 +87,6 @@ fn engine(scene: Scene, seed: u64) -> Option<Box<dyn SceneEngine>> {
         Scene::Stepping => Some(Box::new(Stepping::new(seed))),
         Scene::Shared => Some(Box::new(SharedMode::new(seed))),
         Scene::Physics => Some(Box::new(Physics::new(seed))),
+        Scene::Crowd => Some(Box::new(CrowdScene::new(seed))),
     }
 }

@@ -2,6 +2,7 @@
 
 mod architectures;
 pub mod companion;
+mod crowd;
 mod engine;
 mod input_lag;
 mod physics;

@@ -1,7 +1,7 @@
 //! How a body is kept in components of Bevy: in one, or in three.
 
 use bevy::prelude::*;
-use foretell_bench::Body;
+use foretell_crowd::Body;
 use serde::{Deserialize, Serialize};
 
 /// A way to keep a body.

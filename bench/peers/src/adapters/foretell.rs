@@ -11,7 +11,7 @@ use foretell::{
     Client, ClientConfig, Entity, Input, Instant, Outbox, Owned, PeerId, PlayerId, Rows, Rules, Server, ServerConfig,
     Simulate, State, Step, Table, Tick, TickRate, World,
 };
-use foretell_bench::Body;
+use foretell_crowd::Body;
 
 const TICK_HZ: u16 = 60;
 

@@ -16,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 use core::marker::PhantomData;
 use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
-use foretell_bench::Body;
+use foretell_crowd::Body;
 use lightyear::prelude::client::{ClientPlugins, RawClient};
 use lightyear::prelude::server::{RawServer, ServerPlugins};
 use lightyear::prelude::{

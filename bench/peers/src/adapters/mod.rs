@@ -9,7 +9,7 @@ mod replicon;
 use self::components::{One, Three};
 use crate::case::Case;
 use crate::peer::Peer;
-use foretell_bench::Body;
+use foretell_crowd::Body;
 
 /// A library, and how it is used where there are several ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,7 +15,7 @@ use bevy_replicon::prelude::*;
 use bytes::Bytes;
 use core::marker::PhantomData;
 use core::time::Duration;
-use foretell_bench::Body;
+use foretell_crowd::Body;
 
 /// What a backend over datagrams would say that a message may have.
 const MESSAGE_MAX: usize = 1_200;

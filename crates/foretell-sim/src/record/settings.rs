@@ -117,6 +117,7 @@ impl Config for ClientConfig {
             late_inputs_max,
             lead_max,
             late_snapshots_max,
+            join_timeout,
             playout_wait_max,
         } = self;
         stream_send_rate(stream, send_rate)?;
@@ -140,6 +141,7 @@ impl Config for ClientConfig {
         stream_float(stream, late_inputs_max)?;
         stream.optional(lead_max, stream_duration)?;
         stream_float(stream, late_snapshots_max)?;
+        stream_duration(stream, join_timeout)?;
         stream_duration(stream, playout_wait_max)
     }
 }
@@ -151,6 +153,7 @@ impl Config for ServerConfig {
             gap,
             relay_inputs,
             players_max,
+            draining,
             timeout,
             keep_lost,
             held_max,
@@ -173,6 +176,7 @@ impl Config for ServerConfig {
         };
         stream.bool(relay_inputs)?;
         stream.u16(players_max)?;
+        stream.bool(draining)?;
         stream_duration(stream, timeout)?;
         stream_duration(stream, keep_lost)?;
         stream.u16(held_max)?;
@@ -328,6 +332,7 @@ mod tests {
             late_inputs_max: 0.03,
             lead_max: Some(Duration::from_millis(250)),
             late_snapshots_max: 0.04,
+            join_timeout: Duration::from_millis(7_500),
             playout_wait_max: Duration::from_millis(99),
         };
         let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
@@ -354,6 +359,7 @@ mod tests {
             gap,
             relay_inputs: true,
             players_max: 65_535,
+            draining: true,
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),
             held_max: 3,

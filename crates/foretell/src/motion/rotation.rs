@@ -11,7 +11,7 @@ use super::vector::{self, clamp01};
 
 /// Above this cosine between two quaternions (half angles below 1.8 degrees) the arc of a slerp is taken as a line:
 /// there the division by the sine would lose digits, and the line is off by less than a millionth (D16).
-const NEARLY_PARALLEL: f64 = 0.9995;
+pub(crate) const NEARLY_PARALLEL: f64 = 0.9995;
 
 /// No rotation: (0, 0, 0, 1).
 pub const fn identity<R: Real>() -> [R; 4] {
@@ -163,8 +163,8 @@ mod tests {
     /// The same without a power series.
     fn from_vector_exactly(vector: [f64; 3]) -> [f64; 4] {
         let half = vector::length(vector) / 2.0;
-        let [x, y, z] = vector::scale(vector, half.sin() / half / 2.0);
-        [x, y, z, half.cos()]
+        let [x, y, z] = vector::scale(vector, crate::math::f64::sin(half) / half / 2.0);
+        [x, y, z, crate::math::f64::cos(half)]
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl WorldCursor {
     /// Puts the rows of a state that was rewritten in the place of those that the step before has made, once more.
     fn rewrite_again<W: World>(&mut self, world: &mut W, rows: &Rows) {
         self.adopting.copy_rows(rows);
-        let predicted = self.published.iter().filter(|row| self.predicted.contains(row.owned()));
+        let predicted = self.published.predicted(&self.predicted);
         for row in predicted.filter(|row| rows.words(row.key()).is_none()) {
             self.adopting.name_removed(row.removed());
         }
@@ -154,12 +154,13 @@ impl WorldCursor {
         self.publish(world);
     }
 
-    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before,
-    /// where the world has these.
+    /// Writes the rows of other entities for the step of `tick`: all of them, or what differs from those of the tick before, where
+    /// the world has these and that is less.
     fn adopt_proxies<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
         let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
         self.proxies_at = Some(tick);
-        if !has_those_before {
+        // Where most are other ones, all are given at once.
+        if !has_those_before || proxies.changed().len() > proxies.len() / 2 {
             if !proxies.is_empty() || !proxies.removed().is_empty() {
                 world.adopt(proxies);
             }
@@ -176,7 +177,7 @@ impl WorldCursor {
     }
 
     /// Takes in what the step of `tick` has made, before which these rows of other entities were written. What it has made of
-    /// those is remembered: they are written again.
+    /// those is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away.
     fn take_step<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
         world.publish(&mut self.published);
         let published = &self.published;
@@ -189,7 +190,19 @@ impl WorldCursor {
         };
         self.strays.clear();
         self.strays.extend(named.filter(is_stray));
+        self.adopting.clear();
+        let is_made = |key: &&RowKey| published.is_never_predicted(key.component) && proxies.words(**key).is_none();
+        for RowKey { component, entity } in published.changed().iter().filter(is_made) {
+            // With all that it was spawned with.
+            let is_new = entity.tick() == tick;
+            let rows = published.of(*entity).filter(|row| is_new || row.component == *component);
+            rows.for_each(|row| self.adopting.name_removed(row.removed()));
+        }
         self.published.settle();
+        if !self.adopting.removed().is_empty() {
+            world.adopt(&self.adopting);
+            self.publish(world);
+        }
         self.at = tick.next();
     }
 

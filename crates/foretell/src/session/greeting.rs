@@ -3,6 +3,7 @@
 use crate::wire::{Malformed, Stream};
 use crate::world::PlayerId;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// How many parts of the rules a hello may hold: those that all games have, and eight fingerprints.
 pub(crate) const PARTS_OF_RULES_MAX: usize = 12;
@@ -86,7 +87,12 @@ impl Welcome {
     }
 }
 
-/// Why a server does not admit a client, or does not go on with it.
+/// Why a client does not get into a session, or not on with it. In words for a player by `Display`.
+///
+/// A server says it to the client, as often as that asks, and reports it once
+/// ([`ServerEvent::Refused`](super::server::ServerEvent::Refused)); a client reports it once
+/// ([`ClientEvent::Refused`](super::client::ClientEvent::Refused)) and ends with it. All come within the server's
+/// [`timeout`](crate::ServerConfig::timeout) and the client's [`join_timeout`](crate::ClientConfig::join_timeout).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Refusal {
     /// It speaks another version of the protocol.
@@ -99,12 +105,47 @@ pub enum Refusal {
     Full,
     /// The nonce has had its place: its player has said good-bye or was removed, or plays over another connection now.
     Gone,
-    /// The session is [exact](super::Rules::exact), and its state too large to be told: more than eight datagrams, which is
-    /// about 150 rigid bodies. Nobody can join before it is smaller.
+    /// What the client has to be told altogether, its own state or all of an [exact](super::Rules::exact) session's, does not
+    /// fit into the eight datagrams of a snapshot, which are 9,200 bytes or about 150 rigid bodies. Who joins is refused at
+    /// once, who plays when nothing could be told for the server's [`timeout`](crate::ServerConfig::timeout).
     TooLarge,
+    /// The server takes nobody new any more: [`ServerConfig::draining`](crate::ServerConfig::draining).
+    Draining,
+    /// The two ends have heard of each other, and the join has not come to an end in time: the client has not got its first
+    /// state, or no input of it has come. Either end may say so.
+    TimedOut,
+    /// Nothing has come from the server, so that the client has given up. Never sent.
+    Unanswered,
 }
 
-const REFUSALS: [Refusal; 5] = [Refusal::Version, Refusal::Rules, Refusal::Full, Refusal::Gone, Refusal::TooLarge];
+impl Refusal {
+    /// All of them, in the order of their numbers on the wire.
+    pub const ALL: [Refusal; 8] = [
+        Refusal::Version,
+        Refusal::Rules,
+        Refusal::Full,
+        Refusal::Gone,
+        Refusal::TooLarge,
+        Refusal::Draining,
+        Refusal::TimedOut,
+        Refusal::Unanswered,
+    ];
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Refusal::Version => "the two ends speak different versions of the protocol",
+            Refusal::Rules => "the two ends play different games, or different builds of one",
+            Refusal::Full => "the server is full",
+            Refusal::Gone => "the place is taken over, or given up",
+            Refusal::TooLarge => "there is more to be told to this player than fits into a snapshot",
+            Refusal::Draining => "the server takes no new players any more",
+            Refusal::TimedOut => "joining took too long",
+            Refusal::Unanswered => "the server does not answer",
+        })
+    }
+}
 
 /// Server to client: "you may not".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,8 +161,9 @@ impl Refused {
         stream.bits(&mut self.nonce, 64)?;
         let mut why = self.why as u64;
         stream.bits(&mut why, 3)?;
-        let known = usize::try_from(why).ok().and_then(|why| REFUSALS.get(why));
-        self.why = *known.ok_or(Malformed::OutOfRange("reason of a refusal"))?;
+        let known = usize::try_from(why).ok().and_then(|why| Refusal::ALL.get(why));
+        let sent = known.filter(|why| **why != Refusal::Unanswered);
+        self.why = *sent.ok_or(Malformed::OutOfRange("reason of a refusal"))?;
         let mut part = u64::from(self.part);
         stream.bits(&mut part, 4)?;
         self.part = u8::try_from(part).unwrap_or_default();

@@ -26,6 +26,7 @@ mod step_events;
 #[cfg(test)]
 mod test_states;
 mod told_ring;
+mod traffic;
 
 pub use authority::{Claim, HoldRefusal, Holder};
 pub use greeting::Refusal;
@@ -34,3 +35,4 @@ pub use ledger::{Ledger, Offence};
 pub use outbox::{Outbox, PeerId};
 pub use packet::DATAGRAM_MAX;
 pub use rules::{Fingerprint, GapPolicy, Rules};
+pub use traffic::{RowTraffic, Traffic};

@@ -81,7 +81,7 @@ impl RowCodec {
     pub(crate) fn key_bits(&self, key: RowKey) -> usize {
         let entity = key.entity;
         let numbers = [entity.tick().get(), u32::from(entity.spawned_for().get()), u32::from(entity.counter())];
-        self.component_bits as usize + numbers.into_iter().map(small_bits).sum::<usize>()
+        (self.component_bits + numbers.into_iter().map(small_bits).sum::<u32>()) as usize
     }
 
     /// The inverse of [`write_key`](RowCodec::write_key).

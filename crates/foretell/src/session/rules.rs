@@ -2,7 +2,7 @@
 
 use super::greeting::PARTS_OF_RULES_MAX;
 use crate::time::TickRate;
-use crate::world::{Audience, Input, Schema};
+use crate::world::{Audience, ComponentSchema, Input, Schema};
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
@@ -77,6 +77,8 @@ impl Rules {
     pub(super) fn assert_possible(&self) {
         let seen = self.schema.components().iter().all(|component| component.audience() == Audience::All);
         assert!(!self.exact || seen, "in an exact session everybody sees every component");
+        let never = self.schema.components().iter().any(ComponentSchema::is_never_predicted);
+        assert!(!self.exact || !never, "in an exact session everything is predicted");
         assert!(self.fingerprints.len() <= FINGERPRINTS_MAX, "rules have at most {FINGERPRINTS_MAX} fingerprints");
     }
 

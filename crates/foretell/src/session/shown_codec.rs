@@ -5,19 +5,36 @@
 
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed};
-use crate::world::{ComponentId, Group, GroupKind, Motion, RoundedRow, Schema};
+use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, ROW_WORDS_MAX, RoundedRow, Schema};
 use alloc::vec::Vec;
 
 /// In how many bits the differences of the lanes of a group are told, by a code of four bits. The code after the last one says
 /// that they are told as they are.
 const WIDTHS: [u32; 15] = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 18, 32];
 const AS_THEY_ARE: u32 = 15;
+/// The code of the fewest bits in which so many bits have room.
+const CODES: [u32; 33] = codes();
+/// How many lanes of each width are read together: 56 bits are read fast.
+const AT_ONCE: [usize; 15] = [64, 28, 18, 14, 11, 9, 8, 7, 6, 5, 5, 4, 3, 3, 1];
 const CODE_BITS: u32 = 4;
 /// Which of the four parts of a unit quaternion is the largest.
 const PART_BITS: u32 = 2;
 
 /// No row: what is told against it is told by itself.
 const NOTHING: [u32; RoundedRow::WORDS_MAX] = [0; RoundedRow::WORDS_MAX];
+
+const fn codes() -> [u32; 33] {
+    let (mut codes, mut code, mut bits) = ([0; 33], 0, 0);
+    while bits <= 32 {
+        if WIDTHS[code as usize] < bits {
+            code += 1;
+        } else {
+            codes[bits as usize] = code;
+            bits += 1;
+        }
+    }
+    codes
+}
 
 /// A rounded row that the receiver has, and how many ticks older it is.
 #[derive(Clone, Copy, Debug)]
@@ -40,27 +57,39 @@ struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// A word of a group; 0 where that could not be rounded.
-    fn word(&self, group: usize, at: usize) -> u32 {
-        if self.is_rounded(group) { self.words[at] } else { 0 }
-    }
-
-    /// The same of a lane, where its velocity has taken it since.
-    fn moved(&self, nth: usize, group: &Group, motion: Option<Motion>, lane: usize) -> u32 {
-        let before = self.word(nth, group.at + lane);
-        let Some(Motion { group, at, lanes, steps_per_second }) = motion else { return before };
-        if lane >= lanes || !self.is_rounded(group) {
-            return before;
-        }
-        let steps = f64::from(self.words[at + lane].cast_signed()) * steps_per_second * self.seconds;
-        let nearest = if steps < 0.0 { steps - 0.5 } else { steps + 0.5 };
-        #[expect(clippy::cast_possible_truncation, reason = "what does not fit becomes the nearest that does")]
-        let moved = nearest as i32;
-        before.wrapping_add(moved.cast_unsigned())
-    }
-
     fn is_rounded(&self, group: usize) -> bool {
         self.marks >> group & 1 == 0
+    }
+
+    /// The lanes of a group that is told in steps, where its velocity has taken them since; 0 where they could not be rounded.
+    fn expect(&self, nth: usize, group: &LaneGroup, motion: Option<Motion>, lanes: &mut [u32]) {
+        if self.is_rounded(nth) {
+            lanes.copy_from_slice(&self.words[group.at..group.at + group.lanes]);
+        } else {
+            lanes.fill(0);
+        }
+        let Some(motion) = motion.filter(|motion| self.is_rounded(motion.group)) else { return };
+        for (lane, velocity) in lanes.iter_mut().zip(&self.words[motion.at..motion.at + motion.lanes]) {
+            let steps = f64::from(velocity.cast_signed()) * motion.steps_per_second * self.seconds;
+            let nearest = if steps < 0.0 { steps - 0.5 } else { steps + 0.5 };
+            #[expect(clippy::cast_possible_truncation, reason = "what does not fit becomes the nearest that does")]
+            let moved = nearest as i32;
+            *lane = lane.wrapping_add(moved.cast_unsigned());
+        }
+    }
+
+    /// The same of a rotation: which part was the largest, and the others, where it still is.
+    fn expect_turn(&self, nth: usize, group: &LaneGroup, largest: u32, others: &mut [u32; 3]) {
+        let is_same = self.largest(nth, group) == largest && self.is_rounded(nth);
+        others.fill(0);
+        if is_same {
+            others.copy_from_slice(&self.words[group.at + 1..group.at + 4]);
+        }
+    }
+
+    /// Which part of a rotation was the largest.
+    fn largest(&self, nth: usize, group: &LaneGroup) -> u32 {
+        if self.is_rounded(nth) { self.words[group.at] } else { 0 }
     }
 }
 
@@ -83,7 +112,7 @@ impl ShownCodec {
 
     /// How many bits a row of any component takes at most.
     pub(crate) fn bits_max(&self) -> u64 {
-        let bits = |group: &Group| {
+        let bits = |group: &LaneGroup| {
             u64::from(CODE_BITS + PART_BITS) + group.lanes as u64 * u64::from(group.scalar.bits().max(32))
         };
         self.forms.iter().map(|form| form.groups().iter().map(bits).sum()).max().unwrap_or(0)
@@ -99,6 +128,7 @@ impl ShownCodec {
         let before = self.before(base);
         let (marks, words) = RoundedRow::split(rounded);
         let mut bits = JoinedBits::new(writer);
+        let mut differences = [0; ROW_WORDS_MAX];
         for (nth, group) in self.form(component).groups().iter().enumerate() {
             let lanes = &words[group.range()];
             match group.kind {
@@ -114,19 +144,18 @@ impl ShownCodec {
                     group.widths().zip(lanes).for_each(|(width, word)| bits.put(*word, width));
                 }
                 GroupKind::Steps { motion, .. } => {
-                    let difference =
-                        |lane: usize| zigzag(lanes[lane].wrapping_sub(before.moved(nth, group, motion, lane)));
-                    let width = write_code((0..group.lanes).map(difference), &mut bits);
-                    (0..group.lanes).for_each(|lane| bits.put(difference(lane), width));
+                    let differences = &mut differences[..group.lanes];
+                    before.expect(nth, group, motion, differences);
+                    let code = differ(lanes, differences);
+                    put_lanes(&mut bits, differences, Code { code, bits: code, width: CODE_BITS });
                 }
                 GroupKind::Turn { .. } => {
-                    let part = before.word(nth, group.at);
-                    let is_same = part == lanes[0];
-                    let expected = |lane| if is_same { before.word(nth, group.at + lane) } else { 0 };
-                    let difference = |lane: usize| zigzag(lanes[lane].wrapping_sub(expected(lane)));
-                    let width = write_code((1..4).map(difference), &mut bits);
-                    bits.put(part ^ lanes[0], PART_BITS);
-                    (1..4).for_each(|lane| bits.put(difference(lane), width));
+                    let mut differences = [0; 3];
+                    before.expect_turn(nth, group, lanes[0], &mut differences);
+                    let code = differ(&lanes[1..], &mut differences);
+                    let part = before.largest(nth, group) ^ lanes[0];
+                    let first = Code { code, bits: code | part << CODE_BITS, width: CODE_BITS + PART_BITS };
+                    put_lanes(&mut bits, &differences, first);
                 }
             }
         }
@@ -156,42 +185,97 @@ impl ShownCodec {
                 marks |= 1 << nth;
                 continue;
             }
-            let width = WIDTHS[code as usize];
-            let difference = |reader: &mut BitReader<'_>| reader.take(width).map(|bits| unzigzag(bits as u32));
             match group.kind {
                 GroupKind::Exact => {
                     lanes.copy_from_slice(&before.words[group.range()]);
                     marks |= 1 << nth;
                 }
                 GroupKind::Steps { motion, .. } => {
-                    for lane in 0..group.lanes {
-                        lanes[lane] = before.moved(nth, group, motion, lane).wrapping_add(difference(reader)?);
-                    }
+                    let lanes = &mut lanes[..group.lanes];
+                    before.expect(nth, group, motion, lanes);
+                    take_lanes(reader, lanes, code)?;
                 }
                 GroupKind::Turn { .. } => {
-                    let part = before.word(nth, group.at);
-                    lanes[0] = part ^ reader.take(PART_BITS)? as u32;
-                    let is_same = part == lanes[0];
-                    for (at, word) in (group.at + 1..).zip(&mut lanes[1..]) {
-                        let expected = if is_same { before.word(nth, at) } else { 0 };
-                        *word = expected.wrapping_add(difference(reader)?);
-                    }
+                    let mut others = [0; 3];
+                    let largest = before.largest(nth, group) ^ reader.take(PART_BITS)? as u32;
+                    before.expect_turn(nth, group, largest, &mut others);
+                    take_lanes(reader, &mut others, code)?;
+                    lanes[0] = largest;
+                    lanes[1..].copy_from_slice(&others);
                 }
             }
         }
         RoundedRow::set_marks(rounded, marks);
         Ok(())
     }
+
+    /// Reads on to the end of a group: how many bits it takes does not depend on what it is told against.
+    #[expect(clippy::cast_possible_truncation, reason = "four bits at most")]
+    pub(crate) fn pass(reader: &mut BitReader<'_>, group: &LaneGroup) -> Result<(), Malformed> {
+        let is_exact = group.kind == GroupKind::Exact;
+        let code = reader.take(if is_exact { 1 } else { CODE_BITS })? as u32;
+        let is_as_it_is = if is_exact { code == 1 } else { code == AS_THEY_ARE };
+        if is_as_it_is {
+            return group.widths().try_for_each(|width| reader.take(width).map(drop));
+        }
+        let (before, lanes) = match group.kind {
+            GroupKind::Exact => return Ok(()),
+            GroupKind::Steps { .. } => (0, group.lanes),
+            GroupKind::Turn { .. } => (PART_BITS, 3),
+        };
+        reader.take(before)?;
+        (0..lanes).try_for_each(|_| reader.take(WIDTHS[code as usize]).map(drop))
+    }
 }
 
-/// Writes in how many bits these differences are told. Returns that.
-fn write_code(differences: impl Iterator<Item = u32>, bits: &mut JoinedBits<'_, '_>) -> u32 {
-    let all = differences.fold(0, |all, difference| all | difference);
-    let least = u32::BITS - all.leading_zeros();
-    let chosen = (0..).zip(WIDTHS).find(|(_, width)| *width >= least);
-    let (code, width) = chosen.expect("the last is of 32 bits");
-    bits.put(code, CODE_BITS);
-    width
+/// Makes of what was expected of some lanes by how much each differs. Returns the code of the bits that this takes.
+fn differ(lanes: &[u32], expected: &mut [u32]) -> u32 {
+    let mut all = 0;
+    for (expected, lane) in expected.iter_mut().zip(lanes) {
+        *expected = zigzag(lane.wrapping_sub(*expected));
+        all |= *expected;
+    }
+    CODES[(u32::BITS - all.leading_zeros()) as usize]
+}
+
+/// What stands before the differences of a group.
+struct Code {
+    code: u32,
+    bits: u32,
+    width: u32,
+}
+
+/// Writes a code, and behind it differences in as many bits each as it says.
+fn put_lanes(to: &mut JoinedBits<'_, '_>, differences: &[u32], Code { code, bits, width: len }: Code) {
+    let width = WIDTHS[code as usize];
+    let (mut bits, mut len) = (u64::from(bits), len);
+    for difference in differences {
+        if len + width > u64::BITS {
+            to.put(bits, len);
+            (bits, len) = (0, 0);
+        }
+        bits |= u64::from(*difference) << len;
+        len += width;
+    }
+    to.put(bits, len);
+}
+
+/// Reads them, and adds them to what was expected.
+#[expect(clippy::cast_possible_truncation, reason = "the width of each is at most 32")]
+fn take_lanes(reader: &mut BitReader<'_>, lanes: &mut [u32], code: u32) -> Result<(), Malformed> {
+    let (width, at_once) = (WIDTHS[code as usize], AT_ONCE[code as usize]);
+    let mask = (1_u64 << width) - 1;
+    let mut rest = lanes;
+    while !rest.is_empty() {
+        let (lanes, later) = rest.split_at_mut(at_once.min(rest.len()));
+        let mut bits = reader.take(width * lanes.len() as u32)?;
+        for lane in lanes {
+            *lane = lane.wrapping_add(unzigzag((bits & mask) as u32));
+            bits >>= width;
+        }
+        rest = later;
+    }
+    Ok(())
 }
 
 /// Small for what is near zero, on either side of it.
@@ -247,6 +331,13 @@ mod tests {
         codec.write(&mut writer, WALKER, row, base);
         let bits = writer.bit_len();
         assert!(bits as u64 <= codec.bits_max());
+        let mut passing = BitReader::new(&bytes);
+        codec
+            .form(WALKER)
+            .groups()
+            .iter()
+            .for_each(|group| ShownCodec::pass(&mut passing, group).expect("well-formed"));
+        passing.finish().expect("all was passed");
         let mut reader = BitReader::new(&bytes);
         let mut read = vec![7; row.len()];
         codec.read(&mut reader, WALKER, base, &mut read).expect("well-formed");

@@ -4,7 +4,7 @@
 //! stand there until it is known that the client has them.
 
 use super::row_codec::{RowCodec, read_player};
-use crate::wire::{BitReader, BitWriter, Malformed, Stream, small_bits};
+use crate::wire::{BitReader, JoinedBits, Malformed, Stream, small_bits, small_code};
 use crate::world::{PlayerId, RowKey};
 
 /// More rows than this are not shown, and have no numbers.
@@ -37,14 +37,57 @@ pub(crate) struct RecordHead {
 impl RecordHead {
     /// How many bits it mostly takes at most, with the one that says that there is one.
     pub(crate) fn bits_usual(&self, codec: &RowCodec) -> usize {
+        let named = self.name_bits(codec);
         match self.kind {
             RecordKind::Against { .. } => SLOT_BITS_USUAL + AGE_BITS as usize,
-            RecordKind::Whole => SLOT_BITS_USUAL,
-            RecordKind::Named { key, owner } => {
-                let given = if owner == key.entity.spawned_for() { 0 } else { small_bits(u32::from(owner.get())) };
-                SLOT_BITS_USUAL + codec.key_bits(key) + 1 + given
-            }
+            RecordKind::Whole | RecordKind::Named { .. } => SLOT_BITS_USUAL + named,
         }
+    }
+
+    /// How many bits it takes with these first ones.
+    #[inline]
+    pub(crate) fn bits(&self, first: FirstBits, codec: &RowCodec) -> usize {
+        first.width as usize + self.name_bits(codec)
+    }
+
+    /// How many bits its name takes, and whose it is, where that stands there.
+    #[inline]
+    fn name_bits(&self, codec: &RowCodec) -> usize {
+        let RecordKind::Named { key, owner } = self.kind else { return 0 };
+        let given = if owner == key.entity.spawned_for() { 0 } else { small_bits(u32::from(owner.get())) as usize };
+        codec.key_bits(key) + 1 + given
+    }
+}
+
+/// The first bits of a record: that there is one, which number it has, and how it is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstBits {
+    bits: u64,
+    /// At most 53.
+    width: u32,
+}
+
+impl FirstBits {
+    /// There is one.
+    const RECORD: FirstBits = FirstBits { bits: 1, width: 1 };
+
+    /// One whose number does not follow the one before it; it is so much higher than that number, where it is not lower.
+    fn of_gap(slot: u32, gap: Option<u32>) -> FirstBits {
+        let coded = |code: u32| FirstBits::RECORD.and(u64::from(code) << 1, 3);
+        // What one code does not reach begins the next.
+        let mut first = 1;
+        for (code, bits) in (0..).zip(GAP_BITS) {
+            if let Some(gap) = gap.filter(|gap| gap - first < 1 << bits) {
+                return coded(code).and(u64::from(gap - first), bits);
+            }
+            first += 1 << bits;
+        }
+        coded(ANYWHERE).and(small_code(slot), small_bits(slot))
+    }
+
+    /// The same with these behind.
+    fn and(self, bits: u64, width: u32) -> FirstBits {
+        FirstBits { bits: self.bits | bits << self.width, width: self.width + width }
     }
 }
 
@@ -60,17 +103,31 @@ impl RecordsBefore {
     /// At the start of a datagram.
     pub(crate) const NONE: RecordsBefore = RecordsBefore { next: 0, age_ticks: 1 };
 
-    pub(crate) fn write(&mut self, writer: &mut BitWriter<'_>, head: &RecordHead, codec: &RowCodec) {
-        self.write_slot(writer, head.slot);
+    /// How the next record begins.
+    #[inline]
+    pub(crate) fn first_bits(&self, head: &RecordHead) -> FirstBits {
+        let slot = match head.slot.checked_sub(self.next) {
+            Some(0) => FirstBits::RECORD.and(1, 1),
+            gap => FirstBits::of_gap(head.slot, gap),
+        };
         match head.kind {
-            RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => writer.put(0b11, 2),
-            RecordKind::Against { age_ticks } => {
-                writer.put(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS);
-                self.age_ticks = age_ticks;
-            }
-            RecordKind::Whole => writer.put(0b00, 2),
+            RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => slot.and(0b11, 2),
+            RecordKind::Against { age_ticks } => slot.and(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS),
+            RecordKind::Whole => slot.and(0b00, 2),
+            RecordKind::Named { .. } => slot.and(0b10, 2),
+        }
+    }
+
+    /// Writes all of a record that stands before its row, which begins so.
+    #[inline]
+    pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut JoinedBits<'_, '_>, codec: &RowCodec) {
+        to.put(first.bits, first.width);
+        self.next = head.slot + 1;
+        match head.kind {
+            RecordKind::Against { age_ticks } => self.age_ticks = age_ticks,
+            RecordKind::Whole => {}
             RecordKind::Named { key, owner } => {
-                writer.put(0b10, 2);
+                let writer = to.writer();
                 codec.write_key(writer, key);
                 let is_given = owner != key.entity.spawned_for();
                 writer.put(u64::from(is_given), 1);
@@ -79,31 +136,6 @@ impl RecordsBefore {
                 }
             }
         }
-    }
-
-    fn write_slot(&mut self, writer: &mut BitWriter<'_>, slot: u32) {
-        let gap = slot.checked_sub(self.next);
-        self.next = slot + 1;
-        match gap {
-            Some(0) => writer.put(1, 1),
-            Some(gap) => {
-                // What one code does not reach begins the next.
-                let mut first = 1;
-                for (code, bits) in (0..).zip(GAP_BITS) {
-                    if gap - first < 1 << bits {
-                        return writer.put(code << 1 | u64::from(gap - first) << 3, 3 + bits);
-                    }
-                    first += 1 << bits;
-                }
-                self.write_anywhere(writer, slot);
-            }
-            None => self.write_anywhere(writer, slot),
-        }
-    }
-
-    fn write_anywhere(&self, writer: &mut BitWriter<'_>, mut slot: u32) {
-        writer.put(u64::from(ANYWHERE) << 1, 3);
-        writer.small(&mut slot).expect("writing never fails");
     }
 
     /// The inverse of [`write`](RecordsBefore::write).
@@ -154,6 +186,7 @@ mod tests {
     use super::*;
     use crate::session::test_states::{self, SHIP};
     use crate::time::Tick;
+    use crate::wire::BitWriter;
     use crate::world::Entity;
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -171,21 +204,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_in_any_order_and_neighbours_take_three_bits(
+        fn what_is_written_is_read_in_any_order_and_neighbours_take_four_bits(
             heads in prop::collection::vec(head(), 0..50),
         ) {
             let codec = RowCodec::new(&test_states::schema());
             let mut bytes = Vec::new();
-            let (mut writer, mut before) = (BitWriter::new(&mut bytes), RecordsBefore::NONE);
+            let mut writer = BitWriter::new(&mut bytes);
+            let (mut joined, mut before) = (JoinedBits::new(&mut writer), RecordsBefore::NONE);
             for head in &heads {
-                let start = (writer.bit_len(), before);
-                before.write(&mut writer, head, &codec);
-                if head.slot == start.1.next && head.kind == (RecordKind::Against { age_ticks: start.1.age_ticks }) {
-                    prop_assert_eq!(writer.bit_len(), start.0 + 3);
+                let (len, previous) = (joined.bit_len(), before);
+                let first = before.first_bits(head);
+                before.write(head, first, &mut joined, &codec);
+                let bits = joined.bit_len() - len;
+                prop_assert_eq!(head.bits(first, &codec), bits);
+                if head.slot == previous.next && head.kind == (RecordKind::Against { age_ticks: previous.age_ticks }) {
+                    prop_assert_eq!(bits, 4);
                 }
             }
+            joined.finish();
             let (mut reader, mut before) = (BitReader::new(&bytes), RecordsBefore::NONE);
             for head in &heads {
+                prop_assert_eq!(reader.take(1), Ok(1));
                 prop_assert_eq!(before.read(&mut reader, &codec), Ok(*head));
             }
             reader.finish().expect("nothing is left");

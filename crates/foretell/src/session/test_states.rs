@@ -12,6 +12,11 @@ struct Ship(u8);
 #[state(audience = owner)]
 struct Purse(u8);
 
+/// What everybody but its owner sees.
+#[derive(State, Clone, Copy)]
+#[state(audience = others)]
+struct Rumour(u8);
+
 /// The component of what everybody sees.
 pub(crate) const SHIP: ComponentId = ComponentId(0);
 /// The component of what its owner sees.
@@ -20,6 +25,11 @@ pub(crate) const PURSE: ComponentId = ComponentId(1);
 /// Of both.
 pub(crate) fn schema() -> Schema {
     Schema::of::<Ship>().with::<Purse>()
+}
+
+/// The same, but that its owner does not see the first.
+pub(crate) fn schema_of_others() -> Schema {
+    Schema::of::<Rumour>().with::<Purse>()
 }
 
 /// The name of a row.

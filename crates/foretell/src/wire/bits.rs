@@ -162,7 +162,7 @@ impl<'a> BitWriter<'a> {
     /// Writes the low `width` bits of `value`, 0 to 64; never fails.
     #[inline]
     pub fn put(&mut self, value: u64, width: u32) {
-        let (width, value) = (width as usize, value & mask(width as usize));
+        let (width, value) = (width as usize, value & mask(width));
         let used = self.len % 8;
         let begun = if used > 0 { self.bytes.pop().unwrap_or(0) } else { 0 };
         let joined = u128::from(begun) | u128::from(value) << used;
@@ -174,7 +174,8 @@ impl<'a> BitWriter<'a> {
 }
 
 /// The lowest `width` bits, 0 to 64.
-fn mask(width: usize) -> u64 {
+#[inline]
+pub(super) fn mask(width: u32) -> u64 {
     if width == 0 { 0 } else { u64::MAX >> (64 - width) }
 }
 
@@ -186,16 +187,19 @@ impl Stream for BitWriter<'_> {
 
     /// All groups at once.
     fn small(&mut self, value: &mut u32) -> Result<(), Malformed> {
-        let bits = small_bits(*value);
-        #[expect(clippy::cast_possible_truncation, reason = "41 at most")]
-        self.put(spread(*value) << 1 | FOLLOWS & mask(bits - 1), bits as u32);
+        self.put(small_code(*value), small_bits(*value));
         Ok(())
     }
 }
 
 /// How many bits `small` takes for this value.
-pub(crate) fn small_bits(value: u32) -> usize {
-    5 * (u32::BITS - value.leading_zeros()).div_ceil(4) as usize + 1
+pub(crate) fn small_bits(value: u32) -> u32 {
+    5 * (u32::BITS - value.leading_zeros()).div_ceil(4) + 1
+}
+
+/// These bits.
+pub(crate) fn small_code(value: u32) -> u64 {
+    spread(value) << 1 | FOLLOWS & mask(small_bits(value) - 1)
 }
 
 /// A bit before each of eight groups of four.
@@ -217,6 +221,9 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
+    /// So many bits are among eight bytes, wherever they begin.
+    pub(crate) const FAST_WIDTH: u32 = 56;
+
     /// A reader of `bytes` from their start.
     pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
         BitReader { bytes, at: 0 }
@@ -231,18 +238,27 @@ impl<'a> BitReader<'a> {
     ///
     /// # Errors
     /// [`Malformed::TooShort`] when there are fewer.
-    #[expect(clippy::cast_possible_truncation, reason = "the low 64 of up to 71 bits")]
+    #[inline]
     pub fn take(&mut self, width: u32) -> Result<u64, Malformed> {
-        let width = width as usize;
-        if self.left() < width {
+        match self.bytes[self.at / 8..].first_chunk() {
+            Some(eight) if width <= BitReader::FAST_WIDTH => {
+                let bits = u64::from_le_bytes(*eight) >> (self.at % 8) & mask(width);
+                self.at += width as usize;
+                Ok(bits)
+            }
+            _ => self.take_near_end(width),
+        }
+    }
+
+    /// The same where they may not be among eight bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "the low 64 of up to 71 bits")]
+    fn take_near_end(&mut self, width: u32) -> Result<u64, Malformed> {
+        if self.left() < width as usize {
             return Err(Malformed::TooShort);
         }
         let (rest, used) = (&self.bytes[self.at / 8..], self.at % 8);
-        let joined = match rest.first_chunk() {
-            Some(sixteen) => u128::from_le_bytes(*sixteen),
-            None => rest.iter().rev().fold(0, |joined, byte| joined << 8 | u128::from(*byte)),
-        };
-        self.at += width;
+        let joined = rest.iter().take(9).rev().fold(0, |joined, byte| joined << 8 | u128::from(*byte));
+        self.at += width as usize;
         Ok((joined >> used) as u64 & mask(width))
     }
 

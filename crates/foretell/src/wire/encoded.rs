@@ -34,19 +34,14 @@ impl EncodedBits {
 
     /// Appends them to a message.
     pub(crate) fn append_to(&self, writer: &mut BitWriter<'_>) {
-        append_bits(writer, &self.bytes, self.len);
-    }
-}
-
-/// Appends the first `count` bits of some bytes to a message.
-pub(crate) fn append_bits(writer: &mut BitWriter<'_>, bytes: &[u8], count: usize) {
-    let (mut reader, mut left) = (BitReader::new(bytes), count);
-    while left > 0 {
-        let width = left.min(64);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-        let bits = width as u32;
-        writer.put(reader.take(bits).expect("they were written"), bits);
-        left -= width;
+        let (mut reader, mut left) = (BitReader::new(&self.bytes), self.len);
+        while left > 0 {
+            let width = left.min(64);
+            #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+            let bits = width as u32;
+            writer.put(reader.take(bits).expect("they were written"), bits);
+            left -= width;
+        }
     }
 }
 

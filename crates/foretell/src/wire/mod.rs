@@ -8,8 +8,8 @@ mod changes;
 mod encoded;
 mod joined_bits;
 
-pub(crate) use bits::small_bits;
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
+pub(crate) use bits::{small_bits, small_code};
 pub use changes::{read_change, stream_change, write_change};
-pub(crate) use encoded::{EncodedBits, append_bits};
+pub(crate) use encoded::EncodedBits;
 pub(crate) use joined_bits::JoinedBits;

@@ -1,6 +1,7 @@
 //! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
 
-use super::{Field, PlayerId, Precision, RoundedRow, Scalar};
+use super::{Audience, Column, Meaning, RoundedRow, RowPrediction, Writer};
+use crate::time::{SendRate, TickRate};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
@@ -8,166 +9,6 @@ use core::ops::Range;
 
 /// The most words that one row may have: 64, room for 64 f32 or 32 f64.
 pub const ROW_WORDS_MAX: usize = 64;
-
-/// What a column means to comparison, interpolation and correction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Meaning {
-    /// Nothing in particular: compared by its bits, held between snapshots.
-    #[default]
-    Plain,
-    /// A position in metres, 1 to 3 lanes of f32 or f64. Blended between snapshots; the visual offset is added to it.
-    Position,
-    /// A unit quaternion, 4 lanes in the order x, y, z, w.
-    Rotation,
-    /// The velocity of the position, in metres per second.
-    Velocity,
-    /// The angular velocity in radians per second.
-    AngularVelocity,
-    /// Any other quantity that goes from value to value without steps, such as fuel, a charge or a colour: lanes of f32 or
-    /// f64. Compared as a plain one, and shown on the straight line between two snapshots, so that it never leaves what
-    /// was told; beyond the newest it is held, and so it is where the curve holds the whole entity. An angle that wraps has
-    /// to be told as its sine and cosine.
-    Blended,
-}
-
-/// Who gets the rows of a component.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Audience {
-    /// Every player.
-    #[default]
-    All,
-    /// Only the player to whom it belongs.
-    Owner,
-}
-
-impl Audience {
-    /// Whether `player` gets what belongs to `owner`.
-    pub fn includes(self, player: PlayerId, owner: PlayerId) -> bool {
-        match self {
-            Audience::All => true,
-            Audience::Owner => player == owner,
-        }
-    }
-}
-
-/// Who may write a field of an entity that a client has authority over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Writer {
-    /// The server alone.
-    #[default]
-    Server,
-    /// The client that has the authority.
-    Owner,
-}
-
-/// One field of a row: `lanes` values of one scalar type.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
-pub struct Column {
-    /// Its name, for messages.
-    pub name: Cow<'static, str>,
-    /// The type of each lane.
-    pub scalar: Scalar,
-    /// How many lanes, 1 to 64.
-    pub lanes: u8,
-    /// What it means.
-    pub meaning: Meaning,
-    /// Who may write it.
-    pub writer: Writer,
-    /// How exactly it is told to who shows the entity and does not predict it.
-    pub precision: Precision,
-}
-
-impl Column {
-    /// The column of a field of type `T`, which the server alone writes and which is told exactly.
-    pub fn of<T: Field>(name: &'static str, meaning: Meaning) -> Column {
-        let (writer, precision) = (Writer::Server, Precision::EXACT);
-        Column { name: Cow::Borrowed(name), scalar: T::SCALAR, lanes: T::LANES, meaning, writer, precision }
-    }
-
-    /// The same, written by the client that has authority over the entity.
-    #[must_use]
-    pub fn by_owner(self) -> Column {
-        Column { writer: Writer::Owner, ..self }
-    }
-
-    /// The same, told in whole multiples of `step` (m, m/s, a part of a unit quaternion, ...) to who shows the entity: what is shown is
-    /// off by half a step at most. What a client predicts is told exactly nevertheless.
-    ///
-    /// # Panics
-    /// When `step` is not above zero and finite.
-    #[must_use]
-    pub fn to_nearest(self, step: f64) -> Column {
-        Column { precision: Precision::to_nearest(step), ..self }
-    }
-
-    /// How many words it takes in a row.
-    pub fn words(&self) -> usize {
-        self.scalar.words() * usize::from(self.lanes)
-    }
-
-    /// Reads lane `lane` as a number, from the words of this column: exact for all but 64-bit integers above 2^53.
-    ///
-    /// # Panics
-    /// When there is no such lane.
-    #[expect(clippy::cast_precision_loss, reason = "stated above")]
-    pub fn lane(&self, words: &[u32], lane: usize) -> f64 {
-        let words = &words[lane * self.scalar.words()..];
-        match self.scalar {
-            Scalar::F32 => f64::from(f32::get(words)),
-            Scalar::F64 => f64::get(words),
-            Scalar::Unsigned(64) => u64::get(words) as f64,
-            Scalar::Signed(64) => i64::get(words) as f64,
-            Scalar::Signed(8) => f64::from(i8::get(words)),
-            Scalar::Signed(16) => f64::from(i16::get(words)),
-            Scalar::Signed(_) => f64::from(i32::get(words)),
-            Scalar::Bool | Scalar::Unsigned(_) => f64::from(words[0]),
-        }
-    }
-
-    /// Writes a number into lane `lane` of a floating-point column; leaves any other column as it is.
-    ///
-    /// # Panics
-    /// When there is no such lane.
-    #[expect(clippy::cast_possible_truncation, reason = "an f32 column holds an f32")]
-    pub fn set_lane(&self, words: &mut [u32], lane: usize, value: f64) {
-        let words = &mut words[lane * self.scalar.words()..];
-        match self.scalar {
-            Scalar::F32 => (value as f32).put(words),
-            Scalar::F64 => value.put(words),
-            _ => {}
-        }
-    }
-
-    /// The first lanes as numbers, from the words of this column and whatever comes behind them; zero beyond the last one.
-    ///
-    /// # Panics
-    /// When there are fewer words than this column has.
-    #[inline]
-    pub fn lanes<const N: usize>(&self, words: &[u32]) -> [f64; N] {
-        // Without a place in memory, from which a processor would have to wait for what it has just written.
-        if self.scalar == Scalar::F32 {
-            let number = |lane: usize| f64::from(f32::from_bits(words[lane]));
-            return core::array::from_fn(|lane| if lane < usize::from(self.lanes) { number(lane) } else { 0.0 });
-        }
-        core::array::from_fn(|lane| if lane < usize::from(self.lanes) { self.lane(words, lane) } else { 0.0 })
-    }
-
-    fn check(&self) {
-        let fits = match self.meaning {
-            Meaning::Plain => true,
-            Meaning::Blended => self.scalar.is_float(),
-            Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
-            _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
-        };
-        assert!(
-            fits,
-            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64",
-            self.name, self.meaning
-        );
-        let is_exact = self.precision.step().is_none();
-        assert!(is_exact || self.scalar.is_float(), "column {}: a precision is for f32 and f64", self.name);
-    }
-}
 
 /// A column of a position or rotation, and that of its velocity: the first velocity is that of the first position, and so on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,7 +24,9 @@ pub struct ComponentSchema {
     name: Cow<'static, str>,
     columns: Vec<(usize, Column)>,
     words: usize,
-    audience: Audience,
+    prediction: RowPrediction,
+    /// How often it is told to who shows it, at most, in Hz; 0 for as often as there are states.
+    hz_max: u16,
     pub(super) speed_max_mm_s: u32,
     /// The words of its velocities.
     velocities: Vec<Range<usize>>,
@@ -194,7 +37,8 @@ pub struct ComponentSchema {
 /// What is found out from the columns, to be at hand, is no part of what both ends have to agree on.
 impl Hash for ComponentSchema {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.name, &self.columns, self.words, self.audience, self.speed_max_mm_s).hash(state);
+        let RowPrediction { audience, never } = self.prediction;
+        (&self.name, &self.columns, self.words, audience, never, self.hz_max, self.speed_max_mm_s).hash(state);
     }
 }
 
@@ -225,7 +69,8 @@ impl ComponentSchema {
             name: Cow::Borrowed(name),
             columns,
             words,
-            audience,
+            prediction: RowPrediction { audience, never: false },
+            hz_max: 0,
             speed_max_mm_s: 0,
             velocities,
             moving,
@@ -245,7 +90,46 @@ impl ComponentSchema {
 
     /// Who gets its rows.
     pub fn audience(&self) -> Audience {
-        self.audience
+        self.prediction.audience
+    }
+
+    /// The same, of a kind of entity that no client predicts, whosever it is: its player sees it as others do.
+    #[must_use]
+    pub fn never_predicted(mut self) -> ComponentSchema {
+        self.prediction.never = true;
+        self
+    }
+
+    /// Whether no client predicts an entity that has it.
+    pub fn is_never_predicted(&self) -> bool {
+        self.prediction.never
+    }
+
+    /// Whether a client that predicts an entity predicts its rows of this component.
+    pub(crate) fn prediction(&self) -> RowPrediction {
+        self.prediction
+    }
+
+    /// The same, told at most `hz` times per second to who shows it: to the nearest number of ticks, as a [`SendRate`] is. What a
+    /// client predicts comes with every state nevertheless, and so does a whole state.
+    ///
+    /// # Panics
+    /// When `hz` is 0.
+    #[must_use]
+    pub fn at_most_hz(mut self, hz: u16) -> ComponentSchema {
+        assert!(hz > 0, "{}: a rate is at least 1 Hz", self.name);
+        self.hz_max = hz;
+        self
+    }
+
+    /// How often it is told to who shows it, at most; [`SendRate::EveryTick`] by default, for as often as there are states.
+    pub fn rate_max(&self) -> SendRate {
+        if self.hz_max == 0 { SendRate::EveryTick } else { SendRate::Hz(self.hz_max) }
+    }
+
+    /// How many ticks one telling is after the other at least, where a state is sent every `sent` ticks.
+    pub(crate) fn interval_ticks(&self, rate: TickRate, sent: u32) -> u32 {
+        self.rate_max().interval_ticks(rate).next_multiple_of(sent.max(1))
     }
 
     /// The fastest that a client may move an entity with this component while it has authority over it, in m/s; `None` (the

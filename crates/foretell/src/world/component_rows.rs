@@ -1,7 +1,7 @@
 //! The rows of one component.
 
 use super::schema::TypeOfState;
-use super::{Audience, ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
+use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, RowPrediction, Schema};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) struct ComponentRows {
     pub words: usize,
     /// The type whose component it is.
     pub of: Option<TypeOfState>,
-    pub audience: Audience,
+    pub prediction: RowPrediction,
     pub entities: Vec<Entity>,
     pub owners: Vec<PlayerId>,
     pub data: Vec<u32>,
@@ -33,13 +33,13 @@ impl Eq for ComponentRows {}
 
 impl Clone for ComponentRows {
     fn clone(&self) -> ComponentRows {
-        let ComponentRows { words, of, audience, entities, owners, data, next } = self;
+        let ComponentRows { words, of, prediction, entities, owners, data, next } = self;
         let (entities, owners, data) = (entities.clone(), owners.clone(), data.clone());
-        ComponentRows { words: *words, of: *of, audience: *audience, entities, owners, data, next: *next }
+        ComponentRows { words: *words, of: *of, prediction: *prediction, entities, owners, data, next: *next }
     }
 
     fn clone_from(&mut self, from: &ComponentRows) {
-        (self.words, self.of, self.audience) = (from.words, from.of, from.audience);
+        (self.words, self.of, self.prediction) = (from.words, from.of, from.prediction);
         self.entities.clone_from(&from.entities);
         self.owners.clone_from(&from.owners);
         self.data.clone_from(&from.data);
@@ -50,12 +50,13 @@ impl ComponentRows {
     /// None yet, of this component of the schema.
     pub fn new(id: ComponentId, schema: &Schema) -> ComponentRows {
         let component = &schema.components()[usize::from(id.0)];
-        let (words, of, audience) = (component.words(), schema.type_of(id), component.audience());
+        let (words, of, prediction) = (component.words(), schema.type_of(id), component.prediction());
         let (entities, owners) = (Vec::with_capacity(ROWS_USUAL), Vec::with_capacity(ROWS_USUAL));
         let data = Vec::with_capacity(ROWS_USUAL * words);
-        ComponentRows { words, of, audience, entities, owners, data, next: 0 }
+        ComponentRows { words, of, prediction, entities, owners, data, next: 0 }
     }
 
+    #[inline]
     pub fn row(&self, index: usize) -> &[u32] {
         &self.data[index * self.words..(index + 1) * self.words]
     }
@@ -64,6 +65,7 @@ impl ComponentRows {
         &mut self.data[index * self.words..(index + 1) * self.words]
     }
 
+    #[inline(never)]
     pub fn find(&self, entity: Entity) -> Result<usize, usize> {
         match self.entities.last() {
             Some(last) if *last < entity => Err(self.entities.len()),
@@ -89,11 +91,13 @@ impl ComponentRows {
     }
 
     /// Where the row of an entity is, or would be: mostly at `next`, where it is looked for first.
+    #[inline]
     pub fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
         if self.entities.get(next) == Some(&entity) { Ok(next) } else { self.find(entity) }
     }
 
     /// The row at `index`, of the component that this table is of.
+    #[inline]
     pub fn at(&self, component: usize, index: usize) -> Row<'_> {
         let component = ComponentId::nth(component);
         Row { component, entity: self.entities[index], owner: self.owners[index], words: self.row(index) }

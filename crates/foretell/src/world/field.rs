@@ -1,6 +1,6 @@
 //! What a row or an input is made of: fields of exact bits, laid out in 32-bit words.
 
-use super::{Column, ComponentSchema, Entity, PlayerId};
+use super::{Column, ComponentSchema, Entity, Part, PlayerId};
 use alloc::vec::Vec;
 
 /// The type of one lane of a column.
@@ -287,7 +287,7 @@ pub trait Input: Copy + Default + PartialEq + 'static {
 /// The replicated state of an entity, or a part of it: what one [`Table`](super::Table) holds.
 ///
 /// Derive it on a struct or on an enum. What is sent, compared and saved as a unit is a *component*: a struct is one, and one
-/// more for each other audience that its fields have (`#[state(audience = owner)]`); an enum has one for each variant, of
+/// more for each other [audience](super::Audience) that its fields have (`#[state(audience = owner)]`); an enum has one for each variant, of
 /// which a value has exactly one. `#[state(position)]`, `#[state(rotation)]`, `#[state(velocity)]`,
 /// `#[state(angular_velocity)]` and `#[state(blended)]` on a field say what it means to comparison, interpolation and correction.
 #[diagnostic::on_unimplemented(
@@ -324,30 +324,18 @@ pub trait State: Sized + 'static {
     /// As [`read`](State::read) does.
     fn adopt(&mut self, nth: usize, words: &[u32]);
 
-    /// Its part of this type: the first field of it with `#[state(flatten)]`. `None` where this value has none, and by default,
-    /// for states that are written by hand.
+    /// A component besides the first is told no more: its fields have their default. They stay in states written by hand.
+    fn forget(&mut self, _nth: usize) {}
+
+    /// Whether no client predicts what has this state: `#[state(predict = never)]`. By default it may.
+    fn is_never_predicted(&self) -> bool {
+        false
+    }
+
+    /// Its part of this type: the first field of it with `#[state(flatten)]`; `None` without, and by default.
     fn part_mut<P: Part + 'static>(&mut self) -> Option<&mut P> {
         None
     }
-}
-
-/// Fields that stand together in rows of several kinds: `#[derive(State)]` on a struct makes it one, and
-/// `#[state(flatten)]` on a field of another state puts its fields in that field's place, with their meanings.
-pub trait Part: Sized {
-    /// How many words its fields take.
-    const WORDS: usize;
-    /// Its fields, in the order of their declaration.
-    fn columns() -> Vec<Column>;
-    /// Writes the exact bits of all fields, in order.
-    ///
-    /// # Panics
-    /// When there are fewer than [`WORDS`](Part::WORDS) words.
-    fn write(&self, words: &mut [u32]);
-    /// The inverse of [`write`](Part::write).
-    ///
-    /// # Panics
-    /// When there are fewer than [`WORDS`](Part::WORDS) words.
-    fn read(words: &[u32]) -> Self;
 }
 
 #[cfg(test)]

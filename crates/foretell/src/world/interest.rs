@@ -1,10 +1,10 @@
 //! What players may see of the world: limits that are ready to use, and the rules of the game's own.
 
-use super::{Entity, PlayerId};
+use super::{Entity, Group, Owned, PlayerId};
 use alloc::vec::Vec;
 
 /// Which entities of others a player is told about, by where they are. An entity is where the first of its components is that
-/// has a position and is not for its owner alone; with it all of its components are in reach or not. What is nowhere is always
+/// has a position and is not for its owner alone, whoever may see that; with it all of its components are in reach or not. What is nowhere is always
 /// in reach, and a player's own entities are told always.
 ///
 /// Distances are from the player's *eyes*: its own entities, also those that only it is told about, those that its client has
@@ -88,6 +88,8 @@ impl Visibility {
 
 /// A game's own rules of what each player sees, read from the server's world whenever a state is sent.
 ///
+/// They also say who is in which [`Group`]: to whom a component with `#[state(audience = group(...))]` is told.
+///
 /// What a rule keeps from a player never leaves the server: neither rows nor effects nor ends nor relayed inputs. Where an
 /// entity comes out of sight, the client is told that it is
 /// [hidden](crate::session::client::ClientEvent::Hidden), not that it is gone. What a client can guess is about how many
@@ -95,8 +97,11 @@ impl Visibility {
 ///
 /// ```
 /// use foretell::{Entity, Interest, InterestRules, Look, PlayerId, Visibility};
+/// # use foretell::{Group, Owned};
 /// # #[derive(Default)]
-/// # struct Arena { spectators: Vec<PlayerId>, flag: Option<Entity>, cloaked: Vec<Entity> }
+/// # struct Arena { spectators: Vec<PlayerId>, flag: Option<Entity>, cloaked: Vec<Entity>, team: [u8; 16] }
+/// # impl Arena { fn team(&self, player: PlayerId) -> Option<u8> { self.team.get(usize::from(player.get())).copied() } }
+/// const TEAM: Group = Group(0);
 ///
 /// impl InterestRules for Arena {
 ///     fn look(&self, viewer: PlayerId, look: &mut Look) {
@@ -108,6 +113,10 @@ impl Visibility {
 ///
 ///     fn visibility(&self, _viewer: PlayerId, entity: Entity) -> Visibility {
 ///         if self.cloaked.contains(&entity) { Visibility::Hidden } else { Visibility::SHOWN }
+///     }
+///
+///     fn is_in_group(&self, viewer: PlayerId, group: Group, of: Owned) -> bool {
+///         group == TEAM && self.team(viewer) == self.team(of.owner)
 ///     }
 /// }
 /// ```
@@ -122,5 +131,13 @@ pub trait InterestRules {
     fn visibility(&self, viewer: PlayerId, entity: Entity) -> Visibility {
         let _ = (viewer, entity);
         Visibility::SHOWN
+    }
+
+    /// Whether `viewer`, who is not its owner, is in this group with an entity that it sees: told the components of it that are
+    /// for the group. Asked for each of these and for each state that is sent, so that who changes sides, or whose entity does, is
+    /// told from the next state on what they see now, and what they don't any more is gone. By default nobody is.
+    fn is_in_group(&self, viewer: PlayerId, group: Group, of: Owned) -> bool {
+        let _ = (viewer, group, of);
+        false
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Knows no bytes, no network and no history. Invariant: `load(save(w))` then `step` equals never having saved.
 
+mod audience;
+mod column;
 mod compare;
 mod component;
 mod component_rows;
@@ -10,6 +12,7 @@ mod entity;
 mod entity_map;
 mod field;
 mod interest;
+mod part;
 mod precision;
 mod predicted;
 mod rounded_row;
@@ -22,17 +25,21 @@ mod table;
 mod table_entry;
 mod world_part;
 
+pub(crate) use audience::RowPrediction;
+pub use audience::{Audience, Group};
+pub use column::{Column, Meaning, Writer};
 pub use compare::{Difference, Tolerance, compare_row};
-pub use component::{Audience, Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Writer, word_bits};
+pub use component::{ComponentSchema, ROW_WORDS_MAX, word_bits};
 pub(crate) use effect::StepOutput;
 pub use effect::{Effect, EffectKind};
 pub use entity::{ComponentId, Entity, Owned, PlayerId, RowKey};
 pub(crate) use entity_map::EntityMap;
-pub use field::{Field, Input, Part, Scalar, State, Text};
+pub use field::{Field, Input, Scalar, State, Text};
 pub use interest::{Interest, InterestRules, Look, Visibility};
+pub use part::Part;
 pub use precision::Precision;
 pub use predicted::Predicted;
-pub(crate) use rounded_row::{Group, GroupKind, Motion, RoundedRow};
+pub(crate) use rounded_row::{GroupKind, LaneGroup, Motion, RoundedRow};
 pub use row::{RemovedRow, Row};
 pub use rows::Rows;
 pub use schema::Schema;

@@ -7,6 +7,7 @@
 use super::{Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Scalar};
 use crate::math::f64::sqrt;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Two words of bits: one for each of up to 64 groups.
 const MARKS: usize = 2;
@@ -38,16 +39,18 @@ pub(crate) struct Motion {
 
 /// The lanes of a column.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Group {
+pub(crate) struct LaneGroup {
     /// Where its first word is in a row.
     pub at: usize,
     pub lanes: usize,
+    /// How many words it takes.
+    words: usize,
     pub scalar: Scalar,
     pub kind: GroupKind,
 }
 
-impl Group {
-    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> Group {
+impl LaneGroup {
+    fn of(columns: &[(usize, &Column)], nth: usize, component: &ComponentSchema) -> LaneGroup {
         let (at, column) = columns[nth];
         let kind = match column.precision.step() {
             None => GroupKind::Exact,
@@ -64,18 +67,18 @@ impl Group {
                 GroupKind::Steps { step, motion }
             }
         };
-        Group { at, lanes: usize::from(column.lanes), scalar: column.scalar, kind }
+        LaneGroup { at, lanes: usize::from(column.lanes), words: column.words(), scalar: column.scalar, kind }
     }
 
     /// The words of a row that it takes.
     pub fn range(&self) -> core::ops::Range<usize> {
-        self.at..self.at + self.lanes * self.scalar.words()
+        self.at..self.at + self.words
     }
 
     /// How many bits each of its words takes, told as it is.
     pub fn widths(&self) -> impl Iterator<Item = u32> {
         let bits = u32::from(self.scalar.bits());
-        core::iter::repeat_n(bits.min(32), self.lanes * self.scalar.words())
+        core::iter::repeat_n(bits.min(32), self.words)
     }
 
     fn lane(&self, row: &[u32], lane: usize) -> f64 {
@@ -87,12 +90,16 @@ impl Group {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "an f32 holds an f32, and the halves of 64 bits are asked for")]
-    fn set_lane(&self, row: &mut [u32], lane: usize, value: f64) {
-        let at = self.at + lane * self.scalar.words();
+    #[inline]
+    fn set_lanes(&self, row: &mut [u32], values: impl Iterator<Item = f64>) {
         if self.scalar == Scalar::F32 {
-            row[at] = (value as f32).to_bits();
+            let words = row[self.at..self.at + self.lanes].iter_mut();
+            words.zip(values).for_each(|(word, value)| *word = (value as f32).to_bits());
         } else {
-            (row[at], row[at + 1]) = (value.to_bits() as u32, (value.to_bits() >> 32) as u32);
+            let words = row[self.range()].chunks_exact_mut(2);
+            words
+                .zip(values.map(f64::to_bits))
+                .for_each(|(words, bits)| (words[0], words[1]) = (bits as u32, (bits >> 32) as u32));
         }
     }
 
@@ -100,11 +107,14 @@ impl Group {
     fn round(&self, row: &[u32], into: &mut [u32]) -> bool {
         match self.kind {
             GroupKind::Exact => false,
-            GroupKind::Steps { step, .. } => (0..self.lanes).all(|lane| {
-                let steps = steps_of(self.lane(row, lane), step);
-                into[self.at + lane] = steps.unwrap_or(0).cast_unsigned();
-                steps.is_some()
-            }),
+            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => {
+                let words = into[self.range()].iter_mut().zip(&row[self.range()]);
+                round_lanes(words.map(|(into, word)| (into, f64::from(f32::from_bits(*word)))), step)
+            }
+            GroupKind::Steps { step, .. } => {
+                let words = into[self.range()].iter_mut().zip(0..self.lanes);
+                round_lanes(words.map(|(into, lane)| (into, self.lane(row, lane))), step)
+            }
             GroupKind::Turn { step } => self.round_turn(row, step, into).is_some(),
         }
     }
@@ -129,21 +139,33 @@ impl Group {
     fn restore(&self, rounded: &[u32], row: &mut [u32]) {
         match self.kind {
             GroupKind::Exact => {}
-            GroupKind::Steps { step, .. } => (0..self.lanes).for_each(|lane| {
-                self.set_lane(row, lane, f64::from(rounded[self.at + lane].cast_signed()) * step);
-            }),
+            GroupKind::Steps { step, .. } => {
+                let steps = &rounded[self.at..self.at + self.lanes];
+                self.set_lanes(row, steps.iter().map(|steps| f64::from(steps.cast_signed()) * step));
+            }
             GroupKind::Turn { step } => {
                 let largest = rounded[self.at] as usize % 4;
-                let mut sum = 0.0;
-                for (nth, word) in (0..4).filter(|nth| *nth != largest).zip(&rounded[self.at + 1..self.at + 4]) {
-                    let part = f64::from(word.cast_signed()) * step;
-                    sum += part * part;
-                    self.set_lane(row, nth, part);
-                }
-                self.set_lane(row, largest, sqrt((1.0 - sum).max(0.0)));
+                let others = &rounded[self.at + 1..self.at + 4];
+                let mut parts: [f64; 4] = core::array::from_fn(|nth| match nth.cmp(&largest) {
+                    Ordering::Less => f64::from(others[nth].cast_signed()) * step,
+                    Ordering::Equal => 0.0,
+                    Ordering::Greater => f64::from(others[nth - 1].cast_signed()) * step,
+                });
+                let sum: f64 = parts.iter().map(|part| part * part).sum();
+                parts[largest] = sqrt((1.0 - sum).max(0.0));
+                self.set_lanes(row, parts.into_iter());
             }
         }
     }
+}
+
+/// Writes how many steps each value is. Whether all could be rounded.
+fn round_lanes<'a>(mut lanes: impl Iterator<Item = (&'a mut u32, f64)>, step: f64) -> bool {
+    lanes.all(|(into, value)| {
+        let steps = steps_of(value, step);
+        *into = steps.unwrap_or(0).cast_unsigned();
+        steps.is_some()
+    })
 }
 
 /// How many steps a value is nearest to; `None` where it is none, or too far out.
@@ -157,7 +179,7 @@ fn steps_of(value: f64, step: f64) -> Option<i32> {
 /// How the rows of a component are rounded.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundedRow {
-    groups: Vec<Group>,
+    groups: Vec<LaneGroup>,
     row_words: usize,
 }
 
@@ -167,7 +189,7 @@ impl RoundedRow {
 
     pub fn new(component: &ComponentSchema) -> RoundedRow {
         let columns: Vec<_> = component.places().collect();
-        let groups = (0..columns.len()).map(|nth| Group::of(&columns, nth, component)).collect();
+        let groups = (0..columns.len()).map(|nth| LaneGroup::of(&columns, nth, component)).collect();
         RoundedRow { groups, row_words: component.words() }
     }
 
@@ -177,7 +199,7 @@ impl RoundedRow {
     }
 
     /// The fields, in order.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[LaneGroup] {
         &self.groups
     }
 

@@ -1,7 +1,7 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per component.
 
 use super::component_rows::ComponentRows;
-use super::{Audience, ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
+use super::{ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::ops::Range;
@@ -130,6 +130,7 @@ impl Rows {
     }
 
     /// One row after another, ascending: `next` is where it is, if it is there, and becomes where the next one is.
+    #[inline]
     pub(crate) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<Row<'_>> {
         let component = usize::from(key.component.0);
         let table = self.tables.get(component)?;
@@ -249,12 +250,12 @@ impl Rows {
         self.tables[index].has_same_rows(range, &other.tables[index], other_start)
     }
 
-    /// Every row that `player` may see, ascending.
+    /// Every row that `player` may see whatever the game's rules say, ascending.
     pub fn seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = Row<'_>> {
         self.places_seen_by(schema, player).map(|place| self.nth(place))
     }
 
-    /// The places of the rows that `player` may see, ascending: each is the `nth` of all.
+    /// The places of the rows that `player` may see whatever the game's rules say, ascending: each is the `nth` of all.
     pub(crate) fn places_seen_by(&self, schema: &Schema, player: PlayerId) -> impl Iterator<Item = usize> {
         let mut first = 0;
         self.tables.iter().zip(schema.components()).flat_map(move |(table, component)| {
@@ -286,10 +287,10 @@ impl Rows {
         self.settle();
     }
 
-    /// Whether others may see any row of `player`.
+    /// Whether others may see any row of `player`, whatever the game's rules say.
     pub(crate) fn shows_others(&self, schema: &Schema, player: PlayerId) -> bool {
         let tables = self.tables.iter().zip(schema.components());
-        let mut shown = tables.filter(|(_, component)| component.audience() == Audience::All);
+        let mut shown = tables.filter(|(_, component)| component.audience().includes_others());
         shown.any(|(table, _)| table.owners.contains(&player))
     }
 
@@ -332,7 +333,19 @@ impl Rows {
         self.settle();
     }
 
-    /// Becomes a copy of the rows of predicted entities, but for what another player alone may see.
+    /// Whether no client predicts the entities of a component.
+    pub(crate) fn is_never_predicted(&self, component: ComponentId) -> bool {
+        self.tables[usize::from(component.0)].prediction.never
+    }
+
+    /// The predicted rows, ascending: those of predicted entities, but for components that a client does not predict.
+    pub(crate) fn predicted(&self, predicted: &Predicted) -> impl Iterator<Item = Row<'_>> {
+        let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
+        let prediction = |row: &Row<'_>| self.tables[usize::from(row.component.0)].prediction;
+        self.iter().filter(move |row| is_predicted(row.owned()) && prediction(row).is_of(player, row.owner))
+    }
+
+    /// Becomes a copy of the [predicted](Rows::predicted) rows.
     pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
         if predicted.has_all() {
             return self.copy_rows(from);
@@ -342,7 +355,7 @@ impl Rows {
             table.clear();
             for (index, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
                 let of = Owned { entity: *entity, owner: *owner };
-                if is_predicted(of) && from.audience.includes(predicted.player(), *owner) {
+                if is_predicted(of) && from.prediction.is_of(predicted.player(), *owner) {
                     table.push(from.at(component, index));
                 }
             }
@@ -350,22 +363,21 @@ impl Rows {
         self.settle();
     }
 
-    /// How many rows of predicted entities there are.
+    /// How many [predicted](Rows::predicted) rows there are.
     pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
-        if predicted.has_all() {
-            return self.len() as u64;
-        }
-        let mut is_predicted = predicted.in_order();
-        self.iter().filter(|row| is_predicted(row.owned())).count() as u64
+        if predicted.has_all() { self.len() as u64 } else { self.predicted(predicted).count() as u64 }
     }
 
-    /// Forgets the rows of predicted entities, and that any was removed.
+    /// Forgets the [predicted](Rows::predicted) rows, and that any was removed.
     pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
-        let mut is_predicted = predicted.in_order();
-        for table in &mut self.tables {
-            table.retain(|of| !is_predicted(of), |_| {});
+        let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
+        let Rows { tables, removed, .. } = self;
+        for table in &mut *tables {
+            let prediction = table.prediction;
+            table.retain(|of| !is_predicted(of) || !prediction.is_of(player, of.owner), |_| {});
         }
-        self.removed.retain(|row| !predicted.contains(row.owned()));
+        let prediction = |row: &RemovedRow| tables[usize::from(row.key.component.0)].prediction;
+        removed.retain(|row| !predicted.contains(row.owned()) || !prediction(row).is_of(player, row.owner));
     }
 
     /// A hash of all rows (FNV-1a over entities, owners and words): equal rows have equal digests on every platform.

@@ -1,6 +1,6 @@
 //! The schema: all components of a game, and the types of state that they are of.
 
-use super::{ComponentId, ComponentSchema, State};
+use super::{ComponentId, ComponentSchema, RowKey, State};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -119,6 +119,13 @@ impl Schema {
     pub(crate) fn rest_of(&self, first: ComponentId) -> impl Iterator<Item = ComponentId> {
         let rest = usize::from(first.0) + 1..self.0.components.len();
         rest.map(ComponentId::nth).take_while(|component| !self.is_first(*component))
+    }
+
+    /// A row, and if it is the first of its state the others of that: they are nothing without it.
+    pub(crate) fn nothing_without(&self, key: RowKey) -> impl Iterator<Item = RowKey> {
+        let rest = Some(key.component).filter(|first| self.is_first(*first));
+        let rest = rest.into_iter().flat_map(|first| self.rest_of(first));
+        core::iter::once(key).chain(rest.map(move |component| RowKey { component, ..key }))
     }
 
     /// The names of its components, in order.

@@ -230,8 +230,10 @@ impl<'a, I> Step<'a, I> {
         self.inputs.binary_search_by_key(&player, |input| input.player).ok().map(|index| &self.inputs[index])
     }
 
-    /// Players that join with this tick, ascending. Empty on a client: what a join creates comes as rows. A player's
-    /// number may be among the [`left`](Step::left) too, when it was free and is given again: remove first, then add.
+    /// Players that join with this tick, ascending: their clients have shown that they hear the server, so that a body made now is not
+    /// for nobody. Of whom nothing comes after that is among the [`left`](Step::left) within the server's
+    /// [`timeout`](crate::ServerConfig::timeout). Empty on a client: what a join creates comes as rows. A player's number may be
+    /// among the left too, when it was free and is given again: remove first, then add.
     pub fn joined(&self) -> &'a [PlayerId] {
         self.joined
     }

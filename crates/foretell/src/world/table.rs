@@ -184,16 +184,6 @@ impl<S> Table<S> {
         })
     }
 
-    /// Those that this step is to move, ascending: all on a server, what is predicted on a client; not what only is shown
-    /// there, or moved by its owner's client.
-    pub fn simulated<'t, 's, I>(
-        &'t mut self,
-        step: &Step<'s, I>,
-    ) -> impl DoubleEndedIterator<Item = Mut<'t, S>> + use<'t, 's, S, I> {
-        let roles = step.roles();
-        self.iter_mut().filter(move |one| roles.of(one.of) != Role::Proxy)
-    }
-
     /// What belongs to a player, ascending.
     pub fn owned_by(&self, player: PlayerId) -> impl DoubleEndedIterator<Item = Ref<'_, S>> {
         self.iter().filter(move |one| one.owner() == player)
@@ -220,6 +210,17 @@ impl<S> Table<S> {
 }
 
 impl<S: State> Table<S> {
+    /// Those that this step is to move, ascending: all on a server, what is predicted on a client; not what only is shown
+    /// there, or moved by its owner's client.
+    pub fn simulated<'t, 's, I>(
+        &'t mut self,
+        step: &Step<'s, I>,
+    ) -> impl DoubleEndedIterator<Item = Mut<'t, S>> + use<'t, 's, S, I> {
+        let (roles, is_authority) = (step.roles(), step.is_authority());
+        let may_move = move |state: &S| is_authority || !state.is_never_predicted();
+        self.iter_mut().filter(move |one| may_move(&*one.state) && roles.of(one.of) != Role::Proxy)
+    }
+
     /// Nothing has changed since it was published.
     fn forget_marks(&mut self) {
         self.marks.clear();
@@ -238,13 +239,33 @@ impl<S: State> Table<S> {
         }
     }
 
-    /// Takes out an entity of which the row is gone that made it one of this table.
+    /// Takes out an entity of which the row is gone that made it one of this table; of another row its fields have their default.
     fn adopt_removal(&mut self, first: usize, key: RowKey, rows: &Rows) {
         let nth = usize::from(key.component.0).checked_sub(first).filter(|nth| *nth < S::COMPONENTS);
         let (Some(nth), Ok(at)) = (nth, self.entities.binary_search(&key.entity)) else { return };
         let is_needed = if S::IS_CHOICE { self.states[at].write(nth, &mut [0; ROW_WORDS_MAX]) } else { nth == 0 };
-        if is_needed && rows.words(key).is_none() {
+        if rows.words(key).is_some() {
+            return;
+        }
+        if is_needed {
             self.remove(key.entity);
+        } else if !S::IS_CHOICE {
+            self.states[at].forget(nth);
+            self.marks[at] = true;
+        }
+    }
+
+    /// An entity is another player's by this row, which makes it one of this table: what is not told of it to who is told this is
+    /// not known any more.
+    fn forget_with_owner(&mut self, first: usize, row: Row<'_>, rows: &Rows) {
+        let Ok(at) = self.entities.binary_search(&row.entity) else { return };
+        if self.owners[at] == row.owner {
+            return;
+        }
+        for (nth, component) in components::<S>(first).enumerate().skip(1) {
+            if rows.words(RowKey { component, entity: row.entity }).is_none() {
+                self.states[at].forget(nth);
+            }
         }
     }
 
@@ -324,7 +345,11 @@ impl<S: State + Clone> WorldPart for Table<S> {
         }
         for (nth, component) in components::<S>(first).enumerate() {
             let mut next = 0;
+            let has_more = nth == 0 && S::COMPONENTS > 1 && !S::IS_CHOICE;
             for row in rows.component(component) {
+                if has_more {
+                    self.forget_with_owner(first, row, rows);
+                }
                 next = self.adopt_row(nth, row, next) + 1;
             }
         }

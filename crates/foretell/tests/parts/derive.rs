@@ -1,6 +1,6 @@
 //! The derives: what they describe, and that what is written is what is read, bit for bit.
 
-use foretell::{Audience, Column, ComponentSchema, Input, Meaning, State, Writer};
+use foretell::{Audience, Column, ComponentSchema, Group, Input, Meaning, SendRate, State, Writer};
 use proptest::prelude::*;
 
 /// Every type of field.
@@ -275,6 +275,69 @@ fn a_struct_may_belong_to_its_owner_alone() {
     struct Hand([u8; 5]);
     assert!(written(&Hand([0; 5]), 0).is_some());
     assert_eq!(Hand::components()[0].audience(), Audience::Owner);
+}
+
+const RED: Group = Group(3);
+
+#[derive(State, Clone, PartialEq, Debug)]
+#[state(hz = 10, predict = never)]
+struct Spy {
+    #[state(audience = owner)]
+    orders: [u8; 2],
+    #[state(audience = group(RED))]
+    place: u32,
+    #[state(audience = all)]
+    name: u16,
+    #[state(audience = others)]
+    rumour: u64,
+    #[state(audience = group(RED))]
+    contact: u16,
+}
+
+#[test]
+fn fields_of_each_audience_are_a_component_and_what_all_see_is_the_first() {
+    let components = Spy::components();
+    let of = |component: &ComponentSchema| (component.name().to_owned(), component.words(), component.audience());
+    let expected = [
+        ("Spy", 1, Audience::All),
+        ("Spy (owner)", 2, Audience::Owner),
+        ("Spy (group RED)", 2, Audience::Group(RED)),
+        ("Spy (others)", 2, Audience::Others),
+    ];
+    let expected = expected.map(|(name, words, audience)| (name.to_owned(), words, audience));
+    assert_eq!(components.iter().map(of).collect::<Vec<_>>(), expected);
+    assert!(components.iter().all(ComponentSchema::is_never_predicted));
+    assert!(components.iter().all(|component| component.rate_max() == SendRate::Hz(10)));
+
+    let spy = Spy { orders: [1, 2], place: 3, name: 4, rumour: 5, contact: 6 };
+    let mut told = Spy::read(0, &written(&spy, 0).expect("it has all")).expect("by its first");
+    assert_eq!(told, Spy { orders: [0; 2], place: 0, name: 4, rumour: 0, contact: 0 });
+    (1..4).for_each(|nth| told.adopt(nth, &written(&spy, nth).expect("it has all")));
+    assert_eq!(told, spy);
+    // What is told no more is as if it had never been; without the first there is none.
+    (0..3).for_each(|nth| told.forget(nth));
+    assert_eq!(told, Spy { orders: [0; 2], place: 0, contact: 0, ..spy });
+}
+
+#[test]
+fn a_variant_has_its_own_audience_rate_and_prediction() {
+    #[derive(State, Clone, Copy)]
+    enum Unit {
+        Tank,
+        #[state(audience = others)]
+        Ghost,
+        #[state(audience = group(RED), hz = 4)]
+        Camp(u8),
+        #[state(predict = never)]
+        Turret,
+    }
+    let [tank, ghost, camp, turret] = &Unit::components()[..] else { panic!("four") };
+    let audiences = [tank, ghost, camp, turret].map(ComponentSchema::audience);
+    assert_eq!(audiences, [Audience::All, Audience::Others, Audience::Group(RED), Audience::All]);
+    assert_eq!([tank, camp].map(ComponentSchema::rate_max), [SendRate::EveryTick, SendRate::Hz(4)]);
+    assert_eq!([tank, turret].map(ComponentSchema::is_never_predicted), [false, true]);
+    let units = [Unit::Tank, Unit::Ghost, Unit::Camp(1), Unit::Turret];
+    assert_eq!(units.map(|unit| unit.is_never_predicted()), [false, false, false, true]);
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod arena;
 mod projectiles;
 #[path = "../../examples/shared.rs"]
 mod shared;
+#[path = "../../examples/teams.rs"]
+mod teams;
 
 #[test]
 fn the_arena_example_plays_five_seconds() {
@@ -15,6 +17,11 @@ fn the_arena_example_plays_five_seconds() {
 #[test]
 fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
     projectiles::main();
+}
+
+#[test]
+fn the_teams_example_shows_each_what_is_for_them_also_after_one_has_changed_sides() {
+    teams::main();
 }
 
 #[test]

@@ -6,8 +6,8 @@ use foretell::session::client::{AuthorityChange, ClientEvent, Joined, Predict};
 use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::{
-    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Input, Instant, Interest,
-    Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
+    Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Group, Input, Instant,
+    Interest, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::netsim::SplitMix64;
 use std::collections::BTreeMap;
@@ -204,6 +204,23 @@ impl Fnv {
         }
         self.number(words, 8);
         self.number(audience, 8);
+        // Not of a group, predicted by its player's client, told with every state, and without a bound for its speed.
+        self.number(0, 1);
+        self.number(0, 2);
+        self.number(0, 4);
+    }
+
+    /// One that is never predicted, told at `hz`, and for a group where there is one.
+    fn component_of_kind(&mut self, name: &str, column: Column<'_>, audience: (u64, Option<u64>), hz: u64) {
+        self.name(name);
+        self.number(1, 8);
+        self.number(0, 8);
+        self.column_to(column, 0.0);
+        self.number(1, 8);
+        self.number(audience.0, 8);
+        audience.1.into_iter().for_each(|group| self.number(group, 1));
+        self.number(1, 1);
+        self.number(hz, 2);
         self.number(0, 4);
     }
 }
@@ -247,6 +264,42 @@ fn a_meaning_has_the_number_of_the_document() {
     use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
     let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
     assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
+}
+
+const SCHOOL: Group = Group(7);
+
+#[derive(State, Clone, Copy, Default)]
+#[state(predict = never, hz = 10)]
+struct Crab {
+    claws: u32,
+    #[state(audience = others)]
+    rumour: u8,
+    #[state(audience = group(SCHOOL))]
+    plan: u16,
+}
+
+#[derive(World, Default)]
+struct Reef(Table<Crab>);
+
+impl Simulate for Reef {
+    type Input = Command;
+
+    fn step(&mut self, _step: &mut Step<'_, Command>) {}
+}
+
+#[test]
+fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_document() {
+    let mut components = Fnv(START);
+    components.number(3, 8);
+    components.component_of_kind("Crab", ("claws", 1, Some(32), 1, 0), (0, None), 10);
+    components.component_of_kind("Crab (others)", ("rumour", 1, Some(8), 1, 0), (2, None), 10);
+    components.component_of_kind("Crab (group SCHOOL)", ("plan", 1, Some(16), 1, 0), (3, Some(7)), 10);
+    let rules = vec![hash_of(64, 2), hash_of(0, 1), components.0, hash_of_input()];
+    let mut server = Server::new(Rules::new(Reef::schema()), ServerConfig::default(), EPOCH, Instant::ZERO);
+    server.receive(Instant::ZERO, ME, &hello(8, 42, &rules, (0, None))).expect("well-formed");
+    let mut outbox = Outbox::new();
+    server.update(Instant::ZERO, &mut Reef::default(), &mut outbox);
+    assert_eq!(server.players().count(), 1);
 }
 
 // Section 4: the messages.
@@ -952,11 +1005,22 @@ impl Served {
 }
 
 #[test]
+fn who_has_not_shown_the_ticket_of_the_welcome_is_sent_nothing_else_and_is_no_player() {
+    let mut served = Served::new(8);
+    for tick in 0..3 {
+        served.receive(tick * TICK_MICROS, &hello(8, 42, &documented_rules(), (tick, None)));
+        assert_eq!(served.update(tick * TICK_MICROS), [welcome(42, (tick, TICKET), 1, tick, 0)]);
+    }
+    assert_eq!((served.server.players().count(), served.world.things.iter().count()), (0, 1), "a rock alone");
+}
+
+#[test]
 fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(8, 42, &documented_rules(), (1234, None)));
+    served.receive(at(1), &hello(8, 42, &documented_rules(), (1, None)));
+    served.receive(at(1), &hello(8, 42, &documented_rules(), (1234, Some(TICKET))));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -1035,12 +1099,14 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce| hello(8, nonce, &documented_rules(), (0, None));
+    let hello_of = |nonce, ticket| hello(8, nonce, &documented_rules(), (0, ticket));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
-    from(&mut served, 3, &hello_of(1));
-    from(&mut served, 4, &hello_of(2));
+    for (peer, nonce, ticket) in [(3, 1, TICKET), (4, 2, TICKET + 1)] {
+        from(&mut served, peer, &hello_of(nonce, None));
+        from(&mut served, peer, &hello_of(nonce, Some(ticket)));
+    }
     let at = |tick: u64| tick * TICK_MICROS;
     served.update(0);
     let walk = Command { thrust: 2.5, fire: false, turn: -7 };
@@ -1173,6 +1239,20 @@ fn a_refusal_says_why_as_documented() {
     }
     assert_eq!(refused(1, &hello(8, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 4));
     assert_eq!(refused(0, &hello(8, 7, &rules, (0, None))), (2, 0));
+    let mut drains = Served::new(1);
+    drains.server.config_mut().draining = true;
+    drains.receive(0, &hello(8, 7, &rules, (0, None)));
+    assert_eq!(drains.update(0), [Writer::default().put(2, 3).put(7, 64).put(5, 3).put(0, 4).bytes()]);
+    // Who asks on, and never shows the ticket.
+    let mut deaf = Served::new(1);
+    let said: Vec<_> = (0..=104)
+        .flat_map(|tenth| {
+            deaf.receive(tenth * 100_000, &hello(8, 7, &rules, (0, None)));
+            deaf.update(tenth * 100_000)
+        })
+        .collect();
+    let late = Writer::default().put(2, 3).put(7, 64).put(6, 3).put(0, 4).bytes();
+    assert!(said[..99].iter().all(|datagram| datagram.len() == 26) && said[104] == late, "{said:?}");
     let told = |why: u64, part: u64| {
         let mut client = Client::<Space>::new(Rules::new(Space::schema()), ClientConfig::default(), 7);
         let refused = Writer::default().put(2, 3).put(7, 64).put(why, 3).put(part, 4).bytes();
@@ -1182,7 +1262,9 @@ fn a_refusal_says_why_as_documented() {
     assert_eq!(told(2, 0), Ok((ClientState::Refused(Refusal::Full), None)));
     assert_eq!(told(1, 2), Ok((ClientState::Refused(Refusal::Rules), Some("components"))));
     assert_eq!(told(4, 0), Ok((ClientState::Refused(Refusal::TooLarge), None)));
-    assert!(told(5, 0).is_err(), "an unknown reason");
+    assert_eq!(told(5, 0), Ok((ClientState::Refused(Refusal::Draining), None)));
+    assert_eq!(told(6, 0), Ok((ClientState::Refused(Refusal::TimedOut), None)));
+    assert!(told(7, 0).is_err(), "an unknown reason");
 }
 
 #[test]
@@ -1388,6 +1470,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
     served.receive(0, &hello(8, 7, &documented_rules(), (0, None)));
+    served.receive(0, &hello(8, 7, &documented_rules(), (0, Some(TICKET))));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1428,6 +1511,7 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
     served.receive(at(1), &hello(8, 42, &documented_rules(), (0, None)));
+    served.receive(at(1), &hello(8, 42, &documented_rules(), (0, Some(TICKET))));
     let mut kept = Kept::new();
     read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
@@ -1569,8 +1653,9 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
         outbox.iter().map(|(_, datagram)| datagram.to_vec()).collect()
     };
     let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
-    let hello = hello(8, 42, &exact_rules(), (0, None));
-    server.receive(at(0), ME, &hello).expect("well-formed");
+    for ticket in [None, Some(TICKET)] {
+        server.receive(at(0), ME, &hello(8, 42, &exact_rules(), (0, ticket))).expect("well-formed");
+    }
     let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
     assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");
     // Announced before tick 0 for two ticks later, as nobody plays.

@@ -125,7 +125,7 @@ fn what_is_blended_is_shown_as_it_was_at_the_cursor_and_what_is_plain_steps() {
     let conditions = Conditions {
         latency: Duration::from_millis(50),
         jitter: Duration::from_millis(20),
-        loss: Loss::Uniform(0.05),
+        loss: Loss::Uniform(0.1),
         ..Conditions::default()
     };
     let (client, host) = (ClientConfig::default(), HostOptions::at(144));

@@ -213,7 +213,7 @@ fn a_link_without_a_bottleneck_takes_the_whole_budget_whatever_its_jitter_and_it
         let mut simulation = session(count, count.into(), budget);
         let (jitter, loss) = (Duration::from_millis(jitter_ms), Loss::Uniform(loss));
         let who = add(&mut simulation, Conditions { jitter, loss, ..link(latency_ms) });
-        seconds(&mut simulation, 5.0, &mut Looker::default());
+        seconds(&mut simulation, 7.0, &mut Looker::default());
         let used = rate(&mut simulation, who, 1.0) / f64::from(budget);
         assert!(used > 0.85, "{budget} B/s, {latency_ms} ms, {jitter_ms} ms, {loss:?}: {used:.2} of it");
     }

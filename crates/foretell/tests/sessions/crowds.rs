@@ -8,36 +8,72 @@ use foretell::session::server::{Server, ServerEvent};
 use foretell::{Client, ClientConfig, Instant, Outbox, PeerId, Rules, ServerConfig, Tick, World};
 use foretell_sim::harness::{Driver, HostOptions, Leaving, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
+use std::collections::VecDeque;
 
 fn rules() -> Rules {
     Rules::new(Masses::schema())
 }
 
-/// The hello of a client that has just been started.
-fn hello(nonce: u64) -> Vec<u8> {
-    let mut client: Client<Masses> = Client::new(rules(), ClientConfig::default(), nonce);
-    let mut outbox = Outbox::new();
-    client.update(Instant::ZERO, &mut Masses::default(), &mut |_| Buttons::default(), &mut outbox);
-    outbox.iter().next().expect("a hello").1.to_vec()
+/// Clients that say hello, and show the ticket of an answer. They get nothing else.
+struct Strangers {
+    clients: VecDeque<Client<Masses>>,
+    outbox: Outbox,
 }
 
-#[test]
-fn however_many_hellos_come_over_one_connection_one_stranger_joins_in_a_second() {
+impl Strangers {
+    /// Four more come, and of all eight stay; what they say.
+    fn say_hello(&mut self, now: Instant, tick: u64) -> Vec<Vec<u8>> {
+        for nth in 0..4 {
+            self.clients.push_back(Client::new(rules(), ClientConfig::default(), tick * 4 + nth));
+        }
+        self.clients.drain(..self.clients.len().saturating_sub(8));
+        self.outbox.clear();
+        for client in &mut self.clients {
+            client.update(now, &mut Masses::default(), &mut |_| Buttons::default(), &mut self.outbox);
+        }
+        self.outbox.iter().map(|(_, hello)| hello.to_vec()).collect()
+    }
+
+    fn hear(&mut self, now: Instant, outbox: &Outbox) {
+        // Message 1 is a welcome.
+        for (_, datagram) in outbox.iter().filter(|(_, datagram)| datagram[0] & 7 == 1) {
+            self.clients.iter_mut().for_each(|client| client.receive(now, datagram).expect("well-formed"));
+        }
+    }
+}
+
+/// How many join in ten seconds over one connection, and the most bodies that there were at once.
+fn joined_in_ten_seconds(do_hear: bool) -> (usize, usize) {
     let mut server = Server::new(rules(), ServerConfig::default(), 0, Instant::ZERO);
+    let mut strangers = Strangers { clients: VecDeque::new(), outbox: Outbox::new() };
     let (mut world, mut outbox) = (Masses::default(), Outbox::new());
     let (mut joined, mut most) = (0, 0);
     for tick in 0..640_u64 {
         let now = Instant::from_micros(tick * 15_625);
-        for nth in 0..4 {
-            server.receive(now, PeerId(7), &hello(tick * 4 + nth)).expect("well-formed");
+        for hello in strangers.say_hello(now, tick) {
+            server.receive(now, PeerId(7), &hello).expect("well-formed");
         }
         let frame = server.update(now, &mut world, &mut outbox);
         joined += frame.events.iter().filter(|event| matches!(event, ServerEvent::Joined(_))).count();
         most = most.max(world.bodies.len());
+        if do_hear {
+            strangers.hear(now, &outbox);
+        }
         outbox.clear();
     }
+    (joined, most)
+}
+
+#[test]
+fn however_many_hellos_come_over_one_connection_one_stranger_joins_in_a_second() {
+    let (joined, most) = joined_in_ten_seconds(true);
     assert!((8..=10).contains(&joined), "{joined} joined in 10 s");
     assert_eq!(most, 1, "each is gone when the next one comes");
+}
+
+#[test]
+fn however_many_hellos_come_of_whoever_hears_no_answer_nobody_joins() {
+    assert_eq!(joined_in_ten_seconds(false), (0, 0));
 }
 
 /// Everybody's keys change four times a second.

@@ -144,7 +144,8 @@ fn a_session_that_no_client_can_be_told_refuses_whoever_comes_and_all_sides_are_
         let state = simulation.players[late].client.state(simulation.now());
         assert_eq!(state, ClientState::Refused(Refusal::TooLarge));
     }
-    let told = play.server_events.iter().filter(|event| matches!(event, ServerEvent::TooLargeToJoin { .. }));
+    let told =
+        play.server_events.iter().filter(|event| matches!(event, ServerEvent::Refused { why: Refusal::TooLarge, .. }));
     assert!(told.count() >= 2, "{:?}", play.server_events);
     // Smaller again, it is joined again.
     simulation.server.world.thin_out(Tick::new(10_000));

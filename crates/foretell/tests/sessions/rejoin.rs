@@ -507,10 +507,11 @@ fn who_has_left_needs_another_nonce_and_who_has_never_played_is_not_waited_for()
     let (_, from, hello) = net.programs.pop().expect("there").up.pop_front().expect("a hello");
     let now = net.now();
     net.server.receive(now, from, &hello).expect("well-formed");
+    net.events.clear();
     net.run(9.0);
-    assert_eq!(net.server.players().count(), 2);
+    assert_eq!((net.server.players().count(), net.world.bodies.len(), &net.events[..]), (1, 1, &[][..]));
     net.run(2.0);
-    assert_eq!(net.server.players().count(), 1);
+    assert_eq!(net.events, [ServerEvent::Refused { peer: PeerId(3), player: None, why: Refusal::TimedOut }]);
     net.assert_steady();
 }
 

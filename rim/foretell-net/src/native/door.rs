@@ -139,7 +139,11 @@ impl Door {
         };
         self.counts.crowded_out.fetch_add(u64::from(matches!(why, NotAdmitted::CrowdedOut)), Relaxed);
         self.counts.not_admitted.fetch_add(1, Relaxed);
-        debug!(%address, %why, "not admitted");
+        match why {
+            // Who has come as far as to show something is worth a line: it may be a player.
+            NotAdmitted::Refused(why) => info!(%address, %why, "not admitted"),
+            why => debug!(%address, %why, "not admitted"),
+        }
     }
 
     async fn shake_hands(&self, incoming: IncomingSession, from: IpAddr, seat: &Seat) -> Result<(), NotAdmitted> {

@@ -10,7 +10,7 @@ use crate::native::admission::{Access, Admission};
 use crate::native::certificate::Identities;
 use crate::native::crowd::Crowd;
 use crate::native::door::{Counts, Door};
-use crate::native::link::{hello, is_incompatible};
+use crate::native::link::{hello, refusal};
 use crate::native::listen::{GatewayConfig, listen, quic_config};
 use crate::native::socket::acceptor;
 use crate::native::tickets::Tickets;
@@ -216,9 +216,8 @@ impl Gateway {
             } else {
                 Err(Unsent::HeldBack)
             };
-            if link.asked && is_incompatible(datagram) {
-                info!(account = ?link.account, "another game, or another build of it");
-                link.transport.close(Closed::Incompatible);
+            if let Some(why) = refusal(datagram).filter(|_| link.asked) {
+                link.transport.close(why.into());
             }
             if sent.is_ok() {
                 self.traffic.sent += 1;
@@ -230,7 +229,8 @@ impl Gateway {
     }
 
     /// Takes nobody new from now on, and tells everybody that the server ends after `limit` at the latest; who comes back
-    /// is told what is left of it.
+    /// is told what is left of it. Of those who are admitted already and have not joined the session knows by
+    /// [`ServerConfig::draining`](foretell::ServerConfig::draining), which is for who has a loop of their own to set.
     pub fn begin_to_drain(&mut self, now: Instant, limit: Duration) {
         info!(seconds = limit.as_secs(), "no new players from now on");
         self.door.admission().drain();

@@ -26,7 +26,8 @@ pub(crate) struct Link {
     pub player: Option<PlayerId>,
     /// Since when it waits for that.
     pub since: Instant,
-    /// Whether it has said hello since the last tick: the session may refuse it.
+    /// Whether it has said hello since the last tick, or the session has reported that it refuses it: then it is looked whether
+    /// what is sent says so.
     pub asked: bool,
 }
 
@@ -66,8 +67,10 @@ pub(crate) fn hello(datagram: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether the session refuses a client for what it is, not for who plays it: it says nothing else from now on.
-pub(crate) fn is_incompatible(datagram: &[u8]) -> bool {
-    let about = inspect(datagram, Tick::ZERO);
-    matches!(about, Ok(Inspected::Refused { why: Refusal::Version | Refusal::Rules }))
+/// Why a datagram refuses a client, if it does: the session says nothing else from now on.
+pub(crate) fn refusal(datagram: &[u8]) -> Option<Refusal> {
+    match inspect(datagram, Tick::ZERO) {
+        Ok(Inspected::Refused { why }) => Some(why),
+        _ => None,
+    }
 }

@@ -11,7 +11,7 @@ use crate::native::listen::GatewayConfig;
 use crate::native::server_tick::ServerTick;
 use crate::native::tick_times::TickTimes;
 use crate::native::traffic::{Arrival, Traffic};
-use foretell::session::server::{InputTotals, ServerEvent};
+use foretell::session::server::{InputTotals, JoinTotals, ServerEvent};
 use foretell::{Outbox, Rules, Server, Tick, World};
 use std::io;
 use std::net::SocketAddr;
@@ -74,6 +74,8 @@ pub struct Status {
     pub tick_times: TickTimes,
     /// What has become of the inputs of all players.
     pub inputs: InputTotals,
+    /// Who has joined the session, and who was refused for which reason. Who was not admitted is in `traffic`.
+    pub joins: JoinTotals,
     /// Ticks that were skipped, as the server stood still.
     pub skipped: u64,
     /// Whether it takes nobody new any more.
@@ -270,7 +272,10 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Drain(limit) => self.gateway.begin_to_drain(self.gateway.clock().now(), limit),
+            Order::Drain(limit) => {
+                self.server.config_mut().draining = true;
+                self.gateway.begin_to_drain(self.gateway.clock().now(), limit);
+            }
             Order::Remove(account) => self.gateway.remove(&mut self.server, &account),
         }
     }
@@ -310,6 +315,7 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
             handshakes,
             tick_times: self.tick_times,
             inputs: self.server.inputs(),
+            joins: self.server.joins(),
             skipped: self.skipped,
             draining: self.gateway.is_draining(),
             malformed: self.server.malformed(),

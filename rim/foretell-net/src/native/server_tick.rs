@@ -51,6 +51,7 @@ impl<W: World> ServerTick<'_, W> {
 
     /// As [`Running::drain`](crate::Running::drain).
     pub fn drain(&mut self, limit: Duration) {
+        self.server.config_mut().draining = true;
         self.gateway.begin_to_drain(self.now, limit);
     }
 }

@@ -1,8 +1,9 @@
 //! What a game does between the ticks of a running server.
 
-use crate::common::{Arena, account, all_agree, join, play, serve_config, token};
-use foretell::PlayerId;
+use crate::common::{Arena, Cube, account, all_agree, join, play, serve_config, token};
+use foretell::session::Refusal;
 use foretell::session::server::ServerEvent;
+use foretell::{Entity, Owned, PlayerId};
 use foretell_net::{Closed, Connected, Running, ServerTick, serve_with};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -86,6 +87,32 @@ async fn what_the_hook_changes_in_the_world_comes_to_the_clients_and_whom_it_rem
     play(&mut guests, "it is removed", |guests| guests[0].player.connected() == removed).await;
     assert!(matches!(next(&mut diary).await, (ServerEvent::Joined(_), Some(name)) if name == "alice"));
     assert!(matches!(next(&mut diary).await, (ServerEvent::Left(_), Some(name)) if name == "alice"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_more_than_they_can_be_told_is_put_out_with_the_reason_and_counted_once() {
+    let mut config = serve_config();
+    config.session.timeout = Duration::from_secs(2);
+    let heap = |tick: &mut ServerTick<'_, Arena>| {
+        let joined = tick.events().iter().find_map(|event| match event {
+            ServerEvent::Joined(player) => Some(*player),
+            _ => None,
+        });
+        let Some(owner) = joined else { return };
+        for nth in 1..3000_u16 {
+            let entity = Entity::new(owner, tick.server.tick(), nth);
+            tick.world.cubes.insert(Owned { entity, owner }, Cube { x: [f32::from(nth) * 0.37], speed: [0.0] });
+        }
+    };
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let server = serve_with(address, Arena::default(), config, heap).await.expect("a server");
+    let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
+    let put_out = Connected::Closed(Closed::TooLarge);
+    play(&mut guests, "it is put out", |guests| guests[0].player.connected() == put_out).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let joins = server.status().joins;
+    assert_eq!((joins.joined, joins.refused(Refusal::TooLarge), joins.refused_in_all()), (1, 1, 1));
+    assert_eq!(server.status().players, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

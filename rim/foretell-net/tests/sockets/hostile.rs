@@ -1,7 +1,8 @@
 //! Clients that do not keep to the rules. What they say is written by hand, from PROTOCOL.md.
 
 use crate::common::raw::{Raw, SOON, hashes, hello};
-use crate::common::{all_agree, join, play, serve_config, start, token};
+use crate::common::{Arena, Buttons, all_agree, join, play, rules, serve_config, start, token};
+use foretell::{Client, ClientConfig, Instant, Outbox};
 use foretell_net::{Running, ServeConfig, Token};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -43,7 +44,19 @@ async fn nobody_takes_the_place_of_another_by_their_nonce() {
     }
     until(&server, "they have come", |status| status.traffic.strange_hellos >= 1).await;
     assert_eq!(server.status().players, 0);
-    alice.connection.send_datagram(hello(hers)).expect("sent");
+    // Her own hellos are heard, and the one that shows the ticket of the answer makes her a player.
+    let mut client = Client::<Arena>::new(rules(), ClientConfig::default(), hers);
+    let (mut world, mut outbox) = (Arena::default(), Outbox::new());
+    for frame in 0..200 {
+        let now = Instant::from_micros(frame * 20_000);
+        client.update(now, &mut world, &mut |_| Buttons::default(), &mut outbox);
+        outbox.iter().for_each(|(_, datagram)| alice.connection.send_datagram(datagram).expect("sent"));
+        outbox.clear();
+        let answer = timeout(Duration::from_millis(20), alice.connection.receive_datagram()).await;
+        for answer in answer.into_iter().flatten() {
+            client.receive(now, &answer).expect("well-formed");
+        }
+    }
     until(&server, "the own nonce is heard", |status| status.players == 1).await;
 }
 

@@ -86,7 +86,7 @@ fn a_heap_that_no_client_can_be_told_is_refused_and_all_sides_are_told() {
     let mut play = Play::default();
     run(&mut simulation, &mut play, 5);
     assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Refused(Refusal::TooLarge));
-    let refused = |event: &&ServerEvent| matches!(event, ServerEvent::TooLargeToJoin { entities } if *entities >= 200);
+    let refused = |event: &&ServerEvent| matches!(event, ServerEvent::Refused { why: Refusal::TooLarge, .. });
     assert!(play.told.iter().any(|event| refused(&event)), "{:?}", play.told);
     let fits = session(1, Pile::heap(130, true), &Pile::heap(130, true));
     let mut simulation = fits;

@@ -118,9 +118,8 @@ impl Explainer {
         let note = match event {
             ServerEvent::SkippedTicks(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
             ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
-            ServerEvent::TooLargeToJoin { entities } => {
-                format!("somebody was turned away: {entities} entities are more than a client can be told at once")
-            }
+            ServerEvent::Refused { player: Some(player), why, .. } => format!("the server refuses {player}: {why}"),
+            ServerEvent::Refused { player: None, why, .. } => format!("the server lets somebody not in: {why}"),
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
             ServerEvent::Left(player) => format!("{player} left"),
             ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
@@ -137,6 +136,7 @@ impl Explainer {
     pub fn note_client(&mut self, event: &ClientEvent) {
         match event {
             ClientEvent::Joined(player) => self.notes.push(format!("you joined as {player}")),
+            ClientEvent::Refused(why) => self.notes.push(format!("you are not let in: {why}")),
             ClientEvent::Rejoined(player) => self.notes.push(format!("you are back as {player}")),
             ClientEvent::Resynced { tick, replayed } => self.notes.push(format!(
                 "the client started again from the server's state of tick {} and simulated {replayed} ticks from there",

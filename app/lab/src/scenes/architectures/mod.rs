@@ -196,7 +196,7 @@ impl ArchitectureLane {
                 figure("others see", self.way.sum(), "m/s", 1),
             ],
             chart: vec![Some(off(seen.client)), Some(off(seen.server)), seen.other.map(|_| self.way.sum())],
-            bodies: None,
+            ..Lane::default()
         }
     }
 }

@@ -170,10 +170,10 @@ impl PileScreen {
         Lane {
             name: text.name,
             explain: text.explain,
-            cubes: Vec::new(),
             figures: self.measures.figures(),
             chart: self.measures.chart(&self.now),
             bodies: Some(self.bodies(server)),
+            ..Lane::default()
         }
     }
 

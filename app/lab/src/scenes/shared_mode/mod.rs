@@ -220,7 +220,7 @@ fn report(owner: &FrameOwner, &Strategy { name, explain, .. }: &Strategy, passed
             figure("input delay", delay_ms, "ms"),
         ],
         chart: vec![owner.step_m.map(|step| step * 100.0), seen, Some(off * 100.0)],
-        bodies: None,
+        ..Lane::default()
     }
 }
 

@@ -167,7 +167,7 @@ impl SceneEngine for Stepping {
                 cubes: view.cubes,
                 figures: lane.measures.figures(lineup(code).figures),
                 chart: lane.measures.chart(),
-                bodies: None,
+                ..Lane::default()
             });
         }
         told

@@ -160,7 +160,7 @@ impl SceneEngine for Styles {
                 cubes: cubes(truth, seen, self.newest.as_ref()),
                 figures: lane.measure.figures(),
                 chart: lane.measure.chart(),
-                bodies: None,
+                ..Lane::default()
             });
         }
         lanes

@@ -14,7 +14,7 @@ use crate::crowd::Change;
 use crate::link::Links;
 use crate::peer::{Costs, Peer, are_same};
 use core::time::Duration;
-use foretell_bench::Body;
+use foretell_crowd::Body;
 use naia_client::{Client, ClientConfig};
 use naia_server::{ConnectEvent, RoomKey, Server, ServerConfig};
 use naia_shared::{Instant, Protocol, TestClock};

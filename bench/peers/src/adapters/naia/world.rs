@@ -1,6 +1,6 @@
 //! A world for naia, which brings none: entities are numbers, and each has one body at most.
 
-use foretell_bench::Body;
+use foretell_crowd::Body;
 use naia_shared::{
     ComponentFieldUpdate, ComponentKind, ComponentKinds, ComponentUpdate, EntityAndGlobalEntityConverter,
     GlobalWorldManagerType, LocalEntityAndGlobalEntityConverter, Property, ReplicaDynMut, ReplicaDynMutWrapper,

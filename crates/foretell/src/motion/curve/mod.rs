@@ -19,7 +19,6 @@ pub mod turn;
 
 pub use follower::{Follower, Following, Thresholds};
 pub use reckoning::{Extrapolation, Stop, dead_reckon, owner_velocity};
-pub(crate) use spline::mean_slope;
 pub use spline::{catmull_rom, catmull_rom_spaced, hermite, hermite_derivative, tangent};
 
 use super::Real;

@@ -57,7 +57,7 @@ pub fn tangent<R: Real, const N: usize>([p0, p1, p2]: [[R; N]; 3], gaps: [R; 2])
 }
 
 /// The velocity between two ways, which take the times `before` and `after`: that of a parabola.
-pub(crate) fn mean_slope<R: Real, const N: usize>([first, second]: [[R; N]; 2], [before, after]: [R; 2]) -> [R; N] {
+pub(super) fn mean_slope<R: Real, const N: usize>([first, second]: [[R; N]; 2], [before, after]: [R; 2]) -> [R; N] {
     let slope = |way, gap| scale(way, R::ONE / gap);
     match (before > R::ZERO, after > R::ZERO) {
         (true, true) => {

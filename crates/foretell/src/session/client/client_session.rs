@@ -339,6 +339,7 @@ impl<W: World> Session<W> {
         let Link { connection, server_rate, pacing, .. } = &self.link;
         let playout = &self.local.presentation.remote.playout;
         stats.outcomes = self.local.snapshots.outcomes();
+        stats.orphans = self.local.snapshots.orphans() as u64;
         stats.rtt = connection.rtt();
         stats.clock_drift_ppm = server_rate.drift_ppm();
         stats.speed = pacing.speed() / server_rate.speed();

@@ -52,6 +52,11 @@ pub struct ClientConfig {
     /// The share of snapshots that may come too late to show others between two of them, 0 to 1; what is later is
     /// extrapolated. Default 0.01.
     pub late_snapshots_max: f64,
+    /// A client that asks to join gives up when nothing has come from the server for so long
+    /// ([`Refusal::Unanswered`](crate::session::Refusal)), or when so long after the first answer it has no state to start from
+    /// ([`Refusal::TimedOut`](crate::session::Refusal)). Default 10 s, as long as the server waits for it; less than a second
+    /// counts as one. Pauses between updates count for a second at most. Who has played and is lost asks on for ever.
+    pub join_timeout: Duration,
     /// The longest that others are shown later because snapshots come late or not at all, at most 10 s. With zero whatever
     /// is later than the fastest is extrapolated. Default 250 ms.
     pub playout_wait_max: Duration,
@@ -74,6 +79,7 @@ impl Default for ClientConfig {
             late_inputs_max: 0.003,
             lead_max: None,
             late_snapshots_max: 0.01,
+            join_timeout: Duration::from_secs(10),
             playout_wait_max: Duration::from_millis(250),
         }
     }

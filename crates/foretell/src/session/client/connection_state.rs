@@ -150,23 +150,32 @@ impl<W: World> ConnectionState<W> {
         }
     }
 
-    /// A client that asks may be refused until it is welcome. One that plays is told when its place is gone.
+    /// A client that asks may be refused until it is welcome, and after that when its join can't come to an end. One that plays is
+    /// told when its place is gone, or there is too much to tell it.
     fn take_refusal(&mut self, refused: &Refused, rules: &Rules, report: &mut UpdateLog) {
+        let Refused { nonce, why, part } = *refused;
+        let is_end = matches!(why, Refusal::TooLarge | Refusal::TimedOut);
         let means_us = match &self.handshake {
-            Some(handshake) => !handshake.is_welcome() || refused.why == Refusal::TooLarge,
-            None => matches!(self.phase, Phase::Playing(_)) && refused.why == Refusal::Gone,
+            Some(handshake) => is_end || !handshake.is_welcome(),
+            None => matches!(self.phase, Phase::Playing(_)) && (is_end || why == Refusal::Gone),
         };
-        if means_us && self.origin.nonce() == Some(refused.nonce) {
-            if let Some(session) = self.session() {
-                report.stats.outcomes = session.local.snapshots.outcomes().at_end();
-            }
-            self.phase = Phase::Refused(refused.why);
-            if refused.why == Refusal::Rules {
-                let parts = rules.parts_with::<W::Input>();
-                self.differing = Some(parts.get(usize::from(refused.part)).map_or(UNKNOWN_PART, |(name, _)| name));
-            }
-            self.handshake = None;
+        if !means_us || self.origin.nonce() != Some(nonce) {
+            return;
         }
+        if why == Refusal::Rules {
+            let parts = rules.parts_with::<W::Input>();
+            self.differing = Some(parts.get(usize::from(part)).map_or(UNKNOWN_PART, |(name, _)| name));
+        }
+        self.end(why, report);
+        report.coming.push(ClientEvent::Refused(why));
+    }
+
+    /// It asks and plays no more.
+    fn end(&mut self, why: Refusal, report: &mut UpdateLog) {
+        if let Some(session) = self.session() {
+            report.stats.outcomes = session.local.snapshots.outcomes().at_end();
+        }
+        (self.phase, self.handshake) = (Phase::Refused(why), None);
     }
 
     /// Takes in the rest of a snapshot's datagram.
@@ -235,6 +244,12 @@ impl<W: World> ConnectionState<W> {
         }
         let Some(handshake) = &mut self.handshake else { return };
         handshake.note_update(now);
+        let is_first = matches!(self.phase, Phase::Joining);
+        if let Some(why) = handshake.gives_up(setup.config.join_timeout).filter(|_| is_first) {
+            self.end(why, report);
+            report.events.push(ClientEvent::Refused(why));
+            return;
+        }
         if handshake.resumes && !is_lost {
             self.handshake = None;
             report.events.extend(self.session().map(|session| ClientEvent::Rejoined(session.local.player)));

@@ -2,7 +2,7 @@
 
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
-use crate::session::greeting::{Hello, Welcome};
+use crate::session::greeting::{Hello, Refusal, Welcome};
 use crate::session::packet::{Message, PROTOCOL_VERSION, ShownHead, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
@@ -21,6 +21,10 @@ const ANSWERS: u32 = 3;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A frame that took longer was a stall.
 const LONGEST_FRAME: Duration = Duration::from_millis(100);
+/// A longer time between two updates is a pause of the program's own, and no silence of the server.
+const PAUSE: Duration = Duration::from_secs(1);
+/// It does not give up sooner.
+const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 /// An answer older than this says nothing of where the server is now.
 const STALE: Duration = Duration::from_secs(2);
 /// Beyond the round trip and a frame, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
@@ -52,11 +56,15 @@ pub(super) struct Handshake {
     next_hello: Option<Instant>,
     /// Whether the last answer says that the session under way goes on.
     pub(super) resumes: bool,
+    /// Whether any answer has come.
+    has_heard: bool,
     first_answer: Option<Instant>,
     answers: u32,
     best: Option<AnsweredHello>,
     snapshots: Snapshots,
     last_update: Option<Instant>,
+    /// For how long it has asked, or has waited for a state since the first answer, without its own pauses.
+    waited: Duration,
     /// The longest time between two updates: inputs are sent by so much later than their tick begins.
     longest_frame: Duration,
 }
@@ -70,11 +78,13 @@ impl Handshake {
             first_hello: None,
             next_hello: None,
             resumes: false,
+            has_heard: false,
             first_answer: None,
             answers: 0,
             best: None,
             snapshots: Snapshots::new(&rules.schema, rules.tick_rate),
             last_update: None,
+            waited: Duration::ZERO,
             longest_frame: Duration::ZERO,
         }
     }
@@ -82,11 +92,18 @@ impl Handshake {
     /// An update: what has come too long ago counts no more.
     pub(super) fn note_update(&mut self, now: Instant) {
         let frame = self.last_update.map_or(Duration::ZERO, |last| now.since(last));
+        self.waited += frame.min(PAUSE);
         self.longest_frame = self.longest_frame.max(frame).min(LONGEST_FRAME);
         self.last_update = Some(now);
         if self.best.is_some_and(|best| now.since(best.came) > STALE) {
             self.forget();
         }
+    }
+
+    /// Why it is no use to ask on, after so long.
+    pub(super) fn gives_up(&self, timeout: Duration) -> Option<Refusal> {
+        let why = if self.has_heard { Refusal::TimedOut } else { Refusal::Unanswered };
+        (self.waited >= timeout.max(TIMEOUT_MIN)).then_some(why)
     }
 
     /// Whether an answer has come that still counts.
@@ -100,6 +117,9 @@ impl Handshake {
         if welcome.nonce != self.hello.nonce || !asked {
             return false;
         }
+        if !core::mem::replace(&mut self.has_heard, true) {
+            self.waited = Duration::ZERO;
+        }
         let rtt = now.since(Instant::from_micros(welcome.sent));
         let another =
             |best: &AnsweredHello| (best.welcome.epoch, best.welcome.player) != (welcome.epoch, welcome.player);
@@ -108,7 +128,7 @@ impl Handshake {
             self.forget();
             self.snapshots.clear();
         }
-        if self.hello.ticket.is_some_and(|shown| shown != welcome.ticket) {
+        if self.hello.ticket != Some(welcome.ticket) {
             // It has to be shown before anything else comes.
             self.next_hello = None;
         }

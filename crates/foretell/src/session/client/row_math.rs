@@ -39,21 +39,26 @@ pub(super) fn blend_but_poses(kind: &ComponentSchema, from: &[u32], to: &[u32], 
 fn blend_column((place, column): (usize, &Column), from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     let range = place..place + column.words();
     let (from, to) = (&from[range.clone()], &to[range.clone()]);
-    let values: [f64; 4] = match column.meaning {
-        Meaning::Plain => return,
+    let into = &mut into[range];
+    match column.meaning {
+        Meaning::Plain => {}
         // What is infinite and stays it has no line.
-        Meaning::Blended if from == to => return,
-        Meaning::Blended => {
+        Meaning::Blended if from == to => {}
+        Meaning::Rotation => {
+            let rotation = crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t);
+            column.set_lanes(into, &rotation);
+        }
+        Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity if column.lanes == 3 => {
+            let values: [f64; 3] = vector::lerp(column.lanes(from), column.lanes(to), t);
+            column.set_lanes(into, &values);
+        }
+        _ => {
             for lane in 0..usize::from(column.lanes) {
                 let [value] = vector::lerp([column.lane(from, lane)], [column.lane(to, lane)], t);
-                column.set_lane(&mut into[range.clone()], lane, value);
+                column.set_lane(into, lane, value);
             }
-            return;
         }
-        Meaning::Rotation => crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t),
-        _ => vector::lerp(column.lanes(from), column.lanes(to), t),
-    };
-    write_lanes(column, &values, &mut into[range]);
+    }
 }
 
 /// A row moved on along its velocity, by so many seconds.
@@ -68,20 +73,14 @@ pub(super) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowB
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
         let words = &mut row[place..place + column.words()];
         let moved: [f64; 3] = vector::add(column.lanes(words), by);
-        write_lanes(column, &moved, words);
+        column.set_lanes(words, &moved);
     }
 }
 
 /// Sets the rotation of a row, where it has one.
 pub(super) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
-        write_lanes(column, &rotation, &mut row[place..place + column.words()]);
-    }
-}
-
-pub(super) fn write_lanes(column: &Column, values: &[f64], words: &mut [u32]) {
-    for (lane, value) in values.iter().enumerate().take(usize::from(column.lanes)) {
-        column.set_lane(words, lane, *value);
+        column.set_lanes(&mut row[place..place + column.words()], &rotation);
     }
 }
 
@@ -89,7 +88,7 @@ pub(super) fn write_lanes(column: &Column, values: &[f64], words: &mut [u32]) {
 pub(super) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
     if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
         let [x, y, z] = position;
-        write_lanes(column, &[x, y, z, 0.0], &mut row[place..place + column.words()]);
+        column.set_lanes(&mut row[place..place + column.words()], &[x, y, z]);
     }
 }
 

@@ -11,9 +11,10 @@ use core::time::Duration;
 /// How the client fares. Data, not errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ClientState {
-    /// It waits for the server's answer or for the first snapshot.
+    /// It waits for the server's answer or for the first snapshot, as long as
+    /// [`ClientConfig::join_timeout`](super::ClientConfig::join_timeout) says.
     Joining,
-    /// It was refused.
+    /// It was refused, or has given up: it asks and plays no more. For another try make another client.
     Refused(Refusal),
     /// All is well.
     Playing,
@@ -81,6 +82,9 @@ pub enum ClientEvent {
     /// A session has begun, as this player. Again after a loss for which the server did not keep the place, or in which it
     /// started anew.
     Joined(PlayerId),
+    /// It is not let into the session, or not kept in it, and ends: the reason, for the player. Told once; from then on it is
+    /// the [state](ClientState::Refused). Where the rules are why, [`Client::differing`](super::Client::differing) says more.
+    Refused(Refusal),
     /// The server has answered again after the client was lost, or slept for long: the session goes on, as this player.
     Rejoined(PlayerId),
     /// The client started again from the authority's full state of `tick`.
@@ -236,6 +240,9 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// Datagrams that were malformed, or of another session.
     pub refused: u64,
+    /// Rows of others that have come, and are not shown yet, as the first component of their entity has not: as of the newest
+    /// snapshot. There are at most as many as a client shows, 65,536.
+    pub orphans: u64,
     /// Datagrams of snapshots that were told against one that the client does not have, and were dropped. The server tells
     /// everything then.
     pub baselines_lacking: u64,

@@ -4,7 +4,7 @@ use super::row_versions::RowVersions;
 use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::Tick;
-use crate::world::{Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
+use crate::world::{Audience, Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
 
 /// How many entities that were changed outside of steps are named; the newest.
 const CHANGED_OUTSIDE_MAX: usize = 4096;
@@ -50,6 +50,22 @@ impl AuthoritativeState {
         &self.versions
     }
 
+    /// The places of a player's own rows that it may see, ascending.
+    pub fn own_places(&self, player: PlayerId) -> impl Iterator<Item = usize> {
+        let of_owner = self.versions.of_owner(player);
+        of_owner.filter(move |place| self.is_for_owner(self.versions.versions()[*place].key))
+    }
+
+    /// Whether a row is there that is a player's own and that it may see.
+    pub fn is_own(&self, key: RowKey, player: PlayerId) -> bool {
+        self.versions.get(key).is_some_and(|there| there.owner == player) && self.is_for_owner(key)
+    }
+
+    /// Whether a row's component is for its owner too.
+    pub fn is_for_owner(&self, key: RowKey) -> bool {
+        self.schema.component(key.component).audience() != Audience::Others
+    }
+
     /// Takes in what has changed in the world.
     pub fn publish(&mut self, world: &mut impl World) {
         world.publish(&mut self.rows);
@@ -77,6 +93,9 @@ impl AuthoritativeState {
                 self.changed_outside.insert(entity, tick);
             } else {
                 self.changed_outside.remove(entity);
+                if !self.is_for_owner(row.key) {
+                    continue;
+                }
                 note_removed(row.owner, StepEvent { tick, entity, what: StepEventKind::Removed });
             }
         }

@@ -19,14 +19,17 @@ pub struct ServerConfig {
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
     /// but who comes to a full session gets the place of who was lost first.
     pub players_max: u16,
-    /// A player of whom nothing has come for so long is lost: no snapshots are sent any more, and the gap policy plays.
+    /// Whether nobody new is taken: who asks is refused ([`Refusal::Draining`](crate::session::Refusal)). Who has a place
+    /// keeps it, and comes back to it. Default false.
+    pub draining: bool,
+    /// A player of whom nothing has come for so long is lost: no snapshots are sent any more, and the gap policy plays. Who has
+    /// not sent an input by then has not come into play, and is refused ([`Refusal::TimedOut`](crate::session::Refusal)).
     /// Default 10 s: a client that gets nothing asks again after 5 s, so that by then it has asked for 5 s in vain. Less than
     /// a second counts as one: pauses of that length are ordinary, and each would be a loss.
     pub timeout: Duration,
     /// For so long the place and the entities of a lost player wait; then they have left, as they have when a session is
     /// full and somebody comes. Zero is at once. Default 60 s:
-    /// a program that is started again, a tunnel, a change of networks. A player who has never sent an input is not
-    /// waited for.
+    /// a program that is started again, a tunnel, a change of networks.
     pub keep_lost: Duration,
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to
     /// the schema: [`Writer`](crate::world::Writer).
@@ -56,6 +59,7 @@ impl Default for ServerConfig {
             gap: GapPolicy::default(),
             relay_inputs: false,
             players_max: 64,
+            draining: false,
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
             held_max: 8,

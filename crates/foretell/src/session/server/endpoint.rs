@@ -2,7 +2,7 @@
 
 use super::config::{ServerConfig, Settings};
 use super::pipeline::Pipeline;
-use super::stats::{InputTotals, PeerStats};
+use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick};
@@ -182,9 +182,10 @@ impl<W: World> Server<W> {
         self.pipeline.state.rows()
     }
 
-    /// The players of the session, lost ones too, ascending.
+    /// The players of the session, lost ones too, ascending. Who asks to join, and has not shown yet that they hear the server,
+    /// is none.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
-        self.pipeline.roster.members().iter().map(|member| member.player)
+        self.pipeline.roster.joined().map(|member| member.player)
     }
 
     /// The connection over which a player plays, or has played last.
@@ -215,6 +216,11 @@ impl<W: World> Server<W> {
     /// What has become of the inputs of all players.
     pub fn inputs(&self) -> InputTotals {
         self.pipeline.input_totals()
+    }
+
+    /// Who has joined, and who was refused for which reason.
+    pub fn joins(&self) -> JoinTotals {
+        self.pipeline.joins
     }
 
     /// How many datagrams were refused because they were malformed or from nobody known.

@@ -22,5 +22,5 @@ mod update_report;
 pub use config::ServerConfig;
 pub use endpoint::{PeerCall, Server, ServerTap};
 pub use schedule::CATCH_UP_TICKS_MAX;
-pub use stats::{InputTotals, PeerStats};
+pub use stats::{InputTotals, JoinTotals, PeerStats};
 pub use update_report::{LateInput, ServerEvent, ServerFrame};

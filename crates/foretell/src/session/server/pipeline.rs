@@ -7,14 +7,14 @@ use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::inputs::ReceivedInputs;
 use super::peer::Peer;
-use super::replication::{SightTerms, StepReport};
+use super::replication::{SightTerms, StepReport, WholeWish};
 use super::schedule::TickSchedule;
 use super::simulation::Simulation;
 use super::state_sender::{SnapshotRound, StateSender};
-use super::stats::InputTotals;
+use super::stats::{InputTotals, JoinTotals};
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
 use crate::session::packet::Message;
-use crate::session::{Outbox, PeerId};
+use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Input, PlayerId, World};
@@ -41,6 +41,8 @@ pub(super) struct Pipeline<I> {
     pub frame: UpdateLog,
     /// How many datagrams were refused.
     pub malformed: u64,
+    /// Who has joined or was refused.
+    pub joins: JoinTotals,
     /// The inputs of those who have left.
     past_inputs: InputTotals,
 }
@@ -60,6 +62,7 @@ impl<I: Input> Pipeline<I> {
             downlink: StateSender::new(rules),
             frame: UpdateLog::with_room(),
             malformed: 0,
+            joins: JoinTotals::default(),
             past_inputs: InputTotals::default(),
             settings,
         }
@@ -116,7 +119,7 @@ impl<I: Input> Pipeline<I> {
         let first = self.schedule.next();
         self.frame.note_own(ServerEvent::SkippedTicks(skipped));
         self.exact.note_unforeseen(first.next());
-        for Member { peer, .. } in self.roster.members_mut() {
+        for Member { peer, .. } in self.roster.joined_mut() {
             peer.skip_to(first);
             peer.arrivals.forget();
         }
@@ -133,7 +136,7 @@ impl<I: Input> Pipeline<I> {
             let is_heard = self.roster.silence(member) < HEARD_OF_LATE;
             Lead { player: *player, ticks: round_trip.map(|round_trip| round_trip + ahead).filter(|_| is_heard) }
         };
-        let here = self.roster.members().iter().filter(|member| !member.place.is_lost());
+        let here = self.roster.joined().filter(|member| !member.place.is_lost());
         self.exact.plan(tick, self.settings.snapshot_interval_ticks(), here.map(lead));
     }
 
@@ -154,7 +157,7 @@ impl<I: Input> Pipeline<I> {
         });
         state.publish(world);
         let (output, sight) = (simulation.output(), SightTerms::new(settings, world.interest_rules()));
-        for Member { player, peer, .. } in roster.members_mut() {
+        for Member { player, peer, .. } in roster.joined_mut() {
             peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
         }
         state.settle(tick.next());
@@ -207,7 +210,10 @@ impl<I: Input> Pipeline<I> {
 
     /// On what terms newcomers are admitted now.
     fn terms(&self) -> Terms {
-        Terms::new(self.settings.config.players_max, self.exact.is_too_large(self.state.rows().len()))
+        let ServerConfig { players_max, draining, .. } = self.settings.config;
+        let too_large = self.exact.is_too_large(self.state.rows().len()).then_some(Refusal::TooLarge);
+        let closed = draining.then_some(Refusal::Draining).or(too_large);
+        Terms { players_max: usize::from(players_max), closed }
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
@@ -233,7 +239,10 @@ impl<I: Input> Pipeline<I> {
         self.datagram.read(reader, anchor)?;
         let is_newer = peer.link.note(self.datagram.sequence(), now);
         if is_newer {
-            peer.replica.want_whole(self.datagram.wants_whole(), peer.link.acknowledged());
+            let wish = WholeWish { is_whole: self.datagram.wants_whole(), known: peer.link.acknowledged(), now };
+            if peer.replica.want_whole(wish) {
+                peer.counters.stats.ledger.note(Offence::Request);
+            }
             peer.replica.name_baseline(self.datagram.snapshot());
             if let Some(received) = self.datagram.received() {
                 peer.replica.note_received(received, now);
@@ -279,6 +288,8 @@ impl<I: Input> Pipeline<I> {
             let event = match change {
                 Change::Joined(player) => {
                     self.exact.admit(player, next);
+                    self.change_peer(player, |peer| *peer = Peer::new(next));
+                    self.joins.joined += 1;
                     Some(ServerEvent::Joined(player))
                 }
                 Change::Greeted { player, is_here } => {
@@ -309,7 +320,10 @@ impl<I: Input> Pipeline<I> {
                     self.past_inputs.add_past(&peer.counters.stats);
                     Some(ServerEvent::Left(player))
                 }
-                Change::TurnedAway => Some(ServerEvent::TooLargeToJoin { entities: self.state.rows().len() }),
+                Change::Refused { peer, player, why } => {
+                    self.joins.note_refused(why);
+                    Some(ServerEvent::Refused { peer, player, why })
+                }
             };
             event.into_iter().for_each(|event| self.frame.note(event));
         }
@@ -344,14 +358,17 @@ impl<I: Input> Pipeline<I> {
         }
     }
 
-    /// Turns away who can't join an exact session, as its state is too large to be told.
+    /// Turns away who can't be told anything, as it is too large: at once who has no state, and who plays when that has lasted
+    /// for as long as a silence may.
     fn turn_away(&mut self) {
-        if !self.exact.is_too_large(self.state.rows().len()) {
-            return;
-        }
+        let Settings { rules, config } = &self.settings;
+        let patience_ticks = rules.tick_rate.ticks_in(config.timeout.max(TIMEOUT_MIN));
+        let interval_ticks = self.settings.snapshot_interval_ticks();
         for index in (0..self.roster.members().len()).rev() {
-            let Member { player, peer, .. } = &self.roster.members()[index];
-            if peer.replica.is_crowded() && peer.link.acknowledged().is_none() {
+            let Member { player, peer, place } = &self.roster.members()[index];
+            let untold_ticks = peer.replica.untold_in_a_row().saturating_mul(interval_ticks);
+            let is_new = untold_ticks > 0 && peer.link.acknowledged().is_none();
+            if !place.is_lost() && (is_new || untold_ticks >= patience_ticks) {
                 let player = *player;
                 self.roster.turn_away(player);
             }

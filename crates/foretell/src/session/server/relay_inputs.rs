@@ -88,8 +88,9 @@ impl<I: Input> InputRelay<I> {
             let is_own = index == receiver;
             let is_told =
                 if is_own { terms.is_exact && is_replaced(&peer.buffer, since, terms.tick) } else { terms.of_others };
-            let is_in_view = is_own || (terms.is_in_view)(*player);
-            if !is_told || !is_in_view || !terms.rows.shows_others(terms.schema, *player) {
+            let has_rows = || terms.rows.shows_others(terms.schema, *player);
+            let is_in_view = || if is_own { has_rows() } else { (terms.is_in_view)(*player) };
+            if !is_told || !is_in_view() {
                 continue;
             }
             self.line.player = *player;
@@ -190,14 +191,15 @@ mod tests {
     /// Sends to the first of them, again and again. Returns of whom it has heard.
     fn heard(members: &mut [Member<Peer<Aim>>], rows: &Rows, tick: u32, times: usize) -> BTreeSet<u16> {
         let (mut relay, mut heard) = (InputRelay::new(), BTreeSet::new());
+        let schema = test_states::schema();
         let terms = RelayTerms {
             tick: Tick::new(tick),
             rows,
-            schema: &test_states::schema(),
+            schema: &schema,
             interval: 1,
             bits_max: BITS_MAX_BESIDE_ROWS,
             of_others: true,
-            is_in_view: &|_| true,
+            is_in_view: &|player| rows.shows_others(&schema, player),
             is_exact: false,
         };
         for _ in 0..times {

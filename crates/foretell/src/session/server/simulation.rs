@@ -23,8 +23,7 @@ impl<I: Input> Simulation<I> {
     /// Takes every player's input of the next tick.
     pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy) {
         self.inputs.clear();
-        let members = roster.members_mut().iter_mut();
-        self.inputs.extend(members.filter_map(|member| member.peer.take_input(member.player, gap)));
+        self.inputs.extend(roster.joined_mut().filter_map(|member| member.peer.take_input(member.player, gap)));
     }
 
     /// Steps the world through `tick`. What else the step is to know `complete` adds.

@@ -55,7 +55,7 @@ impl<I: Input> StateSender<I> {
         let tick = round.schedule.next();
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
-            if place.is_lost() {
+            if place.is_lost() || !place.has_joined() {
                 continue;
             }
             let (player, known) = (*player, peer.link.acknowledged());
@@ -134,7 +134,7 @@ impl<I: Input> StateSender<I> {
             interval: settings.snapshot_interval_ticks(),
             bits_max: if is_digest { BITS_MAX_BESIDE_DIGEST } else { BITS_MAX_BESIDE_ROWS },
             of_others: config.relay_inputs,
-            is_in_view: &|player| replication.shows_player(player),
+            is_in_view: &|player| replication.shows_player(snapshot, player),
             is_exact: rules.exact,
         };
         Some(relay.encode(roster.members(), index, terms))

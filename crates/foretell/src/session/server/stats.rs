@@ -1,6 +1,6 @@
-//! Counters: of one player, and of the inputs of all.
+//! Counters: of one player, of the inputs of all, and of who has joined or was refused.
 
-use crate::session::Ledger;
+use crate::session::{Ledger, Refusal};
 
 /// Counters of one player, since their admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +52,34 @@ impl InputTotals {
         self.missed += stats.inputs_missed;
         self.absent += stats.inputs_absent;
         self.late += stats.inputs_late;
+    }
+}
+
+/// What has become of those who wanted to join, since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JoinTotals {
+    /// Players who have joined.
+    pub joined: u64,
+    refused: [u64; Refusal::ALL.len()],
+}
+
+impl JoinTotals {
+    /// How many were refused for this reason, those who had joined and could not be kept among them. Who asks again and again
+    /// counts once.
+    #[must_use]
+    pub fn refused(&self, why: Refusal) -> u64 {
+        self.refused[why as usize]
+    }
+
+    /// How many were refused, for whatever reason.
+    #[must_use]
+    pub fn refused_in_all(&self) -> u64 {
+        self.refused.iter().sum()
+    }
+
+    /// Somebody was refused.
+    pub(super) fn note_refused(&mut self, why: Refusal) {
+        self.refused[why as usize] += 1;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a server's update reports.
 
-use crate::session::{Claim, HoldRefusal};
+use crate::session::{Claim, HoldRefusal, PeerId, Refusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId};
 use alloc::vec::Vec;
@@ -8,8 +8,19 @@ use alloc::vec::Vec;
 /// Something that happened in an update of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerEvent {
-    /// A player was admitted.
+    /// A player has joined: their client hears the server, and the world's next step is told of them
+    /// ([`Step::joined`](crate::Step::joined)). Should nothing come of the client then, `Refused` and `Left` follow within
+    /// [`timeout`](crate::ServerConfig::timeout), and the world is told that they have left.
     Joined(PlayerId),
+    /// Somebody is refused. Reported once, however often they ask.
+    Refused {
+        /// Over which connection they have come.
+        peer: PeerId,
+        /// Who it is, where they had joined: `Left` comes next.
+        player: Option<PlayerId>,
+        /// Why. The client is told the same.
+        why: Refusal,
+    },
     /// Nothing has come of a player for too long. The place waits.
     Lost(PlayerId),
     /// A lost player is back, or a player has come over another connection.
@@ -19,15 +30,10 @@ pub enum ServerEvent {
     /// The server stood still, and was too far behind: it skipped so many ticks, which are never simulated.
     SkippedTicks(u32),
     /// What has changed for a player needs more datagrams than a snapshot may have: the farthest entities of others are left
-    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent. Reported
-    /// once, when it begins.
+    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent, and the
+    /// player is refused ([`Refusal::TooLarge`]) when that has lasted for [`timeout`](crate::ServerConfig::timeout), at once
+    /// where they have no state yet. Reported once, when it begins.
     SnapshotTooLarge(PlayerId),
-    /// A client of an [exact](crate::session::Rules::exact) session was turned away, as the state of all entities does not fit
-    /// into the eight datagrams of a snapshot: nobody can join before there are fewer.
-    TooLargeToJoin {
-        /// How many there are.
-        entities: usize,
-    },
     /// A player's client has authority over an entity, or another right to it than before.
     Held {
         /// Which.

@@ -1,10 +1,11 @@
 //! Whatever changes in what is there, whose it is, what is in reach and how a client asks for it, over any link: in the end a
 //! client has what is in its view as the server has it, and nothing else.
 
+use super::audiences::{check_hideouts, check_kits};
 use super::woods::{Being, Health, LEAVES_AT_M, RADIUS_M, Session, WITHIN, Woods, config, thing};
 use core::time::Duration;
 use foretell::session::client::{ClientEvent, Predict};
-use foretell::{Entity, Interest, PlayerId, SendRate};
+use foretell::{Entity, Interest, PlayerId, SendRate, Tick};
 use foretell_sim::netsim::{Conditions, Loss, Reordering, SplitMix64};
 
 const THINGS: u16 = 60;
@@ -19,17 +20,14 @@ fn change(session: &mut Session, random: &mut SplitMix64) {
     let owner = PlayerId::new(below(random, 3));
     let is_there = session.world.beings.get(entity).is_some();
     let facts = &mut session.world.facts;
-    match below(random, 12) {
+    match below(random, 14) {
         0..3 if is_there => session.world.remove(entity),
         0..3 => session.world.add(entity, [f32::from(below(random, 200)) - 150.0, 0.0, 0.0]),
         3..6 if is_there => {
             let x = f32::from(below(random, 400)) - 250.0;
             session.world.beings.get_mut(entity).expect("there").place = [x, 0.0, 0.0];
         }
-        6 if is_there => {
-            session.world.beings.set_owner(entity, owner);
-            session.world.healths.set_owner(entity, owner);
-        }
+        6 if is_there => session.world.give(entity, owner),
         7 if facts.cloaked.contains(&entity) => facts.cloaked.retain(|of| *of != entity),
         7 => facts.cloaked.push(entity),
         8 => facts.spectators = vec![owner],
@@ -43,8 +41,17 @@ fn change(session: &mut Session, random: &mut SplitMix64) {
             let (of, is_on) = (PlayerId::new(9), below(random, 2) == 0);
             session.players[usize::from(below(random, 2))].client.predict(of, is_on);
         }
+        12 => drop(facts.teams.insert(owner, below(random, 2) as u8)),
+        13 => {
+            let of = [entity, hideout(below(random, 4))][usize::from(below(random, 2))];
+            facts.sides.insert(of, below(random, 2) as u8);
+        }
         _ => {}
     }
+}
+
+fn hideout(nth: u16) -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, 500 + nth)
 }
 
 fn bad_link(random: &mut SplitMix64) -> Conditions {
@@ -73,6 +80,9 @@ fn check(session: &Session, seed: u64) {
             assert_eq!(rows.state::<Health>(entity), truth.state::<Health>(entity), "seed {seed}, {me}: {entity}");
             assert_eq!(rows.owner(entity), truth.owner(entity), "seed {seed}, {me}: {entity}");
         }
+        let what = format!("seed {seed}");
+        check_kits(session, nth, &what);
+        check_hideouts(session, nth, &what);
     }
 }
 
@@ -83,6 +93,7 @@ fn whatever_has_changed_in_the_end_a_client_has_what_is_in_its_view_and_nothing_
         let mut random = SplitMix64::new(seed);
         let mut world = Woods::default();
         (0..THINGS).for_each(|nth| world.add(thing(nth), [f32::from(nth) * 4.0 - 150.0, 0.0, 0.0]));
+        (0..4).for_each(|nth| world.add_hideout(hideout(nth)));
         let rate = if seed % 2 == 0 { SendRate::EveryTick } else { SendRate::Hz(16) };
         let mut session = Session::new(world, config(WITHIN, rate), Predict::Own, 2);
         session.run(1000);

@@ -1,6 +1,7 @@
 //! What a client is told where it does not see everything: nothing else, and what becomes of what leaves its view.
 
 mod anything;
+mod audiences;
 mod rules;
 mod secrets;
 mod woods;

@@ -8,10 +8,10 @@ use foretell::{Entity, PlayerId, SendRate, Tick};
 use std::collections::BTreeMap;
 
 /// So long after something was seen its effects may be told, until they are acknowledged.
-const ACKNOWLEDGED_MS: u64 = 500;
+pub const ACKNOWLEDGED_MS: u64 = 500;
 
 /// The 64 bits from each bit of a datagram on.
-fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> {
+pub fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> {
     (0..bytes.len().saturating_sub(8) * 8).map(|bit| {
         let (at, shift) = (bit / 8, bit % 8);
         let wide =
@@ -24,11 +24,11 @@ fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 /// An entity's name as it travels: its tick in groups of four bits, each after a bit 1. Those of the vault have 32 bits, so
 /// that they are found.
-fn name_bits(entity: Entity) -> u64 {
+pub fn name_bits(entity: Entity) -> u64 {
     (0..8).fold(0, |bits, group| bits | (u64::from(entity.tick().get() >> (4 * group) & 15) << 1 | 1) << (5 * group))
 }
 
-const NAME_BITS: u64 = (1 << 40) - 1;
+pub const NAME_BITS: u64 = (1 << 40) - 1;
 
 /// Nobody ever sees what is in here, but for the first, which is beside the first player.
 fn vault(nth: u32) -> Entity {

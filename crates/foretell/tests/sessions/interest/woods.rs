@@ -2,10 +2,12 @@
 
 use foretell::session::client::{ClientEvent, Predict};
 use foretell::{
-    Client, ClientConfig, EffectKind, Entity, Input, Instant, Interest, InterestRules, Look, Outbox, Owned, PeerId,
-    PlayerId, Rows, Rules, SendRate, Server, ServerConfig, Simulate, State, Step, Table, Tick, Visibility, World,
+    Client, ClientConfig, EffectKind, Entity, Group, Input, Instant, Interest, InterestRules, Look, Outbox, Owned,
+    PeerId, PlayerId, Rows, Rules, SendRate, Server, ServerConfig, Simulate, State, Step, Table, Tick, Visibility,
+    World,
 };
 use foretell_sim::netsim::{Conditions, Link, SplitMix64};
+use std::collections::BTreeMap;
 
 pub const RADIUS_M: f32 = 40.0;
 pub const LEAVES_AT_M: f32 = 48.0;
@@ -14,9 +16,14 @@ pub const WITHIN: Interest = Interest::Within { radius_m: RADIUS_M, leaves_at_m:
 /// What a secret begins with: that of a row, another in each tick of three, so that what moves is told with it; of an effect,
 /// of an input.
 pub const OF_ROW: [u64; 3] = [0x4b_1d5e_c735, 0x4b_4d5e_c735, 0x4b_5d5e_c735];
+/// The same of what its owner, everybody else, or its team may see.
+pub const OF_OWNER: [u64; 3] = [0x4b_6d5e_c735, 0x4b_7d5e_c735, 0x4b_8d5e_c735];
+pub const OF_OTHERS: [u64; 3] = [0x4b_9d5e_c735, 0x4b_ad5e_c735, 0x4b_bd5e_c735];
+pub const OF_TEAM: [u64; 3] = [0x4b_cd5e_c735, 0x4b_dd5e_c735, 0x4b_ed5e_c735];
 pub const OF_EFFECT: u64 = 0x4b_2d5e_c735;
 pub const OF_INPUT: u64 = 0x4b_3d5e_c735;
 const CRY: EffectKind = EffectKind(1);
+pub const TEAM: Group = Group(0);
 
 /// Which entity a secret is of: a number below 2^24.
 pub fn number_of(entity: Entity) -> u64 {
@@ -42,6 +49,32 @@ pub struct Health {
     secret: u64,
 }
 
+/// What not everybody sees.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Kit {
+    pub nth: u8,
+    #[state(audience = owner)]
+    pub owners: u64,
+    #[state(audience = others)]
+    pub others: u64,
+    #[state(audience = group(TEAM))]
+    pub teams: u64,
+}
+
+impl Kit {
+    fn of(entity: Entity, nth: usize) -> Kit {
+        let [owners, others, teams] = [OF_OWNER, OF_OTHERS, OF_TEAM].map(|what| secret(what[nth], entity));
+        Kit { nth: nth as u8, owners, others, teams }
+    }
+}
+
+/// Of which others than its team know nothing at all.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+#[state(audience = group(TEAM))]
+pub struct Hideout {
+    pub secret: u64,
+}
+
 /// A camera.
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
 #[state(audience = owner)]
@@ -62,6 +95,8 @@ pub struct Woods {
     pub beings: Table<Being>,
     pub healths: Table<Health>,
     pub cameras: Table<Camera>,
+    pub kits: Table<Kit>,
+    pub hideouts: Table<Hideout>,
     /// What the server alone knows.
     #[world(constant)]
     pub facts: Facts,
@@ -76,6 +111,21 @@ pub struct Facts {
     pub flags: Vec<Entity>,
     pub heavy: Vec<Entity>,
     pub eye: Option<[f64; 3]>,
+    /// On which side players are, and what is no player's.
+    pub teams: BTreeMap<PlayerId, u8>,
+    pub sides: BTreeMap<Entity, u8>,
+}
+
+impl Facts {
+    /// Whether a player is told what the team of an entity may see, if it sees it.
+    pub fn is_told(&self, viewer: PlayerId, of: Owned) -> bool {
+        viewer == of.owner || self.has_rules && self.is_in_group(viewer, of)
+    }
+
+    fn is_in_group(&self, viewer: PlayerId, of: Owned) -> bool {
+        let side = self.sides.get(&of.entity).or_else(|| self.teams.get(&of.owner));
+        side.is_some() && side == self.teams.get(&viewer)
+    }
 }
 
 impl Woods {
@@ -83,11 +133,24 @@ impl Woods {
         let of = Owned { entity, owner: entity.spawned_for() };
         self.beings.insert(of, Being { place, secret: secret(OF_ROW[0], entity) });
         self.healths.insert(of, Health { left: 100, secret: secret(OF_ROW[0], entity) });
+        self.kits.insert(of, Kit::of(entity, 0));
+    }
+
+    pub fn add_hideout(&mut self, entity: Entity) {
+        let of = Owned { entity, owner: PlayerId::SERVER };
+        self.hideouts.insert(of, Hideout { secret: secret(OF_TEAM[0], entity) });
+    }
+
+    pub fn give(&mut self, entity: Entity, owner: PlayerId) {
+        self.beings.set_owner(entity, owner);
+        self.healths.set_owner(entity, owner);
+        self.kits.set_owner(entity, owner);
     }
 
     pub fn remove(&mut self, entity: Entity) {
         self.beings.remove(entity);
         self.healths.remove(entity);
+        self.kits.remove(entity);
     }
 
     pub fn add_camera(&mut self, player: PlayerId, place: [f32; 3]) -> Entity {
@@ -104,6 +167,19 @@ impl Woods {
             being.place[0] += metres(1.0);
             being.place[2] += metres(1.0);
             being.secret = secret(OF_ROW[tick as usize % 3], being.entity());
+        }
+        for mut kit in self.kits.iter_mut() {
+            if kit.owner() == PlayerId::SERVER || tick % 16 == 0 {
+                *kit = Kit::of(kit.entity(), tick as usize % 3);
+            }
+        }
+        for mut hideout in self.hideouts.iter_mut() {
+            hideout.secret = secret(OF_TEAM[tick as usize % 3], hideout.entity());
+            if tick % 16 == 0 {
+                let secret = secret(OF_EFFECT, hideout.entity());
+                let word = |shift: u32| f32::from_bits((secret >> shift) as u32);
+                step.effect_at(CRY, hideout.entity(), [word(0), word(32), 0.0]);
+            }
         }
         if tick % 2 == 0 {
             let bolt = step.spawn(PlayerId::SERVER);
@@ -161,11 +237,15 @@ impl InterestRules for Woods {
             _ => Visibility::SHOWN,
         }
     }
+
+    fn is_in_group(&self, viewer: PlayerId, group: Group, of: Owned) -> bool {
+        group == TEAM && self.facts.is_in_group(viewer, of)
+    }
 }
 
 pub struct Player {
     pub client: Client<Woods>,
-    world: Woods,
+    pub world: Woods,
     links: [Link; 2],
     pub events: Vec<ClientEvent>,
 }

@@ -6,13 +6,14 @@ use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
 use crate::rate_limit::RateLimit;
 use crate::transport::Closed;
+use foretell::session::Refusal;
 use foretell::session::server::ServerEvent;
 use foretell::{Instant, PeerId, PlayerId, Server, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tracing::info;
+use tracing::{info, warn};
 
 /// Who plays in which place.
 struct Seated {
@@ -107,8 +108,13 @@ impl Seats {
 
     /// Closes the connections that nobody plays over.
     pub(super) fn close_unused(&mut self, now: Instant) {
-        let unused = self.links.values_mut().filter(|link| link.is_unused(now));
-        unused.for_each(|link| link.transport.close(Closed::Violation));
+        for link in self.links.values_mut().filter(|link| link.is_unused(now)) {
+            // Who was refused by the session was told why, and logged.
+            if link.transport.closed().is_none() {
+                warn!(account = ?link.account, "not let in: no player has joined over the connection in time");
+                link.transport.close(Closed::TimedOut);
+            }
+        }
     }
 
     /// Takes in who was admitted. Before that goes who had to leave their place: their peers.
@@ -166,7 +172,7 @@ impl Seats {
         for (peer, why) in over.collect::<Vec<_>>() {
             let Some(link) = self.links.remove(&peer) else { continue };
             info!(account = ?link.account, %why, "connection over");
-            let for_good = matches!(why, Closed::Goodbye | Closed::Violation);
+            let for_good = is_for_good(why);
             match (link.player, for_good) {
                 (Some(player), true) => {
                     // Who says good-bye is not waited for, lost before or not.
@@ -190,6 +196,7 @@ impl Seats {
                 ServerEvent::Lost(player) => self.note_lost(player),
                 ServerEvent::Rejoined(player) => self.note_rejoined(player),
                 ServerEvent::Left(player) => self.note_left(player),
+                ServerEvent::Refused { peer, player, why } => self.note_refused(peer, player, why),
                 _ => {}
             }
         }
@@ -202,6 +209,18 @@ impl Seats {
         link.player = Some(player);
         let (account, connection) = (link.account.clone(), link.number);
         self.players.insert(player, Seated { account, peer, connection, is_lost: false });
+    }
+
+    /// The session does not let somebody in, or not on: the connection ends with the reason, which comes where the datagram that
+    /// says it is lost, too. Who has had no player ends when that is sent.
+    fn note_refused(&mut self, peer: PeerId, player: Option<PlayerId>, why: Refusal) {
+        let Some(link) = self.links.get_mut(&peer) else { return };
+        warn!(account = ?link.account, player = player.map(PlayerId::get), %why, "not let in");
+        if player.is_some() {
+            link.transport.close(why.into());
+        } else {
+            link.asked = true;
+        }
     }
 
     fn mark_lost(&mut self, player: PlayerId, is_lost: bool) -> Option<&Seated> {
@@ -234,6 +253,7 @@ impl Seats {
             self.door.admission().end(UnixTime::now(), &account, peer);
         }
         if let Some(mut link) = self.links.remove(&peer) {
+            // The first reason stands: the session may have refused them.
             link.transport.close(if is_lost { Closed::Lost } else { Closed::Removed });
         }
         self.departed.push((player, account));
@@ -251,4 +271,9 @@ impl Seats {
         let waiting = self.links.values_mut().filter(|link| link.player.is_none() && link.account == *account);
         waiting.for_each(|link| link.transport.close(Closed::Removed));
     }
+}
+
+/// Whether a connection that is over for this reason leaves nothing to come back to: what is shown for it means nothing any more.
+fn is_for_good(why: Closed) -> bool {
+    matches!(why, Closed::Goodbye | Closed::Violation | Closed::TimedOut | Closed::TooLarge)
 }

@@ -178,10 +178,11 @@ impl<W: World> Prediction<W> {
         }
     }
 
-    /// Decides whom to predict, from the state of `known` on. Whether that changes.
+    /// Decides whom to predict, from the state of `known` on. Whether that changes, or whose something predicted is, of which another
+    /// component may be known by that.
     pub(crate) fn choose(&mut self, known: &Known<'_>, setup: &Setup) -> bool {
         self.targets.choose(known, &mut self.timeline, setup);
-        self.targets.wanted() != self.timeline.predicted()
+        self.targets.wanted() != self.timeline.predicted() || !setup.rules.exact && self.targets.any_just_handed()
     }
 
     /// Whether entities of others are predicted, or are to be: that takes whole states.

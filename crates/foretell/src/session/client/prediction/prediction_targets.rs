@@ -8,7 +8,10 @@ use crate::session::client::authority::AuthorityTable;
 use crate::session::client::config::Predict;
 use crate::session::client::setup::{EntityMode, Setup};
 use crate::session::client::snapshots::{Snapshot, Snapshots};
-use crate::world::{Entity, Meaning, Owned, PlayerId, Predicted, Row, Rows, Schema, World};
+use crate::world::{
+    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, Predicted, Row, RowPrediction, Rows,
+    Schema, World,
+};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -48,6 +51,13 @@ impl PredictionTargets {
         self.owners.just_handed()
     }
 
+    /// Whether anything that is to be predicted has changed hands with the state that is compared.
+    pub(crate) fn any_just_handed(&self) -> bool {
+        let just_handed = self.owners.just_handed();
+        let is_just = |of: &&Owned| just_handed.binary_search(&of.entity).is_ok();
+        self.owners.handed().iter().filter(is_just).any(|of| self.wanted.contains(*of))
+    }
+
     /// Wants everything that is in a state, and whatever will be.
     pub(crate) fn want_everything(&mut self, full: &Rows) {
         self.wanted.clear();
@@ -74,7 +84,8 @@ impl PredictionTargets {
         }
         self.wanted.clear();
         self.forget_handed(known, timeline);
-        let singly = !setup.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
+        let has_kinds = setup.rules.schema.components().iter().any(ComponentSchema::is_never_predicted);
+        let singly = has_kinds || !setup.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
         if setup.config.predict == Predict::Own && !setup.names_players() && !singly {
             return;
         }
@@ -134,6 +145,23 @@ impl PredictionTargets {
         for entity in known.authority.unpredicted(snapshot.tick) {
             let owner = snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
             self.wanted.insert_single(Owned { entity, owner }, false);
+        }
+        // What is shown still is so to its end.
+        known.shown.into_iter().chain([&snapshot.rows]).for_each(|rows| self.leave_kinds(rows, &setup.rules.schema));
+    }
+
+    /// What is of a kind that is never predicted, whatever was said, and of what no component can be.
+    fn leave_kinds(&mut self, rows: &Rows, schema: &Schema) {
+        let (own, wanted) = (self.wanted.player(), &mut self.wanted);
+        let prediction = |component: ComponentId| schema.component(component).prediction();
+        let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
+        for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
+            for row in rows.component(id) {
+                let any = || rows.of(row.entity).any(|row| prediction(row.component).is_of(own, row.owner));
+                if wanted.contains(row.owned()) && (prediction(id).never || !any()) {
+                    wanted.insert_single(row.owned(), false);
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the player sees: others at the playout cursor, offsets that hide corrections, lives of entities.
 
+mod cubic;
 mod error_offsets;
 mod followers;
 mod lifecycles;

@@ -8,7 +8,7 @@ use super::remote_playback::RemotePlayback;
 use super::row_samples::RowSamples;
 use super::snapshot_window::WindowPlaces;
 use super::view::Source;
-use super::views::Views;
+use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::Curves;
@@ -178,7 +178,8 @@ impl Presentation {
             views.begin(component);
             for row in newest.component(component) {
                 let offset = show_predicted(&visual, &self.offsets, row, &mut words);
-                views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, newest);
+                let rest = RestOfStates { rows: newest, told: visual.remote.map(|remote| remote.rows()) };
+                views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, rest);
             }
         }
         self.present_others(&visual, views);
@@ -194,17 +195,21 @@ impl Presentation {
             let component = schema.component(id);
             let (mut next, mut nexts) = (0, WindowPlaces::default());
             views.begin(id);
-            for row in rows.component(id).filter(|row| !predicted.contains(row.owned())) {
+            let is_predicted = |row: &Row<'_>| {
+                predicted.contains(row.owned()) && component.prediction().is_of(predicted.player(), row.owner)
+            };
+            for row in rows.component(id).filter(|row| !is_predicted(row)) {
                 if !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
-                let (other, drawing) = (remote.at(row, &mut nexts), visual.drawing(row.entity));
-                let Some(source) = remote.draw(component, &other, drawing, &mut words) else { continue };
+                let other = remote.at(component, row, visual.drawing(row.entity), &mut nexts);
+                let Some(source) = remote.draw(component, &other, &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, component, &mut words);
                 let source = if is_held { Source::Held } else { source };
-                views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rows);
+                let rest = RestOfStates { rows, told: None };
+                views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest);
             }
         }
     }
@@ -253,14 +258,16 @@ impl LastShown<'_> {
         let row = placed_row(rows, entity, self.schema)?;
         let component = self.schema.component(row.component);
         let (told_at, curve) = (self.told_at?, self.curves.of(entity));
-        let at = if curve.leads() { told_at.front } else { told_at.cursor };
+        // What is told rarely is shown later by that.
+        let later = TickTime::ticks(f64::from(component.interval_ticks(self.rate, 1) - 1));
+        let at = if curve.leads() { told_at.front } else { told_at.cursor - later };
         let samples = RowSamples { of: [None, Some((tick, row.words)), None, None], at, rate: self.rate };
         let mut words = [0; ROW_WORDS_MAX];
         if curve.leads() {
             let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();
             samples.reckon(component, Some(AHEAD), seconds, &mut words);
         } else {
-            samples.draw(component, curve, &mut words);
+            samples.draw(component, curve, None, &mut words);
         }
         Some(pose_of(component, &words))
     }

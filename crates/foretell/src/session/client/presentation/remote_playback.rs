@@ -8,14 +8,15 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::Followers;
 use super::playout::{Playout, Points};
-use super::snapshot_window::{RowRange, Seen, SnapshotWindow, WindowPlaces};
+use super::snapshot_window::{Pace, RowRange, Seen, SnapshotWindow, WindowPlaces};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
+use crate::rollback::Timeline;
 use crate::session::client::curves::{Curve, Curves};
 use crate::session::client::row_math::{RowBuffer, pose_of, velocity_of};
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, Predicted, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World};
+use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World};
 
 /// How many rows are looked at together, whether they all rest.
 const RESTING_ROWS: usize = 32;
@@ -46,7 +47,8 @@ impl RemotePlayback {
 
     /// What is known of others where they are shown at `now`; `None` where nothing is.
     pub(crate) fn window<'a>(&self, snapshots: &'a Snapshots, now: Instant) -> Option<SnapshotWindow<'a>> {
-        SnapshotWindow::new(snapshots, self.playout.points_at(now)?, self.rate)
+        let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
+        SnapshotWindow::new(snapshots, self.playout.points_at(now)?, pace)
     }
 
     /// What is shown.
@@ -168,16 +170,26 @@ impl<W: World> ProxyWriter<'_, W> {
     fn write_row(&mut self, component: ComponentId, nth: usize, nexts: &mut WindowPlaces) {
         let (row, Sources { timeline, schema, authority, .. }) =
             (self.remote.rows().nth_of(component, nth), self.visual.sources);
-        if timeline.predicted().contains(row.owned()) {
+        let schema = schema.component(component);
+        if is_predicted(row, schema, timeline) {
             return;
         }
-        let schema = schema.component(component);
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
-        self.remote.draw(schema, &self.remote.at(row, nexts), self.visual.drawing(row.entity), &mut into);
+        let other = self.remote.at(schema, row, self.visual.drawing(row.entity), nexts);
+        self.remote.draw(schema, &other, &mut into);
         authority.put_captured(schema, row.key(), &mut into);
         self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
         (self.next, self.count) = (self.next + 1, self.count + 1);
     }
+}
+
+/// Whether a row is simulated here, or is of an entity that another player has by now, as whose it is.
+fn is_predicted<W: World>(row: Row<'_>, component: &ComponentSchema, timeline: &Timeline<W>) -> bool {
+    let predicted = timeline.predicted();
+    let owner = || timeline.rows(timeline.present()).and_then(|rows| rows.owner(row.entity));
+    predicted.contains(row.owned())
+        && (component.prediction().is_of(predicted.player(), row.owner)
+            || owner().is_some_and(|owner| owner != row.owner))
 }
 
 /// What has changed about others since the update before.

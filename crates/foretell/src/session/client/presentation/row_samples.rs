@@ -1,10 +1,11 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
+use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent};
 use super::view::Source;
-use crate::motion::curve::{Extrapolation, dead_reckon, hermite, mean_slope, turn};
+use crate::motion::curve::{Extrapolation, dead_reckon, turn};
 use crate::motion::vector::{add, scale, sub};
 use crate::session::client::curves::Curve;
-use crate::session::client::row_math::{RowBuffer, blend, blend_but_poses, write_lanes};
+use crate::session::client::row_math::{RowBuffer, blend, blend_but_poses};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
@@ -18,23 +19,6 @@ pub(crate) struct RowSamples<'a> {
     pub of: [Option<Sample<'a>>; 4],
     pub at: TickTime,
     pub rate: TickRate,
-}
-
-/// States that are farther apart than this are joined by a line, in seconds: so long after, a velocity says nothing, and a
-/// cubic would swing out by metres that nobody has made.
-const TOLD_S: f64 = 0.5;
-
-/// The states up to the point.
-const BEFORE: usize = 1;
-/// The first after it.
-const AFTER: usize = 2;
-
-/// Where between the two middle states a point is.
-struct Span {
-    /// The times from each state to the next, in seconds; 0 where one is not there.
-    gaps: [f64; 3],
-    /// From 0, the first, to 1, the second.
-    t: f64,
 }
 
 /// A column, and where in a row it is.
@@ -72,31 +56,48 @@ impl PlacedColumn<'_> {
 }
 
 impl<'a> RowSamples<'a> {
-    /// Draws the row by a curve that shows it at the cursor.
-    pub(crate) fn draw(&self, kind: &ComponentSchema, curve: Curve, into: &mut RowBuffer) -> Source {
-        let (tick, words) = self.before();
-        let since = (self.at - TickTime::start_of(tick)).as_ticks();
-        let Some((next, words_next)) = self.of[AFTER] else {
-            let seconds = since.max(0.0) * self.rate.seconds();
+    /// Draws the row by a curve that shows it at the cursor. The span is that of its states.
+    pub(super) fn draw(
+        &self,
+        kind: &ComponentSchema,
+        curve: Curve,
+        span: Option<&Span>,
+        into: &mut RowBuffer,
+    ) -> Source {
+        let (_, words) = self.before();
+        let (Some(&Span { t, ref cubics }), Some((_, words_next))) = (span, self.of[AFTER]) else {
             let law = match curve {
                 Curve::Hold | Curve::Linear => None,
                 _ => Some(Extrapolation::default()),
             };
-            return self.reckon(kind, law, seconds, into);
+            return self.reckon(kind, law, self.seconds_beyond(), into);
         };
-        let t = (since / f64::from(next.since(tick))).clamp(0.0, 1.0);
         if curve == Curve::Hold {
             into[..words.len()].copy_from_slice(crate::motion::curve::hold(words, words_next, t));
             return Source::Interpolated;
         }
-        if t < 1.0 && matches!(curve, Curve::Hermite | Curve::CatmullRom) && self.gap(BEFORE) <= TOLD_S {
-            blend_but_poses(kind, words, words_next, t, into);
-            let span = Span { gaps: self.gaps(), t };
-            moving(kind).for_each(|moving| self.bend(moving, curve, &span, into));
-        } else {
+        let Some(cubics) = cubics else {
             blend(kind, words, words_next, t, into);
+            return Source::Interpolated;
+        };
+        blend_but_poses(kind, words, words_next, t, into);
+        for moving in moving(kind) {
+            let cubic = if moving.velocity.is_some() { &cubics.told } else { &cubics.untold };
+            let values = if moving.is_rotation() {
+                self.turned(moving, cubic, t)
+            } else {
+                let [x, y, z] = cubic.point(&self.values(moving, cubic), &self.velocities(moving));
+                [x, y, z, 0.0]
+            };
+            moving.write(&values, into);
         }
         Source::Interpolated
+    }
+
+    /// How long after the second state the point is.
+    fn seconds_beyond(&self) -> f64 {
+        let since = (self.at - TickTime::start_of(self.before().0)).as_ticks();
+        since.max(0.0) * self.rate.seconds()
     }
 
     /// Where a row of these states comes from that is shown at the point.
@@ -104,8 +105,7 @@ impl<'a> RowSamples<'a> {
         if self.of[AFTER].is_some() {
             return Source::Interpolated;
         }
-        let since = (self.at - TickTime::start_of(self.before().0)).as_ticks();
-        beyond(since.max(0.0) * self.rate.seconds())
+        beyond(self.seconds_beyond())
     }
 
     /// Draws the row so many seconds beyond the second state, as far as the law goes on; `None` for not at all.
@@ -120,7 +120,7 @@ impl<'a> RowSamples<'a> {
         into[..words.len()].copy_from_slice(words);
         let way = law.map_or(0.0, |law| law.way(seconds));
         for moving in moving(kind).filter(|_| way > 0.0) {
-            let (from, velocity) = (moving.of, self.velocity(moving, BEFORE));
+            let (from, velocity) = (moving.of, self.velocity(moving));
             let values: [f64; 4] = if moving.is_rotation() {
                 turn::dead_reckon(from.lanes(words), velocity, way)
             } else {
@@ -135,8 +135,7 @@ impl<'a> RowSamples<'a> {
     /// The position of the second state and its velocity in m/s; zero where it has none.
     pub(crate) fn motion(&self, kind: &ComponentSchema) -> ([f64; 3], [f64; 3]) {
         let position = moving(kind).find(|moving| moving.of.column.meaning == Meaning::Position);
-        position
-            .map_or(([0.0; 3], [0.0; 3]), |moving| (moving.of.lanes(self.before().1), self.velocity(moving, BEFORE)))
+        position.map_or(([0.0; 3], [0.0; 3]), |moving| (moving.of.lanes(self.before().1), self.velocity(moving)))
     }
 
     /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
@@ -146,38 +145,49 @@ impl<'a> RowSamples<'a> {
         is_same && component.say_no_velocity(words)
     }
 
-    fn before(&self) -> Sample<'a> {
+    pub(crate) fn before(&self) -> Sample<'a> {
         self.of[BEFORE].expect("whoever is shown is in the state before")
     }
 
-    /// Draws one column between the two middle states by a cubic.
-    fn bend(&self, moving: Moving<'_>, curve: Curve, span: &Span, into: &mut RowBuffer) {
-        let Span { gaps, t } = span;
-        let whole = moving.is_rotation().then(|| self.way(moving, BEFORE));
-        let way = |from| whole.filter(|_| from == BEFORE).unwrap_or_else(|| self.way(moving, from));
-        let velocity = |at| {
-            let velocity = match self.told_velocity(moving, at) {
-                Some(told) if curve == Curve::Hermite => told,
-                told => slope(told, at, gaps, way),
-            };
-            scale(velocity, gaps[BEFORE])
-        };
-        let (v1, v2) = (velocity(BEFORE), velocity(AFTER));
-        let values: [f64; 4] = if let Some(whole) = whole {
-            turn::hermite_along(self.value(moving, BEFORE), whole, v1, v2, *t)
-        } else {
-            let [x, y, z] = hermite(self.value(moving, BEFORE), self.value(moving, AFTER), v1, v2, *t);
-            [x, y, z, 0.0]
-        };
-        moving.write(&values, into);
+    /// A rotation between the two middle states.
+    fn turned(&self, moving: Moving<'_>, cubic: &Cubic, t: f64) -> [f64; 4] {
+        let (rotations, velocities) = (self.values(moving, cubic), self.velocities(moving));
+        cubic.slight_turn(rotations, &velocities).unwrap_or_else(|| {
+            let ways = [0, 1, 2].map(|from| turn::between(rotations[from], rotations[from + 1]));
+            let [v1, v2] = [0, 1].map(|nth| {
+                let Tangent { ways: [before, after], told } = cubic.tangents[nth];
+                let by_neighbours = add(scale(ways[nth], before), scale(ways[nth + 1], after));
+                add(by_neighbours, scale(velocities[nth], told))
+            });
+            turn::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, t)
+        })
     }
 
-    /// The velocity in a state, told or by finite differences.
-    fn velocity(&self, moving: Moving<'_>, at: usize) -> [f64; 3] {
-        let by_neighbours = || slope(None, at, &self.gaps(), |from| self.way(moving, from));
-        self.told_velocity(moving, at).unwrap_or_else(by_neighbours)
+    /// The numbers of a column in the states that count for a cubic; zero in the others.
+    #[inline]
+    fn values<const N: usize>(&self, moving: Moving<'_>, cubic: &Cubic) -> [[f64; N]; 4] {
+        let outer = |at: usize| if cubic.needs(at) { self.value(moving, at) } else { [0.0; N] };
+        [outer(0), self.value(moving, BEFORE), self.value(moving, AFTER), outer(3)]
     }
 
+    /// The velocities that are told in the two middle states, or zero.
+    #[inline]
+    fn velocities(&self, moving: Moving<'_>) -> [[f64; 3]; 2] {
+        [BEFORE, AFTER].map(|at| self.told_velocity(moving, at).unwrap_or_default())
+    }
+
+    /// The velocity in the second state, told or by finite differences.
+    fn velocity(&self, moving: Moving<'_>) -> [f64; 3] {
+        let by_neighbours = || {
+            let [before, after] = [0, 1].map(|from| self.gap(from));
+            let Tangent { ways, .. } = Tangent::by_neighbours([before, after], 1.0);
+            let way = |nth: usize| if ways[nth] > 0.0 { scale(self.way(moving, nth), ways[nth]) } else { [0.0; 3] };
+            add(way(0), way(1))
+        };
+        self.told_velocity(moving, BEFORE).unwrap_or_else(by_neighbours)
+    }
+
+    #[inline]
     fn told_velocity(&self, moving: Moving<'_>, at: usize) -> Option<[f64; 3]> {
         Some(moving.velocity?.lanes(self.of[at]?.1))
     }
@@ -192,33 +202,15 @@ impl<'a> RowSamples<'a> {
     }
 
     /// The numbers of a column in a state; zero where there is none.
+    #[inline]
     fn value<const N: usize>(&self, moving: Moving<'_>, at: usize) -> [f64; N] {
         self.of[at].map_or([0.0; N], |(_, words)| moving.of.lanes(words))
-    }
-
-    /// The times from each state to the next in seconds; 0 where one is not there.
-    fn gaps(&self) -> [f64; 3] {
-        [0, 1, 2].map(|from| self.gap(from))
     }
 
     /// The time from a state to the next in seconds; 0 where one is not there.
     fn gap(&self, from: usize) -> f64 {
         let pair = self.of.get(from).copied().flatten().zip(self.of.get(from + 1).copied().flatten());
         pair.map_or(0.0, |((tick, _), (next, _))| f64::from(next.since(tick)) * self.rate.seconds())
-    }
-}
-
-/// The velocity in a state by its neighbours: by the `way` from each to the next, for which it takes `gaps`. A neighbour that is not
-/// there is taken to be as far on the other side as the one that is, where a velocity is told (D19).
-fn slope(told: Option<[f64; 3]>, at: usize, gaps: &[f64; 3], way: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
-    let gaps_of = |from| gaps.get(from).copied().unwrap_or(0.0);
-    let around = [at - 1, at].map(gaps_of);
-    let ways = [at - 1, at].map(|from| if gaps_of(from) > 0.0 { way(from) } else { [0.0; 3] });
-    let between = mean_slope(ways, around);
-    match told {
-        // With the missing neighbour on the tangent, the difference is the mean of the one side and the tangent.
-        Some(told) if around.contains(&0.0) => scale(add(between, told), 0.5),
-        _ => between,
     }
 }
 
@@ -234,7 +226,7 @@ impl Moving<'_> {
 
     fn write(&self, values: &[f64; 4], into: &mut RowBuffer) {
         let PlacedColumn { place, column } = self.of;
-        write_lanes(column, values, &mut into[place..place + column.words()]);
+        column.set_lanes(&mut into[place..place + column.words()], values);
     }
 }
 
@@ -268,7 +260,9 @@ mod tests {
 
     fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
         let mut into = ROW;
-        samples(rows, at).draw(kind, curve, &mut into);
+        let samples = samples(rows, at);
+        let span = Span::new(samples.of.map(|of| Some(of?.0)), samples.at, samples.rate, curve);
+        samples.draw(kind, curve, span.as_ref(), &mut into);
         into[..kind.words()].iter().map(|word| f32::from_bits(*word)).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Where others are shown at one point: the states around the playout cursor, and the newest for whom is shown ahead of it.
 
+use super::cubic::{LastSpan, Span};
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
 use super::row_samples::{RowSamples, Sample};
@@ -19,9 +20,11 @@ pub(crate) struct Seen {
 
 /// A row of another, and its states around the cursor.
 #[derive(Clone, Copy)]
-pub(crate) struct RemoteRow<'a> {
+pub(crate) struct RemoteRow<'a, 's> {
     pub row: Row<'a>,
     pub samples: RowSamples<'a>,
+    drawing: Drawing,
+    span: Option<&'s Span>,
 }
 
 /// Where the next of many rows, ascending, mostly is in each of the snapshots around the cursor, and in the newest.
@@ -29,6 +32,7 @@ pub(crate) struct RemoteRow<'a> {
 pub(crate) struct WindowPlaces {
     around: [SamplePlace; 4],
     newest: SamplePlace,
+    span: LastSpan,
 }
 
 impl WindowPlaces {
@@ -51,14 +55,23 @@ pub(crate) struct SnapshotWindow<'a> {
     /// Two up to the cursor, of which the second is there, and two after it.
     around: [Option<&'a Snapshot>; 4],
     newest: Tick,
+    /// The newest, where it is remembered.
+    newest_known: Option<&'a Snapshot>,
     snapshots: &'a Snapshots,
     points: Points,
-    rate: TickRate,
+    pace: Pace,
+}
+
+/// How fast the ticks are, and how many of them from one snapshot to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub rate: TickRate,
+    pub interval: u32,
 }
 
 impl<'a> SnapshotWindow<'a> {
     /// The snapshots around these points; `None` where there is none up to the cursor.
-    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, rate: TickRate) -> Option<SnapshotWindow<'a>> {
+    pub(crate) fn new(snapshots: &'a Snapshots, points: Points, pace: Pace) -> Option<SnapshotWindow<'a>> {
         let mut around = [None; 4];
         for snapshot in snapshots.complete() {
             if TickTime::start_of(snapshot.tick) <= points.cursor {
@@ -71,15 +84,16 @@ impl<'a> SnapshotWindow<'a> {
             }
         }
         around[1]?;
-        let newest = snapshots.newest()?.tick;
-        Some(SnapshotWindow { around, newest, snapshots, points, rate })
+        let newest = snapshots.newest()?;
+        Some(SnapshotWindow { around, newest: newest.tick, newest_known: Some(newest), snapshots, points, pace })
     }
 
     /// The same as it was seen before, at other points; `None` where it is not remembered.
     pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> Option<SnapshotWindow<'a>> {
         let around = seen.around.map(|tick| tick.and_then(|tick| self.snapshots.get(tick)));
         around[1]?;
-        Some(SnapshotWindow { around, newest: seen.newest, points, ..*self })
+        let newest_known = self.snapshots.get(seen.newest);
+        Some(SnapshotWindow { around, newest: seen.newest, newest_known, points, ..*self })
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -101,10 +115,28 @@ impl<'a> SnapshotWindow<'a> {
         rows.filter(|row| !predicted.contains(row.owned()))
     }
 
-    /// A row with its states around the cursor. `nexts` is where it mostly is in each of the snapshots, and becomes where the
-    /// next one is.
-    pub(crate) fn at(&self, row: Row<'a>, nexts: &mut WindowPlaces) -> RemoteRow<'a> {
-        let (key, mut are_of_now) = (row.key(), true);
+    /// A row with its states around the cursor, and by what it is drawn. `nexts` is where it mostly is in each of the snapshots, and
+    /// becomes where the next one is.
+    #[inline]
+    pub(crate) fn at<'s>(
+        &self,
+        component: &ComponentSchema,
+        row: Row<'a>,
+        drawing: Drawing,
+        nexts: &'s mut WindowPlaces,
+    ) -> RemoteRow<'a, 's> {
+        let Pace { rate, interval } = self.pace;
+        let ticks = component.interval_ticks(rate, interval);
+        let samples =
+            if ticks > interval { self.told_rarely(row.key(), ticks) } else { self.told_always(row.key(), nexts) };
+        let span = nexts.span.get(samples.of.map(|of| of.map(|(tick, _)| tick)), drawing.curve, samples.at, rate);
+        RemoteRow { row, samples, drawing, span }
+    }
+
+    /// The states of a row around the cursor.
+    #[inline]
+    fn told_always(&self, key: RowKey, nexts: &mut WindowPlaces) -> RowSamples<'a> {
+        let mut are_of_now = true;
         let of = [0, 1, 2, 3].map(|nth| {
             let snapshot = self.around[nth]?;
             let sample = snapshot.sample(key, &mut nexts.around[nth])?;
@@ -115,7 +147,41 @@ impl<'a> SnapshotWindow<'a> {
             Some(before) if !are_of_now => self.told_around(key, before, nexts.around[1].before()),
             _ => of,
         };
-        RemoteRow { row, samples: RowSamples { of, at: self.points.cursor, rate: self.rate } }
+        RowSamples { of, at: self.points.cursor, rate: self.pace.rate }
+    }
+
+    /// The states around the point at which a row is shown that is told every so many ticks: by what that is more than from one
+    /// snapshot to the next behind the cursor, so that mostly there is one on each side. Before the first one, that.
+    fn told_rarely(&self, key: RowKey, ticks: u32) -> RowSamples<'a> {
+        let Pace { rate, interval } = self.pace;
+        let at = self.points.cursor - TickTime::ticks(f64::from(ticks - interval));
+        let earliest = at - TickTime::ticks(f64::from(2 * ticks));
+        let known = self.snapshots.complete().filter(|snapshot| snapshot.tick <= self.newest);
+        let shown = self.around[1].map_or(self.newest, |snapshot| snapshot.tick);
+        let (mut of, mut near) = ([None; 4], SamplePlace::default());
+        for snapshot in known.skip_while(|snapshot| TickTime::start_of(snapshot.tick) < earliest) {
+            let Some(told) = snapshot.sample(key, &mut near) else {
+                if snapshot.tick > shown {
+                    break;
+                }
+                of = [None; 4];
+                continue;
+            };
+            match of {
+                [_, None, ..] => of[1] = Some(told),
+                [_, Some(before), None, _] if told.0 <= before.0 => {}
+                [_, Some(_), None, _] if TickTime::start_of(told.0) <= at => (of[0], of[1]) = (of[1], Some(told)),
+                [_, _, None, _] => of[2] = Some(told),
+                [_, _, Some(next), _] if told.0 > next.0 => {
+                    of[3] = Some(told);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let last = || self.around[1].and_then(|snapshot| snapshot.sample(key, &mut near));
+        of[1] = of[1].or_else(last);
+        RowSamples { of, at, rate }
     }
 
     /// The states in which a row was told around the cursor, of which the second is given. `near` is where the row mostly is.
@@ -158,19 +224,18 @@ impl<'a> SnapshotWindow<'a> {
     pub(crate) fn draw(
         &self,
         component: &ComponentSchema,
-        remote: &RemoteRow<'_>,
-        drawing: Drawing,
+        remote: &RemoteRow<'_, '_>,
         into: &mut RowBuffer,
     ) -> Option<Source> {
-        let RemoteRow { row, samples } = remote;
+        let RemoteRow { row, samples, drawing, span } = remote;
         if drawing.curve.leads() {
-            return self.draw_ahead(component, row.key(), drawing, into);
+            return self.draw_ahead(component, row.key(), *drawing, into);
         }
         if samples.rests(component) {
-            into[..row.words.len()].copy_from_slice(row.words);
+            into[..row.words.len()].copy_from_slice(samples.before().1);
             return Some(samples.source());
         }
-        Some(samples.draw(component, drawing.curve, into))
+        Some(samples.draw(component, drawing.curve, *span, into))
     }
 
     /// The same of a row that is found by its key.
@@ -182,10 +247,7 @@ impl<'a> SnapshotWindow<'a> {
         into: &mut RowBuffer,
     ) -> Option<Source> {
         let row = self.around[1]?.rows.get(key)?;
-        if drawing.curve.leads() {
-            return self.draw_ahead(component, key, drawing, into);
-        }
-        self.draw(component, &self.at(row, &mut WindowPlaces::default()), drawing, into)
+        self.draw(component, &self.at(component, row, drawing, &mut WindowPlaces::default()), into)
     }
 
     fn draw_ahead(
@@ -210,10 +272,14 @@ impl<'a> SnapshotWindow<'a> {
 
     /// Whether a row was shown beyond the state in which it was told last. `nexts` is as in [`at`](SnapshotWindow::at).
     pub(crate) fn is_overdue(&self, key: RowKey, nexts: &mut WindowPlaces) -> bool {
-        let before = self.around[1].and_then(|before| before.sample(key, &mut nexts.around[1]));
-        let Some(before) = before else { return false };
+        let Some(cursor) = self.around[1] else { return false };
         // What was told later is in the newest, unless it is gone.
-        match self.snapshots.get(self.newest).and_then(|newest| newest.sample(key, &mut nexts.newest)) {
+        let newest = self.newest_known.and_then(|newest| newest.sample(key, &mut nexts.newest));
+        if newest.is_some_and(|newest| newest.0 > cursor.tick) {
+            return false;
+        }
+        let Some(before) = cursor.sample(key, &mut nexts.around[1]) else { return false };
+        match newest {
             Some(newest) => newest.0 <= before.0,
             None => self.told_around(key, before, nexts.around[1].before())[2].is_none(),
         }
@@ -239,7 +305,7 @@ impl<'a> SnapshotWindow<'a> {
             .filter_map(|snapshot| snapshot.sample(key, &mut SamplePlace::default()));
         let newest = told.next()?;
         let earlier = told.find(|earlier| earlier.0 < newest.0);
-        Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.rate })
+        Some(RowSamples { of: [earlier, Some(newest), None, None], at: self.points.front, rate: self.pace.rate })
     }
 
     /// Where an entity was in that state, and how fast.
@@ -253,6 +319,6 @@ impl<'a> SnapshotWindow<'a> {
     /// How old the second of these states is on the server by now, in seconds.
     fn age_s(&self, samples: &RowSamples<'_>) -> f64 {
         let told = samples.of[1].map_or(self.points.front, |(tick, _)| TickTime::start_of(tick));
-        (self.points.front - told).as_ticks().max(0.0) * self.rate.seconds()
+        (self.points.front - told).as_ticks().max(0.0) * self.pace.rate.seconds()
     }
 }

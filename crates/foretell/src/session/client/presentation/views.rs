@@ -2,7 +2,7 @@
 
 use super::view::{Source, View};
 use crate::motion::VisualOffset;
-use crate::world::{ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
@@ -45,6 +45,14 @@ struct Rest {
     component: ComponentId,
     /// Where the row of the next entity mostly is.
     next: usize,
+}
+
+/// Where the other components of a state stand.
+#[derive(Clone, Copy)]
+pub(super) struct RestOfStates<'a> {
+    pub rows: &'a Rows,
+    /// Of what is predicted, what is told of components that are for a group.
+    pub told: Option<&'a Rows>,
 }
 
 /// A view without its rows.
@@ -137,16 +145,19 @@ impl Views {
         self.rest.extend(self.schema.rest_of(component).map(|component| Rest { component, next: 0 }));
     }
 
-    /// One more: an entity whose first row is `row` at the shown instant. What else belongs to its state stands in `rows`.
+    /// One more: an entity whose first row is `row` at the shown instant, with the rest of its state.
     #[inline]
-    pub(super) fn push(&mut self, row: Row<'_>, source: Source, offset: VisualOffset, rows: &Rows) {
+    pub(super) fn push(&mut self, row: Row<'_>, source: Source, offset: VisualOffset, of: RestOfStates<'_>) {
         let Row { component, entity, owner, words } = row;
         let start = self.words.len();
         self.words.extend_from_slice(words);
         let rest = self.words.len();
         self.shown.push(Shown { entity, owner, component, source, offset, row: start, rest });
         for Rest { component, next } in &mut self.rest {
-            if let Some(Row { words, .. }) = rows.get_near(RowKey { component: *component, entity }, next) {
+            let key = RowKey { component: *component, entity };
+            let is_of_group = || matches!(self.schema.component(*component).audience(), Audience::Group(_));
+            let told = || of.told.filter(|_| is_of_group())?.get(key);
+            if let Some(Row { words, .. }) = of.rows.get_near(key, next).or_else(told) {
                 self.words.push(component.0.into());
                 self.words.extend_from_slice(words);
             }

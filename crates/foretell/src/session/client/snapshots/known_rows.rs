@@ -2,12 +2,10 @@
 
 use super::shown_records::ShownRecord;
 use super::told_rows::{Told, ToldRows};
-use crate::session::client::initial_capacity::FEW;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::Tick;
-use crate::world::{PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, ComponentId, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 
 /// How many rows that are gone are remembered, the newest: an older datagram does not bring them back.
 const GONE_MAX: usize = 256;
@@ -59,8 +57,11 @@ pub(super) struct KnownRows {
     gone: GoneRows,
     /// The state whose own rows were taken in last.
     own_of: Tick,
-    /// Rows that are nothing without the first component of their state, which has not come.
-    orphans: Vec<RowKey>,
+    /// Whether there may be rows that are nothing without the first component of their state, which has not come. They are
+    /// counted, not listed: what the other end says takes no memory beside the rows themselves.
+    may_have_orphans: bool,
+    /// How many there were when the rows were copied last.
+    orphans: usize,
     /// What was told of states up to this one is known altogether.
     since: Tick,
 }
@@ -74,7 +75,8 @@ impl KnownRows {
             next_told: 0,
             gone: GoneRows::new(),
             own_of: Tick::ZERO,
-            orphans: Vec::with_capacity(FEW),
+            may_have_orphans: false,
+            orphans: 0,
             since: Tick::ZERO,
         }
     }
@@ -83,7 +85,7 @@ impl KnownRows {
         self.rows.clear();
         self.told.clear();
         self.gone.rows.clear();
-        self.orphans.clear();
+        (self.may_have_orphans, self.orphans) = (false, 0);
         (self.since, self.gone.forgotten, self.own_of) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
     }
 
@@ -118,6 +120,8 @@ impl KnownRows {
         if tick < self.since || self.is_known(place, tick, record) {
             return false;
         }
+        // Nobody asks what has changed in them: a list of that would grow until the client's own rows come.
+        self.rows.settle();
         let Some(shown) = record.row else {
             self.remove(key, tick);
             return true;
@@ -126,9 +130,7 @@ impl KnownRows {
             return false;
         }
         let RowKey { component, entity } = key;
-        if !self.schema.is_first(component) && !self.has_first_of(key) && !self.orphans.contains(&key) {
-            self.orphans.push(key);
-        }
+        self.may_have_orphans |= !self.schema.is_first(component) && self.rows.words(self.first_of(key)).is_none();
         self.rows.set_words(Row { component, entity, owner: shown.owner, words });
         self.told.set_at(place, Told { key, tick, rests: shown.rests });
         true
@@ -146,11 +148,20 @@ impl KnownRows {
         is_own || self.gone.has(record.key, tick)
     }
 
-    /// It is not there in the state `at`.
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// It is not there in the state `at`; nor is what is nothing without it.
     fn remove(&mut self, key: RowKey, at: Tick) {
-        self.rows.remove(key);
-        self.told.remove(key);
-        self.gone.push(key, at);
+        let KnownRows { schema, rows, told, gone, .. } = self;
+        for key in schema.nothing_without(key) {
+            if told.get(key).is_none_or(|told| told.tick <= at) {
+                rows.remove(key);
+                told.remove(key);
+                gone.push(key, at);
+            }
+        }
     }
 
     /// Takes in the client's own rows, all of them, as they are in the state of `tick`. Whether nothing newer is known of any.
@@ -165,37 +176,63 @@ impl KnownRows {
             }
             is_there
         });
+        self.drop_not_for_owner(tick, own);
+        let KnownRows { rows, told, .. } = self;
         let mut are_all_newest = true;
         for row in own.iter() {
             // It may be another's since, and that have come before this.
-            if self.told.get(row.key()).is_some_and(|told| told.tick > tick) {
+            if told.get(row.key()).is_some_and(|told| told.tick > tick) {
                 are_all_newest = false;
                 continue;
             }
-            self.rows.set_words(row);
-            self.told.remove(row.key());
+            rows.set_words(row);
+            told.remove(row.key());
         }
-        self.rows.settle();
+        rows.settle();
         are_all_newest
+    }
+
+    /// What everybody but its owner sees is gone of what is the client's own in the state of `tick`.
+    fn drop_not_for_owner(&mut self, tick: Tick, own: &Rows) {
+        let KnownRows { schema, rows, told, gone, .. } = self;
+        let for_others = |id: &ComponentId| schema.component(*id).audience() == Audience::Others;
+        for component in schema.ids().filter(for_others) {
+            rows.retain(|key, _| {
+                let is_newer = || told.get(key).is_some_and(|told| told.tick > tick);
+                let is_kept = key.component != component || !own.has(key.entity) || is_newer();
+                if !is_kept {
+                    told.remove(key);
+                    gone.push(key, tick);
+                }
+                is_kept
+            });
+        }
     }
 
     /// Makes `rows` and `told` what is known.
     pub(super) fn copy_to(&mut self, rows: &mut Rows, told: &mut ToldRows) {
         rows.copy_rows(&self.rows);
         told.clone_from(&self.told);
-        if !self.orphans.is_empty() {
-            let mut orphans = core::mem::take(&mut self.orphans);
-            orphans.retain(|key| self.rows.words(*key).is_some() && !self.has_first_of(*key));
-            orphans.iter().for_each(|key| rows.remove(*key));
+        if self.may_have_orphans {
+            let all = rows.len();
+            rows.retain(|key, _| {
+                let first = self.first_of(key);
+                first == key || self.rows.words(first).is_some()
+            });
             rows.settle();
-            self.orphans = orphans;
+            self.orphans = all - rows.len();
+            self.may_have_orphans = self.orphans > 0;
         }
     }
 
-    /// Whether the first component of the state is there that a row belongs to.
-    fn has_first_of(&self, key: RowKey) -> bool {
-        let first = self.schema.first_in_state(key.component);
-        self.rows.words(RowKey { component: first, ..key }).is_some()
+    /// How many rows wait for the first component of their state.
+    pub(super) fn orphans(&self) -> usize {
+        self.orphans
+    }
+
+    /// The row of the first component of the state that a row belongs to.
+    fn first_of(&self, key: RowKey) -> RowKey {
+        RowKey { component: self.schema.first_in_state(key.component), ..key }
     }
 }
 

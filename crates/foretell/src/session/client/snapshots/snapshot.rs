@@ -275,11 +275,15 @@ impl Snapshot {
     }
 
     /// A row of another that was told after the others were put together. A whole state has them all.
-    pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32]) {
+    pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32], schema: &Schema) {
         if self.is_whole {
             return;
         }
         let RowKey { component, entity } = record.key;
+        let first = RowKey { component: schema.first_in_state(component), entity };
+        if record.row.is_some() && first != record.key && self.rows.words(first).is_none() {
+            return;
+        }
         if self.told.get(record.key).is_some_and(|told| told.tick >= tick) || self.own.words(record.key).is_some() {
             return;
         }
@@ -289,8 +293,10 @@ impl Snapshot {
                 self.told.set(Told { key: record.key, tick, rests });
             }
             None => {
-                self.rows.remove(record.key);
-                self.told.remove(record.key);
+                for key in schema.nothing_without(record.key) {
+                    self.rows.remove(key);
+                    self.told.remove(key);
+                }
             }
         }
         self.rows.settle();
@@ -311,6 +317,7 @@ impl Snapshot {
     }
 
     /// A row, and the state in which it is as it is here. `next` is where it mostly is, and becomes where the next one is.
+    #[inline]
     pub(crate) fn sample(&self, key: RowKey, next: &mut SamplePlace) -> Option<(Tick, &[u32])> {
         let row = self.rows.get_near(key, &mut next.row)?;
         let told = self.told.get_near(key, &mut next.told).filter(|told| !told.rests);

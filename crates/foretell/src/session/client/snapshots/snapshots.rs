@@ -77,9 +77,7 @@ impl Snapshots {
         self.known.clear();
         self.shown.clear();
         self.hidden.clear();
-        self.lacking = None;
-        (self.is_whole, self.has_late) = (false, false);
-        self.received = None;
+        (self.lacking, self.received, self.is_whole, self.has_late) = (None, None, false, false);
     }
 
     /// Tells which of the server's datagrams have come.
@@ -126,7 +124,7 @@ impl Snapshots {
             let Some(newest) = newest else { continue };
             *has_late = true;
             let between = kept[since..newest].iter_mut().filter(|snapshot| snapshot.is_complete());
-            between.for_each(|snapshot| snapshot.take_in(tick, record, words));
+            between.for_each(|snapshot| snapshot.take_in(tick, record, words, known.schema()));
         }
     }
 
@@ -255,8 +253,7 @@ impl Snapshots {
         let mut merged = core::mem::replace(&mut self.rows, Rows::placeholder());
         self.kept[at].lists.gone.sort_unstable();
         let snapshot = &self.kept[at];
-        let before = self.baseline(base);
-        let is_right = before.is_some_and(|before| {
+        let is_right = self.baseline(base).is_some_and(|before| {
             merged.merge(before, &snapshot.lists.gone, &snapshot.rows);
             check_of(&merged) == check
         });
@@ -286,8 +283,7 @@ impl Snapshots {
         at - usize::from(oldest < at)
     }
 
-    /// The place of the one to go where there are too many, which is not the new one: the oldest state, but one that is sent
-    /// again, whatever its tick, stays as long after it has come as others do.
+    /// Which is to go where there are too many: the oldest beside the new one. One sent again stays as long as others do.
     fn oldest_beside(&self, new: usize) -> usize {
         if self.kept[0].repeat.is_none() {
             return 0;
@@ -300,8 +296,8 @@ impl Snapshots {
         let Snapshots { kept, outcomes, .. } = self;
         for snapshot in kept.iter_mut().filter(|snapshot| snapshot.is_open() && snapshot.proof.is_none()) {
             let samples = snapshot.rows.count_predicted(predicted);
-            outcomes.received = outcomes.received + samples - snapshot.samples;
-            snapshot.samples = samples;
+            outcomes.received += samples;
+            outcomes.received -= core::mem::replace(&mut snapshot.samples, samples);
         }
     }
 
@@ -318,6 +314,11 @@ impl Snapshots {
     /// The complete ones without an outcome, ascending by tick, whether their rows are known or not.
     pub(crate) fn open(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
         self.kept.iter().filter(|snapshot| snapshot.is_open())
+    }
+
+    /// How many rows of others have come and can't be shown yet.
+    pub(crate) fn orphans(&self) -> usize {
+        self.known.orphans()
     }
 
     /// What has become of all samples so far.

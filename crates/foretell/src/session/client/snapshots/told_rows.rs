@@ -52,11 +52,13 @@ impl ToldRows {
     }
 
     /// The same of one after another, ascending: `next` is where it mostly is.
+    #[inline]
     pub(crate) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<&Told> {
         self.find_near(key, next).ok().map(|at| &self.told[at])
     }
 
     /// Where a row is, or would be. `next` is where it mostly is, and becomes where the one after it is.
+    #[inline]
     pub(crate) fn find_near(&self, key: RowKey, next: &mut usize) -> Result<usize, usize> {
         let is_next = self.told.get(*next).is_some_and(|told| told.key == key);
         let found = if is_next { Ok(*next) } else { self.find(key) };

@@ -17,7 +17,9 @@ impl<P> Member<P> {
     /// One who has joined over a connection without a handshake.
     #[cfg(test)]
     pub(crate) fn new(player: PlayerId, address: PeerId, peer: P) -> Member<P> {
-        Member { player, place: Place::new(address, None, 0, core::time::Duration::ZERO), peer }
+        let mut place = Place::new(address, None, 0, core::time::Duration::ZERO);
+        place.join(core::time::Duration::ZERO);
+        Member { player, place, peer }
     }
 }
 

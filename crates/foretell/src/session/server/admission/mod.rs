@@ -9,5 +9,6 @@ mod roster;
 #[cfg(test)]
 mod tests;
 
+pub(super) use joins_and_leaves::Change;
 pub(super) use members::Member;
-pub(super) use roster::{Change, Roster, Terms};
+pub(super) use roster::{Roster, Terms};

@@ -1,7 +1,11 @@
 //! What a server keeps for one player: who they are, where they play, and whether they are there.
 
-use crate::session::PeerId;
-use crate::session::greeting::Hello;
+use crate::session::greeting::{Hello, Welcome};
+use crate::session::packet::Message;
+use crate::session::{Outbox, PeerId};
+use crate::time::TickTime;
+use crate::wire::BitWriter;
+use crate::world::PlayerId;
 use core::time::Duration;
 
 /// Over one connection nonces follow each other so slowly: every join costs everybody something.
@@ -28,12 +32,12 @@ struct Former {
 
 /// A hello that is to be answered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PendingHello {
-    pub from: PeerId,
+struct PendingHello {
+    from: PeerId,
     /// What it says of when it was sent.
-    pub sent: u64,
+    sent: u64,
     /// The ticket to tell.
-    pub ticket: u8,
+    ticket: u8,
 }
 
 /// The place of one player. Times are those that the server was awake.
@@ -52,7 +56,12 @@ pub(crate) struct Place {
     heard_at: Duration,
     /// Since when its player is lost.
     pub(super) lost: Option<Duration>,
+    /// Whether its client has shown that it hears the server. Before that the world knows of nobody, and nothing but
+    /// welcomes is sent.
+    has_joined: bool,
     played: Played,
+    /// When its client has last said hello.
+    asked_at: Duration,
     hello: Option<PendingHello>,
 }
 
@@ -66,7 +75,9 @@ impl Place {
             former: None,
             heard_at: awake,
             lost: None,
+            has_joined: false,
             played: Played::Never,
+            asked_at: awake,
             hello: None,
         }
     }
@@ -87,6 +98,31 @@ impl Place {
     /// For how long nothing has come.
     pub(super) fn silence(&self, awake: Duration) -> Duration {
         awake - self.heard_at
+    }
+
+    /// Whether its client hears the server, so that the player is in the session.
+    pub(crate) fn has_joined(&self) -> bool {
+        self.has_joined
+    }
+
+    /// Whether a hello says that it does, by showing the ticket that the place was greeted with.
+    pub(super) fn is_joined_by(&self, hello: &Hello) -> bool {
+        !self.has_joined && hello.ticket == Some(self.ticket)
+    }
+
+    /// Its client hears the server. It has anew as long as at first to send an input.
+    pub(super) fn join(&mut self, awake: Duration) {
+        (self.has_joined, self.heard_at) = (true, awake);
+    }
+
+    /// For how long its client has not said hello.
+    pub(super) fn asked_ago(&self, awake: Duration) -> Duration {
+        awake - self.asked_at
+    }
+
+    /// A hello has come.
+    pub(super) fn note_asked(&mut self, awake: Duration) {
+        self.asked_at = awake;
     }
 
     /// Whether inputs have ever come.
@@ -151,8 +187,18 @@ impl Place {
         is_here
     }
 
-    /// The hello to be answered.
-    pub(super) fn take_hello(&mut self) -> Option<PendingHello> {
-        self.hello.take()
+    /// Answers the hello that has come since this was called last, at a point of the server's clock.
+    pub(super) fn answer_hello(&mut self, player: PlayerId, epoch: u8, clock: TickTime, outbox: &mut Outbox) {
+        let (Some(nonce), Some(hello)) = (self.nonce, self.hello.take()) else { return };
+        let PendingHello { from, sent, ticket } = hello;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
+        let fraction = (clock.fraction() * 256.0) as u8;
+        let (player, tick) = (player.get(), clock.tick().get());
+        let mut welcome = Welcome { nonce, sent, epoch, ticket, player, tick, fraction };
+        outbox.push(from, |bytes| {
+            let mut writer = BitWriter::new(bytes);
+            Message::Welcome.write(&mut writer);
+            welcome.stream(&mut writer).expect("writing never fails");
+        });
     }
 }

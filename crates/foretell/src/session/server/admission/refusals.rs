@@ -1,4 +1,4 @@
-//! Refusals that are to be sent, and the nonces that have had their place.
+//! Refusals that are to be sent, and the nonces that are not let in.
 
 use crate::session::greeting::{Refusal, Refused};
 use crate::session::packet::Message;
@@ -6,11 +6,20 @@ use crate::session::{Outbox, PeerId};
 use crate::wire::BitWriter;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
-/// How many nonces that have had their place are remembered, the newest: late copies of their hellos mean nothing.
-const GONE_KEPT: usize = 64;
+/// How many nonces are remembered, the newest, of those that are not let in, and of those that were told so: late copies of
+/// their hellos mean nothing, and a hello that is repeated is no other refusal.
+const NONCES_KEPT: usize = 64;
 /// How many refusals one update sends.
 const REFUSALS_MAX: usize = 64;
+/// Who did not come into play is refused for so long, as a client that has not heard of it asks on: three times as long as it
+/// does by default. After that whoever has the nonce may try again.
+const UNPLAYED_KEPT: Duration = Duration::from_secs(30);
+
+/// Who has not asked for so long, and is refused again, asks anew: a client that waits for an answer asks every quarter of a
+/// second, and one that hears nothing gives up by then.
+const ASKS_APART: Duration = Duration::from_secs(10);
 
 /// A refusal that is to be sent.
 #[derive(Debug)]
@@ -19,41 +28,69 @@ struct Pending {
     refused: Refused,
 }
 
+/// A nonce that is not let in.
+#[derive(Clone, Copy, Debug)]
+struct Barred {
+    nonce: u64,
+    why: Refusal,
+    /// When it may try again, by the time that the server was awake; `None` for never.
+    until: Option<Duration>,
+}
+
+/// A refusal that was reported.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    nonce: u64,
+    why: Refusal,
+    /// When it was said last.
+    last: Duration,
+}
+
 /// Who is not, or not any more, let in.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// Nonces whose players have left or were removed, oldest first; at most 64.
-    gone: VecDeque<u64>,
+    /// Oldest first; at most 64.
+    barred: VecDeque<Barred>,
+    /// Who was told why, oldest first; at most 64.
+    told: VecDeque<Told>,
     /// To be sent with the next update, at most 64.
     pending: Vec<Pending>,
 }
 
 impl Refusals {
-    /// Tells who is at `to` why they are refused.
-    pub(super) fn refuse(&mut self, to: PeerId, nonce: u64, why: Refusal) {
-        self.push(to, Refused { nonce, why, part: 0 });
-    }
-
-    /// The same, where a part of the rules differs.
-    pub(super) fn refuse_rules(&mut self, to: PeerId, nonce: u64, part: u8) {
-        self.push(to, Refused { nonce, why: Refusal::Rules, part });
-    }
-
-    fn push(&mut self, to: PeerId, refused: Refused) {
+    /// Tells who is at `to` why they are refused. Whether that is another refusal than those before.
+    pub(super) fn refuse(&mut self, to: PeerId, refused: Refused, awake: Duration) -> bool {
         if self.pending.len() < REFUSALS_MAX {
             self.pending.push(Pending { to, refused });
         }
+        let Refused { nonce, why, .. } = refused;
+        if self.bars(nonce, awake).is_some_and(|why| why != Refusal::Gone) {
+            // That was reported when the place was given up.
+            return false;
+        }
+        let known = self.told.iter_mut().find(|told| (told.nonce, told.why) == (nonce, why));
+        if let Some(known) = known {
+            return awake - core::mem::replace(&mut known.last, awake) >= ASKS_APART;
+        }
+        push(&mut self.told, Told { nonce, why, last: awake });
+        true
     }
 
     /// Whoever has this nonce has had their place.
     pub(super) fn note_gone(&mut self, nonce: u64) {
-        self.gone.push_back(nonce);
-        let surplus = self.gone.len().saturating_sub(GONE_KEPT);
-        self.gone.drain(..surplus);
+        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None });
     }
 
-    pub(super) fn is_gone(&self, nonce: u64) -> bool {
-        self.gone.contains(&nonce)
+    /// Whoever has this nonce has not come into play.
+    pub(super) fn note_unplayed(&mut self, nonce: u64, why: Refusal, awake: Duration) {
+        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT) });
+    }
+
+    /// Why a nonce is not let in, if so.
+    pub(super) fn bars(&self, nonce: u64, awake: Duration) -> Option<Refusal> {
+        let is_in_force = |barred: &&Barred| barred.until.is_none_or(|until| awake < until);
+        let of_nonce = self.barred.iter().rev().filter(|barred| barred.nonce == nonce);
+        of_nonce.filter(is_in_force).map(|barred| barred.why).next()
     }
 
     /// Sends all that wait.
@@ -69,6 +106,14 @@ impl Refusals {
 
     /// How much it keeps of what has come.
     pub(super) fn kept(&self) -> usize {
-        self.gone.len() + self.pending.len()
+        self.barred.len() + self.told.len() + self.pending.len()
     }
+}
+
+/// Appends to a list of the newest.
+fn push<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() == NONCES_KEPT {
+        list.pop_front();
+    }
+    list.push_back(item);
 }

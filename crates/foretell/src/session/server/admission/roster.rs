@@ -5,15 +5,15 @@
 //! older ticket is not heard any more.
 
 use super::awake_time::Uptime;
-use super::joins_and_leaves::Turnover;
+use super::joins_and_leaves::{Change, Turnover};
 use super::members::{Member, Members};
 use super::place::Place;
 use super::refusals::Refusals;
-use crate::session::greeting::{Hello, Refusal, Welcome, differing};
-use crate::session::packet::{Message, PROTOCOL_VERSION};
+use crate::session::greeting::{Hello, Refusal, Refused, differing};
+use crate::session::packet::PROTOCOL_VERSION;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, TickTime};
-use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::wire::{BitReader, Malformed, Stream};
 use crate::world::PlayerId;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -22,26 +22,8 @@ use core::time::Duration;
 /// On what terms newcomers are admitted.
 pub(crate) struct Terms {
     pub players_max: usize,
-    /// Whether the state is too large to be told to anybody new.
-    is_closed: bool,
-}
-
-/// What has changed about who is here, in order.
-pub(crate) enum Change<P> {
-    /// Somebody new was admitted.
-    Joined(PlayerId),
-    /// A hello of a player who has a place has come, from where they play if `is_here`.
-    Greeted { player: PlayerId, is_here: bool },
-    /// Somebody has the place who may know nothing of what was sent there; back from elsewhere if `has_returned`.
-    TakenOver { player: PlayerId, has_returned: bool },
-    /// Silent for too long; the place waits.
-    Lost(PlayerId),
-    /// A lost player is heard again.
-    Returned(PlayerId),
-    /// A player has left, was removed, or was lost for too long.
-    Left { player: PlayerId, peer: P, was_lost: bool },
-    /// Somebody was turned away, as the state is too large to be told.
-    TurnedAway,
+    /// Why nobody new is admitted, if so.
+    pub closed: Option<Refusal>,
 }
 
 /// Everybody who is in the session.
@@ -58,12 +40,6 @@ pub(crate) struct Roster<P> {
     uptime: Uptime,
     /// What nobody has taken in yet.
     changes: VecDeque<Change<P>>,
-}
-
-impl Terms {
-    pub(crate) fn new(players_max: u16, is_closed: bool) -> Terms {
-        Terms { players_max: usize::from(players_max), is_closed }
-    }
 }
 
 impl<P> Roster<P> {
@@ -87,14 +63,24 @@ impl<P> Roster<P> {
         self.changes.pop_front()
     }
 
-    /// Everybody, ascending by player.
+    /// Everybody who has a place, ascending by player.
     pub(crate) fn members(&self) -> &[Member<P>] {
         self.members.all()
     }
 
-    /// Everybody, to be changed, ascending by player.
+    /// The same, to be changed.
     pub(crate) fn members_mut(&mut self) -> &mut [Member<P>] {
         self.members.all_mut()
+    }
+
+    /// Everybody whom the world knows of, ascending by player.
+    pub(crate) fn joined(&self) -> impl Iterator<Item = &Member<P>> {
+        self.members().iter().filter(|member| member.place.has_joined())
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn joined_mut(&mut self) -> impl Iterator<Item = &mut Member<P>> {
+        self.members_mut().iter_mut().filter(|member| member.place.has_joined())
     }
 
     pub(crate) fn member(&self, player: PlayerId) -> Option<&Member<P>> {
@@ -136,12 +122,12 @@ impl<P> Roster<P> {
             let awake = self.uptime.awake();
             let moved = self.members().iter().find(|member| member.place.has_left(address, awake));
             if let Some(nonce) = moved.and_then(|member| member.place.nonce) {
-                self.refusals.refuse(address, nonce, Refusal::Gone);
+                self.refusals.refuse(address, Refused { nonce, why: Refusal::Gone, part: 0 }, awake);
             }
             return None;
         };
         let Member { player, place, .. } = &self.members()[at];
-        (place.ticket() == ticket).then_some(*player)
+        (place.has_joined() && place.ticket() == ticket).then_some(*player)
     }
 
     /// Inputs of a player have come; where they are no late copy of old ones, the player is there.
@@ -157,7 +143,9 @@ impl<P> Roster<P> {
     /// Admits who is at `address`, without a handshake; `None` where there is no place left.
     pub(crate) fn join(&mut self, address: PeerId, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
         let place = Place::new(address, None, self.epoch, self.uptime.awake());
-        self.admit(place, terms, peer)
+        let player = self.admit(place, terms, peer)?;
+        self.note_joined(player);
+        Some(player)
     }
 
     /// Removes a peer for good: its nonce is refused from now on.
@@ -177,38 +165,41 @@ impl<P> Roster<P> {
         }
     }
 
-    /// A connection is broken: its player is lost at once.
+    /// A connection is broken: its player is lost at once; who has not come into play is gone, and may try again.
     pub(crate) fn disconnect(&mut self, address: PeerId) {
-        if let Some(at) = self.members.find_address(address) {
-            self.members.disconnect(self.members()[at].player, address);
-            self.lose(at);
+        let Some(at) = self.members.find_address(address) else { return };
+        if !self.members()[at].place.has_played() {
+            return self.remove_refused(at, Refusal::TimedOut);
         }
+        self.members.disconnect(self.members()[at].player, address);
+        self.lose(at);
     }
 
-    /// Refuses a player who can't join, as the state is too large to be told.
+    /// Refuses a player who can't be told the state, as it is too large.
     pub(crate) fn turn_away(&mut self, player: PlayerId) {
-        let Some(at) = self.members.find(player) else { return };
-        let place = &self.members()[at].place;
-        if let Some(nonce) = place.nonce {
-            self.refusals.refuse(place.address(), nonce, Refusal::TooLarge);
+        if let Some(at) = self.members.find(player) {
+            self.give_up(at, Refusal::TooLarge);
         }
-        self.remove(at);
-        self.changes.push_back(Change::TurnedAway);
     }
 
-    /// An update begins: who has been silent for `timeout` is lost, and who was lost for `keep_lost` has left. A stall of the
-    /// server's own is not their silence.
+    /// An update begins: who has been silent for `timeout` is lost, or refused where they have not come into play by then; and
+    /// who was lost for `keep_lost` has left. A stall of the server's own is not their silence.
     pub(crate) fn notice_silence(&mut self, now: Instant, timeout: Duration, keep_lost: Duration) {
         self.uptime.note_update(now);
         let awake = self.uptime.awake();
         for at in (0..self.members().len()).rev() {
-            if self.members()[at].place.silence(awake) >= timeout {
+            let place = &self.members()[at].place;
+            let is_silent = place.silence(awake) >= timeout;
+            if is_silent && !place.has_played() {
+                // Whoever asks on does not hear the server, or is not heard; who is asleep may try again.
+                let end = if place.asked_ago(awake) < timeout / 2 { Roster::give_up } else { Roster::remove_refused };
+                end(self, at, Refusal::TimedOut);
+                continue;
+            }
+            if is_silent {
                 self.lose(at);
             }
-            let place = &self.members()[at].place;
-            // Nobody has ever played there: nothing is worth waiting for.
-            let keep = if place.has_played() { keep_lost } else { Duration::ZERO };
-            if place.lost.is_some_and(|lost| awake - lost >= keep) {
+            if self.members()[at].place.lost.is_some_and(|lost| awake - lost >= keep_lost) {
                 self.remove(at);
             }
         }
@@ -226,16 +217,16 @@ impl<P> Roster<P> {
         let mut start = reader.clone();
         hello.stream_start(&mut start)?;
         if hello.version != PROTOCOL_VERSION {
-            self.refusals.refuse(address, hello.nonce, Refusal::Version);
+            self.refuse(address, hello.nonce, Refusal::Version);
             return Ok(());
         }
         hello.stream(&mut reader)?;
         reader.finish()?;
         let known = self.members().iter().find(|member| member.place.nonce == Some(hello.nonce));
         if let Some(part) = differing(&self.rule_parts, &hello.parts) {
-            self.refusals.refuse_rules(address, hello.nonce, part);
-        } else if self.refusals.is_gone(hello.nonce) {
-            self.refusals.refuse(address, hello.nonce, Refusal::Gone);
+            self.refuse_for(address, Refused { nonce: hello.nonce, why: Refusal::Rules, part });
+        } else if let Some(why) = self.refusals.bars(hello.nonce, self.uptime.awake()) {
+            self.refuse(address, hello.nonce, why);
         } else if let Some(Member { player, .. }) = known {
             self.greet(*player, address, &hello);
         } else if !self.is_joining(address) {
@@ -261,23 +252,7 @@ impl<P> Roster<P> {
     pub(crate) fn answer_hellos(&mut self, clock: TickTime, outbox: &mut Outbox) {
         self.refusals.send(outbox);
         for Member { player, place, .. } in self.members.all_mut() {
-            let (Some(nonce), Some(hello)) = (place.nonce, place.take_hello()) else { continue };
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of 256")]
-            let fraction = (clock.fraction() * 256.0) as u8;
-            let mut welcome = Welcome {
-                nonce,
-                sent: hello.sent,
-                epoch: self.epoch,
-                ticket: hello.ticket,
-                player: player.get(),
-                tick: clock.tick().get(),
-                fraction,
-            };
-            outbox.push(hello.from, |bytes| {
-                let mut writer = BitWriter::new(bytes);
-                Message::Welcome.write(&mut writer);
-                welcome.stream(&mut writer).expect("writing never fails");
-            });
+            place.answer_hello(*player, self.epoch, clock, outbox);
         }
     }
 
@@ -288,18 +263,56 @@ impl<P> Roster<P> {
         }
     }
 
+    /// The world never hears of who has not joined.
     fn remove(&mut self, at: usize) {
         let Member { player, place, peer } = self.members.remove(at);
-        self.turnover.note_left(player);
-        self.changes.push_back(Change::Left { player, peer, was_lost: place.is_lost() });
+        if place.has_joined() {
+            self.turnover.note_left(player);
+            self.changes.push_back(Change::Left { player, peer, was_lost: place.is_lost() });
+        }
+    }
+
+    /// Keeps a place no longer whose player does not come into play, or not on; for a while, it is no use to ask again.
+    fn give_up(&mut self, at: usize, why: Refusal) {
+        let (place, awake) = (&self.members.all()[at].place, self.uptime.awake());
+        if let (Some(nonce), address) = (place.nonce, place.address()) {
+            self.refusals.refuse(address, Refused { nonce, why, part: 0 }, awake);
+            self.refusals.note_unplayed(nonce, why, awake);
+        }
+        self.remove_refused(at, why);
+    }
+
+    fn remove_refused(&mut self, at: usize, why: Refusal) {
+        let Member { player, place, .. } = &self.members()[at];
+        let (peer, player) = (place.address(), place.has_joined().then_some(*player));
+        self.changes.push_back(Change::Refused { peer, player, why });
+        self.remove(at);
+    }
+
+    fn refuse(&mut self, to: PeerId, nonce: u64, why: Refusal) {
+        self.refuse_for(to, Refused { nonce, why, part: 0 });
+    }
+
+    /// Answers a hello; that is told once.
+    fn refuse_for(&mut self, to: PeerId, refused: Refused) {
+        if self.refusals.refuse(to, refused, self.uptime.awake()) {
+            self.changes.push_back(Change::Refused { peer: to, player: None, why: refused.why });
+        }
+    }
+
+    /// A player's client hears the server: from now on they are in the session.
+    fn note_joined(&mut self, player: PlayerId) {
+        let awake = self.uptime.awake();
+        let Some(Member { place, .. }) = self.member_mut(player) else { return };
+        place.join(awake);
+        self.turnover.note_joined(player);
+        self.changes.push_back(Change::Joined(player));
     }
 
     fn admit(&mut self, place: Place, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
         self.make_room(terms.players_max)?;
         let player = self.unused_player()?;
         self.members.insert(Member { player, place, peer: peer() });
-        self.turnover.note_joined(player);
-        self.changes.push_back(Change::Joined(player));
         Some(player)
     }
 
@@ -333,28 +346,32 @@ impl<P> Roster<P> {
     }
 
     fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &Terms, peer: impl FnOnce() -> P) {
-        if terms.is_closed {
-            self.changes.push_back(Change::TurnedAway);
-            return self.refusals.refuse(address, hello.nonce, Refusal::TooLarge);
+        if let Some(why) = terms.closed {
+            return self.refuse(address, hello.nonce, why);
         }
         self.expel(address);
         let ticket = new_ticket(&mut self.newest_ticket);
         let mut place = Place::new(address, Some(hello.nonce), ticket, self.uptime.awake());
         place.greet(address, hello, || ticket);
         if self.admit(place, terms, peer).is_none() {
-            self.refusals.refuse(address, hello.nonce, Refusal::Full);
+            self.refuse(address, hello.nonce, Refusal::Full);
         }
     }
 
-    /// A hello of a player who has a place. It is answered; and where it shows the ticket that it was offered, the place
-    /// is theirs from now on.
+    /// A hello of a player who has a place. It is answered; where it shows the ticket that it was offered, the place is theirs
+    /// from now on; and where it shows the ticket of the place, its client hears the server.
     fn greet(&mut self, player: PlayerId, address: PeerId, hello: &Hello) {
         if self.member(player).is_some_and(|member| member.place.is_claimed_by(hello)) {
             self.hand_over(player, address);
         }
         let Some(at) = self.members.find(player) else { return };
-        let Roster { members, newest_ticket, .. } = self;
-        let is_here = members.all_mut()[at].place.greet(address, hello, || new_ticket(newest_ticket));
+        let Roster { members, newest_ticket, uptime, .. } = self;
+        let place = &mut members.all_mut()[at].place;
+        place.note_asked(uptime.awake());
+        let is_here = place.greet(address, hello, || new_ticket(newest_ticket));
+        if is_here && place.is_joined_by(hello) {
+            self.note_joined(player);
+        }
         self.changes.push_back(Change::Greeted { player, is_here });
     }
 
@@ -366,13 +383,13 @@ impl<P> Roster<P> {
         }
         let awake = self.uptime.awake();
         let Some(Member { place, .. }) = self.member_mut(player) else { return };
-        let was_lost = place.note_alive(awake);
+        let (was_lost, has_joined) = (place.note_alive(awake), place.has_joined());
         let before = place.take_over(address, awake);
         if let Some(before) = before {
             self.members.disconnect(player, before);
         }
         self.members.connect(player, address);
-        let has_returned = was_lost || before.is_some();
+        let has_returned = has_joined && (was_lost || before.is_some());
         self.changes.push_back(Change::TakenOver { player, has_returned });
     }
 }

@@ -1,7 +1,7 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
 use super::{Change, Roster, Terms};
-use crate::session::greeting::{Hello, Refused, Welcome};
+use crate::session::greeting::{Hello, Refusal, Refused, Welcome};
 use crate::session::packet::{Message, PROTOCOL_VERSION};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, TickTime};
@@ -15,6 +15,7 @@ const HOME: PeerId = PeerId(1);
 const AWAY: PeerId = PeerId(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP: Duration = Duration::from_secs(60);
+const TERMS: Terms = Terms { players_max: 2, closed: None };
 
 fn roster() -> Roster<()> {
     Roster::new(7, vec![1, 2])
@@ -24,7 +25,14 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
     let mut hello = Hello { version: PROTOCOL_VERSION, nonce, parts: vec![1, 2], sent: 5, ticket };
     let mut bytes = Vec::new();
     hello.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
-    roster.read_hello(from, BitReader::new(&bytes), &Terms::new(2, false), || ()).expect("well-formed");
+    roster.read_hello(from, BitReader::new(&bytes), &TERMS, || ()).expect("well-formed");
+}
+
+/// The first hello of a nonce, and the one that shows the ticket of the answer to it.
+fn join(roster: &mut Roster<()>, from: PeerId, nonce: u64) {
+    hello(roster, from, nonce, None);
+    let ticket = roster.members().iter().find(|member| member.place.address() == from).map(|at| at.place.ticket());
+    hello(roster, from, nonce, ticket);
 }
 
 /// What was answered over which connection: the player and the ticket, or why not.
@@ -55,7 +63,8 @@ fn changes(roster: &mut Roster<()>) -> Vec<String> {
         Change::Lost(player) => format!("{} lost", player.get()),
         Change::Returned(player) => format!("{} returned", player.get()),
         Change::Left { player, was_lost, .. } => format!("{} left, lost: {was_lost}", player.get()),
-        Change::TurnedAway => String::from("turned away"),
+        Change::Refused { peer, player: None, why } => format!("{} refused: {why:?}", peer.0),
+        Change::Refused { player: Some(player), why, .. } => format!("player {} refused: {why:?}", player.get()),
     };
     core::iter::from_fn(|| roster.next_change()).map(told).collect()
 }
@@ -68,12 +77,19 @@ fn run_to(roster: &mut Roster<()>, seconds: u64) {
 }
 
 #[test]
-fn a_hello_is_answered_with_a_place_however_often_it_comes_and_its_ticket_is_heard() {
+fn a_hello_is_answered_with_a_place_however_often_it_comes_and_who_shows_its_ticket_has_joined_and_is_heard() {
     let mut roster = roster();
     hello(&mut roster, HOME, 77, None);
     hello(&mut roster, HOME, 77, None);
-    assert_eq!(changes(&mut roster), ["1 joined", "1 greeted, here: true"]);
+    assert_eq!(changes(&mut roster), ["1 greeted, here: true"]);
     assert_eq!(answers(&mut roster), ["1: player 1, ticket 8"]);
+    assert_eq!((roster.joined().count(), roster.turnover().len()), (0, 0), "nobody has joined");
+    assert_eq!(roster.speaker(HOME, 8), None);
+    hello(&mut roster, HOME, 77, Some(7));
+    assert_eq!(changes(&mut roster), ["1 greeted, here: true"], "a ticket of before");
+    hello(&mut roster, HOME, 77, Some(8));
+    hello(&mut roster, HOME, 77, Some(8));
+    assert_eq!(changes(&mut roster), ["1 joined", "1 greeted, here: true", "1 greeted, here: true"]);
     assert_eq!(roster.turnover().joined(), [PlayerId::new(1)]);
     assert_eq!(
         [roster.speaker(HOME, 8), roster.speaker(HOME, 7), roster.speaker(AWAY, 8)],
@@ -84,7 +100,7 @@ fn a_hello_is_answered_with_a_place_however_often_it_comes_and_its_ticket_is_hea
 #[test]
 fn from_elsewhere_a_place_is_taken_over_by_the_ticket_that_was_offered_alone() {
     let mut roster = roster();
-    hello(&mut roster, HOME, 77, None);
+    join(&mut roster, HOME, 77);
     roster.note_played(PlayerId::new(1), true);
     changes(&mut roster);
     hello(&mut roster, AWAY, 77, None);
@@ -103,10 +119,11 @@ fn from_elsewhere_a_place_is_taken_over_by_the_ticket_that_was_offered_alone() {
 #[test]
 fn who_is_silent_is_lost_and_then_gone_and_may_come_back_in_between() {
     let mut roster = roster();
-    hello(&mut roster, HOME, 77, None);
+    join(&mut roster, HOME, 77);
     roster.note_played(PlayerId::new(1), true);
+    changes(&mut roster);
     run_to(&mut roster, 10);
-    assert_eq!(changes(&mut roster), ["1 joined", "1 lost"]);
+    assert_eq!(changes(&mut roster), ["1 lost"]);
     roster.note_played(PlayerId::new(1), false);
     assert_eq!(changes(&mut roster), [""; 0], "a late copy brings nobody back");
     roster.note_played(PlayerId::new(1), true);
@@ -120,25 +137,97 @@ fn who_is_silent_is_lost_and_then_gone_and_may_come_back_in_between() {
     assert_eq!((roster.turnover().left(), roster.members().len()), (&[PlayerId::new(1)][..], 0));
 }
 
+/// From half a second to half a second.
+fn run_between(roster: &mut Roster<()>, from: u64, to: u64) {
+    (2 * from..=2 * to).for_each(|half| roster.notice_silence(Instant::from_micros(half * 500_000), TIMEOUT, KEEP));
+}
+
 #[test]
-fn who_never_played_is_not_waited_for_and_the_world_never_hears_of_them() {
+fn who_was_greeted_and_never_hears_it_is_refused_for_a_while_and_the_world_never_hears_of_them() {
+    let mut roster = roster();
+    hello(&mut roster, HOME, 77, None);
+    changes(&mut roster);
+    answers(&mut roster);
+    run_to(&mut roster, 9);
+    hello(&mut roster, HOME, 77, None);
+    changes(&mut roster);
+    run_between(&mut roster, 9, 10);
+    assert_eq!(changes(&mut roster), ["1 refused: TimedOut"]);
+    assert!(!roster.settle_turnover() && roster.members().is_empty());
+    for second in 11..39 {
+        run_between(&mut roster, second, second);
+        hello(&mut roster, HOME, 77, None);
+        assert_eq!(answers(&mut roster).first().map(String::as_str), Some("1: TimedOut"), "no number is taken");
+    }
+    assert_eq!(changes(&mut roster), [""; 0], "told once");
+    run_between(&mut roster, 40, 41);
+    hello(&mut roster, HOME, 77, None);
+    assert_eq!(answers(&mut roster), ["1: player 2, ticket 9"], "after that it is another try");
+}
+
+#[test]
+fn who_has_joined_and_never_plays_is_refused_and_the_world_hears_that_they_have_left() {
+    let mut roster = roster();
+    join(&mut roster, HOME, 77);
+    roster.settle_turnover();
+    changes(&mut roster);
+    run_to(&mut roster, 10);
+    assert_eq!(changes(&mut roster), ["player 1 refused: TimedOut", "1 left, lost: false"]);
+    assert_eq!(roster.turnover().left(), [PlayerId::new(1)]);
+}
+
+#[test]
+fn who_falls_asleep_in_the_middle_of_joining_may_try_again_when_awake() {
     let mut roster = roster();
     hello(&mut roster, HOME, 77, None);
     run_to(&mut roster, 10);
-    assert_eq!(changes(&mut roster), ["1 joined", "1 lost", "1 left, lost: true"]);
-    assert!(!roster.settle_turnover());
+    assert_eq!(changes(&mut roster), ["1 refused: TimedOut"]);
+    join(&mut roster, HOME, 77);
+    assert_eq!(roster.joined().count(), 1);
+}
+
+#[test]
+fn who_is_disconnected_in_the_middle_of_joining_is_gone_at_once_and_may_try_again() {
+    let mut roster = roster();
+    hello(&mut roster, HOME, 77, None);
+    changes(&mut roster);
+    roster.disconnect(HOME);
+    assert_eq!(changes(&mut roster), ["1 refused: TimedOut"]);
+    join(&mut roster, HOME, 77);
+    assert_eq!(roster.joined().count(), 1);
+}
+
+#[test]
+fn a_refusal_that_is_asked_for_again_and_again_is_reported_once_and_a_try_after_a_pause_anew() {
+    let mut roster = roster();
+    (1..=2).for_each(|nth| join(&mut roster, PeerId(nth), nth));
+    changes(&mut roster);
+    for second in 0..8 {
+        run_between(&mut roster, second, second);
+        hello(&mut roster, PeerId(3), 3, None);
+        assert_eq!(answers(&mut roster).first().map(String::as_str), Some("3: Full"));
+    }
+    assert_eq!(changes(&mut roster), ["3 refused: Full"]);
+    (1..=2).for_each(|nth| roster.note_played(PlayerId::new(nth), true));
+    run_between(&mut roster, 8, 12);
+    (1..=2).for_each(|nth| roster.note_played(PlayerId::new(nth), true));
+    run_between(&mut roster, 13, 18);
+    hello(&mut roster, PeerId(3), 3, None);
+    assert_eq!(changes(&mut roster), ["3 refused: Full"]);
 }
 
 #[test]
 fn in_a_full_session_a_newcomer_gets_the_place_of_who_was_lost_first() {
     let mut roster = roster();
-    (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
+    (1..=2).for_each(|nth| join(&mut roster, PeerId(nth), nth));
+    (1..=2).for_each(|nth| roster.note_played(PlayerId::new(nth), true));
     hello(&mut roster, PeerId(3), 3, None);
     assert_eq!(answers(&mut roster)[0], "3: Full");
     roster.disconnect(PeerId(2));
     changes(&mut roster);
     hello(&mut roster, PeerId(3), 3, None);
-    assert_eq!(changes(&mut roster), ["2 left, lost: true", "3 joined"]);
+    assert_eq!(changes(&mut roster), ["2 left, lost: true"]);
+    assert_eq!(roster.members().len(), 2);
 }
 
 #[test]
@@ -150,12 +239,11 @@ fn who_was_expelled_is_refused_and_who_was_released_comes_back_as_another() {
     answers(&mut roster);
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
     assert_eq!(answers(&mut roster), ["1: Gone", "2: player 3, ticket 10"]);
-    hello(&mut roster, PeerId(9), 9, None);
-    let closed = Terms::new(9, true);
+    let closed = Terms { closed: Some(Refusal::Draining), ..TERMS };
     let mut bytes = Vec::new();
     let mut late = Hello { version: PROTOCOL_VERSION, nonce: 10, parts: vec![1, 2], ..Hello::default() };
     late.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
     changes(&mut roster);
     roster.read_hello(PeerId(10), BitReader::new(&bytes), &closed, || ()).expect("well-formed");
-    assert_eq!(changes(&mut roster), ["turned away"]);
+    assert_eq!(changes(&mut roster), ["10 refused: Draining"]);
 }

@@ -11,7 +11,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::update_report::{ServerEvent, UpdateLog};
 use crate::session::{Ledger, Offence};
 use crate::time::{Instant, Tick, TickRate};
-use crate::world::{Entity, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -67,11 +67,12 @@ impl SharedMode {
         self.table.held().entities()
     }
 
-    /// Every held entity that `player` may see with its holder, ascending.
+    /// Every held entity that `player` may see, or that a group may, with its holder, ascending.
     pub(crate) fn seen_by<'a>(&'a self, schema: &'a Schema, player: PlayerId) -> impl Iterator<Item = HeldEntity> + 'a {
         self.table.held().iter().filter_map(move |(entity, held)| {
             let key = RowKey { component: held.component, entity };
-            let is_seen = schema.component(held.component).audience().includes(player, held.owner);
+            let audience = schema.component(held.component).audience();
+            let is_seen = matches!(audience, Audience::Group(_)) || audience.includes(player, held.owner);
             is_seen.then_some(HeldEntity { key, holder: held.holder })
         })
     }

@@ -53,10 +53,9 @@ impl DeltaSet {
         let versions = state.versions();
         self.baseline = base.filter(|base| {
             let Some(removed) = versions.removed_since(*base) else { return false };
-            let is_own = |key: RowKey| state.rows().get(key).is_some_and(|row| row.owner == player);
             let own = removed.map(|removed| removed.row).filter(|row| row.owner == player);
             self.gone.clear();
-            let gone = own.map(|row| row.key).filter(|key| !is_own(*key));
+            let gone = own.map(|row| row.key).filter(|key| state.is_for_owner(*key) && !state.is_own(*key, player));
             self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));
             self.gone.sort_unstable();
             self.gone.dedup_by_key(|gone| gone.key);
@@ -65,7 +64,7 @@ impl DeltaSet {
         self.told.clear();
         self.check = 0;
         let mut left_out = 0;
-        for place in versions.of_owner(player) {
+        for place in state.own_places(player) {
             let version = &versions.versions()[place];
             self.check = self.check.wrapping_add(version.hash);
             if self.baseline.is_none_or(|base| version.changed > base) {
@@ -76,7 +75,7 @@ impl DeltaSet {
         }
         if left_out == 0 || left_out < self.gone.len() {
             self.choose_none();
-            self.told.extend(versions.of_owner(player));
+            self.told.extend(state.own_places(player));
         }
     }
 
@@ -120,14 +119,16 @@ impl DeltaSet {
         self.gone.clear();
         let may_have = |row: &RemovedRow| match limits {
             // What was others' comes from there.
-            Some(_) => row.owner == player,
+            Some(_) => row.owner == player && state.is_for_owner(row.key),
             None => schema.component(row.key.component).audience().includes(player, row.owner),
         };
         let removed = state.versions().removed_since(base)?.map(|removed| removed.row).filter(may_have);
         let is_seen = |key: RowKey| {
             let Some(row) = state.rows().get(key) else { return false };
-            let is_there = limits.is_none_or(|of| row.owner == player || of.interest.shows(key));
-            is_there && schema.component(key.component).audience().includes(player, row.owner)
+            match limits {
+                Some(of) if row.owner != player => of.interest.shows(key),
+                _ => schema.component(key.component).audience().includes(player, row.owner),
+            }
         };
         let gone = removed.map(|row| row.key).filter(|key| !is_seen(*key));
         self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));

@@ -4,7 +4,7 @@
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::told_ring::{BASE_AGE_MAX, ToldRing};
 use crate::time::{Tick, TickRate};
-use crate::wire::{BitWriter, append_bits};
+use crate::wire::{BitReader, BitWriter, JoinedBits};
 use crate::world::{Row, Schema};
 use alloc::vec::Vec;
 
@@ -14,15 +14,15 @@ struct Encoded {
     base: Option<Tick>,
     /// With which byte it begins.
     start: usize,
-    bits: usize,
+    bits: u32,
+    rests: bool,
     /// Where the same row stands, told against another.
-    next: Option<usize>,
+    next: Option<u32>,
 }
 
 /// The row of a state that is to be told.
 #[derive(Clone, Copy)]
 pub(super) struct RowToTell<'a> {
-    pub slot: u32,
     pub row: Row<'a>,
     /// Whether it was the same in the state that was sent before.
     pub rests: bool,
@@ -33,7 +33,9 @@ pub(super) struct RowToTell<'a> {
 pub(super) struct EncodedRow {
     /// How many ticks older the state is that it is told against; `None` where it is told by itself.
     pub age_ticks: Option<u32>,
-    pub bits: usize,
+    pub bits: u32,
+    /// Whether it is told to rest.
+    pub rests: bool,
     start: usize,
 }
 
@@ -42,9 +44,10 @@ pub(super) struct EncodedRows {
     codec: ShownCodec,
     of: Tick,
     bytes: Vec<u8>,
-    encoded: Vec<Encoded>,
-    /// By the number of the row: where it is for the first time.
-    first: Vec<Option<usize>>,
+    /// By the number of the row: as it was told first.
+    first: Vec<Option<Encoded>>,
+    /// As it was told then.
+    more: Vec<Encoded>,
     told: ToldRing,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -65,8 +68,8 @@ impl EncodedRows {
             codec: ShownCodec::new(schema, rate),
             of: Tick::ZERO,
             bytes: Vec::new(),
-            encoded: Vec::new(),
             first: Vec::new(),
+            more: Vec::new(),
             told: ToldRing::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -77,7 +80,7 @@ impl EncodedRows {
     pub(super) fn begin(&mut self, state: Tick, slots: usize) {
         if core::mem::replace(&mut self.of, state) != state {
             self.bytes.clear();
-            self.encoded.clear();
+            self.more.clear();
             self.first.fill(None);
             let Lengths { count, bits } = core::mem::take(&mut self.against);
             self.usual_bits = bits.checked_div(count).or(self.usual_bits);
@@ -98,48 +101,55 @@ impl EncodedRows {
         usual_bits.map_or(self.bits_max(), |bits| (2 * bits).min(self.bits_max()))
     }
 
-    /// Encodes a row, unless that was done for another client that also has it as it was in the state `has`.
-    pub(super) fn encode(&mut self, of: RowToTell<'_>, has: Option<Tick>) -> EncodedRow {
-        let is_near = |base: &Tick| self.of > *base && self.of.since(*base) <= BASE_AGE_MAX;
-        let mut base = has.filter(is_near);
-        let mut found = self.find(of.slot, base);
-        if found.is_err() {
-            let words = self.codec.form(of.row.component).words();
-            let is_kept = base.is_some_and(|base| self.told.get(base, of.slot, words).is_some());
-            if base.is_some() && !is_kept {
-                base = None;
-                found = self.find(of.slot, base);
-            }
-        }
-        let nth = found.unwrap_or_else(|last| self.add(of, base, last));
-        let Encoded { start, bits, .. } = self.encoded[nth];
-        EncodedRow { age_ticks: base.map(|base| self.of.since(base)), start, bits }
+    /// The bits of the row with this number for one who has it as it was in the state `has`. It is encoded, unless that was done
+    /// for another client that has the same.
+    #[inline]
+    pub(super) fn encode<'a>(
+        &mut self,
+        slot: u32,
+        has: Option<Tick>,
+        row: impl FnOnce() -> RowToTell<'a>,
+    ) -> EncodedRow {
+        let base = has.filter(|base| self.of > *base && self.of.since(*base) <= BASE_AGE_MAX);
+        let encoded = match self.first[slot as usize] {
+            Some(first) if first.base == base => first,
+            first => self.encode_another(slot, base, first, row()),
+        };
+        let Encoded { base, start, bits, rests, .. } = encoded;
+        EncodedRow { age_ticks: base.map(|base| self.of.since(base)), start, bits, rests }
     }
 
-    /// Where a row stands as it is told against a base; or where the last of those stands, as which it is told otherwise.
-    fn find(&self, slot: u32, base: Option<Tick>) -> Result<usize, Option<usize>> {
-        let (mut at, mut last) = (self.first[slot as usize], None);
-        while let Some(nth) = at {
-            let Encoded { base: known, next, .. } = self.encoded[nth];
-            if known == base {
-                return Ok(nth);
+    /// The same where it is not how the row was told first.
+    #[inline(never)]
+    fn encode_another(&mut self, slot: u32, base: Option<Tick>, first: Option<Encoded>, row: RowToTell<'_>) -> Encoded {
+        let words = self.codec.form(row.row.component).words();
+        let base = base.filter(|base| self.told.get(*base, slot, words).is_some());
+        let (mut known, mut last) = (first, None);
+        while let Some(Encoded { base: of, next, .. }) = known {
+            if of == base {
+                return known.expect("it is there");
             }
-            (at, last) = (next, Some(nth));
+            last = next.or(last);
+            known = next.map(|next| self.more[next as usize]);
         }
-        Err(last)
-    }
-
-    fn add(&mut self, RowToTell { slot, row, rests }: RowToTell<'_>, base: Option<Tick>, last: Option<usize>) -> usize {
-        let nth = self.encoded.len();
-        let EncodedRows { codec, of, bytes, encoded, first, told, .. } = self;
-        let form = codec.form(row.component);
+        let encoded = self.add(slot, base, row);
+        let Some(first) = &mut self.first[slot as usize] else {
+            self.first[slot as usize] = Some(encoded);
+            return encoded;
+        };
+        let nth = u32::try_from(self.more.len()).ok();
         match last {
-            Some(last) => encoded[last].next = Some(nth),
-            None => {
-                first[slot as usize] = Some(nth);
-                told.set(*of, slot, form.words(), |rounded| form.round(row.words, rounded));
-            }
+            Some(last) => self.more[last as usize].next = nth,
+            None => first.next = nth,
         }
+        self.more.push(encoded);
+        encoded
+    }
+
+    fn add(&mut self, slot: u32, base: Option<Tick>, RowToTell { row, rests }: RowToTell<'_>) -> Encoded {
+        let EncodedRows { codec, of, bytes, told, .. } = self;
+        let form = codec.form(row.component);
+        told.set(*of, slot, form.words(), |rounded| form.round(row.words, rounded));
         let rounded = told.get(*of, slot, form.words()).expect("it was just kept");
         let against = base.and_then(|base| Some((base, told.get(base, slot, form.words())?)));
         let against = against.map_or(Base::NONE, |(base, rounded)| Base { rounded, age_ticks: of.since(base) });
@@ -152,13 +162,20 @@ impl EncodedRows {
             self.against.count += 1;
             self.against.bits += bits as u64;
         }
-        encoded.push(Encoded { base, start, bits, next: None });
-        nth
+        let bits = u32::try_from(bits).expect("a row is short");
+        Encoded { base, start, bits, rests, next: None }
     }
 
     /// Appends the bits of a row that is encoded.
-    pub(super) fn append(&self, of: EncodedRow, writer: &mut BitWriter<'_>) {
-        // With the bytes of those that follow, as many together are read fast.
-        append_bits(writer, &self.bytes[of.start..], of.bits);
+    #[inline]
+    pub(super) fn append(&self, of: EncodedRow, to: &mut JoinedBits<'_, '_>) {
+        // So many at once, with the bytes of those that follow, are read fast.
+        let mut reader = BitReader::new(&self.bytes[of.start..]);
+        let mut left = of.bits;
+        while left > 0 {
+            let width = left.min(BitReader::FAST_WIDTH);
+            to.put(reader.take(width).expect("they were written"), width);
+            left -= width;
+        }
     }
 }

@@ -98,9 +98,9 @@ impl EntitiesInView {
         self.seen.binary_search_by_key(&key, |seen| seen.key).is_ok()
     }
 
-    /// Whether the client may not know of a row of another's.
-    pub(super) fn hides(&self, key: RowKey) -> bool {
-        !self.has(key) && !self.came.contains(&key.entity)
+    /// Whether an entity in view was spawned since the client was told last.
+    pub(super) fn has_come(&self, entity: Entity) -> bool {
+        self.came.contains(&entity)
     }
 
     /// An entity of another's was spawned in the step to `state`. Whether it is in reach.

@@ -44,14 +44,6 @@ const NO_ROW: GridRow = GridRow { key: None, anchor: NONE, next: NONE };
 const NOWHERE: Spot =
     Spot { is_somewhere: false, at: [0.0; 3], has_moved: false, cell: [0; 3], before: NONE, after: NONE };
 
-/// Which rows have changed since some state.
-#[derive(Clone, Copy)]
-pub(super) struct ChangedRows<'a> {
-    pub since: Tick,
-    /// Their places, ascending.
-    pub places: &'a [u32],
-}
-
 /// All entities of which anybody else may see something. Invariant: each that is somewhere is in the list of the bucket of its
 /// cell, once.
 #[derive(Default)]
@@ -74,8 +66,14 @@ pub(super) struct EntityGrid {
 }
 
 impl EntityGrid {
-    /// Becomes those of `state`, if it is not that already.
-    pub(super) fn update(&mut self, state: &AuthoritativeState, tick: Tick, changed: ChangedRows<'_>) {
+    /// Becomes those of `state`, if it is not that already; the rows at these places have changed since the state of `since`.
+    pub(super) fn update(
+        &mut self,
+        state: &AuthoritativeState,
+        tick: Tick,
+        since: Tick,
+        changed: impl Iterator<Item = usize>,
+    ) {
         let before = self.of.replace(tick);
         if before == Some(tick) {
             return;
@@ -87,7 +85,7 @@ impl EntityGrid {
         if has_grown && self.buckets.len() < versions.slots() || !self.has_fitting_cells() {
             self.rebuild_buckets();
         }
-        let known = before.filter(|before| *before >= changed.since);
+        let known = before.filter(|before| *before >= since);
         let Some(removed) = known.and_then(|known| versions.removed_after(known)) else {
             self.clear();
             (0..state.rows().len()).for_each(|place| self.note(place, state));
@@ -107,7 +105,7 @@ impl EntityGrid {
         }
         lessened.drain(..).for_each(|entity| self.enter(entity, state));
         self.lessened = lessened;
-        changed.places.iter().for_each(|place| self.note(*place as usize, state));
+        changed.for_each(|place| self.note(place, state));
     }
 
     /// Takes in the row at a place, which is new or has changed.

@@ -11,7 +11,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{Interest, Look, PlayerId, RowKey, Visibility};
+use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Visibility};
 use alloc::vec::Vec;
 
 /// What is in reach counts as nearer by a fifth; of squared distances.
@@ -238,7 +238,7 @@ impl InterestQuery {
 
     /// Makes of what is in reach and was in view the rows that come, stay and go.
     fn settle(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
-        let Viewer { player, tick, state, view, .. } = viewer;
+        let Viewer { player, tick, state, view, terms, .. } = viewer;
         let versions = state.versions();
         let InterestQuery { reached, inside, lost, rows, owners, .. } = self;
         inside.clear();
@@ -247,10 +247,11 @@ impl InterestQuery {
             for slot in grid.rows_of(*anchor) {
                 let row = versions.place(slot);
                 let RowVersion { key, owner, .. } = versions.versions()[row];
-                if state.schema().component(key.component).audience().includes(player, owner) {
+                let audience = state.schema().component(key.component).audience();
+                if terms.includes(player, audience, Owned { entity: key.entity, owner }) {
                     inside.push(Inside { row, key, since: None, weight: *weight });
+                    owners.push(owner);
                 }
-                owners.push(owner);
             }
         }
         owners.sort_unstable();
@@ -275,7 +276,7 @@ impl InterestQuery {
             SeenRow { row, visible: visible(since) }
         }));
         let others = rows.len();
-        rows.extend(versions.of_owner(player).map(|row| SeenRow { row, visible: Visible::Always }));
+        rows.extend(state.own_places(player).map(|row| SeenRow { row, visible: Visible::Always }));
         if others > 0 && others < rows.len() {
             rows.sort_unstable_by_key(|seen| seen.row);
         }
@@ -330,10 +331,11 @@ impl InterestQuery {
         &self.look.eyes
     }
 
-    /// Whether a client may not know of a row of another's.
+    /// Whether a client may not know of a row of another's. Who is in a group is known where there are limits.
     pub(super) fn hides(&self, state: &AuthoritativeState, player: PlayerId, key: RowKey) -> bool {
         let is_own = || state.rows().owner(key.entity) == Some(player);
-        self.is_limited && !self.shows(key) && !is_own()
+        let is_of_group = || matches!(state.schema().component(key.component).audience(), Audience::Group(_));
+        (if self.is_limited { !self.shows(key) } else { is_of_group() }) && !is_own()
     }
 
     /// Whether a row of another's is in view.
@@ -342,8 +344,8 @@ impl InterestQuery {
     }
 
     /// Whether anything of another player's is in view.
-    pub(super) fn shows_player(&self, player: PlayerId) -> bool {
-        !self.is_limited || self.owners.binary_search(&player).is_ok()
+    pub(super) fn shows_player(&self, rows: &Rows, schema: &Schema, player: PlayerId) -> bool {
+        if self.is_limited { self.owners.binary_search(&player).is_ok() } else { rows.shows_others(schema, player) }
     }
 
     /// What was in view in the state `base` and is not any more; `None` where that is not remembered.

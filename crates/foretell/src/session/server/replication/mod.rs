@@ -10,6 +10,8 @@ mod event_log;
 mod gone_rows;
 mod interest;
 mod outgoing_snapshot;
+mod paced_rows;
+mod paces;
 mod recent_extreme;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
@@ -24,9 +26,10 @@ mod snapshot_packing;
 mod spatial_index;
 mod told_row;
 mod viewpoint;
+mod waiting_rows;
 
 pub(super) use allowance::Budget;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
-pub(super) use replica::{Replica, StepReport};
+pub(super) use replica::{Replica, StepReport, WholeWish};
 pub(super) use replication::{Receiver, Replication};
 pub(super) use sight_terms::SightTerms;

@@ -12,7 +12,8 @@ use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
-use crate::world::{Entity, PlayerId, RowKey, StepOutput, Visibility};
+use crate::world::{Entity, Owned, PlayerId, RowKey, StepOutput, Visibility};
+use core::time::Duration;
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -22,6 +23,17 @@ pub(crate) struct StepReport<'a> {
     pub state: &'a AuthoritativeState,
     /// By what it is decided what each client sees.
     pub sight: SightTerms<'a>,
+}
+
+/// So much time is between two changes from whole states to single rows, or back.
+const CHANGES_APART: Duration = Duration::from_secs(1);
+
+/// Whether a client that has the state `known` asks for whole states.
+#[derive(Clone, Copy)]
+pub(crate) struct WholeWish {
+    pub is_whole: bool,
+    pub known: Option<Tick>,
+    pub now: Instant,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -39,12 +51,18 @@ pub(crate) struct Replica {
     pub(super) allowance: Allowance,
     /// Whether it is told whole states.
     is_whole: bool,
+    /// When that last changed.
+    whole_since: Option<Instant>,
+    /// Whether another change is put off.
+    is_put_off: bool,
     /// What it sees, where that is not everything.
     pub(super) view: Option<EntitiesInView>,
     /// The state that it was told last.
     told: Option<Tick>,
     /// Whether not all that it is to see fits into a snapshot.
     is_crowded: bool,
+    /// How many snapshots in a row were not sent, as they were too large.
+    untold: u32,
 }
 
 impl Replica {
@@ -57,9 +75,12 @@ impl Replica {
             shown: ShownLane::new(),
             allowance: Allowance::new(),
             is_whole: false,
+            whole_since: None,
+            is_put_off: false,
             view: None,
             told: None,
             is_crowded: false,
+            untold: 0,
         }
     }
 
@@ -70,19 +91,27 @@ impl Replica {
         self.allowance = Allowance::new();
     }
 
-    /// Whether the client, which has the state `known`, needs whole states: it says so in its newest datagram.
-    pub(crate) fn want_whole(&mut self, is_whole: bool, known: Option<Tick>) {
+    /// Takes in whether the client needs whole states; it says so in its newest datagram. A change costs as much as all rows, so
+    /// there is one in a second: another waits. Whether that is so, and is new.
+    pub(crate) fn want_whole(&mut self, wish: WholeWish) -> bool {
+        let WholeWish { is_whole, known, now } = wish;
         let known = known.unwrap_or(Tick::ZERO);
+        if is_whole == self.is_whole {
+            self.is_put_off = false;
+            return false;
+        }
+        if self.whole_since.is_some_and(|since| now.since(since) < CHANGES_APART) {
+            return !core::mem::replace(&mut self.is_put_off, true);
+        }
         // It asks again: until then it can't be told what it may have and is not to have any more.
-        let is_early = || self.view.as_ref().is_some_and(|view| !view.remembers(known));
-        if !is_whole && self.is_whole && is_early() {
-            return;
+        if !is_whole && self.view.as_ref().is_some_and(|view| !view.remembers(known)) {
+            return false;
         }
-        if core::mem::replace(&mut self.is_whole, is_whole) != is_whole {
-            // What was told in the one way is nothing to tell against in the other.
-            self.sent.forget();
-            self.shown.follow_whole(known);
-        }
+        (self.is_whole, self.whole_since, self.is_put_off) = (is_whole, Some(now), false);
+        // What was told in the one way is nothing to tell against in the other.
+        self.sent.forget();
+        self.shown.follow_whole(known);
+        false
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -119,9 +148,15 @@ impl Replica {
         let (rows, schema) = (state.rows(), state.schema());
         let sees_nothing = sight.are_limited() && told.is_none();
         let sees = |key: RowKey, owner: PlayerId| {
-            let is_for_them = schema.component(key.component).audience().includes(player, owner);
-            let is_hidden = || sees_nothing || view.as_ref().is_some_and(|view| view.hides(key));
-            owner == player || is_for_them && !is_hidden()
+            let RowKey { component, entity } = key;
+            let audience = schema.component(component).audience();
+            match &*view {
+                _ if owner == player => audience.includes(player, owner),
+                _ if sees_nothing => false,
+                Some(view) if view.has(key) => true,
+                Some(view) => view.has_come(entity) && sight.includes(player, audience, Owned { entity, owner }),
+                None => audience.includes(player, owner),
+            }
         };
         // The last row of an entity says that it is gone.
         let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));
@@ -175,6 +210,16 @@ impl Replica {
     /// Whether not all that it is to see has fitted into the last snapshot.
     pub(crate) fn is_crowded(&self) -> bool {
         self.is_crowded
+    }
+
+    /// How many snapshots in a row were not sent, as they were too large.
+    pub(crate) fn untold_in_a_row(&self) -> u32 {
+        self.untold
+    }
+
+    /// A snapshot was sent, or was too large to be.
+    pub(super) fn note_told(&mut self, is_told: bool) {
+        self.untold = if is_told { 0 } else { self.untold.saturating_add(1) };
     }
 
     /// Whether that is so now. Whether it is new.

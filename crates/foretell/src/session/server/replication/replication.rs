@@ -6,13 +6,14 @@
 use super::delta::{DeltaSet, Limits, Perspective};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
-use super::entity_grid::{ChangedRows, EntityGrid};
+use super::entity_grid::EntityGrid;
 use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
+use super::paces::Paces;
 use super::replica::Replica;
-use super::shown_state::Shown;
-use super::shown_writer::ShownWriter;
+use super::shown_state::{ChangedRow, Shown};
+use super::shown_writer::{Room, ShownWriter};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::viewpoint::Viewpoint;
 use crate::session::authority::HeldEntity;
@@ -61,6 +62,7 @@ pub(crate) struct Replication {
     interest: InterestQuery,
     changes: RecentChanges,
     encoded: EncodedRows,
+    paces: Paces,
     viewpoint: Viewpoint,
 }
 
@@ -71,8 +73,8 @@ struct RecentChanges {
     of: Tick,
     before: Tick,
     since: Tick,
-    /// Their places, ascending.
-    places: Vec<u32>,
+    /// In their order.
+    rows: Vec<ChangedRow>,
 }
 
 impl RecentChanges {
@@ -81,10 +83,8 @@ impl RecentChanges {
             return;
         }
         (self.of, self.before, self.since) = (tick, self.of, self.before);
-        let (versions, since) = (state.versions().versions(), self.since);
-        self.places.clear();
-        let changed = versions.iter().zip(0..).filter(|(version, _)| version.changed > since);
-        self.places.extend(changed.map(|(_, place)| place));
+        self.rows.clear();
+        self.rows.extend(ChangedRow::all(state, self.since));
     }
 }
 
@@ -96,8 +96,9 @@ impl Replication {
             holders: Vec::new(),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            changes: RecentChanges { places: Vec::with_capacity(64), ..RecentChanges::default() },
+            changes: RecentChanges { rows: Vec::with_capacity(64), ..RecentChanges::default() },
             encoded: EncodedRows::new(schema, rate),
+            paces: Paces::new(schema, rate),
             viewpoint: Viewpoint::default(),
         }
     }
@@ -122,6 +123,7 @@ impl Replication {
             _ => self.write(to, snapshot, true, outbox),
         };
         let bytes = bytes.or_else(|| self.write(to, snapshot, false, outbox));
+        to.replica.note_told(bytes.is_some());
         let is_crowded = bytes.is_none() || form == Form::Changes && self.interest.has_shed();
         SendReport { bytes, is_newly_crowded: to.replica.note_crowded(is_crowded) }
     }
@@ -131,20 +133,23 @@ impl Replication {
         self.delta.choose_own(to.replica.sent.baseline(), to.player, snapshot.state);
         self.encoded.begin(snapshot.tick, snapshot.state.versions().slots());
         to.replica.allowance.add(snapshot.budget, to.replica.shown.under_way(), snapshot.now);
-        let Replication { changes, interest, viewpoint, encoded, .. } = self;
-        let shown = shown_in(to.player, snapshot, changes, limits(&to.replica.view, interest));
+        let Replication { changes, interest, viewpoint, encoded, paces, .. } = self;
+        let shown = shown_in(to.player, snapshot, changes, paces, limits(&to.replica.view, interest));
         let lane = &mut to.replica.shown;
         lane.note(&shown);
-        if !to.replica.allowance.has_room_for(lane.waiting_bits(encoded)) {
-            lane.rank(&shown, viewpoint, to.replica.allowance.count_max(ROW_BYTES_MIN));
+        let allowance = &to.replica.allowance;
+        if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
+            lane.sort();
+        } else {
+            lane.rank(&shown, viewpoint, allowance.count_max(ROW_BYTES_MIN));
         }
     }
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, codec, encoded, .. } = self;
+        let Replication { changes, interest, codec, encoded, paces, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
-        let shown = shown_in(*player, snapshot, changes, limits(&replica.view, interest));
+        let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
@@ -155,7 +160,8 @@ impl Replication {
                 head.stream(&mut writer).expect("writing never fails");
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
-                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed: true };
+                let room = Room { bits_max, may_exceed: true };
+                let mut rows = ShownWriter { codec, encoded, writer, room };
                 replica.shown.write(&shown, number, &mut rows);
             });
             replica.allowance.spend(bytes);
@@ -194,13 +200,14 @@ impl Replication {
     fn look_around(&mut self, player: PlayerId, replica: &Replica, snapshot: &Snapshot<'_>) {
         let Some(view) = &replica.view else { return };
         let Replication { grid, interest, changes, .. } = self;
-        grid.update(snapshot.state, snapshot.tick, ChangedRows { since: changes.since, places: &changes.places });
+        let changed = changes.rows.iter().map(|row| row.place as usize);
+        grid.update(snapshot.state, snapshot.tick, changes.since, changed);
         interest.look(viewer(player, snapshot, view), grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
-    pub(crate) fn shows_player(&self, player: PlayerId) -> bool {
-        self.interest.shows_player(player)
+    pub(crate) fn shows_player(&self, snapshot: &Snapshot<'_>, player: PlayerId) -> bool {
+        self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
     }
 
     /// Leaves the farthest out of view, so that what is told of the others takes so many bits.
@@ -262,10 +269,10 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, encoded, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, encoded, paces, .. } = self;
         let Receiver { player, head, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
-        let shown_rows = shown_in(*player, snapshot, changes, limits(view, interest));
+        let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest));
         let DeltaSet { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
@@ -296,8 +303,8 @@ impl Replication {
                 }
                 let is_last = lists.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
-                let may_exceed = is_last && allowance.trickles(snapshot.now);
-                let mut rows = ShownWriter { codec, encoded, writer, bits_max, may_exceed };
+                let room = Room { bits_max, may_exceed: is_last && allowance.trickles(snapshot.now) };
+                let mut rows = ShownWriter { codec, encoded, writer, room };
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;
@@ -338,8 +345,10 @@ fn shown_in<'a>(
     player: PlayerId,
     snapshot: &'a Snapshot<'_>,
     changes: &'a RecentChanges,
+    paces: &'a Paces,
     limits: Option<Limits<'a>>,
 ) -> Shown<'a> {
     let Snapshot { tick, state, .. } = *snapshot;
-    Shown { player, tick, state, before: changes.before, since: changes.since, changed: &changes.places, limits }
+    let RecentChanges { before, since, rows, .. } = changes;
+    Shown { player, tick, state, before: *before, since: *since, changed: rows, paces, limits }
 }

@@ -130,10 +130,10 @@ impl SentDatagrams {
         }
     }
 
-    /// It tells this row.
-    pub(super) fn note_row(&mut self, slot: u32) {
-        self.slots.push_back(slot);
-        self.sent.back_mut().expect("one is being written").rows += 1;
+    /// It tells these rows, too.
+    pub(super) fn note_rows(&mut self, slots: &[u32]) {
+        self.slots.extend(slots);
+        self.sent.back_mut().expect("one is being written").rows += slots.len();
     }
 
     /// It tells that this row is gone.
@@ -225,7 +225,7 @@ mod tests {
     fn send(sent: &mut SentDatagrams, ms: u32, slots: &[u32]) -> u16 {
         let number = sent.next_number();
         sent.begin(number, Tick::new(ms));
-        slots.iter().for_each(|slot| sent.note_row(*slot));
+        sent.note_rows(slots);
         sent.note_sent(number, 100, at(ms));
         number
     }

@@ -9,16 +9,18 @@ use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::interest::Visible;
+use super::paced_rows::PacedRows;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
-use super::shown_state::Shown;
-use super::shown_writer::{RecordToTell, ShownWriter};
+use super::shown_state::{ChangedRow, Shown};
+use super::shown_writer::ShownWriter;
 use super::told_row::ToldRow;
-use super::viewpoint::{Claim, Viewpoint};
+use super::viewpoint::Viewpoint;
+use super::waiting_rows::WaitingRows;
 use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
-use crate::session::shown_record::{RecordsBefore, SLOTS_MAX};
+use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
-use crate::world::{Audience, RowKey};
+use crate::world::RowKey;
 use alloc::vec::Vec;
 
 /// For so many rows there is room from the start.
@@ -39,14 +41,12 @@ pub(super) struct ShownLane {
     rows: Vec<Option<ToldRow>>,
     /// The numbers of all that have one, in no order.
     present: Vec<u32>,
-    /// The numbers of the rows that are to be told.
-    waiting: Vec<u32>,
+    waiting: WaitingRows,
+    paced: PacedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately.
     given: Vec<u32>,
     sent: SentDatagrams,
-    /// The rows that have room in the datagram that is being written.
-    chosen: Vec<RecordToTell>,
     /// Up to which state it is known what has changed.
     noted: Option<Tick>,
     /// Since this state whole ones were told, and no row by itself.
@@ -58,11 +58,11 @@ impl ShownLane {
         ShownLane {
             rows: Vec::new(),
             present: Vec::with_capacity(ROOM),
-            waiting: Vec::with_capacity(ROOM),
+            waiting: WaitingRows::new(),
+            paced: PacedRows::new(),
             gone: GoneRows::new(),
             given: Vec::new(),
             sent: SentDatagrams::new(),
-            chosen: Vec::with_capacity(ROOM),
             noted: None,
             whole: None,
         }
@@ -74,7 +74,7 @@ impl ShownLane {
         for slot in present.iter().copied() {
             let Some(row) = &mut rows[slot as usize] else { continue };
             (row.told, row.has, row.rests) = (None, None, false);
-            row.wait(slot, waiting);
+            waiting.add(slot, row);
         }
         gone.tell_anew();
         sent.forget();
@@ -108,7 +108,7 @@ impl ShownLane {
                     continue;
                 }
                 (row.told, row.rests) = (row.has, false);
-                row.wait(*slot, waiting);
+                waiting.add(*slot, row);
             }
             gone.settle(tick, has_come, told_gone);
         })
@@ -131,10 +131,11 @@ impl ShownLane {
                 limits.interest.rows().for_each(|seen| self.note_row(seen.row, of));
                 self.drop_unseen(limits);
             }
-            None if is_next => of.changed.iter().for_each(|place| self.note_row(*place as usize, of)),
+            None if is_next => of.changed.iter().for_each(|changed| self.note_changed(changed, of)),
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
+        self.paced.follow(&mut self.rows, &mut self.waiting, of.paces, of.tick);
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -151,15 +152,30 @@ impl ShownLane {
         }
     }
 
+    /// The same as `note_row`; fast, where the client was told of the row before.
+    #[inline]
+    fn note_changed(&mut self, row: &ChangedRow, of: &Shown<'_>) {
+        let ShownLane { rows, waiting, paced, .. } = self;
+        match rows.get_mut(row.slot as usize) {
+            Some(Some(told)) if told.owner == row.owner => {
+                if told.has_news(row.changed, of.before) && paced.is_due(told, row.slot, of.paces, of.tick) {
+                    waiting.add(row.slot, told);
+                }
+            }
+            _ => self.note_row(row.place as usize, of),
+        }
+    }
+
     /// A row is to be seen: it waits, if it was not told as it is.
     fn note_row(&mut self, place: usize, of: &Shown<'_>) {
         let version = &of.state.versions().versions()[place];
         let RowVersion { key, owner, slot, changed, .. } = *version;
-        let audience = of.state.schema().component(key.component).audience();
-        if owner == of.player || !audience.includes(of.player, owner) || slot >= SLOTS_MAX {
+        // What is in view is for them, also where that is up to the game's rules.
+        let is_for_them = || of.limits.is_some() || of.includes(key, owner);
+        if owner == of.player || slot >= SLOTS_MAX || !is_for_them() {
             return;
         }
-        let ShownLane { rows, present, gone, waiting, .. } = self;
+        let ShownLane { rows, present, gone, waiting, paced, .. } = self;
         let row = rows[slot as usize].get_or_insert_with(|| {
             present.push(slot);
             ToldRow { may_be_there: gone.forget(key), nth: present.len() - 1, ..ToldRow::new(key, owner, of.tick) }
@@ -167,9 +183,8 @@ impl ShownLane {
         if row.owner != owner {
             (row.owner, row.since, row.has) = (owner, of.tick, None);
         }
-        let is_known = row.told.is_some_and(|told| told >= changed) && (row.rests || changed > of.before);
-        if !is_known {
-            row.wait(slot, waiting);
+        if row.has_news(changed, of.before) && paced.is_due(row, slot, of.paces, of.tick) {
+            waiting.add(slot, row);
         }
     }
 
@@ -179,23 +194,23 @@ impl ShownLane {
         match of.limits {
             Some(Limits { view, interest }) => {
                 interest.rows().for_each(|seen| self.note_row(seen.row, of));
-                let is_own = |key: RowKey| versions.get(key).is_some_and(|there| there.owner == of.player);
-                let gone = interest.gone_after(view, whole).filter(|gone| !is_own(gone.key));
+                let gone = interest.gone_after(view, whole).filter(|gone| !of.state.is_own(gone.key, of.player));
                 gone.for_each(|gone| self.gone.tell_once(gone));
             }
             None => {
                 (0..of.state.rows().len()).for_each(|place| self.note_row(place, of));
                 for removed in versions.removed_after(whole).into_iter().flatten() {
-                    let key = removed.row.key;
-                    let is_shown = of.state.schema().component(key.component).audience() != Audience::Owner;
-                    if is_shown && versions.get(key).is_none() {
+                    let (key, owner) = (removed.row.key, removed.row.owner);
+                    // One that is there still may have become the client's own, which it is not to see.
+                    let is_over = versions.get(key).is_none_or(|there| !of.includes(key, there.owner));
+                    if of.includes(key, owner) && is_over {
                         self.gone.tell_once(GoneKey { key, is_hidden: false });
                     }
                 }
             }
         }
         self.rows.iter_mut().flatten().for_each(|row| row.may_be_there = true);
-        self.gone.take_all(versions.of_owner(of.player).map(|place| versions.versions()[place].key));
+        self.gone.take_all(of.state.own_places(of.player).map(|place| versions.versions()[place].key));
     }
 
     /// What was there in the state `noted`, and is not any more, or another's.
@@ -208,7 +223,7 @@ impl ShownLane {
             // It may be there again under another number.
             let has_ended = there.is_none_or(|there| there.slot != slot || there.owner == of.player);
             if has_ended && self.row(slot, key).is_some() {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
             if removed.row.owner != of.player {
                 continue;
@@ -240,7 +255,7 @@ impl ShownLane {
             let Some(ToldRow { key, .. }) = self.rows[nth] else { continue };
             let there = versions.get(key);
             if there.is_none_or(|there| there.slot != slot || there.owner == of.player) {
-                self.end(slot, there.filter(|there| there.owner == of.player).map_or(End::Gone, |_| End::Own));
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
         }
         self.gone.end_taken(|taken| versions.get(taken).is_none());
@@ -252,7 +267,7 @@ impl ShownLane {
         given.retain(|slot| {
             let row = rows.get_mut(*slot as usize).and_then(Option::as_mut).filter(|row| row.was_own);
             let Some(row) = row else { return false };
-            row.wait(*slot, waiting);
+            waiting.add(*slot, row);
             true
         });
     }
@@ -275,7 +290,7 @@ impl ShownLane {
         let moved = self.present.get(row.nth).and_then(|slot| self.rows[*slot as usize].as_mut());
         moved.into_iter().for_each(|moved| moved.nth = row.nth);
         if row.waits {
-            self.waiting.retain(|waiting| *waiting != slot);
+            self.waiting.remove(slot);
         }
         match end {
             _ if !row.may_be_there => {}
@@ -291,23 +306,19 @@ impl ShownLane {
         any && !self.sent.is_full()
     }
 
-    /// How many bits all that waits takes together, mostly less.
-    pub(super) fn waiting_bits(&self, encoded: &EncodedRows) -> u64 {
-        let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
-        let is_there = |slot: &u32| self.rows[*slot as usize].as_ref().is_some_and(|row| row.has.is_some());
-        self.waiting.iter().map(|slot| if is_there(slot) { there } else { new }).sum()
+    /// Whether all that waits mostly has room together.
+    pub(super) fn fits(&self, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
+        self.waiting.fit(&self.rows, encoded, has_room)
     }
 
-    /// Puts what is to be told first at the end of the list, where it is taken from; at most `most` are taken.
+    /// All that waits has room.
+    pub(super) fn sort(&mut self) {
+        self.waiting.sort();
+    }
+
+    /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        let ShownLane { rows, waiting, .. } = self;
-        viewpoint.rank(of, waiting, most, |slot| {
-            let row = rows[slot as usize].as_ref().expect("what waits is to be told");
-            let last = row.told.unwrap_or(row.since);
-            let age_ticks = if row.was_own { u32::MAX } else { of.tick.since(last).max(1) };
-            let weight = of.limits.map_or(1.0, |limits| limits.interest.weight(row.key));
-            Claim { age_ticks, weight }
-        });
+        self.waiting.rank(&self.rows, of, viewpoint, most);
     }
 
     /// The number of the next datagram.
@@ -338,56 +349,11 @@ impl ShownLane {
             self.gone.write(of.tick, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
+        let mut records = to.rows();
         if !is_full {
-            self.write_rows(of, to);
+            self.waiting.write(&mut self.rows, of, &mut records, &mut self.sent);
         }
-        to.writer.put(0, 1);
-    }
-
-    /// The most urgent first; of what has room together the lowest number first, as neighbours take the fewest bits. What that
-    /// leaves is filled up the same way.
-    fn write_rows(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) {
-        let mut before = RecordsBefore::NONE;
-        loop {
-            self.choose(of, to);
-            if self.chosen.is_empty() || !self.write_chosen(of, to, &mut before) {
-                return;
-            }
-        }
-    }
-
-    /// Takes from what waits as much as has room.
-    fn choose(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) {
-        let mut bits = 0;
-        while let Some(slot) = self.waiting.last().copied() {
-            let row = self.rows[slot as usize].as_ref().expect("what waits is to be told");
-            let told = row.encode(slot, of, to);
-            bits += told.head.bits_usual(to.codec) + told.row.bits;
-            if !to.has_room(bits) {
-                return;
-            }
-            self.chosen.push(told);
-            self.waiting.pop();
-        }
-    }
-
-    /// Whether all have found room.
-    fn write_chosen(&mut self, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>, before: &mut RecordsBefore) -> bool {
-        let ShownLane { rows, waiting, sent, chosen, .. } = self;
-        let mut have_room = true;
-        chosen.sort_unstable_by_key(|told| told.head.slot);
-        for told in chosen.drain(..) {
-            let slot = told.head.slot;
-            if !to.write_row(&told, before) {
-                waiting.push(slot);
-                have_room = false;
-                continue;
-            }
-            let row = rows[slot as usize].as_mut().expect("what waits is to be told");
-            (row.told, row.rests, row.waits, row.may_be_there) = (Some(of.tick), told.rests, false, true);
-            sent.note_row(slot);
-        }
-        have_room
+        records.finish();
     }
 }
 

@@ -4,7 +4,7 @@ use super::encoded_rows::{EncodedRow, EncodedRows};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_record::{RecordHead, RecordsBefore};
-use crate::wire::BitWriter;
+use crate::wire::{BitWriter, JoinedBits};
 use crate::world::RowKey;
 
 /// A row as it is told to one client.
@@ -12,8 +12,30 @@ use crate::world::RowKey;
 pub(super) struct RecordToTell {
     pub head: RecordHead,
     pub row: EncodedRow,
-    /// Whether it is told to rest.
-    pub rests: bool,
+}
+
+impl RecordToTell {
+    /// How many bits it mostly takes at most.
+    pub(super) fn bits_usual(&self, codec: &RowCodec) -> usize {
+        self.head.bits_usual(codec) + self.row.bits as usize
+    }
+}
+
+/// How long a datagram may become.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub bits_max: usize,
+    /// Whether one row may make it longer than that.
+    pub may_exceed: bool,
+}
+
+impl Room {
+    /// Takes so many bits, and the one that ends the list, if they have room.
+    fn take(&mut self, bits: usize) -> bool {
+        let one_more = bits >= self.bits_max && bits < DATAGRAM_MAX * 8 && self.may_exceed;
+        self.may_exceed &= !one_more;
+        bits < self.bits_max || one_more
+    }
 }
 
 /// A datagram that is being written.
@@ -21,46 +43,61 @@ pub(super) struct ShownWriter<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
     pub writer: BitWriter<'b>,
-    /// How long it may become.
-    pub bits_max: usize,
-    /// Whether one row may make it longer than that.
-    pub may_exceed: bool,
+    pub room: Room,
 }
 
-impl ShownWriter<'_, '_> {
-    /// Whether so many more bits have room, and the one that ends the list.
-    pub(super) fn has_room(&mut self, bits: usize) -> bool {
-        let len = self.writer.bit_len() + bits;
-        let one_more = len < DATAGRAM_MAX * 8 && self.may_exceed;
-        let fits = len < self.bits_max || one_more;
-        self.may_exceed &= !one_more;
-        fits
-    }
-
+impl<'b> ShownWriter<'_, 'b> {
     /// Writes that a row is gone. Whether it has found room.
     pub(super) fn write_gone(&mut self, key: RowKey, is_hidden: bool) -> bool {
         let before = self.writer.bit_len();
         self.writer.put(1, 1);
         self.codec.write_gone(&mut self.writer, key, is_hidden);
         // Two lists end behind it.
-        let fits = self.has_room(1);
+        let fits = self.room.take(self.writer.bit_len() + 1);
         if !fits {
             self.writer.truncate(before);
         }
         fits
     }
 
-    /// Writes a row. Whether it has found room in the datagram.
-    pub(super) fn write_row(&mut self, told: &RecordToTell, before: &mut RecordsBefore) -> bool {
-        let start = (self.writer.bit_len(), *before);
-        self.writer.put(1, 1);
-        before.write(&mut self.writer, &told.head, self.codec);
-        self.encoded.append(told.row, &mut self.writer);
-        let fits = self.writer.bit_len() < DATAGRAM_MAX * 8;
-        if !fits {
-            self.writer.truncate(start.0);
-            *before = start.1;
+    /// The rows come next.
+    pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
+        let ShownWriter { codec, encoded, writer, room } = self;
+        RecordWriter { codec, encoded, bits: JoinedBits::new(writer), room, before: RecordsBefore::NONE }
+    }
+}
+
+/// The rows of a datagram that is being written.
+pub(super) struct RecordWriter<'a, 'b> {
+    pub codec: &'a RowCodec,
+    pub encoded: &'a mut EncodedRows,
+    bits: JoinedBits<'a, 'b>,
+    room: &'a mut Room,
+    before: RecordsBefore,
+}
+
+impl RecordWriter<'_, '_> {
+    /// Whether so many more bits have room.
+    pub(super) fn has_room(&self, bits: usize) -> bool {
+        self.bits.bit_len() + bits < self.room.bits_max
+    }
+
+    /// Writes a row. Whether it has found room.
+    #[inline]
+    pub(super) fn write(&mut self, told: &RecordToTell) -> bool {
+        let first = self.before.first_bits(&told.head);
+        let bits = told.head.bits(first, self.codec) + told.row.bits as usize;
+        let fits = self.room.take(self.bits.bit_len() + bits);
+        if fits {
+            self.before.write(&told.head, first, &mut self.bits, self.codec);
+            self.encoded.append(told.row, &mut self.bits);
         }
         fits
+    }
+
+    /// No more follow.
+    pub(super) fn finish(mut self) {
+        self.bits.put(0_u32, 1);
+        self.bits.finish();
     }
 }

@@ -1,7 +1,7 @@
 //! By what it is decided what each client sees: the setting, and the rules of the game's own.
 
 use crate::session::server::config::Settings;
-use crate::world::{Entity, Interest, InterestRules, PlayerId, Visibility};
+use crate::world::{Audience, Entity, Interest, InterestRules, Owned, PlayerId, Visibility};
 
 /// By what it is decided what a client sees.
 #[derive(Clone, Copy)]
@@ -23,6 +23,16 @@ impl<'a> SightTerms<'a> {
     /// Whether anything may be out of view.
     pub(crate) fn are_limited(&self) -> bool {
         self.rules.is_some() || self.interest != Interest::Everything
+    }
+
+    /// Whether a player gets a component of an entity that it sees.
+    pub(super) fn includes(&self, player: PlayerId, audience: Audience, of: Owned) -> bool {
+        match audience {
+            Audience::Group(group) if player != of.owner => {
+                self.rules.is_some_and(|rules| rules.is_in_group(player, group, of))
+            }
+            _ => audience.includes(player, of.owner),
+        }
     }
 
     pub(super) fn visibility(&self, player: PlayerId, entity: Entity) -> Visibility {

@@ -1,12 +1,11 @@
 //! What one client knows of a row that it is shown, and how it is told next.
 
-use super::encoded_rows::RowToTell;
+use super::encoded_rows::EncodedRows;
 use super::shown_state::Shown;
-use super::shown_writer::{RecordToTell, ShownWriter};
+use super::shown_writer::RecordToTell;
 use crate::session::shown_record::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
-use alloc::vec::Vec;
 
 /// What one client knows of a row.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +26,8 @@ pub(super) struct ToldRow {
     pub waits: bool,
     /// It was the client's own: it is told with each state until it is there, so that it is never nowhere.
     pub was_own: bool,
+    /// Whether it has changed and is to be told in its next turn.
+    pub is_early: bool,
     /// Where its number stands among those of all that are told.
     pub nth: usize,
 }
@@ -44,27 +45,34 @@ impl ToldRow {
             rests: false,
             waits: false,
             was_own: false,
+            is_early: false,
             nth: 0,
         }
     }
 
-    /// It is to be told, as the row with this number: from now on it is among those that wait.
-    pub fn wait(&mut self, slot: u32, waiting: &mut Vec<u32>) {
-        if !core::mem::replace(&mut self.waits, true) {
-            waiting.push(slot);
-        }
+    /// Whether it is to be told, which is as it was in the state `changed`: it was not told so, or is not known to rest since the
+    /// state `before`.
+    #[inline]
+    pub fn has_news(&self, changed: Tick, before: Tick) -> bool {
+        self.told.is_none_or(|told| told < changed) || !self.rests && changed <= before
+    }
+
+    /// It was told in the state of `tick`.
+    #[inline]
+    pub fn note_told(&mut self, tick: Tick, rests: bool) {
+        (self.told, self.rests, self.waits) = (Some(tick), rests, false);
+        (self.may_be_there, self.is_early) = (true, false);
     }
 
     /// How it is told to this client: what stands before it, and its bits.
-    pub fn encode(&self, slot: u32, of: &Shown<'_>, to: &mut ShownWriter<'_, '_>) -> RecordToTell {
-        let rests = of.rests(slot);
-        let told = RowToTell { slot, row: of.state.rows().nth(of.state.versions().place(slot)), rests };
-        let row = to.encoded.encode(told, self.has);
+    #[inline]
+    pub fn encode(&self, slot: u32, of: &Shown<'_>, encoded: &mut EncodedRows) -> RecordToTell {
+        let row = encoded.encode(slot, self.has, || of.row_to_tell(slot));
         let kind = match row.age_ticks {
             Some(age_ticks) => RecordKind::Against { age_ticks },
             None if self.has.is_some() => RecordKind::Whole,
             None => RecordKind::Named { key: self.key, owner: self.owner },
         };
-        RecordToTell { head: RecordHead { slot, kind }, row, rests }
+        RecordToTell { head: RecordHead { slot, kind }, row }
     }
 }

@@ -144,8 +144,10 @@ impl Coast {
         }
         let mut outbox = Outbox::new();
         server.update(Instant::ZERO, &mut world, &mut outbox);
-        let hello = hello(8, 42, &rules_of_the_sea(), (0, None));
-        server.receive(Instant::ZERO, ME, &hello).expect("well-formed");
+        for ticket in [None, Some(TICKET)] {
+            let hello = hello(8, 42, &rules_of_the_sea(), (0, ticket));
+            server.receive(Instant::ZERO, ME, &hello).expect("well-formed");
+        }
         Coast { server, world, outbox, shore: Shore::default(), next: 1, said: 0, wants_whole: false }
     }
 
@@ -278,7 +280,8 @@ fn a_client_that_follows_the_document_alone_asks_for_whole_states_and_ends_it() 
     (0..6).for_each(|_| drop(coast.turn()));
     coast.wants_whole = true;
     coast.tell();
-    for turn in 0..4 {
+    // It is granted one change in a second.
+    for turn in 0..65 {
         coast.place(0, f64::from(turn));
         let [whole] = &coast.turn()[..] else { panic!("one datagram") };
         let head = whole.head.as_ref().expect("a snapshot");

@@ -3,8 +3,10 @@
 use super::*;
 use crate::session::client::snapshots::shown_records::ShownRow;
 use crate::session::test_states::{self, SHIP};
-use crate::world::Entity;
+use crate::world::{ComponentId, Entity};
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use foretell::State;
 use proptest::prelude::*;
 
 const ME: PlayerId = PlayerId::new(1);
@@ -175,4 +177,51 @@ fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
     assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
     assert!(tell(&mut known, 1000, most, None));
     assert!(known.is_too_old(Tick::new(9)) && !known.is_too_old(Tick::new(10)));
+}
+
+/// Everybody sees one of its components, and its owner the other, which is nothing without the first.
+#[derive(State, Clone, Copy)]
+struct Wagon {
+    seen: u8,
+    #[state(audience = owner)]
+    load: u8,
+}
+
+/// Tells of a wagon of another one of its components, or that it is gone.
+fn tell_wagon(known: &mut KnownRows, nth: u16, component: u8, is_there: bool) {
+    let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth);
+    let key = RowKey { component: ComponentId(component), entity };
+    let row = is_there.then_some(ShownRow { owner: OTHER, rests: false });
+    let tick = Tick::new(u32::from(nth) / 64 + 1 + u32::from(!is_there));
+    known.take_in(tick, &ShownRecord { key, row, is_hidden: false }, &[1][..usize::from(is_there)]);
+}
+
+#[test]
+fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_until_it_comes() {
+    let schema = Schema::of::<Wagon>();
+    let mut known = KnownRows::new(&schema);
+    let (mut rows, mut told) = (Rows::new(&schema), ToldRows::new());
+    (0..100).for_each(|nth| tell_wagon(&mut known, nth, 1, true));
+    known.copy_to(&mut rows, &mut told);
+    assert_eq!((rows.len(), known.orphans()), (0, 100));
+    (0..40).for_each(|nth| tell_wagon(&mut known, nth, 0, true));
+    known.copy_to(&mut rows, &mut told);
+    assert_eq!((rows.len(), known.orphans()), (80, 60));
+    (40..100).for_each(|nth| tell_wagon(&mut known, nth, 0, true));
+    known.copy_to(&mut rows, &mut told);
+    assert_eq!((rows.len(), known.orphans()), (200, 0));
+}
+
+#[test]
+fn however_many_rows_of_unknown_entities_come_and_go_they_take_no_memory_beside_the_rows() {
+    let mut known = KnownRows::new(&Schema::of::<Wagon>());
+    let mut tell_all = || {
+        for nth in 0..20_000 {
+            tell_wagon(&mut known, nth, 1, true);
+            tell_wagon(&mut known, nth, 1, false);
+        }
+    };
+    tell_all();
+    let used = allocation_counter::measure(tell_all);
+    assert_eq!(used.bytes_current, 0, "{used:?}");
 }

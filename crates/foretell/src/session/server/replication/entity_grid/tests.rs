@@ -111,7 +111,7 @@ proptest! {
             }
             let changed = state.versions().versions().iter().zip(0..).filter(|(version, _)| version.changed > sent[0]);
             let places: Vec<u32> = changed.map(|(_, place)| place).collect();
-            grid.update(&state, tick, ChangedRows { since: sent[0], places: &places });
+            grid.update(&state, tick, sent[0], places.iter().map(|place| *place as usize));
             sent = [sent[1], tick];
             check_rows(&grid, &state);
             for eye in [[0.0; 3], [30.5, 0.0, -7.0], [-60.0, 2.0, 60.0]] {
@@ -131,7 +131,7 @@ fn what_is_where_no_number_is_or_farther_than_any_is_nowhere_near_and_does_no_ha
     }
     state.settle(Tick::new(1));
     let mut grid = EntityGrid::default();
-    grid.update(&state, Tick::new(1), ChangedRows { since: Tick::ZERO, places: &[] });
+    grid.update(&state, Tick::new(1), Tick::ZERO, core::iter::empty());
     let mut near = |radius_m: f64| {
         let mut found = Vec::new();
         grid.near([0.0; 3], radius_m, |anchor, _| found.push(anchor));

@@ -4,12 +4,14 @@ use super::*;
 use crate::session::row_codec::RowCodec;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::encoded_rows::EncodedRows;
+use crate::session::server::replication::paces::Paces;
+use crate::session::server::replication::shown_writer::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
-use crate::world::{Entity, PlayerId, Row};
+use crate::world::{Audience, Entity, PlayerId, Row, Schema};
 use alloc::collections::BTreeMap;
 use proptest::prelude::*;
 
@@ -156,6 +158,9 @@ struct Scene {
     sent: [Tick; 2],
     client: Client,
     flights: Vec<Flight>,
+    paces: Paces,
+    /// Whether the client is to have its own rows.
+    sees_own: bool,
     is_whole: bool,
     /// The newest state that the client is known to have.
     known: Tick,
@@ -163,15 +168,20 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
-        let schema = test_states::schema();
+        Scene::of(&test_states::schema())
+    }
+
+    fn of(schema: &Schema) -> Scene {
         Scene {
-            state: AuthoritativeState::new(&schema),
+            state: AuthoritativeState::new(schema),
             lane: ShownLane::new(),
-            codec: RowCodec::new(&schema),
-            encoded: EncodedRows::new(&schema, TickRate::default()),
+            codec: RowCodec::new(schema),
+            encoded: EncodedRows::new(schema, TickRate::default()),
             sent: [Tick::ZERO; 2],
             client: Client::default(),
             flights: Vec::new(),
+            paces: Paces::every(1),
+            sees_own: schema.component(SHIP).audience() == Audience::All,
             is_whole: false,
             known: Tick::ZERO,
         }
@@ -189,8 +199,10 @@ impl Scene {
         }
     }
 
+    /// All that the client is to have.
     fn all(&self) -> Vec<Facts> {
-        (0..ROWS).map(|nth| facts(&self.state, nth)).collect()
+        let is_seen = |of: &(PlayerId, u32)| self.sees_own || of.0 != ME;
+        (0..ROWS).map(|nth| facts(&self.state, nth).filter(is_seen)).collect()
     }
 
     /// Sends the state of `tick` in datagrams of few rows, of which some are lost and all come out of order.
@@ -199,13 +211,13 @@ impl Scene {
         if self.is_whole {
             datagrams.push((self.lane.next_number(), Vec::new()));
         } else {
-            let since = self.sent[0];
-            let versions = self.state.versions().versions().iter().zip(0..);
-            let changed: Vec<u32> = versions.filter(|(of, _)| of.changed > since).map(|(_, place)| place).collect();
+            let changed: Vec<ChangedRow> = ChangedRow::all(&self.state, self.sent[0]).collect();
             let (now, state, before) = (Tick::new(tick), &self.state, self.sent[1]);
-            let of = Shown { player: ME, tick: now, state, before, since: Tick::ZERO, changed: &changed, limits: None };
+            let (since, changed, paces) = (Tick::ZERO, &changed[..], &self.paces);
+            let of = Shown { player: ME, tick: now, state, before, since, changed, paces, limits: None };
             self.encoded.begin(of.tick, self.state.versions().slots());
             self.lane.note(&of);
+            self.lane.sort();
             self.sent = [before, of.tick];
             for _ in 0..=dice.roll(3) {
                 let (number, mut bytes) = (self.lane.next_number(), Vec::new());
@@ -213,7 +225,7 @@ impl Scene {
                 self.lane.write(
                     &of,
                     number,
-                    &mut ShownWriter { codec, encoded, writer, bits_max: 80, may_exceed: false },
+                    &mut ShownWriter { codec, encoded, writer, room: Room { bits_max: 80, may_exceed: false } },
                 );
                 self.lane.note_sent(number, bytes.len(), at(tick));
                 assert!(bytes.len() <= 10);
@@ -257,8 +269,15 @@ impl Scene {
 
 proptest! {
     #[test]
-    fn over_any_loss_the_client_has_everything_once_nothing_changes(seed: u64, interval in 1_u32..4, with_owner: bool) {
-        let (mut scene, mut dice) = (Scene::new(), Dice(seed));
+    fn over_any_loss_the_client_has_everything_once_nothing_changes(
+        seed: u64,
+        interval in 1_u32..4,
+        with_owner: bool,
+        sees_own: bool,
+        pace in prop_oneof![Just(1_u32), 2_u32..20],
+    ) {
+        let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
+        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), ..Scene::of(&schema) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
                 scene.change(&mut dice, with_owner);

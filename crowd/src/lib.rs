@@ -1,8 +1,12 @@
-//! The world that is measured: a crowd of the server's on a grid, of which the first so many move, and a body for each player.
+//! The world of the scene *Crowd* and of `foretell bench crowd`: a crowd of the server's on a grid, of which the first so many move,
+//! and a body for each player.
+#![forbid(unsafe_code)]
 
-use crate::cpu::Spent;
-use crate::motion::{Motion, narrow};
+mod motion;
+
 use foretell::{Entity, Input, Owned, PlayerId, Rules, Simulate, State, Step, Table, Tick, TickRate, World};
+pub use motion::Motion;
+use motion::narrow;
 
 /// Ticks per second.
 pub const TICK_HZ: u16 = 60;
@@ -18,8 +22,11 @@ const TURN_TICKS: u32 = 40;
 /// What a player can press.
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 pub struct Walk {
+    /// To walk.
     pub forward: bool,
+    /// To turn to the left,
     pub left: bool,
+    /// or to the right.
     pub right: bool,
 }
 
@@ -35,10 +42,10 @@ impl Walk {
 /// 40 bytes, seen by everybody.
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub struct Body {
-    /// In metres.
+    /// In metres; y points up.
     #[state(position, precision = 0.001)]
     pub position: [f32; 3],
-    /// A unit quaternion x, y, z, w.
+    /// A unit quaternion: who is not turned looks along x.
     #[state(rotation, precision = 0.001)]
     pub rotation: [f32; 4],
     /// In metres per second.
@@ -85,14 +92,14 @@ fn side(entities: u16) -> u16 {
 #[derive(World, Default)]
 pub struct Crowd {
     bodies: Table<Body>,
-    /// How many of the crowd there are, and how many of them move.
+    /// How many of the crowd there are,
+    #[world(saved)]
+    present: u16,
+    /// how many there are to be, and how many of them move.
     #[world(constant)]
     entities: u16,
     #[world(constant)]
     moving: u16,
-    /// What steps take, where that is measured.
-    #[world(constant)]
-    pub stepping: Option<Spent>,
 }
 
 impl Crowd {
@@ -103,12 +110,29 @@ impl Crowd {
 
     /// The server's world: its crowd is there from the start.
     pub fn new(entities: u16, moving: u16) -> Crowd {
-        let mut crowd = Crowd { entities, moving, ..Crowd::default() };
+        let mut crowd = Crowd { present: entities, entities, moving, ..Crowd::default() };
         for nth in 0..entities {
             let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER };
             crowd.bodies.insert(of, Body::first(nth, entities));
         }
         crowd
+    }
+
+    /// Of the server: from the next step on there are so many, and all of them move. Those who came last go first.
+    pub fn resize(&mut self, entities: u16) {
+        (self.entities, self.moving) = (entities, entities);
+    }
+
+    /// Lets come or go who is too few or too many.
+    fn settle(&mut self, step: &mut Step<'_, Walk>) {
+        for nth in self.present..self.entities {
+            self.bodies.spawn(step, PlayerId::SERVER, Body::first(nth, self.entities));
+        }
+        for _ in self.entities..self.present {
+            let last = self.bodies.owned_by(PlayerId::SERVER).next_back().map(|body| body.entity());
+            last.and_then(|last| self.bodies.remove(last));
+        }
+        self.present = self.entities;
     }
 
     /// Where a player begins: players are spread over the grid.
@@ -118,19 +142,25 @@ impl Crowd {
         let position = [among(0.754_877_666), 0.0, among(0.569_840_291)];
         Body { position, rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] }
     }
+}
 
-    fn advance(&mut self, step: &mut Step<'_, Walk>) {
+impl Simulate for Crowd {
+    type Input = Walk;
+
+    fn step(&mut self, step: &mut Step<'_, Walk>) {
         for player in step.joined() {
             let start = self.start(*player);
             self.bodies.spawn(step, *player, start);
         }
-        // Where a client steps, all of the crowd are proxies; on the server they come first, as they were there first.
+        if step.is_authority() && self.present != self.entities {
+            self.settle(step);
+        }
         let seconds = narrow(step.seconds());
-        for (nth, mut body) in (0..=u16::MAX).zip(self.bodies.simulated(step)) {
+        // Where a client steps, all of the crowd are proxies.
+        let mut crowd = 0..self.moving;
+        for mut body in self.bodies.simulated(step) {
             if body.owner() == PlayerId::SERVER {
-                if nth < self.moving {
-                    Motion::of(nth).advance(&mut body, step.tick().get());
-                }
+                crowd.next().into_iter().for_each(|nth| Motion::of(nth).advance(&mut body, step.tick().get()));
                 continue;
             }
             let walk = step.input(body.owner()).map_or(Walk::default(), |player| player.input);
@@ -142,23 +172,10 @@ impl Crowd {
     }
 }
 
-impl Simulate for Crowd {
-    type Input = Walk;
-
-    fn step(&mut self, step: &mut Step<'_, Walk>) {
-        match self.stepping.take() {
-            None => self.advance(step),
-            Some(mut spent) => {
-                spent.time(|| self.advance(step));
-                self.stepping = Some(spent);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretell::world::Side;
 
     const STILL: Body = Body { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], velocity: [0.0; 3] };
 
@@ -173,6 +190,31 @@ mod tests {
         let from_start = body.position[0].hypot(body.position[2]);
         assert!((from_start - 2.0 * 2.0 * 1_f32.sin()).abs() < 0.1, "a chord of a circle of 2 m: {from_start}");
         assert_eq!(STILL.walked(Walk::default(), 1.0 / 60.0), STILL);
+    }
+
+    /// Steps of a server without players, from this tick on.
+    fn run(crowd: &mut Crowd, ticks: core::ops::Range<u32>) -> Vec<Entity> {
+        for tick in ticks {
+            crowd.step(&mut Step::new(Tick::new(tick), TickRate::hz(TICK_HZ), Side::Server, &[]));
+        }
+        crowd.bodies.iter().map(|body| body.entity()).collect()
+    }
+
+    #[test]
+    fn who_is_too_few_or_too_many_comes_or_goes_in_the_next_step_and_the_others_stay() {
+        let mut crowd = Crowd::new(10, 10);
+        let first = run(&mut crowd, 0..5);
+        crowd.resize(14);
+        let more = run(&mut crowd, 5..6);
+        assert_eq!((more.len(), &more[..10]), (14, &first[..]));
+        crowd.resize(6);
+        assert_eq!(run(&mut crowd, 6..9), first[..6]);
+        crowd.resize(7);
+        let again = run(&mut crowd, 9..10);
+        assert!(
+            again.len() == 7 && !more.contains(&again[6]),
+            "nobody comes back under a name that is gone: {again:?}"
+        );
     }
 
     #[test]

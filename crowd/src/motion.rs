@@ -1,7 +1,7 @@
 //! How one of the crowd moves: up and down, in bends, now faster and now slower, as a function of the tick alone but for
 //! where it is.
 
-use crate::crowd::{Body, TICK_HZ};
+use crate::{Body, TICK_HZ};
 use foretell::math::f64::{cos, sin};
 use foretell::motion::rotation;
 

@@ -1,0 +1,35 @@
+//! How often rows are told, where that is not in each state.
+//!
+//! Each row has a turn every so many ticks, in which it is told at most once. When, goes by its number: so not all have theirs in
+//! the same state, and all clients are told the same row in the same state, for which it is encoded once.
+
+use crate::time::{Tick, TickRate};
+use crate::world::{ComponentId, Schema};
+use alloc::vec::Vec;
+
+/// How many ticks apart the turns are of the rows of each component.
+pub(super) struct Paces {
+    ticks: Vec<u32>,
+}
+
+impl Paces {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> Paces {
+        Paces { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
+    }
+
+    /// The same of all components.
+    #[cfg(test)]
+    pub(super) fn every(ticks: u32) -> Paces {
+        Paces { ticks: vec![ticks; 256] }
+    }
+
+    /// Whether the row with this number was not told yet in the turn that it has in the state of `now`.
+    pub(super) fn are_due(&self, component: ComponentId, slot: u32, told: Option<Tick>, now: Tick) -> bool {
+        let ticks = u64::from(self.ticks[usize::from(component.0)]);
+        if ticks == 1 {
+            return true;
+        }
+        let turn = |tick: Tick| (u64::from(tick.get()) + u64::from(slot)) / ticks;
+        told.is_none_or(|told| turn(told) < turn(now))
+    }
+}

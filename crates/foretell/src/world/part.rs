@@ -1,0 +1,23 @@
+//! Fields that several types of state have in common.
+
+use super::Column;
+use alloc::vec::Vec;
+
+/// Fields that stand together in rows of several kinds: `#[derive(State)]` on a struct makes it one, and
+/// `#[state(flatten)]` on a field of another state puts its fields in that field's place, with their meanings.
+pub trait Part: Sized {
+    /// How many words its fields take.
+    const WORDS: usize;
+    /// Its fields, in the order of their declaration.
+    fn columns() -> Vec<Column>;
+    /// Writes the exact bits of all fields, in order.
+    ///
+    /// # Panics
+    /// When there are fewer than [`WORDS`](Part::WORDS) words.
+    fn write(&self, words: &mut [u32]);
+    /// The inverse of [`write`](Part::write).
+    ///
+    /// # Panics
+    /// When there are fewer than [`WORDS`](Part::WORDS) words.
+    fn read(words: &[u32]) -> Self;
+}
