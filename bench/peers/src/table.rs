@@ -9,6 +9,9 @@ const BEGIN: &str = "<!-- tables -->\n";
 /// and where they end.
 const END: &str = "<!-- end of tables -->\n";
 
+/// What a table is of.
+type Figure = fn(&Row) -> f64;
+
 /// The document with these tables in the place of those that it has; `None` where it does not say where they are.
 pub fn replaced(document: &str, tables: &str) -> Option<String> {
     let (before, rest) = document.split_once(BEGIN)?;
@@ -19,7 +22,7 @@ pub fn replaced(document: &str, tables: &str) -> Option<String> {
 /// The tables: the server's time, the clients' time, bytes.
 pub fn markdown(rows: &[Row]) -> String {
     let mut text = String::new();
-    let figures: [(&str, fn(&Row) -> f64); 3] = [
+    let figures: [(&str, Figure); 3] = [
         ("Server, microseconds of the processor per tick", |row| row.server_us),
         ("One client, microseconds of the processor per tick", |row| row.client_us),
         ("Bytes to one client per tick", |row| row.bytes_per_client_per_tick),
@@ -31,7 +34,7 @@ pub fn markdown(rows: &[Row]) -> String {
     text
 }
 
-fn table(text: &mut String, rows: &[Row], title: &str, figure: fn(&Row) -> f64) {
+fn table(text: &mut String, rows: &[Row], title: &str, figure: Figure) {
     let libraries: Vec<_> =
         Library::ALL.map(Library::name).into_iter().filter(|name| rows.iter().any(|row| row.peer == *name)).collect();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes everything");

@@ -226,7 +226,6 @@ impl WorldMutType<u32> for &mut World {
         unreachable!("{NOT_HERE}")
     }
 
-    #[expect(clippy::too_many_arguments, reason = "naia asks for them")]
     fn component_publish(
         &mut self,
         _: &ComponentKinds,
@@ -256,7 +255,6 @@ impl WorldMutType<u32> for &mut World {
         unreachable!("{NOT_HERE}")
     }
 
-    #[expect(clippy::too_many_arguments, reason = "naia asks for them")]
     fn component_enable_delegation(
         &mut self,
         _: &ComponentKinds,
