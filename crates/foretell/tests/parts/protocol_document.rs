@@ -299,7 +299,8 @@ fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_do
     server.receive(Instant::ZERO, ME, &hello(8, 42, &rules, (0, None))).expect("well-formed");
     let mut outbox = Outbox::new();
     server.update(Instant::ZERO, &mut Reef::default(), &mut outbox);
-    assert_eq!(server.players().count(), 1);
+    let answers: Vec<&[u8]> = outbox.iter().map(|(_, datagram)| datagram).collect();
+    assert_eq!(answers, [welcome(42, (0, TICKET), 1, 0, 0)], "and not refused as of other rules");
 }
 
 // Section 4: the messages.
