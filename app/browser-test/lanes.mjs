@@ -363,7 +363,7 @@ test("in a crowd half the budget, by keyboard alone, makes what is seen older; i
   const [whole, half] = seen;
   assert(half.median > 1.5 * whole.median && half.median > 40, JSON.stringify(seen));
   assert(whole.sent < 17 && half.sent < 8.5 && half.sent > 6, JSON.stringify(seen));
-  assert(whole.told === 300 && half.told === 300, JSON.stringify(seen));
+  assert(whole.told > 299 && half.told > 299, JSON.stringify(seen));
   assert(seen.every(({ hz }) => hz > 40), JSON.stringify(seen));
 });
 

@@ -179,7 +179,7 @@ impl ComponentSchema {
         self.columns.iter().map(|(_, column)| column)
     }
 
-    /// Rounds a row as it is told to those who show it: each field as exact as its [`Precision`] says.
+    /// Rounds a row as it is told to those who show it: each field as exact as its [`Precision`](super::Precision) says.
     ///
     /// # Panics
     /// When `row` does not have as many words as a row of this component.

@@ -297,7 +297,8 @@ fn what_is_told_ten_times_in_a_second_is_shown_as_smoothly_and_later_by_what_it_
         let behind = (balloon.behind_ticks - kite.behind_ticks) / f64::from(balloon.frames);
         assert!((behind - f64::from(TICKS_APART - apart)).abs() < 0.3, "{rate:?}: {behind} ticks later");
         let is_calm = conditions == calm();
-        let (off_m, mps) = if is_calm { (1e-6, 1e-4) } else { (0.05, 1.5) };
+        // What is lost is told a tenth of a second later: meanwhile it goes on, and slows down.
+        let (off_m, mps) = if is_calm { (1e-6, 1e-4) } else { (0.05, 2.0) };
         assert!(balloon.off_m < off_m, "{rate:?}: {} m off", balloon.off_m);
         assert!(
             balloon.fastest_mps < SPEED_MPS + mps && balloon.slowest_mps > SPEED_MPS - mps,
