@@ -8,7 +8,7 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::Followers;
 use super::playout::{Playout, Points};
-use super::snapshot_window::{Pace, RowRange, Seen, SnapshotWindow, WindowPlaces};
+use super::snapshot_window::{Pace, RowRange, Seen, ShownRows, SnapshotWindow, WindowPlaces};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
@@ -157,29 +157,43 @@ impl<W: World> ProxyWriter<'_, W> {
         while start < count {
             let end = (start + RESTING_ROWS).min(count);
             let of = RowRange { component, range: start..end };
-            if may_rest && self.remote.rest(&of, schema, self.proxies, self.next) {
-                (self.next, self.count) = (self.next + end - start, self.count + end - start);
+            if may_rest && self.remote.rest(&of, schema, self.shown()) {
+                self.pass(end - start);
                 nexts.skip_to(end);
             } else {
-                (start..end).for_each(|nth| self.write_row(component, nth, &mut nexts));
+                (start..end).for_each(|nth| self.write_row(component, nth, may_rest, &mut nexts));
             }
             start = end;
         }
     }
 
-    fn write_row(&mut self, component: ComponentId, nth: usize, nexts: &mut WindowPlaces) {
+    /// Writes the nth row of a component, unless it rests and is there already.
+    fn write_row(&mut self, component: ComponentId, nth: usize, may_rest: bool, nexts: &mut WindowPlaces) {
         let (row, Sources { timeline, schema, authority, .. }) =
             (self.remote.rows().nth_of(component, nth), self.visual.sources);
         let schema = schema.component(component);
         if is_predicted(row, schema, timeline) {
             return;
         }
+        if may_rest && self.remote.row_rests(row, schema, self.shown(), nexts) {
+            nexts.skip_to(nth + 1);
+            return self.pass(1);
+        }
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
         let other = self.remote.at(schema, row, self.visual.drawing(row.entity), nexts);
         self.remote.draw(schema, &other, &mut into);
         authority.put_captured(schema, row.key(), &mut into);
         self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
-        (self.next, self.count) = (self.next + 1, self.count + 1);
+        self.pass(1);
+    }
+
+    fn shown(&self) -> ShownRows<'_> {
+        ShownRows { rows: self.proxies, next: self.next }
+    }
+
+    /// The next rows of the component are written, or were.
+    fn pass(&mut self, count: usize) {
+        (self.next, self.count) = (self.next + count, self.count + count);
     }
 }
 

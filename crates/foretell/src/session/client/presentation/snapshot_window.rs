@@ -49,6 +49,13 @@ pub(crate) struct RowRange {
     pub range: Range<usize>,
 }
 
+/// Rows as they are shown so far, and where the next one mostly stands among those of its component.
+#[derive(Clone, Copy)]
+pub(crate) struct ShownRows<'a> {
+    pub rows: &'a Rows,
+    pub next: usize,
+}
+
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotWindow<'a> {
@@ -204,9 +211,9 @@ impl<'a> SnapshotWindow<'a> {
         self.around.iter().flatten().all(|snapshot| snapshot.rows.has_same_entities(component, rows))
     }
 
-    /// Whether these rows rest, of whose component the snapshots are [aligned](SnapshotWindow::is_aligned), and `shown` has them
-    /// as they are, from `shown_start` on.
-    pub(crate) fn rest(&self, of: &RowRange, schema: &ComponentSchema, shown: &Rows, shown_start: usize) -> bool {
+    /// Whether these rows rest, of whose component the snapshots are [aligned](SnapshotWindow::is_aligned), and are shown as they
+    /// are.
+    pub(crate) fn rest(&self, of: &RowRange, schema: &ComponentSchema, shown: ShownRows<'_>) -> bool {
         let (rows, RowRange { component, range }) = (self.rows(), of.clone());
         let (first, last) = (rows.nth_of(component, range.start).key(), rows.nth_of(component, range.end - 1).key());
         let are_of_now = |snapshot: &Snapshot| snapshot.are_of_now(first, last);
@@ -215,9 +222,28 @@ impl<'a> SnapshotWindow<'a> {
         }
         let words = rows.words_in(component, range.clone());
         let mut others = [0, 2, 3].into_iter().filter_map(|nth| self.around[nth]);
-        rows.has_same_rows(component, range.clone(), shown, shown_start)
+        rows.has_same_rows(component, range.clone(), shown.rows, shown.next)
             && others.all(|other| other.rows.words_in(component, range.clone()) == words)
             && schema.say_no_velocity(words)
+    }
+
+    /// Whether one row rests and is shown as it is: it was told to rest before the first of the snapshots around the cursor, and not
+    /// told again up to the last.
+    pub(crate) fn row_rests(
+        &self,
+        row: Row<'_>,
+        schema: &ComponentSchema,
+        shown: ShownRows<'_>,
+        nexts: &mut WindowPlaces,
+    ) -> bool {
+        let first = usize::from(self.around[0].is_none());
+        let last = (2..4).rev().find(|nth| self.around[*nth].is_some()).unwrap_or(1);
+        let mut resting = |nth: usize| self.around[nth]?.rests_since(row.key(), &mut nexts.around[nth]);
+        let since = resting(first);
+        since.is_some()
+            && since == resting(last)
+            && shown.rows.is_nth(row, shown.next)
+            && schema.say_no_velocity(row.words)
     }
 
     /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.

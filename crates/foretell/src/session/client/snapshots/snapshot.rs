@@ -324,6 +324,14 @@ impl Snapshot {
         Some((told.map_or(self.tick, |told| told.tick.min(self.tick)), row.words))
     }
 
+    /// Since which state a row of another rests, as far as it is known; `None` where it may move. `next` is as in
+    /// [`sample`](Snapshot::sample).
+    #[inline]
+    pub(crate) fn rests_since(&self, key: RowKey, next: &mut SamplePlace) -> Option<Tick> {
+        let told = self.told.get_near(key, &mut next.told)?;
+        told.rests.then_some(told.tick)
+    }
+
     /// The state that a row was told in; `None` where it is not there.
     pub(crate) fn told_of(&self, key: RowKey) -> Option<Tick> {
         self.rows.words(key)?;
