@@ -140,13 +140,6 @@ impl Rows {
         found.ok().map(|index| table.at(component, index))
     }
 
-    /// Whether a row is among these, as it is, and the nth of its component.
-    #[inline]
-    pub(crate) fn is_nth(&self, row: Row<'_>, nth: usize) -> bool {
-        let table = &self.tables[usize::from(row.component.0)];
-        table.entities.get(nth) == Some(&row.entity) && table.owners[nth] == row.owner && table.row(nth) == row.words
-    }
-
     /// The words of one row.
     pub fn words(&self, key: RowKey) -> Option<&[u32]> {
         let table = self.tables.get(usize::from(key.component.0))?;

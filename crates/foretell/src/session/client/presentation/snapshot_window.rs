@@ -56,6 +56,13 @@ pub(crate) struct ShownRows<'a> {
     pub next: usize,
 }
 
+impl ShownRows<'_> {
+    /// Whether a row is the next, as it is.
+    fn is_next(self, row: Row<'_>) -> bool {
+        self.next < self.rows.count_rows(row.component) && self.rows.nth_of(row.component, self.next) == row
+    }
+}
+
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotWindow<'a> {
@@ -240,10 +247,7 @@ impl<'a> SnapshotWindow<'a> {
         let last = (2..4).rev().find(|nth| self.around[*nth].is_some()).unwrap_or(1);
         let mut resting = |nth: usize| self.around[nth]?.rests_since(row.key(), &mut nexts.around[nth]);
         let since = resting(first);
-        since.is_some()
-            && since == resting(last)
-            && shown.rows.is_nth(row, shown.next)
-            && schema.say_no_velocity(row.words)
+        since.is_some() && since == resting(last) && shown.is_next(row) && schema.say_no_velocity(row.words)
     }
 
     /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.
