@@ -643,17 +643,23 @@ describe("the pile", () => {
     const page = await play(server, { within: blind });
     // Its first steps take long, until the browser has compiled the module for speed.
     await page.waitForTimeout(3_000);
-    const [start, before] = [await page.evaluate(() => window.foretell), await pileOf(page)];
-    await drive(page, ["KeyW", "KeyA", "Space", "KeyS", "KeyD", "KeyW"], 900);
-    await page.waitForTimeout(500);
-    const { figures, reasons } = await page.evaluate(() => window.foretell);
-    const grown = (name) => figures[name] - start.figures[name];
-    assert(movedOf(before, await pileOf(page)) >= 8, "it has pushed");
-    // A machine that is too busy stands still or sends inputs late, which is corrected and says nothing of the bits.
+    const before = await pileOf(page);
+    // A machine that is too busy stands still or sends inputs late, which is corrected and says nothing of the bits: then it drives again.
     const isDelay = (why) => /own input late|own clock|server event/.test(why);
-    const others = Object.entries(reasons).filter(([why, count]) => !isDelay(why) && count > (start.reasons[why] ?? 0));
-    assert.deepEqual([others, grown("resyncs")], [[], 0], JSON.stringify([start.figures, figures, reasons]));
-    assert(grown("agreed") > 200, JSON.stringify([start.figures, figures]));
+    let [start, after, grown] = [];
+    for (let nth = 0; nth === 0 || nth < 4 && grown.some(isDelay); nth += 1) {
+      start = await page.evaluate(() => window.foretell);
+      await drive(page, ["KeyW", "KeyA", "Space", "KeyS", "KeyD", "KeyW"], 900);
+      await page.waitForTimeout(500);
+      after = await page.evaluate(() => window.foretell);
+      grown = Object.keys(after.reasons).filter((why) => after.reasons[why] > (start.reasons[why] ?? 0));
+    }
+    assert(movedOf(before, await pileOf(page)) >= 8, "it has pushed");
+    // What a delay has left within the tolerance comes out later.
+    const isLate = (why) => isDelay(why) || grown.some(isDelay) && why.includes("tolerance");
+    const [others, resyncs] = [grown.filter((why) => !isLate(why)), after.figures.resyncs - start.figures.resyncs];
+    assert.deepEqual([others, resyncs], [[], 0], JSON.stringify([start.figures, after.figures, after.reasons]));
+    assert(after.figures.agreed - start.figures.agreed > 200, JSON.stringify([start.figures, after.figures]));
   });
 
   test("fits a phone", async () => {

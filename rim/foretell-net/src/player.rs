@@ -90,6 +90,8 @@ pub struct Player<W: World> {
     patient_until: Instant,
     rejoin_for: Duration,
     ends_within: Option<Duration>,
+    /// When that is over.
+    ends_at: Option<Instant>,
     tasks: Tasks,
 }
 
@@ -122,6 +124,7 @@ pub async fn connect<W: World>(
         patient_until: now + YOUNG,
         rejoin_for: config.rejoin_for,
         ends_within: None,
+        ends_at: None,
         tasks: Tasks::here(),
     })
 }
@@ -240,9 +243,13 @@ impl<W: World> Player<W> {
         match &mut self.way {
             Way::Open(joined) => {
                 let silent = self.client.state(now) == ClientState::Lost && now >= self.patient_until;
+                // Its last word may be lost, as it goes right after it.
+                let has_ended = self.ends_at.is_some_and(|at| now >= at);
                 match joined.transport.closed() {
+                    Some(Closed::Lost) if has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
                     Some(Closed::Lost) => self.rejoin(),
                     Some(why) => self.way = Way::Over(Connected::Closed(why)),
+                    None if silent && has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
                     None if silent => self.rejoin(),
                     None => {}
                 }
@@ -280,7 +287,8 @@ impl<W: World> Player<W> {
         }
         info!("back");
         self.ticket = joined.ticket.clone();
-        (self.rate_limit, self.ends_within) = (RateLimit::new(RATE_MAX, now), None);
+        self.rate_limit = RateLimit::new(RATE_MAX, now);
+        (self.ends_within, self.ends_at) = (None, None);
         self.patient_until = now + YOUNG;
         self.way = Way::Open(Box::new(joined));
     }
@@ -288,7 +296,8 @@ impl<W: World> Player<W> {
     fn take_in(&mut self) {
         let now = self.clock.now();
         let Way::Open(joined) = &mut self.way else { return };
-        let (client, ticket, ends_within) = (&mut self.client, &mut self.ticket, &mut self.ends_within);
+        let (client, ticket) = (&mut self.client, &mut self.ticket);
+        let (ends_within, ends_at) = (&mut self.ends_within, &mut self.ends_at);
         self.impairment.drain(now, &mut *joined.transport, &mut |came| match came {
             // What is malformed changes nothing.
             Came::Datagram(at, bytes) => drop(client.receive(at, bytes)),
@@ -296,7 +305,10 @@ impl<W: World> Player<W> {
                 Some(Control::ResumeTicket(newer)) => {
                     *ticket = ResumeTicket::from_bytes(newer).unwrap_or_else(|| ticket.clone());
                 }
-                Some(Control::Draining { seconds }) => *ends_within = Some(Duration::from_secs(seconds.into())),
+                Some(Control::Draining { seconds }) => {
+                    let within = Duration::from_secs(seconds.into());
+                    (*ends_within, *ends_at) = (Some(within), Some(now + within));
+                }
                 _ => debug!("an odd message"),
             },
         });

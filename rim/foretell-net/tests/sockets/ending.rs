@@ -42,6 +42,21 @@ async fn a_draining_server_ends_after_its_limit_and_says_so() {
     tokio::time::timeout(Duration::from_secs(30), server.ended()).await.expect("the limit is over").expect("no panic");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_hear_the_last_word_of_a_server_that_has_said_when_it_ends_knows_that_it_has_ended() {
+    let server = start(serve_config()).await;
+    let relay = Relay::to(server.local_addr()).await;
+    let joining = JoinConfig { idle_timeout: Duration::from_secs(2), ..JoinConfig::new(rules()) };
+    let url = relay.through(&server.url("127.0.0.1"));
+    let mut guests = [join_with(&url, token("alice"), joining).await.expect("admitted")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
+    server.drain(Duration::from_secs(1));
+    play(&mut guests, "it is told", |guests| guests[0].player.ends_within().is_some()).await;
+    relay.conditions.cut.store(true, Relaxed);
+    let ended = Connected::Closed(Closed::ServerEnded);
+    play(&mut guests, "it knows", |guests| guests[0].player.connected() == ended).await;
+}
+
 /// What a server needs so that its clients know it after a restart.
 fn lasting(name: &str) -> (ServeConfig, PathBuf) {
     let folder = std::env::temp_dir().join(format!("foretell-net-{}-{name}", std::process::id()));
