@@ -30,6 +30,7 @@ mod recording;
 mod recovery;
 mod rejoin;
 mod remote_time;
+mod resting;
 mod scenarios;
 mod send_rates;
 mod session;

@@ -12,7 +12,9 @@ use foretell_sim::netsim::{Conditions, Loss};
 #[derive(Default)]
 struct Watch {
     last: Option<(Instant, [f64; 3])>,
-    /// The fastest that the other was shown, in m/s.
+    /// Whether they were extrapolated then for longer than [`WARPS_AFTER`].
+    may_warp: bool,
+    /// The fastest that the other was shown, in m/s, but where they had to warp.
     fastest_mps: f64,
     extrapolated: u32,
     shown: u32,
@@ -40,17 +42,23 @@ impl Driver<Masses> for Watch {
             let place = view.pose().position;
             if let Some((before, from)) = self.last.replace((at.now, place)) {
                 let way = (0..3).map(|axis| (place[axis] - from[axis]).powi(2)).sum::<f64>().sqrt();
-                self.fastest_mps = self.fastest_mps.max(way / at.now.since(before).as_secs_f64());
+                if !(self.may_warp && way > WARPS_FROM_M) {
+                    self.fastest_mps = self.fastest_mps.max(way / at.now.since(before).as_secs_f64());
+                }
             }
+            self.may_warp = matches!(view.source, Source::Extrapolated(beyond) if beyond > WARPS_AFTER);
             self.shown += 1;
             self.extrapolated += u32::from(matches!(view.source, Source::Extrapolated(_)));
         }
     }
 }
 
-/// Seeds of which none has a burst so long that what was shown meanwhile is too wrong to slide: there it snaps, as it does of
-/// every fourth seed at the worst of these links.
-const CALM_ENOUGH: [u64; 3] = [0, 2, 6];
+/// So far from where it was shown, a body is too far to slide there: it warps (`snap_m`, 2 m by default).
+const WARPS_FROM_M: f64 = 2.0;
+
+/// It gets so far off only after so long a silence: two bodies that part at 7.3 m/s each are that far apart after 137 ms, and nobody
+/// turns at once.
+const WARPS_AFTER: Duration = Duration::from_millis(250);
 
 fn seen(rate: u16, loss: Loss, seed: u64) -> Watch {
     seen_by(Curve::default(), rate, loss, seed)
@@ -83,9 +91,9 @@ fn shown_others_never_jump_when_snapshots_come_late() {
         (16, Loss::Uniform(0.2)),
         (16, Loss::Bursts { rate: 0.2, mean_length: 4.0 }),
     ] {
-        for seed in CALM_ENOUGH {
+        for seed in 0..8 {
             let watch = seen(rate, loss, seed);
-            assert!(watch.extrapolated > 10, "{rate} Hz, {loss:?}: {} of {}", watch.extrapolated, watch.shown);
+            assert!(watch.extrapolated >= 10, "{rate} Hz, {loss:?}: {} of {}", watch.extrapolated, watch.shown);
             // An offset of some metres begins to vanish by ten times as much in a second: not in a frame.
             assert!(watch.fastest_mps < calm + 35.0, "{rate} Hz, {loss:?}: {} m/s", watch.fastest_mps);
         }
@@ -106,7 +114,7 @@ const FASTEST_MPS: f64 = 7.3;
 #[test]
 fn no_curve_jumps_over_a_bad_link_and_all_have_the_same_delay() {
     let bursts = Loss::Bursts { rate: 0.2, mean_length: 4.0 };
-    for seed in CALM_ENOUGH {
+    for seed in 0..4 {
         let delay_ticks = seen(16, bursts, seed).delay_ticks;
         for curve in Curve::ALL {
             let watch = seen_by(curve, 16, bursts, seed);
