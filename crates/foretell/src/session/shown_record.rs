@@ -60,7 +60,7 @@ impl RecordHead {
 }
 
 /// The first bits of a record: that there is one, which number it has, and how it is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FirstBits {
     bits: u64,
     /// At most 53.
@@ -70,6 +70,13 @@ pub(crate) struct FirstBits {
 impl FirstBits {
     /// There is one.
     const RECORD: FirstBits = FirstBits { bits: 1, width: 1 };
+
+    /// One that follows the one before it, and is told against a state that is as old.
+    pub(crate) const NEXT_ALIKE: FirstBits = FirstBits { bits: 0b1111, width: 4 };
+
+    pub(crate) fn write(self, to: &mut JoinedBits<'_, '_>) {
+        to.put(self.bits, self.width);
+    }
 
     /// One whose number does not follow the one before it; it is so much higher than that number, where it is not lower.
     fn of_gap(slot: u32, gap: Option<u32>) -> FirstBits {
@@ -121,21 +128,27 @@ impl RecordsBefore {
     /// Writes all of a record that stands before its row, which begins so.
     #[inline]
     pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut JoinedBits<'_, '_>, codec: &RowCodec) {
-        to.put(first.bits, first.width);
+        first.write(to);
         self.next = head.slot + 1;
         match head.kind {
             RecordKind::Against { age_ticks } => self.age_ticks = age_ticks,
             RecordKind::Whole => {}
             RecordKind::Named { key, owner } => {
-                let writer = to.writer();
-                codec.write_key(writer, key);
                 let is_given = owner != key.entity.spawned_for();
-                writer.put(u64::from(is_given), 1);
-                if is_given {
-                    writer.small(&mut u32::from(owner.get())).expect("writing never fails");
-                }
+                to.write_with(|writer| {
+                    codec.write_key(writer, key);
+                    writer.put(u64::from(is_given), 1);
+                    if is_given {
+                        writer.small(&mut u32::from(owner.get())).expect("writing never fails");
+                    }
+                });
             }
         }
+    }
+
+    /// So many follow that [are alike](FirstBits::NEXT_ALIKE).
+    pub(crate) fn note_alike(&mut self, count: u32) {
+        self.next += count;
     }
 
     /// The inverse of [`write`](RecordsBefore::write).
@@ -218,7 +231,7 @@ mod tests {
                 let bits = joined.bit_len() - len;
                 prop_assert_eq!(head.bits(first, &codec), bits);
                 if head.slot == previous.next && head.kind == (RecordKind::Against { age_ticks: previous.age_ticks }) {
-                    prop_assert_eq!(bits, 4);
+                    prop_assert_eq!((bits, first), (4, FirstBits::NEXT_ALIKE));
                 }
             }
             joined.finish();

@@ -171,6 +171,24 @@ impl<'a> BitWriter<'a> {
         self.bytes.extend_from_slice(&joined.to_le_bytes());
         self.bytes.truncate(self.start + self.len.div_ceil(8));
     }
+
+    /// Takes back the bits of the last byte, if they don't fill it: they are the low ones of the first, so many of them.
+    pub(super) fn take_rest(&mut self) -> (u64, u32) {
+        let used = self.len % 8;
+        if used == 0 {
+            return (0, 0);
+        }
+        self.len -= used;
+        (u64::from(self.bytes.pop().unwrap_or(0)), used as u32)
+    }
+
+    /// Appends 64 bits where the last byte is full.
+    #[inline]
+    pub(super) fn put_word(&mut self, word: u64) {
+        debug_assert!(self.len.is_multiple_of(8));
+        self.bytes.extend_from_slice(&word.to_le_bytes());
+        self.len += 64;
+    }
 }
 
 /// The lowest `width` bits, 0 to 64.

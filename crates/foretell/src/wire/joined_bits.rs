@@ -5,6 +5,7 @@ use super::bits::mask;
 
 /// They are not all written before [`finish`](JoinedBits::finish).
 pub(crate) struct JoinedBits<'a, 'b> {
+    /// Ends with a whole byte.
     writer: &'a mut BitWriter<'b>,
     joined: u64,
     /// Below 64.
@@ -13,7 +14,8 @@ pub(crate) struct JoinedBits<'a, 'b> {
 
 impl<'a, 'b> JoinedBits<'a, 'b> {
     pub(crate) fn new(writer: &'a mut BitWriter<'b>) -> JoinedBits<'a, 'b> {
-        JoinedBits { writer, joined: 0, bits: 0 }
+        let (joined, bits) = writer.take_rest();
+        JoinedBits { writer, joined, bits }
     }
 
     /// How many bits there are, written or not.
@@ -31,20 +33,31 @@ impl<'a, 'b> JoinedBits<'a, 'b> {
             self.bits = bits;
             return;
         }
-        self.writer.put(self.joined, u64::BITS);
+        self.writer.put_word(self.joined);
         self.joined = value.checked_shr(u64::BITS - self.bits).unwrap_or(0);
         self.bits = bits - u64::BITS;
     }
 
-    /// Writes what is joined so far. What is written to it comes next.
-    pub(crate) fn writer(&mut self) -> &mut BitWriter<'b> {
-        self.writer.put(self.joined, self.bits);
-        (self.joined, self.bits) = (0, 0);
-        self.writer
+    /// Writes the first `bits` bits of these bytes, of which there are as many as whole eights take.
+    #[inline]
+    pub(crate) fn put_bytes(&mut self, bytes: &[u8], bits: usize) {
+        let (eights, _) = bytes.as_chunks();
+        let (whole, rest) = (bits / 64, bits % 64);
+        eights[..whole].iter().for_each(|eight| self.put(u64::from_le_bytes(*eight), u64::BITS));
+        if rest > 0 {
+            self.put(u64::from_le_bytes(eights[whole]), rest as u32);
+        }
     }
 
-    pub(crate) fn finish(mut self) {
-        self.writer();
+    /// Writes what is joined so far, and what is written here.
+    pub(crate) fn write_with(&mut self, write: impl FnOnce(&mut BitWriter<'b>)) {
+        self.writer.put(self.joined, self.bits);
+        write(self.writer);
+        (self.joined, self.bits) = self.writer.take_rest();
+    }
+
+    pub(crate) fn finish(self) {
+        self.writer.put(self.joined, self.bits);
     }
 }
 
@@ -64,7 +77,7 @@ mod tests {
             values.iter().for_each(|(value, width)| joined.put(*value, *width));
             // As much as goes in at once, and nothing after it.
             [(1_u32, 32), (2, 32), (0, 0)].iter().for_each(|(value, width)| joined.put(*value, *width));
-            joined.writer().put(3, 2);
+            joined.write_with(|writer| writer.put(3, 2));
             let len = joined.bit_len();
             joined.finish();
             prop_assert_eq!(writer.bit_len(), len);

@@ -139,11 +139,6 @@ impl RowVersions {
         }
     }
 
-    /// Where a row stands; `None` where there is none.
-    pub(super) fn find_place(&self, key: RowKey) -> Option<usize> {
-        self.find(key).ok()
-    }
-
     /// What is known of a row; `None` where there is none.
     pub(super) fn get(&self, key: RowKey) -> Option<&RowVersion> {
         self.find(key).ok().map(|at| &self.versions[at])

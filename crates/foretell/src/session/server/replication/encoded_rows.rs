@@ -1,24 +1,15 @@
 //! Rows as they are told to everybody who shows them: encoded once for each state and each older state that they are told
-//! against, and copied for each client.
+//! against, and copied for each client: one by one, or a block of them at a time.
 
+use super::by_base::ByBase;
+use super::slot_set::{BLOCK, SlotRun};
 use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_record::FirstBits;
 use crate::session::told_ring::{BASE_AGE_MAX, ToldRing};
 use crate::time::{Tick, TickRate};
-use crate::wire::{BitReader, BitWriter, JoinedBits};
+use crate::wire::{BitWriter, JoinedBits};
 use crate::world::{Row, Schema};
 use alloc::vec::Vec;
-
-/// A row told against one older state, or by itself.
-#[derive(Clone, Copy, Debug)]
-struct Encoded {
-    base: Option<Tick>,
-    /// With which byte it begins.
-    start: usize,
-    bits: u32,
-    rests: bool,
-    /// Where the same row stands, told against another.
-    next: Option<u32>,
-}
 
 /// The row of a state that is to be told.
 #[derive(Clone, Copy)]
@@ -36,6 +27,15 @@ pub(super) struct EncodedRow {
     pub bits: u32,
     /// Whether it is told to rest.
     pub rests: bool,
+    /// With which byte it begins.
+    start: usize,
+}
+
+/// Which bits of a block of rows to copy, which are all told against the same state: all but what stands before the first row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EncodedBlock {
+    pub age_ticks: u32,
+    pub bits: usize,
     start: usize,
 }
 
@@ -44,10 +44,11 @@ pub(super) struct EncodedRows {
     codec: ShownCodec,
     of: Tick,
     bytes: Vec<u8>,
-    /// By the number of the row: as it was told first.
-    first: Vec<Option<Encoded>>,
-    /// As it was told then.
-    more: Vec<Encoded>,
+    /// By the number of the row.
+    rows: ByBase<EncodedRow>,
+    /// By the number of the block; `None` where not all of its rows are told against the same state.
+    blocks: ByBase<Option<EncodedBlock>>,
+    block_bytes: Vec<u8>,
     told: ToldRing,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -68,8 +69,9 @@ impl EncodedRows {
             codec: ShownCodec::new(schema, rate),
             of: Tick::ZERO,
             bytes: Vec::new(),
-            first: Vec::new(),
-            more: Vec::new(),
+            rows: ByBase::new(),
+            blocks: ByBase::new(),
+            block_bytes: Vec::new(),
             told: ToldRing::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -78,16 +80,18 @@ impl EncodedRows {
 
     /// From now on those of this state, in which row numbers are below `slots`.
     pub(super) fn begin(&mut self, state: Tick, slots: usize) {
-        if core::mem::replace(&mut self.of, state) != state {
-            self.bytes.clear();
-            self.more.clear();
-            self.first.fill(None);
-            let Lengths { count, bits } = core::mem::take(&mut self.against);
-            self.usual_bits = bits.checked_div(count).or(self.usual_bits);
+        let blocks = slots.div_ceil(BLOCK as usize);
+        if core::mem::replace(&mut self.of, state) == state {
+            self.rows.reserve(slots);
+            self.blocks.reserve(blocks);
+            return;
         }
-        if self.first.len() < slots {
-            self.first.resize(slots, None);
-        }
+        self.bytes.clear();
+        self.block_bytes.clear();
+        self.rows.clear(slots);
+        self.blocks.clear(blocks);
+        let Lengths { count, bits } = core::mem::take(&mut self.against);
+        self.usual_bits = bits.checked_div(count).or(self.usual_bits);
     }
 
     /// How many bits a row of any component takes at most.
@@ -101,6 +105,11 @@ impl EncodedRows {
         usual_bits.map_or(self.bits_max(), |bits| (2 * bits).min(self.bits_max()))
     }
 
+    /// How many ticks older a state is than the one that is told, if that is not too many to tell rows against it.
+    fn age_ticks(&self, base: Tick) -> Option<u32> {
+        (self.of > base).then(|| self.of.since(base)).filter(|age_ticks| *age_ticks <= BASE_AGE_MAX)
+    }
+
     /// The bits of the row with this number for one who has it as it was in the state `has`. It is encoded, unless that was done
     /// for another client that has the same.
     #[inline]
@@ -110,43 +119,24 @@ impl EncodedRows {
         has: Option<Tick>,
         row: impl FnOnce() -> RowToTell<'a>,
     ) -> EncodedRow {
-        let base = has.filter(|base| self.of > *base && self.of.since(*base) <= BASE_AGE_MAX);
-        let encoded = match self.first[slot as usize] {
-            Some(first) if first.base == base => first,
-            first => self.encode_another(slot, base, first, row()),
-        };
-        let Encoded { base, start, bits, rests, .. } = encoded;
-        EncodedRow { age_ticks: base.map(|base| self.of.since(base)), start, bits, rests }
+        let base = has.filter(|base| self.age_ticks(*base).is_some());
+        self.rows.get(slot, base).unwrap_or_else(|| self.encode_another(slot, base, row()))
     }
 
-    /// The same where it is not how the row was told first.
+    /// The same where nobody has asked for it, or the base is not known any more.
     #[inline(never)]
-    fn encode_another(&mut self, slot: u32, base: Option<Tick>, first: Option<Encoded>, row: RowToTell<'_>) -> Encoded {
+    fn encode_another(&mut self, slot: u32, base: Option<Tick>, row: RowToTell<'_>) -> EncodedRow {
         let words = self.codec.form(row.row.component).words();
-        let base = base.filter(|base| self.told.get(*base, slot, words).is_some());
-        let (mut known, mut last) = (first, None);
-        while let Some(Encoded { base: of, next, .. }) = known {
-            if of == base {
-                return known.expect("it is there");
-            }
-            last = next.or(last);
-            known = next.map(|next| self.more[next as usize]);
-        }
-        let encoded = self.add(slot, base, row);
-        let Some(first) = &mut self.first[slot as usize] else {
-            self.first[slot as usize] = Some(encoded);
+        let known = base.filter(|base| self.told.get(*base, slot, words).is_some());
+        if let Some(encoded) = self.rows.get(slot, known).filter(|_| known != base) {
             return encoded;
-        };
-        let nth = u32::try_from(self.more.len()).ok();
-        match last {
-            Some(last) => self.more[last as usize].next = nth,
-            None => first.next = nth,
         }
-        self.more.push(encoded);
+        let encoded = self.add(slot, known, row);
+        self.rows.insert(slot, known, encoded);
         encoded
     }
 
-    fn add(&mut self, slot: u32, base: Option<Tick>, RowToTell { row, rests }: RowToTell<'_>) -> Encoded {
+    fn add(&mut self, slot: u32, base: Option<Tick>, RowToTell { row, rests }: RowToTell<'_>) -> EncodedRow {
         let EncodedRows { codec, of, bytes, told, .. } = self;
         let form = codec.form(row.component);
         told.set(*of, slot, form.words(), |rounded| form.round(row.words, rounded));
@@ -158,24 +148,71 @@ impl EncodedRows {
         writer.put(u64::from(rests), 1);
         codec.write(&mut writer, row.component, rounded, against);
         let bits = writer.bit_len();
+        fill_up(bytes);
         if base.is_some() {
             self.against.count += 1;
             self.against.bits += bits as u64;
         }
         let bits = u32::try_from(bits).expect("a row is short");
-        Encoded { base, start, bits, rests, next: None }
+        EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, rests, start }
+    }
+
+    /// The bits of the block of rows that begins with this number, for one who has all of them as they were in the state `base`;
+    /// `None` where not all can be told against that. They are put together once.
+    #[inline]
+    pub(super) fn block<'a>(
+        &mut self,
+        first: u32,
+        base: Tick,
+        row: impl Fn(u32) -> RowToTell<'a>,
+    ) -> Option<EncodedBlock> {
+        let age_ticks = self.age_ticks(base)?;
+        let known = self.blocks.get(first / BLOCK, Some(base));
+        known.unwrap_or_else(|| {
+            let block = self.join(SlotRun { first, count: BLOCK }, base, row);
+            let block = block.map(|(start, bits)| EncodedBlock { age_ticks, bits, start });
+            self.blocks.insert(first / BLOCK, Some(base), block);
+            block
+        })
+    }
+
+    /// Puts the rows of a block together. Returns where they begin, and how many bits they take.
+    #[inline(never)]
+    fn join<'a>(&mut self, run: SlotRun, base: Tick, row: impl Fn(u32) -> RowToTell<'a>) -> Option<(usize, usize)> {
+        let mut rows = [None; BLOCK as usize];
+        for (encoded, slot) in rows.iter_mut().zip(run.slots()) {
+            *encoded = Some(self.encode(slot, Some(base), || row(slot))).filter(|encoded| encoded.age_ticks.is_some());
+            (*encoded)?;
+        }
+        let start = self.block_bytes.len();
+        let mut writer = BitWriter::new(&mut self.block_bytes);
+        let mut joined = JoinedBits::new(&mut writer);
+        for (nth, row) in rows.into_iter().flatten().enumerate() {
+            if nth > 0 {
+                FirstBits::NEXT_ALIKE.write(&mut joined);
+            }
+            joined.put_bytes(&self.bytes[row.start..], row.bits as usize);
+        }
+        let bits = joined.bit_len();
+        joined.finish();
+        fill_up(&mut self.block_bytes);
+        Some((start, bits))
     }
 
     /// Appends the bits of a row that is encoded.
     #[inline]
     pub(super) fn append(&self, of: EncodedRow, to: &mut JoinedBits<'_, '_>) {
-        // So many at once, with the bytes of those that follow, are read fast.
-        let mut reader = BitReader::new(&self.bytes[of.start..]);
-        let mut left = of.bits;
-        while left > 0 {
-            let width = left.min(BitReader::FAST_WIDTH);
-            to.put(reader.take(width).expect("they were written"), width);
-            left -= width;
-        }
+        to.put_bytes(&self.bytes[of.start..], of.bits as usize);
     }
+
+    /// And those of a block.
+    #[inline]
+    pub(super) fn append_block(&self, of: EncodedBlock, to: &mut JoinedBits<'_, '_>) {
+        to.put_bytes(&self.block_bytes[of.start..], of.bits);
+    }
+}
+
+/// Makes whole eights of them: so they are copied fast.
+fn fill_up(bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
 }

@@ -1,6 +1,8 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
 mod allowance;
+mod by_base;
+mod client_rows;
 mod delta;
 mod distance_rank;
 mod encoded_rows;
@@ -12,19 +14,21 @@ mod interest;
 mod outgoing_snapshot;
 mod paced_rows;
 mod paces;
+mod recent_changes;
 mod recent_extreme;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
+mod row_teller;
 mod sent_datagrams;
 mod sent_history;
 mod shown_lane;
 mod shown_state;
 mod shown_writer;
 mod sight_terms;
+mod slot_set;
 mod snapshot_packing;
 mod spatial_index;
-mod told_row;
 mod viewpoint;
 mod waiting_rows;
 

@@ -1,69 +1,85 @@
 //! Rows of kinds that are told at most so many times per second: which have changed and wait for their turn.
 
+use super::client_rows::ClientRows;
 use super::paces::Paces;
-use super::told_row::ToldRow;
-use super::waiting_rows::WaitingRows;
+use super::slot_set::SlotSet;
 use crate::time::Tick;
-use alloc::vec::Vec;
 
 /// The rows of one client that wait for their turn. Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(super) struct PacedRows {
-    /// Their numbers; some may not wait any more.
-    early: Vec<u32>,
+    early: SlotSet,
 }
 
 impl PacedRows {
     pub(super) fn new() -> PacedRows {
-        PacedRows { early: Vec::new() }
+        PacedRows { early: SlotSet::default() }
     }
 
     /// A row has to be told as it is in the state of `now`, or later in its next turn: whether now.
-    pub(super) fn is_due(&mut self, row: &mut ToldRow, slot: u32, paces: &Paces, now: Tick) -> bool {
-        let is_due = paces.are_due(row.key.component, slot, row.told, now);
-        if !is_due && !core::mem::replace(&mut row.is_early, true) {
-            self.early.push(slot);
+    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, paces: &Paces, now: Tick) -> bool {
+        let is_due = is_due(slot, rows, paces, now);
+        if !is_due {
+            self.early.insert(slot);
         }
         is_due
     }
 
-    /// Those whose turn it is are to be told.
-    pub(super) fn follow(&mut self, rows: &mut [Option<ToldRow>], waiting: &mut WaitingRows, paces: &Paces, now: Tick) {
-        self.early.retain(|slot| {
-            let row = rows.get_mut(*slot as usize).and_then(Option::as_mut).filter(|row| row.is_early);
-            let Some(row) = row else { return false };
-            let is_due = paces.are_due(row.key.component, *slot, row.told, now);
-            if is_due {
-                row.is_early = false;
-                waiting.add(*slot, row);
+    /// Calls `tell` with those whose turn it is.
+    pub(super) fn follow(&mut self, rows: &ClientRows, paces: &Paces, now: Tick, mut tell: impl FnMut(u32)) {
+        let mut next = 0;
+        while let Some(slot) = self.early.next_from(next) {
+            if is_due(slot, rows, paces, now) {
+                self.early.remove(slot);
+                tell(slot);
             }
-            !is_due
-        });
+            next = slot + 1;
+        }
     }
+
+    /// A row is told, or is not to be told any more.
+    #[inline]
+    pub(super) fn note_told(&mut self, slot: u32) {
+        self.early.remove(slot);
+    }
+
+    /// A whole block is.
+    #[inline]
+    pub(super) fn note_block_told(&mut self, first: u32) {
+        if self.early.block(first) != 0 {
+            self.early.set_block(first, 0);
+        }
+    }
+}
+
+/// Whether a row is not early, if it is told as it is in the state of `now`.
+fn is_due(slot: u32, rows: &ClientRows, paces: &Paces, now: Tick) -> bool {
+    rows.name(slot).is_some_and(|name| paces.are_due(name.key.component, slot, rows.told(slot), now))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::client_rows::RowName;
     use super::*;
     use crate::session::test_states::{self, SHIP};
     use crate::world::{Entity, PlayerId};
+    use alloc::vec::Vec;
 
     /// In which of the ticks from 100 on a row is told that is written to in these.
     fn told(ticks: u32, slot: u32, changes: impl Fn(u32) -> bool) -> Vec<u32> {
         let (paces, mut paced) = (Paces::every(ticks), PacedRows::new());
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 0));
-        let mut rows = vec![None; 16];
-        rows[slot as usize] = Some(ToldRow::new(key, PlayerId::SERVER, Tick::ZERO));
-        let (mut waiting, mut told) = (WaitingRows::new(), Vec::new());
+        let mut rows = ClientRows::default();
+        rows.resize(16);
+        rows.insert(slot, RowName { key, owner: PlayerId::SERVER }, Tick::ZERO, false);
+        let mut told = Vec::new();
         for tick in 100..160 {
             let now = Tick::new(tick);
-            let row = rows[slot as usize].as_mut().expect("it is there");
-            if changes(tick) && paced.is_due(row, slot, &paces, now) {
-                waiting.add(slot, row);
-            }
-            paced.follow(&mut rows, &mut waiting, &paces, now);
-            if waiting.pop().is_some() {
-                rows[slot as usize].iter_mut().for_each(|row| row.note_told(now, false));
+            let mut is_told = changes(tick) && paced.is_due(slot, &rows, &paces, now);
+            paced.follow(&rows, &paces, now, |_| is_told = true);
+            if is_told {
+                rows.note_told(slot, now, false);
+                paced.note_told(slot);
                 told.push(tick);
             }
         }

@@ -23,6 +23,11 @@ impl Paces {
         Paces { ticks: vec![ticks; 256] }
     }
 
+    /// Whether rows of this component are told less often than with each state.
+    pub(super) fn is_paced(&self, component: ComponentId) -> bool {
+        self.ticks[usize::from(component.0)] > 1
+    }
+
     /// Whether the row with this number was not told yet in the turn that it has in the state of `now`.
     pub(super) fn are_due(&self, component: ComponentId, slot: u32, told: Option<Tick>, now: Tick) -> bool {
         let ticks = u64::from(self.ticks[usize::from(component.0)]);

@@ -11,8 +11,9 @@ use super::event_log::ToldEvents;
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
 use super::paces::Paces;
+use super::recent_changes::RecentChanges;
 use super::replica::Replica;
-use super::shown_state::{ChangedRow, Shown};
+use super::shown_state::Shown;
 use super::shown_writer::{Room, ShownWriter};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::viewpoint::Viewpoint;
@@ -20,7 +21,6 @@ use crate::session::authority::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, ShownHead, SnapshotHead};
 use crate::session::row_codec::RowCodec;
-use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
@@ -66,28 +66,6 @@ pub(crate) struct Replication {
     viewpoint: Viewpoint,
 }
 
-/// Which rows have changed since the state before the last one that was sent; found out once for all clients.
-#[derive(Default)]
-struct RecentChanges {
-    /// The state that is sent, and the two that were sent before it.
-    of: Tick,
-    before: Tick,
-    since: Tick,
-    /// In their order.
-    rows: Vec<ChangedRow>,
-}
-
-impl RecentChanges {
-    fn update(&mut self, tick: Tick, state: &AuthoritativeState) {
-        if self.of == tick {
-            return;
-        }
-        (self.of, self.before, self.since) = (tick, self.of, self.before);
-        self.rows.clear();
-        self.rows.extend(ChangedRow::all(state, self.since));
-    }
-}
-
 impl Replication {
     pub(crate) fn new(schema: &Schema, rate: TickRate) -> Replication {
         Replication {
@@ -96,7 +74,7 @@ impl Replication {
             holders: Vec::new(),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            changes: RecentChanges { rows: Vec::with_capacity(64), ..RecentChanges::default() },
+            changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
             paces: Paces::new(schema, rate),
             viewpoint: Viewpoint::default(),
@@ -188,7 +166,7 @@ impl Replication {
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &Snapshot<'_>) {
         let Snapshot { tick, state, sight, form, .. } = *snapshot;
         self.interest.clear();
-        self.changes.update(tick, state);
+        self.changes.update(tick, state, &self.paces);
         let is_crowded = form == Form::Changes && replica.is_crowded();
         if matches!(form, Form::Lanes | Form::Changes) && (sight.are_limited() || is_crowded) {
             replica.limit_view(state, player);
@@ -200,7 +178,7 @@ impl Replication {
     fn look_around(&mut self, player: PlayerId, replica: &Replica, snapshot: &Snapshot<'_>) {
         let Some(view) = &replica.view else { return };
         let Replication { grid, interest, changes, .. } = self;
-        let changed = changes.rows.iter().map(|row| row.place as usize);
+        let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(snapshot.state, snapshot.tick, changes.since, changed);
         interest.look(viewer(player, snapshot, view), grid);
     }
@@ -349,6 +327,5 @@ fn shown_in<'a>(
     limits: Option<Limits<'a>>,
 ) -> Shown<'a> {
     let Snapshot { tick, state, .. } = *snapshot;
-    let RecentChanges { before, since, rows, .. } = changes;
-    Shown { player, tick, state, before: *before, since: *since, changed: rows, paces, limits }
+    Shown { player, tick, state, changes, paces, limits }
 }

@@ -1,6 +1,7 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
 use super::recent_extreme::RecentExtreme;
+use super::slot_set::SlotRun;
 use crate::session::received::Received;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
@@ -15,9 +16,9 @@ const SILENT: Duration = Duration::from_secs(16);
 const WAITS_FIRST: Duration = Duration::from_secs(1);
 /// The slowest way counts for so long.
 const OF_LATE: Duration = Duration::from_secs(2);
-/// How many mostly are under way, and how many rows stand in them altogether.
+/// How many mostly are under way, and how many runs of rows stand in them altogether.
 const SENT_USUAL: usize = 64;
-const ROWS_USUAL: usize = 512;
+const RUNS_USUAL: usize = 512;
 
 /// What a datagram told of what the client shows.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,8 @@ struct Sent {
     /// The state that it told of.
     tick: Tick,
     at: Instant,
-    /// How many rows it told.
-    rows: usize,
+    /// How many runs of rows it told.
+    runs: usize,
     /// And of how many that they are gone.
     gone: usize,
     bytes: usize,
@@ -58,7 +59,7 @@ pub(super) struct SettledDatagram<'a> {
     pub tick: Tick,
     pub has_come: bool,
     /// The numbers of the rows that it told.
-    pub slots: vec_deque::Iter<'a, u32>,
+    pub runs: vec_deque::Iter<'a, SlotRun>,
     pub gone: vec_deque::Iter<'a, RowKey>,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct SentDatagrams {
     /// In the order in which they were sent.
     sent: VecDeque<Sent>,
     /// What stands in them, in the same order.
-    slots: VecDeque<u32>,
+    runs: VecDeque<SlotRun>,
     gone: VecDeque<RowKey>,
     next: u16,
     /// How many bytes are under way.
@@ -82,7 +83,7 @@ impl SentDatagrams {
     pub(super) fn new() -> SentDatagrams {
         SentDatagrams {
             sent: VecDeque::with_capacity(SENT_USUAL),
-            slots: VecDeque::with_capacity(ROWS_USUAL),
+            runs: VecDeque::with_capacity(RUNS_USUAL),
             gone: VecDeque::with_capacity(SENT_USUAL),
             next: 0,
             under_way: 0,
@@ -110,7 +111,7 @@ impl SentDatagrams {
     /// A datagram is being written: what is noted from now on stands in it. Not where it [is full](SentDatagrams::is_full).
     pub(super) fn begin(&mut self, number: u16, tick: Tick) {
         let at = Instant::ZERO;
-        self.sent.push_back(Sent { number, tick, at, rows: 0, gone: 0, bytes: 0, fate: Fate::UnderWay });
+        self.sent.push_back(Sent { number, tick, at, runs: 0, gone: 0, bytes: 0, fate: Fate::UnderWay });
     }
 
     /// The one with this number is sent, and takes this many bytes.
@@ -130,10 +131,23 @@ impl SentDatagrams {
         }
     }
 
-    /// It tells these rows, too.
-    pub(super) fn note_rows(&mut self, slots: &[u32]) {
-        self.slots.extend(slots);
-        self.sent.back_mut().expect("one is being written").rows += slots.len();
+    /// It tells this row, too.
+    #[inline]
+    pub(super) fn note_row(&mut self, slot: u32) {
+        self.note_run(SlotRun { first: slot, count: 1 });
+    }
+
+    /// And these.
+    #[inline]
+    pub(super) fn note_run(&mut self, run: SlotRun) {
+        let sent = self.sent.back_mut().expect("one is being written");
+        match self.runs.back_mut() {
+            Some(last) if sent.runs > 0 && last.first + last.count == run.first => last.count += run.count,
+            _ => {
+                self.runs.push_back(run);
+                sent.runs += 1;
+            }
+        }
     }
 
     /// It tells that this row is gone.
@@ -151,11 +165,11 @@ impl SentDatagrams {
         mut settle: impl FnMut(SettledDatagram<'_>),
     ) -> Fates {
         let mut fates = Fates::default();
-        let (mut row, mut gone) = (0, 0);
+        let (mut run, mut gone) = (0, 0);
         let waits = self.waits();
         for sent in self.sent.iter_mut() {
-            let (first_row, first_gone) = (row, gone);
-            (row, gone) = (row + sent.rows, gone + sent.gone);
+            let (first_run, first_gone) = (run, gone);
+            (run, gone) = (run + sent.runs, gone + sent.gone);
             let took = now.since(sent.at);
             let has_come = sent.fate != Fate::Come && received.has(sent.number);
             let is_late = took > SILENT || took > waits && received.is_newer_than(sent.number);
@@ -167,8 +181,8 @@ impl SentDatagrams {
             if sent.fate == Fate::UnderWay && (has_come || is_late) {
                 self.under_way -= sent.bytes as u64;
                 fates.lost += u32::from(!has_come);
-                let (slots, gone) = (self.slots.range(first_row..row), self.gone.range(first_gone..gone));
-                settle(SettledDatagram { tick: sent.tick, has_come, slots, gone });
+                let (runs, gone) = (self.runs.range(first_run..run), self.gone.range(first_gone..gone));
+                settle(SettledDatagram { tick: sent.tick, has_come, runs, gone });
                 sent.fate = Fate::Lost;
             }
             if has_come {
@@ -195,7 +209,7 @@ impl SentDatagrams {
             if !is_done {
                 return;
             }
-            self.slots.drain(..first.rows);
+            self.runs.drain(..first.runs);
             self.gone.drain(..first.gone);
             self.sent.pop_front();
         }
@@ -204,7 +218,7 @@ impl SentDatagrams {
     /// Nobody is there any more who was sent these; the numbers go on.
     pub(super) fn forget(&mut self) {
         self.sent.clear();
-        self.slots.clear();
+        self.runs.clear();
         self.gone.clear();
         self.under_way = 0;
     }
@@ -225,7 +239,7 @@ mod tests {
     fn send(sent: &mut SentDatagrams, ms: u32, slots: &[u32]) -> u16 {
         let number = sent.next_number();
         sent.begin(number, Tick::new(ms));
-        sent.note_rows(slots);
+        slots.iter().for_each(|slot| sent.note_row(*slot));
         sent.note_sent(number, 100, at(ms));
         number
     }
@@ -239,8 +253,8 @@ mod tests {
             let (mut fates, mut received) = (BTreeMap::new(), None);
             let mut settle = |sent: &mut SentDatagrams, received: Received, ms: u32| {
                 sent.settle(received, at(ms), |mut datagram| {
-                    let slot = *datagram.slots.next().expect("one row");
-                    assert_eq!(fates.insert(slot, datagram.has_come), None, "one fate");
+                    let run = *datagram.runs.next().expect("one row");
+                    assert_eq!(fates.insert(run.first, datagram.has_come), None, "one fate");
                 });
             };
             for (ms, has_come) in (0_u32..).zip(&came) {
@@ -289,7 +303,7 @@ mod tests {
         while !sent.is_full() {
             send(&mut sent, 1, &[7]);
         }
-        assert_eq!((sent.slots.len(), sent.under_way()), (SENT_MAX, 100 * SENT_MAX as u64));
+        assert_eq!((sent.runs.len(), sent.under_way()), (SENT_MAX, 100 * SENT_MAX as u64));
         let mut lost = 0;
         sent.settle(Received::first(99), at(1500), |datagram| lost += u32::from(!datagram.has_come));
         assert_eq!((lost, sent.is_full()), (99, false), "one has come, and 99 before it have not");

@@ -4,27 +4,25 @@
 //! when it has changed, and once more when it has come to rest; again, when a datagram that told it is lost. Where there is
 //! more to tell than fits, what is near and what was told long ago comes first.
 
+use super::client_rows::{ClientRows, RowName};
 use super::delta::Limits;
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::interest::Visible;
 use super::paced_rows::PacedRows;
+use super::recent_changes::RecentChanges;
+use super::row_teller::RowTeller;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
-use super::shown_state::{ChangedRow, Shown};
+use super::shown_state::Shown;
 use super::shown_writer::ShownWriter;
-use super::told_row::ToldRow;
-use super::viewpoint::Viewpoint;
+use super::slot_set::SlotSet;
+use super::viewpoint::{Claim, Viewpoint};
 use super::waiting_rows::WaitingRows;
 use crate::session::received::Received;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
-use crate::world::RowKey;
-use alloc::vec::Vec;
-
-/// For so many rows there is room from the start.
-const ROOM: usize = 64;
 
 /// Why a row is not shown any more: it is not there, not in view, or the client's own.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +35,13 @@ enum End {
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(super) struct ShownLane {
-    /// By the number of the row; what the client is not to be told has none.
-    rows: Vec<Option<ToldRow>>,
-    /// The numbers of all that have one, in no order.
-    present: Vec<u32>,
+    rows: ClientRows,
     waiting: WaitingRows,
     paced: PacedRows,
     gone: GoneRows,
-    /// The numbers of rows that were the client's own until lately.
-    given: Vec<u32>,
+    /// The numbers of rows that were the client's own until lately: they are told with each state until they are there, so that
+    /// they are never nowhere.
+    given: SlotSet,
     sent: SentDatagrams,
     /// Up to which state it is known what has changed.
     noted: Option<Tick>,
@@ -56,12 +52,11 @@ pub(super) struct ShownLane {
 impl ShownLane {
     pub(super) fn new() -> ShownLane {
         ShownLane {
-            rows: Vec::new(),
-            present: Vec::with_capacity(ROOM),
+            rows: ClientRows::default(),
             waiting: WaitingRows::new(),
             paced: PacedRows::new(),
             gone: GoneRows::new(),
-            given: Vec::new(),
+            given: SlotSet::default(),
             sent: SentDatagrams::new(),
             noted: None,
             whole: None,
@@ -70,12 +65,9 @@ impl ShownLane {
 
     /// Nothing of what was told so far may be there, or all of it.
     pub(super) fn begin_anew(&mut self) {
-        let ShownLane { rows, present, waiting, gone, sent, .. } = self;
-        for slot in present.iter().copied() {
-            let Some(row) = &mut rows[slot as usize] else { continue };
-            (row.told, row.has, row.rests) = (None, None, false);
-            waiting.add(slot, row);
-        }
+        let ShownLane { rows, waiting, gone, sent, .. } = self;
+        rows.tell_anew();
+        waiting.add_both(rows.present(), rows.present());
         gone.tell_anew();
         sent.forget();
     }
@@ -87,28 +79,17 @@ impl ShownLane {
         self.whole = Some(known);
     }
 
-    fn row(&self, slot: u32, key: RowKey) -> Option<&ToldRow> {
-        self.rows.get(slot as usize)?.as_ref().filter(|row| row.key == key)
-    }
-
     /// The client has told which datagrams have come. Returns what has become of those of which it was not known.
     pub(super) fn acknowledge(&mut self, received: Received, now: Instant) -> Fates {
         let ShownLane { rows, waiting, gone, sent, .. } = self;
         sent.settle(received, now, |datagram| {
-            let SettledDatagram { tick, has_come, slots, gone: told_gone } = datagram;
-            for slot in slots {
-                let row = rows.get_mut(*slot as usize).and_then(Option::as_mut);
-                // Before that it was another's, or another row with the same number.
-                let Some(row) = row.filter(|row| row.since <= tick) else { continue };
+            let SettledDatagram { tick, has_come, runs, gone: told_gone } = datagram;
+            for run in runs.copied() {
                 if has_come {
-                    (row.has, row.was_own) = (row.has.max(Some(tick)), false);
-                    continue;
+                    rows.note_come(run, tick);
+                } else {
+                    run.slots().filter(|slot| rows.note_lost(*slot, tick)).for_each(|slot| waiting.add(slot));
                 }
-                if row.told != Some(tick) {
-                    continue;
-                }
-                (row.told, row.rests) = (row.has, false);
-                waiting.add(*slot, row);
             }
             gone.settle(tick, has_come, told_gone);
         })
@@ -120,50 +101,49 @@ impl ShownLane {
         if let Some(noted) = noted {
             self.note_removed(noted, of);
         }
-        self.rows.resize(of.state.versions().slots(), None);
+        self.rows.resize(of.state.versions().slots());
         let whole = self.whole.take();
         whole.into_iter().for_each(|whole| self.note_whole(whole, of));
         // Whether it was noted what was to be told with the state before.
-        let is_next = whole.is_none() && noted.is_some_and(|noted| noted >= of.before);
+        let is_next = whole.is_none() && noted.is_some_and(|noted| noted >= of.changes.before);
         match of.limits {
             Some(limits) if is_next && noted == limits.view.told() => self.note_view(limits, of),
             Some(limits) => {
                 limits.interest.rows().for_each(|seen| self.note_row(seen.row, of));
                 self.drop_unseen(limits);
             }
-            None if is_next => of.changed.iter().for_each(|changed| self.note_changed(changed, of)),
+            None if is_next => self.note_changes(of),
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
-        self.paced.follow(&mut self.rows, &mut self.waiting, of.paces, of.tick);
+        self.paced.follow(&self.rows, of.paces, of.tick, |slot| self.waiting.add(slot));
     }
 
     /// What has come into view, has left it, or has changed in it.
     fn note_view(&mut self, limits: Limits<'_>, of: &Shown<'_>) {
         let versions = of.state.versions();
         for seen in limits.interest.rows() {
-            if seen.visible == Visible::Entered || versions.versions()[seen.row].changed > of.since {
+            if seen.visible == Visible::Entered || versions.versions()[seen.row].changed > of.changes.since {
                 self.note_row(seen.row, of);
             }
         }
         for key in limits.interest.lost() {
-            let there = versions.get(key).filter(|there| self.row(there.slot, key).is_some());
+            let there = versions.get(key).filter(|there| self.rows.has_row(there.slot, key));
             there.map(|there| there.slot).into_iter().for_each(|slot| self.end(slot, End::Hidden));
         }
     }
 
-    /// The same as `note_row`; fast, where the client was told of the row before.
-    #[inline]
-    fn note_changed(&mut self, row: &ChangedRow, of: &Shown<'_>) {
-        let ShownLane { rows, waiting, paced, .. } = self;
-        match rows.get_mut(row.slot as usize) {
-            Some(Some(told)) if told.owner == row.owner => {
-                if told.has_news(row.changed, of.before) && paced.is_due(told, row.slot, of.paces, of.tick) {
-                    waiting.add(row.slot, told);
-                }
-            }
-            _ => self.note_row(row.place as usize, of),
+    /// What has changed, where all is to be seen. What has changed since the state before waits, whatever was told of it.
+    fn note_changes(&mut self, of: &Shown<'_>) {
+        let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
+        self.waiting.add_both(fresh, self.rows.present());
+        let mut next = 0;
+        while let Some(slot) = fresh.next_not_in(self.rows.present(), next) {
+            self.note_row(versions.place(slot), of);
+            next = slot + 1;
         }
+        paced.iter().for_each(|slot| self.note_row(versions.place(slot), of));
+        settled.iter().for_each(|place| self.note_row(*place as usize, of));
     }
 
     /// A row is to be seen: it waits, if it was not told as it is.
@@ -175,16 +155,14 @@ impl ShownLane {
         if owner == of.player || slot >= SLOTS_MAX || !is_for_them() {
             return;
         }
-        let ShownLane { rows, present, gone, waiting, paced, .. } = self;
-        let row = rows[slot as usize].get_or_insert_with(|| {
-            present.push(slot);
-            ToldRow { may_be_there: gone.forget(key), nth: present.len() - 1, ..ToldRow::new(key, owner, of.tick) }
-        });
-        if row.owner != owner {
-            (row.owner, row.since, row.has) = (owner, of.tick, None);
+        let ShownLane { rows, gone, waiting, paced, .. } = self;
+        match rows.name(slot) {
+            None => rows.insert(slot, RowName { key, owner }, of.tick, gone.forget(key)),
+            Some(name) if name.owner != owner => rows.give(slot, RowName { key, owner }, of.tick),
+            Some(_) => {}
         }
-        if row.has_news(changed, of.before) && paced.is_due(row, slot, of.paces, of.tick) {
-            waiting.add(slot, row);
+        if rows.has_news(slot, changed, of.changes.before) && paced.is_due(slot, rows, of.paces, of.tick) {
+            waiting.add(slot);
         }
     }
 
@@ -209,7 +187,7 @@ impl ShownLane {
                 }
             }
         }
-        self.rows.iter_mut().flatten().for_each(|row| row.may_be_there = true);
+        self.rows.may_all_be_there();
         self.gone.take_all(of.state.own_places(of.player).map(|place| versions.versions()[place].key));
     }
 
@@ -221,9 +199,11 @@ impl ShownLane {
             let (key, slot) = (removed.row.key, removed.slot);
             let there = versions.get(key);
             // It may be there again under another number.
-            let has_ended = there.is_none_or(|there| there.slot != slot || there.owner == of.player);
-            if has_ended && self.row(slot, key).is_some() {
-                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
+            let still = there.filter(|there| there.slot == slot && there.owner != of.player);
+            match still {
+                _ if !self.rows.has_row(slot, key) => {}
+                Some(_) => self.note_row(versions.place(slot), of),
+                None => self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone }),
             }
             if removed.row.owner != of.player {
                 continue;
@@ -242,20 +222,23 @@ impl ShownLane {
             return;
         }
         let versions = of.state.versions();
-        self.rows.resize(versions.slots(), None);
-        versions.find_place(of_row.key).into_iter().for_each(|place| self.note_row(place, of));
-        self.rows[of_row.slot as usize].iter_mut().for_each(|row| row.was_own = true);
-        self.given.push(of_row.slot);
+        self.rows.resize(versions.slots());
+        self.note_row(versions.place(of_row.slot), of);
+        self.given.insert(of_row.slot);
     }
 
     /// The same, where it is not remembered what was removed.
     fn note_missing(&mut self, of: &Shown<'_>) {
         let versions = of.state.versions();
-        for (nth, slot) in (0..self.rows.len()).zip(0..) {
-            let Some(ToldRow { key, .. }) = self.rows[nth] else { continue };
-            let there = versions.get(key);
-            if there.is_none_or(|there| there.slot != slot || there.owner == of.player) {
-                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
+        let mut next = 0;
+        while let Some(slot) = self.rows.present().next_from(next) {
+            next = slot + 1;
+            let Some(RowName { key, .. }) = self.rows.name(slot) else { continue };
+            match versions.get(key) {
+                Some(there) if there.slot == slot && there.owner != of.player => {
+                    self.note_row(versions.place(slot), of)
+                }
+                _ => self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone }),
             }
         }
         self.gone.end_taken(|taken| versions.get(taken).is_none());
@@ -264,39 +247,38 @@ impl ShownLane {
     /// What was the client's own is told until it is there.
     fn tell_given_again(&mut self) {
         let ShownLane { rows, waiting, given, .. } = self;
-        given.retain(|slot| {
-            let row = rows.get_mut(*slot as usize).and_then(Option::as_mut).filter(|row| row.was_own);
-            let Some(row) = row else { return false };
-            waiting.add(*slot, row);
-            true
-        });
+        let mut next = 0;
+        while let Some(slot) = given.next_from(next) {
+            next = slot + 1;
+            if rows.new().contains(slot) {
+                waiting.add(slot);
+            } else {
+                given.remove(slot);
+            }
+        }
     }
 
     /// What is not in view is hidden from this client.
     fn drop_unseen(&mut self, limits: Limits<'_>) {
-        let mut nth = 0;
-        while let Some(slot) = self.present.get(nth).copied() {
-            if self.rows[slot as usize].as_ref().is_some_and(|row| !limits.interest.shows(row.key)) {
+        let mut next = 0;
+        while let Some(slot) = self.rows.present().next_from(next) {
+            next = slot + 1;
+            if self.rows.name(slot).is_some_and(|name| !limits.interest.shows(name.key)) {
                 self.end(slot, End::Hidden);
-            } else {
-                nth += 1;
             }
         }
     }
 
     fn end(&mut self, slot: u32, end: End) {
-        let Some(row) = self.rows[slot as usize].take() else { return };
-        self.present.swap_remove(row.nth);
-        let moved = self.present.get(row.nth).and_then(|slot| self.rows[*slot as usize].as_mut());
-        moved.into_iter().for_each(|moved| moved.nth = row.nth);
-        if row.waits {
-            self.waiting.remove(slot);
-        }
+        let Some((RowName { key, .. }, may_be_there)) = self.rows.remove(slot) else { return };
+        self.waiting.remove(slot);
+        self.paced.note_told(slot);
+        self.given.remove(slot);
         match end {
-            _ if !row.may_be_there => {}
-            End::Own => self.gone.take(row.key),
-            End::Gone => self.gone.tell(GoneKey { key: row.key, is_hidden: false }),
-            End::Hidden => self.gone.tell(GoneKey { key: row.key, is_hidden: true }),
+            _ if !may_be_there => {}
+            End::Own => self.gone.take(key),
+            End::Gone => self.gone.tell(GoneKey { key, is_hidden: false }),
+            End::Hidden => self.gone.tell(GoneKey { key, is_hidden: true }),
         }
     }
 
@@ -318,7 +300,14 @@ impl ShownLane {
 
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        self.waiting.rank(&self.rows, of, viewpoint, most);
+        let ShownLane { rows, waiting, given, .. } = self;
+        waiting.rank(of, viewpoint, most, |slot| {
+            let was_own = given.contains(slot) && rows.new().contains(slot);
+            let age_ticks = if was_own { u32::MAX } else { of.tick.since(rows.waits_since(slot)).max(1) };
+            let key = rows.name(slot).map(|name| name.key);
+            let weight = of.limits.zip(key).map_or(1.0, |(limits, key)| limits.interest.weight(key));
+            Claim { age_ticks, weight }
+        });
     }
 
     /// The number of the next datagram.
@@ -349,11 +338,12 @@ impl ShownLane {
             self.gone.write(of.tick, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
-        let mut records = to.rows();
+        let ShownLane { rows, waiting, paced, sent, .. } = self;
+        let mut teller = RowTeller { rows, paced, sent, of, to: to.rows() };
         if !is_full {
-            self.waiting.write(&mut self.rows, of, &mut records, &mut self.sent);
+            waiting.write(&mut teller);
         }
-        records.finish();
+        teller.to.finish();
     }
 }
 

@@ -1,9 +1,10 @@
 //! A datagram of shown rows while it is written: as many as have room.
 
-use super::encoded_rows::{EncodedRow, EncodedRows};
+use super::encoded_rows::{EncodedBlock, EncodedRow, EncodedRows};
+use super::slot_set::BLOCK;
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_record::{RecordHead, RecordsBefore};
+use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::wire::{BitWriter, JoinedBits};
 use crate::world::RowKey;
 
@@ -93,6 +94,20 @@ impl RecordWriter<'_, '_> {
             self.encoded.append(told.row, &mut self.bits);
         }
         fits
+    }
+
+    /// Writes a block of rows, the first of which has this number. Whether they have found room.
+    #[inline]
+    pub(super) fn write_block(&mut self, first: u32, block: EncodedBlock) -> bool {
+        let head = RecordHead { slot: first, kind: RecordKind::Against { age_ticks: block.age_ticks } };
+        let first_bits = self.before.first_bits(&head);
+        let has_room = self.has_room(head.bits(first_bits, self.codec) + block.bits);
+        if has_room {
+            self.before.write(&head, first_bits, &mut self.bits, self.codec);
+            self.encoded.append_block(block, &mut self.bits);
+            self.before.note_alike(BLOCK - 1);
+        }
+        has_room
     }
 
     /// No more follow.

@@ -1,42 +1,40 @@
 //! The rows that one client is to be told: all in the order of their numbers, or what matters most first.
 
+use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
-use super::sent_datagrams::SentDatagrams;
+use super::row_teller::RowTeller;
 use super::shown_state::Shown;
-use super::shown_writer::RecordWriter;
-use super::told_row::ToldRow;
+use super::slot_set::{BLOCK, SlotSet};
 use super::viewpoint::{Claim, Viewpoint};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// For so many there is room from the start.
-const ROOM: usize = 64;
-
-/// Invariant: they are those rows of the client that say that they wait. Lives as long as the place.
+/// Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingRows {
-    /// Their numbers; what is told first stands last.
-    slots: Vec<u32>,
-    /// Whether what is told first is what matters most; otherwise all are told by their numbers.
-    is_ranked: bool,
+    slots: SlotSet,
+    /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
+    ranked: Vec<u32>,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: Vec::with_capacity(ROOM), is_ranked: false }
+        WaitingRows { slots: SlotSet::default(), ranked: Vec::new() }
     }
 
     /// The row with this number is to be told.
-    #[inline]
-    pub(super) fn add(&mut self, slot: u32, row: &mut ToldRow) {
-        if !core::mem::replace(&mut row.waits, true) {
-            self.slots.push(slot);
-        }
+    pub(super) fn add(&mut self, slot: u32) {
+        self.slots.insert(slot);
+    }
+
+    /// Those that are in both are.
+    pub(super) fn add_both(&mut self, one: &SlotSet, other: &SlotSet) {
+        self.slots.add_both(one, other);
     }
 
     /// A row is not to be told after all.
     pub(super) fn remove(&mut self, slot: u32) {
-        self.slots.retain(|waiting| *waiting != slot);
+        self.slots.remove(slot);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -44,80 +42,79 @@ impl WaitingRows {
     }
 
     /// Whether all of them mostly have room together.
-    pub(super) fn fit(&self, rows: &[Option<ToldRow>], encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn fit(&self, rows: &ClientRows, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
         let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
-        let is_there = |slot: &u32| rows[*slot as usize].as_ref().is_some_and(|row| row.has.is_some());
-        let bits = || self.slots.iter().map(|slot| if is_there(slot) { there } else { new }).sum();
-        has_room(self.slots.len() as u64 * new) || has_room(bits())
+        let all = self.slots.len() as u64;
+        let not_there = self.slots.count_both(rows.new()) as u64;
+        has_room(all * new) || has_room(not_there * new + (all - not_there) * there)
     }
 
     /// All have room: they are told in the order of their numbers, as neighbours take the fewest bits.
     pub(super) fn sort(&mut self) {
-        self.is_ranked = false;
-        sort_by_number(&mut self.slots);
+        self.ranked.clear();
     }
 
     /// What matters most is told first; at most `most` are told.
-    pub(super) fn rank(&mut self, rows: &[Option<ToldRow>], of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        self.is_ranked = true;
-        viewpoint.rank(of, &mut self.slots, most, |slot| {
-            let row = rows[slot as usize].as_ref().expect("what waits is to be told");
-            let last = row.told.unwrap_or(row.since);
-            let age_ticks = if row.was_own { u32::MAX } else { of.tick.since(last).max(1) };
-            let weight = of.limits.map_or(1.0, |limits| limits.interest.weight(row.key));
-            Claim { age_ticks, weight }
-        });
+    pub(super) fn rank(
+        &mut self,
+        of: &Shown<'_>,
+        viewpoint: &mut Viewpoint,
+        most: usize,
+        claim: impl Fn(u32) -> Claim,
+    ) {
+        self.ranked.clear();
+        self.ranked.extend(self.slots.iter());
+        viewpoint.rank(of, &mut self.ranked, most, claim);
     }
 
-    /// Writes as many as have room: of what matters most as much as has room together, by its number; what that leaves is filled up
-    /// the same way.
-    pub(super) fn write(
-        &mut self,
-        rows: &mut [Option<ToldRow>],
-        of: &Shown<'_>,
-        to: &mut RecordWriter<'_, '_>,
-        sent: &mut SentDatagrams,
-    ) {
-        while !self.slots.is_empty() {
-            let first = if self.is_ranked { self.choose(rows, of, to) } else { 0 };
-            let has_room = |slot: &&u32| {
-                let row = rows[**slot as usize].as_mut().expect("what waits is to be told");
-                let told = row.encode(**slot, of, to.encoded);
-                let has_room = to.write(&told);
-                if has_room {
-                    row.note_told(of.tick, told.row.rests);
-                }
-                has_room
-            };
-            let left = self.slots.len() - self.slots[first..].iter().rev().take_while(has_room).count();
-            sent.note_rows(&self.slots[left..]);
-            self.slots.truncate(left);
+    /// Tells as many as have room.
+    pub(super) fn write(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+        if self.ranked.is_empty() {
+            self.write_in_order(to);
+        } else {
+            self.write_ranked(to);
+        }
+    }
+
+    fn write_in_order(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+        let mut next = 0;
+        while let Some(slot) = self.slots.next_from(next) {
+            let all_wait = slot.is_multiple_of(BLOCK) && self.slots.block(slot) == u16::MAX;
+            if all_wait && to.tell_block(slot) {
+                self.slots.set_block(slot, 0);
+                next = slot + BLOCK;
+            } else if to.tell(slot) {
+                self.slots.remove(slot);
+                next = slot + 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Of what matters most as much as has room together, by its number; what that leaves is filled up the same way.
+    fn write_ranked(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+        while !self.ranked.is_empty() {
+            let first = self.choose(to);
+            let told = self.ranked[first..].iter().rev().take_while(|slot| to.tell(**slot)).count();
+            let left = self.ranked.len() - told;
+            self.ranked.drain(left..).for_each(|slot| self.slots.remove(slot));
             if left > first {
                 return;
             }
         }
     }
 
-    /// Sorts by their numbers what matters most and mostly has room together, at least one. Returns where that begins.
-    fn choose(&mut self, rows: &[Option<ToldRow>], of: &Shown<'_>, to: &mut RecordWriter<'_, '_>) -> usize {
+    /// Sorts by their numbers what matters most and mostly has room together, at least one: the lowest stands last. Returns where
+    /// that begins.
+    fn choose(&mut self, to: &mut RowTeller<'_, '_, '_>) -> usize {
         let mut bits = 0;
-        let have_room = self.slots.iter().rev().take_while(|slot| {
-            let row = rows[**slot as usize].as_ref().expect("what waits is to be told");
-            bits += row.encode(**slot, of, to.encoded).bits_usual(to.codec);
-            to.has_room(bits)
+        let have_room = self.ranked.iter().rev().take_while(|slot| {
+            bits += to.bits_usual(**slot);
+            to.to.has_room(bits)
         });
-        let first = self.slots.len() - have_room.count().max(1);
-        sort_by_number(&mut self.slots[first..]);
+        let first = self.ranked.len() - have_room.count().max(1);
+        self.ranked[first..].sort_unstable_by_key(|slot| Reverse(*slot));
         first
     }
-
-    #[cfg(test)]
-    pub(super) fn pop(&mut self) -> Option<u32> {
-        self.slots.pop()
-    }
-}
-
-/// The lowest last.
-fn sort_by_number(slots: &mut [u32]) {
-    slots.sort_unstable_by_key(|slot| Reverse(*slot));
 }

@@ -11,8 +11,9 @@ use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
-use crate::world::{Audience, Entity, PlayerId, Row, Schema};
+use crate::world::{Audience, Entity, PlayerId, Row, RowKey, Schema};
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const ME: PlayerId = PlayerId::new(1);
@@ -155,7 +156,7 @@ struct Scene {
     lane: ShownLane,
     codec: RowCodec,
     encoded: EncodedRows,
-    sent: [Tick; 2],
+    changes: RecentChanges,
     client: Client,
     flights: Vec<Flight>,
     paces: Paces,
@@ -177,7 +178,7 @@ impl Scene {
             lane: ShownLane::new(),
             codec: RowCodec::new(schema),
             encoded: EncodedRows::new(schema, TickRate::default()),
-            sent: [Tick::ZERO; 2],
+            changes: RecentChanges::new(),
             client: Client::default(),
             flights: Vec::new(),
             paces: Paces::every(1),
@@ -211,14 +212,12 @@ impl Scene {
         if self.is_whole {
             datagrams.push((self.lane.next_number(), Vec::new()));
         } else {
-            let changed: Vec<ChangedRow> = ChangedRow::all(&self.state, self.sent[0]).collect();
-            let (now, state, before) = (Tick::new(tick), &self.state, self.sent[1]);
-            let (since, changed, paces) = (Tick::ZERO, &changed[..], &self.paces);
-            let of = Shown { player: ME, tick: now, state, before, since, changed, paces, limits: None };
+            let (tick, state, paces) = (Tick::new(tick), &self.state, &self.paces);
+            self.changes.update(tick, state, paces);
+            let of = Shown { player: ME, tick, state, changes: &self.changes, paces, limits: None };
             self.encoded.begin(of.tick, self.state.versions().slots());
             self.lane.note(&of);
             self.lane.sort();
-            self.sent = [before, of.tick];
             for _ in 0..=dice.roll(3) {
                 let (number, mut bytes) = (self.lane.next_number(), Vec::new());
                 let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
@@ -227,7 +226,7 @@ impl Scene {
                     number,
                     &mut ShownWriter { codec, encoded, writer, room: Room { bits_max: 80, may_exceed: false } },
                 );
-                self.lane.note_sent(number, bytes.len(), at(tick));
+                self.lane.note_sent(number, bytes.len(), at(tick.get()));
                 assert!(bytes.len() <= 10);
                 datagrams.push((number, bytes));
             }

@@ -1,0 +1,212 @@
+//! What one client knows of the rows that it is shown, by their numbers.
+//!
+//! What each datagram touches stands together: a state for each row, four bytes long.
+
+use super::slot_set::{BLOCK, SlotRun, SlotSet};
+use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::time::Tick;
+use crate::world::{PlayerId, RowKey};
+use alloc::vec::Vec;
+
+/// A row with whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowName {
+    pub key: RowKey,
+    pub owner: PlayerId,
+}
+
+/// A state, or none, which is before all states.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+struct MaybeTick(u32);
+
+impl MaybeTick {
+    const NONE: MaybeTick = MaybeTick(0);
+
+    /// The last tick of all is taken for the one before it.
+    const fn some(tick: Tick) -> MaybeTick {
+        MaybeTick(tick.get().saturating_add(1))
+    }
+
+    fn get(self) -> Option<Tick> {
+        self.0.checked_sub(1).map(Tick::new)
+    }
+}
+
+/// Lives as long as the place.
+#[derive(Clone, Default, Debug)]
+pub(super) struct ClientRows {
+    /// What the client is not to be told has none.
+    names: Vec<Option<RowName>>,
+    /// The first state in which it was to be told, as this player's.
+    since: Vec<MaybeTick>,
+    /// The newest state in which it was told, as far as that is not known to be lost.
+    told: Vec<MaybeTick>,
+    /// The newest state in which the client has it, with its name and whose it is.
+    has: Vec<MaybeTick>,
+    /// Those that have a name.
+    present: SlotSet,
+    /// Those of them that the client is not known to have.
+    new: SlotSet,
+    /// Those that were told to rest.
+    rests: SlotSet,
+    /// Those that were told at all, so that the client may have them.
+    may_be_there: SlotSet,
+}
+
+impl ClientRows {
+    /// Numbers are below `slots`.
+    pub fn resize(&mut self, slots: usize) {
+        let ClientRows { names, since, told, has, .. } = self;
+        if names.len() < slots {
+            names.resize(slots, None);
+            [since, told, has].into_iter().for_each(|ticks| ticks.resize(slots, MaybeTick::NONE));
+        }
+    }
+
+    /// Those that the client is told.
+    pub fn present(&self) -> &SlotSet {
+        &self.present
+    }
+
+    pub fn name(&self, slot: u32) -> Option<RowName> {
+        *self.names.get(slot as usize)?
+    }
+
+    /// Whether the client is told this row.
+    pub fn has_row(&self, slot: u32, key: RowKey) -> bool {
+        self.name(slot).is_some_and(|name| name.key == key)
+    }
+
+    /// Those of them that the client is not known to have.
+    pub fn new(&self) -> &SlotSet {
+        &self.new
+    }
+
+    /// The newest state in which it was told, as far as that is not known to be lost.
+    pub fn told(&self, slot: u32) -> Option<Tick> {
+        self.told[slot as usize].get()
+    }
+
+    /// The newest state in which the client has it; `None` where it is [new](ClientRows::new).
+    pub fn has(&self, slot: u32) -> Option<Tick> {
+        self.has[slot as usize].get()
+    }
+
+    /// Since when it waits for what is newer than that.
+    pub fn waits_since(&self, slot: u32) -> Tick {
+        self.told(slot).or(self.since[slot as usize].get()).unwrap_or(Tick::ZERO)
+    }
+
+    /// A row is to be told from the state of `now` on.
+    pub fn insert(&mut self, slot: u32, name: RowName, now: Tick, may_be_there: bool) {
+        let nth = slot as usize;
+        self.names[nth] = Some(name);
+        (self.since[nth], self.told[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE, MaybeTick::NONE);
+        self.present.insert(slot);
+        self.new.insert(slot);
+        self.rests.remove(slot);
+        self.may_be_there.set(slot, may_be_there);
+    }
+
+    /// It is another player's from the state of `now` on.
+    pub fn give(&mut self, slot: u32, name: RowName, now: Tick) {
+        let nth = slot as usize;
+        self.names[nth] = Some(name);
+        (self.since[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE);
+        self.new.insert(slot);
+    }
+
+    /// It is not told any more. Returns its name, and whether the client may have it.
+    pub fn remove(&mut self, slot: u32) -> Option<(RowName, bool)> {
+        let name = self.names[slot as usize].take()?;
+        self.present.remove(slot);
+        self.new.remove(slot);
+        Some((name, self.may_be_there.contains(slot)))
+    }
+
+    /// The client may have all of them.
+    pub fn may_all_be_there(&mut self) {
+        self.may_be_there.clone_from(&self.present);
+    }
+
+    /// Nothing of what was told counts.
+    pub fn tell_anew(&mut self) {
+        self.told.fill(MaybeTick::NONE);
+        self.has.fill(MaybeTick::NONE);
+        self.new.clone_from(&self.present);
+        self.rests.clear();
+    }
+
+    /// Whether it is to be told, which is as it was in the state `changed`: it was not told so, or is not known to rest since the
+    /// state `before`.
+    #[inline]
+    pub fn has_news(&self, slot: u32, changed: Tick, before: Tick) -> bool {
+        self.told[slot as usize] < MaybeTick::some(changed) || changed <= before && !self.rests.contains(slot)
+    }
+
+    /// It is told in the state of `tick`.
+    #[inline]
+    pub fn note_told(&mut self, slot: u32, tick: Tick, rests: bool) {
+        self.told[slot as usize] = MaybeTick::some(tick);
+        self.rests.set(slot, rests);
+        self.may_be_there.insert(slot);
+    }
+
+    /// A whole block is; of which some rest.
+    #[inline]
+    pub fn note_block_told(&mut self, first: u32, tick: Tick, resting: u16) {
+        self.told[SlotRun { first, count: BLOCK }.indices()].fill(MaybeTick::some(tick));
+        self.rests.set_block(first, resting);
+        self.may_be_there.set_block(first, u16::MAX);
+    }
+
+    /// The client has these as they were in the state of `tick`. Those that were another's before that state, or other rows with the
+    /// same number, it does not.
+    pub fn note_come(&mut self, run: SlotRun, tick: Tick) {
+        let tick = MaybeTick::some(tick);
+        let since = &self.since[run.indices()];
+        for (has, since) in self.has[run.indices()].iter_mut().zip(since) {
+            *has = if *since <= tick { (*has).max(tick) } else { *has };
+        }
+        let mut next = run.first;
+        while let Some(slot) = self.new.next_from(next).filter(|slot| run.slots().contains(slot)) {
+            if self.has[slot as usize] != MaybeTick::NONE {
+                self.new.remove(slot);
+            }
+            next = slot + 1;
+        }
+    }
+
+    /// What told a row in the state of `tick` is lost: whether it has to be told again.
+    pub fn note_lost(&mut self, slot: u32, tick: Tick) -> bool {
+        let (nth, tick) = (slot as usize, MaybeTick::some(tick));
+        let is_newest = self.present.contains(slot) && self.since[nth] <= tick && self.told[nth] == tick;
+        if is_newest {
+            self.told[nth] = self.has[nth];
+            self.rests.remove(slot);
+        }
+        is_newest
+    }
+
+    /// The state in which the client has all rows of a block, if that is one.
+    #[inline]
+    pub fn has_block(&self, first: u32) -> Option<Tick> {
+        let has = self.has.get(SlotRun { first, count: BLOCK }.indices())?;
+        let are_alike = has.iter().fold(0, |differing, other| differing | has[0].0 ^ other.0) == 0;
+        has[0].get().filter(|_| are_alike)
+    }
+
+    /// What stands before a row that is told against a state that is so many ticks older, or by itself.
+    #[inline]
+    pub fn head(&self, slot: u32, age_ticks: Option<u32>) -> RecordHead {
+        let kind = match age_ticks {
+            Some(age_ticks) => RecordKind::Against { age_ticks },
+            None if !self.new.contains(slot) => RecordKind::Whole,
+            None => {
+                let RowName { key, owner } = self.names[slot as usize].expect("it is to be told");
+                RecordKind::Named { key, owner }
+            }
+        };
+        RecordHead { slot, kind }
+    }
+}
