@@ -9,6 +9,9 @@ pub(crate) const BASE_AGE_MAX: u32 = 63;
 /// How many ticks they are kept: a datagram that comes by as many ticks later than the newest as this is longer finds its base.
 const KEPT_TICKS: usize = 96;
 
+/// So much of memory is fetched at once; most rows are not longer.
+const CACHE_LINE_WORDS: usize = 16;
+
 /// The rows of one state.
 #[derive(Clone, Debug)]
 struct ToldState {
@@ -40,6 +43,15 @@ impl ToldRing {
         let state = &self.states[tick.get() as usize % KEPT_TICKS];
         let end = *state.places.get(slot as usize).filter(|_| state.tick == tick)? as usize;
         state.words.get(end.checked_sub(words)?..end)
+    }
+
+    /// Some words of the row with this number, or of others; worthless, but that reading them brings them near.
+    #[inline]
+    pub(crate) fn touch(&self, tick: Tick, slot: u32) -> u32 {
+        let state = &self.states[tick.get() as usize % KEPT_TICKS];
+        let end = state.places.get(slot as usize).map_or(0, |end| *end as usize);
+        let word = |before: usize| state.words.get(end.wrapping_sub(before)).copied().unwrap_or(0);
+        word(1) ^ word(CACHE_LINE_WORDS)
     }
 
     /// Keeps a row; makes it with `fill`. Not where it is there already, or a later state has the place of this one.

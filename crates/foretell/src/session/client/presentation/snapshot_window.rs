@@ -245,9 +245,15 @@ impl<'a> SnapshotWindow<'a> {
     ) -> bool {
         let first = usize::from(self.around[0].is_none());
         let last = (2..4).rev().find(|nth| self.around[*nth].is_some()).unwrap_or(1);
-        let mut resting = |nth: usize| self.around[nth]?.rests_since(row.key(), &mut nexts.around[nth]);
+        let mut behind = nexts.around;
+        let mut resting = |nth: usize| self.around[nth]?.rests_since(row.key(), &mut behind[nth]);
         let since = resting(first);
-        since.is_some() && since == resting(last) && shown.is_next(row) && schema.say_no_velocity(row.words)
+        let rests =
+            since.is_some() && since == resting(last) && shown.is_next(row) && schema.say_no_velocity(row.words);
+        if rests {
+            nexts.around = behind;
+        }
+        rests
     }
 
     /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.

@@ -184,9 +184,9 @@ impl Allowance {
         i64::try_from(bits.div_ceil(8)).is_ok_and(|bytes| bytes <= self.left())
     }
 
-    /// How many things of this many bytes each may be sent.
-    pub(super) fn count_max(&self, bytes: usize) -> usize {
-        usize::try_from(self.left()).unwrap_or(0) / bytes
+    /// How many things of this many bits each may be sent.
+    pub(super) fn count_max(&self, bits: u64) -> usize {
+        usize::try_from(self.left()).unwrap_or(0).saturating_mul(8) / usize::try_from(bits.max(1)).unwrap_or(usize::MAX)
     }
 
     /// It is known of datagrams how they fared.

@@ -56,6 +56,9 @@ pub(super) struct EncodedRows {
     usual_bits: Option<u64>,
 }
 
+/// Before it is known how long rows are, they may be as short as this.
+const BITS_MIN: u64 = 16;
+
 /// How many, and how long they are together.
 #[derive(Clone, Copy, Default, Debug)]
 struct Lengths {
@@ -110,6 +113,11 @@ impl EncodedRows {
         (self.of > base).then(|| self.of.since(base)).filter(|age_ticks| *age_ticks <= BASE_AGE_MAX)
     }
 
+    /// How many bits a row mostly takes at least.
+    pub(super) fn bits_at_least(&self) -> u64 {
+        self.usual_bits.map_or(BITS_MIN, |bits| (bits * 3 / 4).max(BITS_MIN))
+    }
+
     /// The bits of the row with this number for one who has it as it was in the state `has`. It is encoded, unless that was done
     /// for another client that has the same.
     #[inline]
@@ -121,6 +129,13 @@ impl EncodedRows {
     ) -> EncodedRow {
         let base = has.filter(|base| self.age_ticks(*base).is_some());
         self.rows.get(slot, base).unwrap_or_else(|| self.encode_another(slot, base, row()))
+    }
+
+    /// These rows will be asked for, for one who has each as it was in one state. They are told against many states, which mostly are
+    /// far away in memory: what is read here in a row is fetched all at the same time.
+    pub(super) fn read_ahead(&self, rows: impl Iterator<Item = (u32, Option<Tick>)>) {
+        let words = rows.filter_map(|(slot, has)| Some(self.told.touch(has?, slot)));
+        core::hint::black_box(words.fold(0, |all, word| all ^ word));
     }
 
     /// The same where nobody has asked for it, or the base is not known any more.

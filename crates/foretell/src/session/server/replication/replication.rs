@@ -27,9 +27,6 @@ use crate::wire::{BitWriter, EncodedBits};
 use crate::world::{PlayerId, Schema};
 use alloc::vec::Vec;
 
-/// A row that is shown mostly takes more bytes.
-const ROW_BYTES_MIN: usize = 2;
-
 /// Who gets it.
 pub(crate) struct Receiver<'a> {
     pub player: PlayerId,
@@ -119,7 +116,7 @@ impl Replication {
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
-            lane.rank(&shown, viewpoint, allowance.count_max(ROW_BYTES_MIN));
+            lane.rank(&shown, viewpoint, allowance.count_max(encoded.bits_at_least()));
         }
     }
 

@@ -25,6 +25,13 @@ impl RowTeller<'_, '_, '_> {
         RecordToTell { head: rows.head(slot, row.age_ticks), row }
     }
 
+    /// These rows are told next, as many as have room.
+    pub fn read_ahead(&self, slots: impl Iterator<Item = u32>) {
+        let RowTeller { rows, to, .. } = self;
+        let count = to.bits_left() / to.encoded.bits_at_least() as usize;
+        to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot))));
+    }
+
     /// How many bits a row mostly takes at most.
     pub fn bits_usual(&mut self, slot: u32) -> usize {
         self.encode(slot).bits_usual(self.to.codec)

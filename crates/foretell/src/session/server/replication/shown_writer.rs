@@ -78,9 +78,14 @@ pub(super) struct RecordWriter<'a, 'b> {
 }
 
 impl RecordWriter<'_, '_> {
-    /// Whether so many more bits have room.
+    /// How many more bits have room.
+    pub(super) fn bits_left(&self) -> usize {
+        self.room.bits_max.saturating_sub(self.bits.bit_len())
+    }
+
+    /// Whether so many more bits have room, with the one that ends the list.
     pub(super) fn has_room(&self, bits: usize) -> bool {
-        self.bits.bit_len() + bits < self.room.bits_max
+        bits < self.bits_left()
     }
 
     /// Writes a row. Whether it has found room.

@@ -4,19 +4,12 @@ use crate::time::Tick;
 use crate::world::{Audience, Meaning, Rows, Schema};
 use alloc::vec::Vec;
 
-/// An entity that is somewhere, and its row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlacedRow {
-    pub row: usize,
-    pub at: [f64; 3],
-}
-
 /// Where the entities of a state are; made once for all clients.
 #[derive(Default)]
 pub(super) struct SpatialIndex {
     of: Option<Tick>,
-    /// Ascending by row.
-    all: Vec<PlacedRow>,
+    /// By the row; not a number for what is nowhere.
+    all: Vec<[f64; 3]>,
 }
 
 impl SpatialIndex {
@@ -26,18 +19,17 @@ impl SpatialIndex {
             return;
         }
         self.all.clear();
-        for (at, row) in rows.iter().enumerate() {
+        self.all.extend(rows.iter().map(|row| {
             let component = schema.component(row.component);
             let place =
                 component.field(Meaning::Position, row.words).filter(|_| component.audience() != Audience::Owner);
-            if let Some((column, words)) = place {
-                self.all.push(PlacedRow { row: at, at: column.lanes(words) });
-            }
-        }
+            place.map_or([f64::NAN; 3], |(column, words)| column.lanes(words))
+        }));
     }
 
-    /// Where the entity of a row is; `None` where it is nowhere.
-    pub(super) fn at(&self, row: usize) -> Option<[f64; 3]> {
-        self.all.binary_search_by_key(&row, |placed| placed.row).ok().map(|nth| self.all[nth].at)
+    /// Where the entity of a row is; not a number where it is nowhere.
+    #[inline]
+    pub(super) fn at(&self, row: usize) -> [f64; 3] {
+        self.all[row]
     }
 }

@@ -4,7 +4,6 @@ use super::shown_state::Shown;
 use super::spatial_index::SpatialIndex;
 use crate::motion::vector::squared_distance;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// What is nearer than 2 m is told as often as it can be, in square metres.
 const NEAR_SQR_M: f64 = 4.0;
@@ -26,16 +25,20 @@ pub(super) struct Claim {
     pub weight: f32,
 }
 
-/// A row with how much it matters.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-struct Ranked {
-    urgency: f64,
-    slot: u32,
-}
+/// A row with how much it matters, as one number, by which it is sorted fast: first by its urgency, of which it has the bits, as
+/// they are in order where it is not negative; then what has the lower number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Ranked(u64);
 
 impl Ranked {
-    fn order(&self, other: &Ranked) -> Ordering {
-        self.urgency.total_cmp(&other.urgency).then(other.slot.cmp(&self.slot))
+    #[expect(clippy::cast_possible_truncation, reason = "what is too urgent for an f32 is infinitely so")]
+    fn new(urgency: f64, slot: u32) -> Ranked {
+        Ranked(u64::from((urgency as f32).to_bits()) << 32 | u64::from(!slot))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    fn slot(self) -> u32 {
+        !(self.0 as u32)
     }
 }
 
@@ -50,25 +53,26 @@ impl Viewpoint {
         own.clear();
         match of.limits {
             Some(limits) => own.extend_from_slice(limits.interest.eyes()),
-            None => own.extend(versions.of_owner(of.player).filter_map(|place| spatial.at(place))),
+            None => own.extend(versions.of_owner(of.player).map(|place| spatial.at(place))),
         }
         ranked.clear();
         ranked.extend(slots.iter().map(|slot| {
             let at = spatial.at(versions.place(*slot));
-            let squared = at.and_then(|at| own.iter().map(|own| squared_distance(*own, at)).min_by(f64::total_cmp));
-            let squared = squared.map_or(NEAR_SQR_M, |squared| squared.max(NEAR_SQR_M));
+            // What is nowhere is as urgent as what is near; an own entity that is nowhere sees nothing.
+            let nearest = own.iter().map(|own| squared_distance(*own, at)).fold(f64::NAN, f64::min);
+            let squared = nearest.max(NEAR_SQR_M);
             let Claim { age_ticks, weight } = claim(*slot);
             let age = f64::from(age_ticks);
             let old = age / OLD_TICKS;
             let urgency = age * (1.0 + old * old * old * old) / squared * f64::from(weight);
-            Ranked { urgency, slot: *slot }
+            Ranked::new(urgency, *slot)
         }));
         let rest = ranked.len().saturating_sub(most);
         if rest > 0 && rest < ranked.len() {
-            ranked.select_nth_unstable_by(rest, Ranked::order);
+            ranked.select_nth_unstable(rest);
         }
-        ranked[rest..].sort_unstable_by(Ranked::order);
+        ranked[rest..].sort_unstable();
         slots.clear();
-        slots.extend(ranked.iter().map(|ranked| ranked.slot));
+        slots.extend(ranked.iter().map(|ranked| ranked.slot()));
     }
 }

@@ -108,6 +108,7 @@ impl WaitingRows {
     /// Sorts by their numbers what matters most and mostly has room together, at least one: the lowest stands last. Returns where
     /// that begins.
     fn choose(&mut self, to: &mut RowTeller<'_, '_, '_>) -> usize {
+        to.read_ahead(self.ranked.iter().rev().copied());
         let mut bits = 0;
         let have_room = self.ranked.iter().rev().take_while(|slot| {
             bits += to.bits_usual(**slot);
