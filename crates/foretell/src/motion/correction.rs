@@ -211,5 +211,5 @@ impl Default for VisualOffset {
 }
 
 fn degrees(turn: [f64; 4]) -> f64 {
-    rotation::angle(rotation::identity(), turn).to_degrees()
+    vector::length(rotation::to_vector(turn)).to_degrees()
 }

@@ -66,9 +66,7 @@ pub fn error_rotation<R: Real>(before: [R; 4], after: [R; 4]) -> [R; 4] {
 /// The angle between two rotations, in radians, from 0 to pi. Exact for small angles too, where an arc cosine would
 /// lose half of the digits.
 pub fn angle<R: Real>(a: [R; 4], b: [R; 4]) -> R {
-    let [x, y, z, w] = error_rotation(b, a);
-    let half = vector::length([x, y, z]).atan2(w.abs());
-    half + half
+    vector::length(to_vector(error_rotation(b, a)))
 }
 
 /// The rotation at `t` on the shortest arc from `a` (0) to `b` (1) at constant angular speed, `t` clamped to `[0, 1]`
@@ -146,14 +144,7 @@ fn series<R: Real>(x: R, ratios: &[f64]) -> R {
 /// It is the slerp from the identity without the shortcut for small angles, so that the law
 /// `power(power(q, s), t) = power(q, s * t)` holds to rounding at every angle: an offset decays by it (R24).
 pub fn power<R: Real>(q: [R; 4], t: R) -> [R; 4] {
-    let [x, y, z, w] = shortest(q);
-    let sine = vector::length([x, y, z]);
-    if sine == R::ZERO {
-        return identity();
-    }
-    let half = sine.atan2(w) * t;
-    let [x, y, z] = vector::scale([x, y, z], half.sin() / sine);
-    [x, y, z, half.cos()]
+    from_vector(vector::scale(to_vector(q), t))
 }
 
 #[cfg(test)]

@@ -141,8 +141,8 @@ impl<'a> RowSamples<'a> {
     /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
     pub(crate) fn rests(&self, component: &ComponentSchema) -> bool {
         let (_, words) = self.before();
-        let is_same = self.of.iter().flatten().all(|(_, other)| *other == words);
-        is_same && component.say_no_velocity(words)
+        let is_same = || self.of.iter().flatten().all(|(_, other)| *other == words);
+        component.say_no_velocity(words) && is_same()
     }
 
     pub(crate) fn before(&self) -> Sample<'a> {

@@ -200,16 +200,37 @@ impl<'a> SnapshotWindow<'a> {
 
     /// The states in which a row was told around the cursor, of which the second is given. `near` is where the row mostly is.
     fn told_around(&self, key: RowKey, before: Sample<'a>, near: SamplePlace) -> [Option<Sample<'a>>; 4] {
-        let sample = |snapshot: &'a Snapshot| snapshot.sample(key, &mut near.clone());
-        let known = self.snapshots.complete().filter(|snapshot| snapshot.tick <= self.newest);
-        let cursor = self.around[1].map_or(before.0, |snapshot| snapshot.tick);
-        let later = known.clone().filter(|snapshot| snapshot.tick > cursor);
-        let mut after = later.filter_map(sample).filter(|told| told.0 > before.0);
+        let [next, last] =
+            self.told_back_to(key, before.0, near).unwrap_or_else(|| self.told_from(key, before.0, near));
+        [self.told_before(before.0, key, near), Some(before), next, last]
+    }
+
+    /// How a row was told last before the state of `tick`: the snapshot before it has it so.
+    fn told_before(&self, tick: Tick, key: RowKey, mut near: SamplePlace) -> Option<Sample<'a>> {
+        self.snapshots.newest_before(tick)?.sample(key, &mut near)
+    }
+
+    /// The two states after that of `tick` in which a row was told next, found from the newest back; `None` where it is not there
+    /// all the time.
+    fn told_back_to(&self, key: RowKey, tick: Tick, near: SamplePlace) -> Option<[Option<Sample<'a>>; 2]> {
+        let (mut next, mut last) = (None, None);
+        let mut told = self.newest_known?.sample(key, &mut near.clone())?;
+        while told.0 > tick {
+            (next, last) = (Some(told), next);
+            told = self.told_before(told.0, key, near)?;
+        }
+        Some([next, last])
+    }
+
+    /// The same, one snapshot after the other.
+    fn told_from(&self, key: RowKey, tick: Tick, near: SamplePlace) -> [Option<Sample<'a>>; 2] {
+        let cursor = self.around[1].map_or(tick, |snapshot| snapshot.tick);
+        let later = self.snapshots.complete().filter(|snapshot| snapshot.tick > cursor && snapshot.tick <= self.newest);
+        let mut after =
+            later.filter_map(|snapshot| snapshot.sample(key, &mut near.clone())).filter(|told| told.0 > tick);
         let next = after.next();
         let last = next.and_then(|next| after.find(|told| told.0 > next.0));
-        // The newest of before it was told has it as it was told before.
-        let earlier = known.rev().find(|snapshot| snapshot.tick < before.0);
-        [earlier.and_then(sample), Some(before), next, last]
+        [next, last]
     }
 
     /// Whether all snapshots around the cursor have the same entities of a component.
