@@ -96,6 +96,7 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/server/replication",
         layers: &[
+            &["slot_set"],
             &[
                 "by_base",
                 "distance_rank",
@@ -105,7 +106,6 @@ const FOLDERS: [Folder; 12] = [
                 "paces",
                 "recent_extreme",
                 "sight_terms",
-                "slot_set",
                 "spatial_index",
             ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],

@@ -173,6 +173,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Takes back the bits of the last byte, if they don't fill it: they are the low ones of the first, so many of them.
+    #[expect(clippy::cast_possible_truncation, reason = "below 8")]
     pub(super) fn take_rest(&mut self) -> (u64, u32) {
         let used = self.len % 8;
         if used == 0 {

@@ -40,6 +40,7 @@ impl<'a, 'b> JoinedBits<'a, 'b> {
 
     /// Writes the first `bits` bits of these bytes, of which there are as many as whole eights take.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "below 64")]
     pub(crate) fn put_bytes(&mut self, bytes: &[u8], bits: usize) {
         let (eights, _) = bytes.as_chunks();
         let (whole, rest) = (bits / 64, bits % 64);

@@ -207,7 +207,7 @@ impl<'a> SnapshotWindow<'a> {
 
     /// How a row was told last before the state of `tick`: the snapshot before it has it so.
     fn told_before(&self, tick: Tick, key: RowKey, mut near: SamplePlace) -> Option<Sample<'a>> {
-        self.snapshots.newest_before(tick)?.sample(key, &mut near)
+        self.snapshots.complete().rfind(|snapshot| snapshot.tick < tick)?.sample(key, &mut near)
     }
 
     /// The two states after that of `tick` in which a row was told next, found from the newest back; `None` where it is not there

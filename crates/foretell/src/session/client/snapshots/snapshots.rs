@@ -306,12 +306,6 @@ impl Snapshots {
         self.kept.iter().filter(|snapshot| snapshot.is_complete() && snapshot.proof.is_none())
     }
 
-    /// The newest of them before the state of `tick`.
-    pub(crate) fn newest_before(&self, tick: Tick) -> Option<&Snapshot> {
-        let end = self.kept.partition_point(|snapshot| snapshot.tick < tick);
-        self.kept[..end].iter().rev().find(|snapshot| snapshot.is_complete() && snapshot.proof.is_none())
-    }
-
     /// The one of `tick` that has just been completed, whether its rows are known or not.
     pub(crate) fn completed(&self, tick: Tick) -> Option<&Snapshot> {
         self.kept.iter().find(|snapshot| snapshot.tick == tick && snapshot.is_complete())

@@ -185,8 +185,8 @@ impl Allowance {
     }
 
     /// How many things of this many bits each may be sent.
-    pub(super) fn count_max(&self, bits: u64) -> usize {
-        usize::try_from(self.left()).unwrap_or(0).saturating_mul(8) / usize::try_from(bits.max(1)).unwrap_or(usize::MAX)
+    pub(super) fn count_max(&self, bits: usize) -> usize {
+        usize::try_from(self.left()).unwrap_or(0).saturating_mul(8) / bits
     }
 
     /// It is known of datagrams how they fared.

@@ -46,7 +46,7 @@ pub(super) struct ClientRows {
     /// Those that have a name.
     present: SlotSet,
     /// Those of them that the client is not known to have.
-    new: SlotSet,
+    unknown: SlotSet,
     /// Those that were told to rest.
     rests: SlotSet,
     /// Those that were told at all, so that the client may have them.
@@ -78,8 +78,8 @@ impl ClientRows {
     }
 
     /// Those of them that the client is not known to have.
-    pub fn new(&self) -> &SlotSet {
-        &self.new
+    pub fn unknown(&self) -> &SlotSet {
+        &self.unknown
     }
 
     /// The newest state in which it was told, as far as that is not known to be lost.
@@ -87,7 +87,7 @@ impl ClientRows {
         self.told[slot as usize].get()
     }
 
-    /// The newest state in which the client has it; `None` where it is [new](ClientRows::new).
+    /// The newest state in which the client has it; `None` where it is [unknown](ClientRows::unknown).
     pub fn has(&self, slot: u32) -> Option<Tick> {
         self.has[slot as usize].get()
     }
@@ -103,7 +103,7 @@ impl ClientRows {
         self.names[nth] = Some(name);
         (self.since[nth], self.told[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE, MaybeTick::NONE);
         self.present.insert(slot);
-        self.new.insert(slot);
+        self.unknown.insert(slot);
         self.rests.remove(slot);
         self.may_be_there.set(slot, may_be_there);
     }
@@ -113,14 +113,14 @@ impl ClientRows {
         let nth = slot as usize;
         self.names[nth] = Some(name);
         (self.since[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE);
-        self.new.insert(slot);
+        self.unknown.insert(slot);
     }
 
     /// It is not told any more. Returns its name, and whether the client may have it.
     pub fn remove(&mut self, slot: u32) -> Option<(RowName, bool)> {
         let name = self.names[slot as usize].take()?;
         self.present.remove(slot);
-        self.new.remove(slot);
+        self.unknown.remove(slot);
         Some((name, self.may_be_there.contains(slot)))
     }
 
@@ -133,7 +133,7 @@ impl ClientRows {
     pub fn tell_anew(&mut self) {
         self.told.fill(MaybeTick::NONE);
         self.has.fill(MaybeTick::NONE);
-        self.new.clone_from(&self.present);
+        self.unknown.clone_from(&self.present);
         self.rests.clear();
     }
 
@@ -169,9 +169,9 @@ impl ClientRows {
             *has = if *since <= tick { (*has).max(tick) } else { *has };
         }
         let mut next = run.first;
-        while let Some(slot) = self.new.next_from(next).filter(|slot| run.slots().contains(slot)) {
+        while let Some(slot) = self.unknown.next_from(next).filter(|slot| run.slots().contains(slot)) {
             if self.has[slot as usize] != MaybeTick::NONE {
-                self.new.remove(slot);
+                self.unknown.remove(slot);
             }
             next = slot + 1;
         }
@@ -201,7 +201,7 @@ impl ClientRows {
     pub fn head(&self, slot: u32, age_ticks: Option<u32>) -> RecordHead {
         let kind = match age_ticks {
             Some(age_ticks) => RecordKind::Against { age_ticks },
-            None if !self.new.contains(slot) => RecordKind::Whole,
+            None if !self.unknown.contains(slot) => RecordKind::Whole,
             None => {
                 let RowName { key, owner } = self.names[slot as usize].expect("it is to be told");
                 RecordKind::Named { key, owner }

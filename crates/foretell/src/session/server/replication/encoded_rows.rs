@@ -57,7 +57,7 @@ pub(super) struct EncodedRows {
 }
 
 /// Before it is known how long rows are, they may be as short as this.
-const BITS_MIN: u64 = 16;
+const BITS_MIN: usize = 16;
 
 /// How many, and how long they are together.
 #[derive(Clone, Copy, Default, Debug)]
@@ -105,7 +105,7 @@ impl EncodedRows {
     /// How many bits a row takes, mostly less: by itself, or told to one who has it.
     pub(super) fn bits_mostly(&self, is_there: bool) -> u64 {
         let usual_bits = self.usual_bits.filter(|_| is_there);
-        usual_bits.map_or(self.bits_max(), |bits| (2 * bits).min(self.bits_max()))
+        usual_bits.map_or(self.bits_max(), |bits| (bits * 5 / 4).min(self.bits_max()))
     }
 
     /// How many ticks older a state is than the one that is told, if that is not too many to tell rows against it.
@@ -114,8 +114,9 @@ impl EncodedRows {
     }
 
     /// How many bits a row mostly takes at least.
-    pub(super) fn bits_at_least(&self) -> u64 {
-        self.usual_bits.map_or(BITS_MIN, |bits| (bits * 3 / 4).max(BITS_MIN))
+    pub(super) fn bits_at_least(&self) -> usize {
+        let usual = self.usual_bits.and_then(|bits| usize::try_from(bits * 3 / 4).ok());
+        usual.unwrap_or(0).max(BITS_MIN)
     }
 
     /// The bits of the row with this number for one who has it as it was in the state `has`. It is encoded, unless that was done

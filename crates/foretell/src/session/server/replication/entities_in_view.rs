@@ -1,6 +1,7 @@
 //! What one client was told last of the entities of others, where it does not see everything.
 
 use super::entity_grid::position;
+use super::slot_set::SlotSet;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
@@ -39,6 +40,8 @@ pub(super) struct Left {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub key: RowKey,
+    /// The number of the row.
+    pub slot: u32,
     /// The state from which on it is in view.
     pub since: Tick,
 }
@@ -48,6 +51,8 @@ pub(super) struct Seen {
 pub(super) struct EntitiesInView {
     /// Ascending by key.
     seen: Vec<Seen>,
+    /// Their numbers.
+    slots: SlotSet,
     /// Ascending by when they left.
     left: VecDeque<Left>,
     /// What has left later than this is all remembered.
@@ -66,6 +71,7 @@ impl EntitiesInView {
     pub(super) fn of_nothing() -> EntitiesInView {
         EntitiesInView {
             seen: Vec::new(),
+            slots: SlotSet::default(),
             left: VecDeque::new(),
             remembered: Tick::ZERO,
             told: None,
@@ -82,7 +88,7 @@ impl EntitiesInView {
         };
         let versions = state.versions();
         let seen = versions.versions().iter().filter(|of| of.created <= told && is_shown(of.key, of.owner));
-        let seen = seen.map(|version| Seen { key: version.key, since: version.created }).collect();
+        let seen = seen.map(|version| Seen { key: version.key, slot: version.slot, since: version.created });
         // What it was told, and was not there any more before its view had an end.
         let (remembered, removed) = versions.all_removed();
         let removed = removed.filter(|of| of.created <= told && is_shown(of.row.key, of.row.owner));
@@ -90,12 +96,28 @@ impl EntitiesInView {
             let RemovedRow { key, .. } = removed.row;
             Left { gone: GoneKey::new(key, state, player), since: removed.created, at: removed.at }
         });
-        EntitiesInView { seen, left: left.collect(), remembered, ..EntitiesInView::of_nothing() }
+        let mut view = EntitiesInView { left: left.collect(), remembered, ..EntitiesInView::of_nothing() };
+        view.see(seen);
+        view
     }
 
     /// Whether a row was in view when the client was told last.
     pub(super) fn has(&self, key: RowKey) -> bool {
         self.seen.binary_search_by_key(&key, |seen| seen.key).is_ok()
+    }
+
+    /// The same of a row by its number; of one that has got the number since, whether the one before it was.
+    #[inline]
+    pub(super) fn has_number(&self, slot: u32) -> bool {
+        self.slots.contains(slot)
+    }
+
+    fn see(&mut self, seen: impl Iterator<Item = Seen>) {
+        let EntitiesInView { seen: before, slots, .. } = self;
+        before.clear();
+        before.extend(seen);
+        slots.clear();
+        before.iter().for_each(|seen| slots.insert(seen.slot));
     }
 
     /// Whether an entity in view was spawned since the client was told last.
@@ -151,8 +173,7 @@ impl EntitiesInView {
         self.left.drain(..told);
         let surplus = self.left.len().saturating_sub(LEFT_MAX);
         self.remembered = self.left.drain(..surplus).next_back().map_or(self.remembered, |left| left.at);
-        self.seen.clear();
-        self.seen.extend(seen);
+        self.see(seen);
         self.came.clear();
         self.told = Some(now);
     }

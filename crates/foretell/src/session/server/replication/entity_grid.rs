@@ -1,6 +1,7 @@
 //! Where the entities of a state are, in cells: so that what is near is found without a look at what is not. Made once for all
 //! clients, and kept up with what has changed.
 
+use super::slot_set::SlotSet;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
@@ -54,6 +55,10 @@ pub(super) struct EntityGrid {
     /// The numbers of the anchors of what is nowhere, ascending.
     nowhere: Vec<u32>,
     somewhere: usize,
+    /// How many of what is somewhere have moved.
+    moved: usize,
+    /// The anchors of what has not, and is there only for a short while.
+    young: SlotSet,
     /// The first of each bucket; a power of two of them.
     buckets: Vec<u32>,
     cell_m: f64,
@@ -89,7 +94,7 @@ impl EntityGrid {
         let Some(removed) = known.and_then(|known| versions.removed_after(known)) else {
             self.clear();
             (0..state.rows().len()).for_each(|place| self.note(place, state));
-            return;
+            return self.note_time(tick, state);
         };
         // Another row may have the number already.
         let ended = removed.filter(|removed| {
@@ -106,6 +111,19 @@ impl EntityGrid {
         lessened.drain(..).for_each(|entity| self.enter(entity, state));
         self.lessened = lessened;
         changed.for_each(|place| self.note(place, state));
+        self.note_time(tick, state);
+    }
+
+    /// What has not moved for long is young no more.
+    fn note_time(&mut self, tick: Tick, state: &AuthoritativeState) {
+        let versions = state.versions();
+        let mut next = 0;
+        while let Some(anchor) = self.young.next_from(next) {
+            if tick.since(versions.versions()[versions.place(anchor)].created) >= STATIC_TICKS {
+                self.young.remove(anchor);
+            }
+            next = anchor + 1;
+        }
     }
 
     /// Takes in the row at a place, which is new or has changed.
@@ -115,10 +133,17 @@ impl EntityGrid {
             self.enter(key.entity, state);
         } else if self.spots[slot as usize].is_somewhere
             && let Some(at) = position(state.schema(), state.rows().nth(place))
+            && at != self.spots[slot as usize].at
         {
-            self.spots[slot as usize].has_moved |= self.spots[slot as usize].at != at;
+            self.note_moved(slot);
             self.move_to(slot, at);
         }
+    }
+
+    fn note_moved(&mut self, anchor: u32) {
+        let had_moved = core::mem::replace(&mut self.spots[anchor as usize].has_moved, true);
+        self.moved += usize::from(!had_moved);
+        self.young.remove(anchor);
     }
 
     /// Takes in an entity whose rows are other ones than before.
@@ -150,6 +175,7 @@ impl EntityGrid {
             Some(at) => {
                 self.spots[anchor as usize] = Spot { is_somewhere: true, at, cell: self.cell(at), ..NOWHERE };
                 self.somewhere += 1;
+                self.young.insert(anchor);
                 self.link(anchor);
             }
             None => {
@@ -169,7 +195,9 @@ impl EntityGrid {
         if self.spots[anchor as usize].is_somewhere {
             self.unlink(anchor);
             self.somewhere -= 1;
-            self.spots[anchor as usize] = NOWHERE;
+            self.young.remove(anchor);
+            let left = core::mem::replace(&mut self.spots[anchor as usize], NOWHERE);
+            self.moved -= usize::from(left.has_moved);
         } else if let Ok(place) = self.nowhere.binary_search(&anchor) {
             self.nowhere.remove(place);
         }
@@ -184,7 +212,8 @@ impl EntityGrid {
         self.spots.fill(NOWHERE);
         self.buckets.fill(NONE);
         self.nowhere.clear();
-        self.somewhere = 0;
+        self.young.clear();
+        (self.somewhere, self.moved) = (0, 0);
     }
 
     fn move_to(&mut self, anchor: u32, at: [f64; 3]) {
@@ -293,11 +322,6 @@ impl EntityGrid {
         }
     }
 
-    /// How much is somewhere.
-    pub(super) fn len(&self) -> usize {
-        self.somewhere
-    }
-
     /// The anchors of all that is somewhere, with where it is.
     pub(super) fn somewhere(&self) -> impl Iterator<Item = (u32, [f64; 3])> {
         self.spots.iter().zip(0..).filter(|(spot, _)| spot.is_somewhere).map(|(spot, slot)| (slot, spot.at))
@@ -318,9 +342,16 @@ impl EntityGrid {
         Some(self.spots[anchor as usize]).filter(|spot| spot.is_somewhere).map(|spot| spot.at)
     }
 
-    /// Whether it is where it was first, and has been for long; `ticks` is for how long it is there.
-    pub(super) fn is_static(&self, anchor: u32, ticks: u32) -> bool {
-        ticks >= STATIC_TICKS && !self.spots[anchor as usize].has_moved
+    /// Whether it is where it was first, and has been for long.
+    #[inline]
+    pub(super) fn is_static(&self, anchor: u32) -> bool {
+        !self.spots[anchor as usize].has_moved && !self.young.contains(anchor)
+    }
+
+    /// How much of what is somewhere is not static, and how much is.
+    pub(super) fn counts(&self) -> [usize; 2] {
+        let moving = self.moved + self.young.len();
+        [moving, self.somewhere - moving]
     }
 
     /// The numbers of the rows of an entity, the anchor first.

@@ -63,6 +63,8 @@ struct Reached {
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     row: usize,
+    /// Its number.
+    slot: u32,
     key: RowKey,
     /// From which state on it was in view.
     since: Option<Tick>,
@@ -166,26 +168,28 @@ impl InterestQuery {
     /// Looks ever farther, until nothing that is not found can be nearer than what is.
     fn reach_nearest(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, most: usize) {
         let Viewer { state, .. } = viewer;
+        let counts = grid.counts();
         let mut radius_m = self.nearest_m.max(1.0);
         let farthest = loop {
             let looked_at = self.rank_within(viewer, grid, radius_m);
             let mut farthest = 0.0_f32;
-            for ranks in &mut self.nearest {
+            for (nth, ranks) in self.nearest.iter_mut().enumerate() {
                 if most < ranks.len() {
                     ranks.select_nth_unstable(most);
                     farthest = farthest.max(ranks[most].squared());
                     ranks.truncate(most);
-                } else {
+                } else if looked_at[nth] < counts[nth] {
                     farthest = f32::INFINITY;
                 }
             }
-            if looked_at >= grid.len() || f64::from(farthest) <= STAYS * radius_m * radius_m {
+            if looked_at == counts || f64::from(farthest) <= STAYS * radius_m * radius_m {
                 break farthest;
             }
             radius_m = if radius_m > FAR_M { f64::INFINITY } else { radius_m * 2.0 };
         };
         // Where next to begin: a little farther than what is found.
-        self.nearest_m = if farthest.is_finite() { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
+        let is_known = farthest.is_finite() && farthest > 0.0;
+        self.nearest_m = if is_known { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
         let InterestQuery { reached, nearest, .. } = self;
         reached.extend(nearest.iter().flatten().map(|rank| {
             let place = rank.place();
@@ -194,9 +198,9 @@ impl InterestQuery {
         }));
     }
 
-    /// Ranks what is within a distance; without an eye, everything. Returns how much there was.
-    fn rank_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, radius_m: f64) -> usize {
-        let Viewer { player, state, view, tick, .. } = viewer;
+    /// Ranks what is within a distance; without an eye, everything. Returns how much there was of what moves, and of what does not.
+    fn rank_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, radius_m: f64) -> [usize; 2] {
+        let Viewer { player, state, view, .. } = viewer;
         let InterestQuery { look, nearest, around, .. } = self;
         nearest.iter_mut().for_each(Vec::clear);
         around.clear();
@@ -209,15 +213,17 @@ impl InterestQuery {
             around.sort_unstable();
             around.dedup();
         }
+        let mut looked_at = [0; 2];
         for anchor in &*around {
             let place = place_of(state, *anchor);
-            let RowVersion { key, owner, created, .. } = state.versions().versions()[place as usize];
+            let class = usize::from(grid.is_static(*anchor));
+            looked_at[class] += 1;
+            let owner = state.versions().versions()[place as usize].owner;
             let Some(at) = grid.at(*anchor).filter(|_| owner != player) else { continue };
-            let stays = if view.has(key) { STAYS } else { 1.0 };
-            let is_static = grid.is_static(*anchor, tick.since(created));
-            nearest[usize::from(is_static)].push(DistanceRank::new(nearest_of(&look.eyes, at) * single(stays), place));
+            let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
+            nearest[class].push(DistanceRank::new(nearest_of(&look.eyes, at) * single(stays), place));
         }
-        around.len()
+        looked_at
     }
 
     fn reach_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, [radius_m, leaves_at_m]: [f32; 2]) {
@@ -228,8 +234,7 @@ impl InterestQuery {
         for eye in &look.eyes {
             grid.near(*eye, leaves_at, |anchor, squared| {
                 let place = place_of(state, anchor);
-                let stays = || view.has(state.versions().versions()[place as usize].key);
-                if squared <= radius * radius || stays() {
+                if squared <= radius * radius || view.has_number(anchor) {
                     reached.push(Reached { place, anchor, distance: single(squared), weight: 1.0 });
                 }
             });
@@ -249,7 +254,7 @@ impl InterestQuery {
                 let RowVersion { key, owner, .. } = versions.versions()[row];
                 let audience = state.schema().component(key.component).audience();
                 if terms.includes(player, audience, Owned { entity: key.entity, owner }) {
-                    inside.push(Inside { row, key, since: None, weight: *weight });
+                    inside.push(Inside { row, slot, key, since: None, weight: *weight });
                     owners.push(owner);
                 }
             }
@@ -371,7 +376,10 @@ impl InterestQuery {
 
     /// The client is told so, in the state `now`, against `base`.
     pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick, base: Option<Tick>) {
-        let seen = self.inside.iter().map(|inside| Seen { key: inside.key, since: inside.since.unwrap_or(now) });
+        let seen = self.inside.iter().map(|inside| {
+            let Inside { key, slot, since, .. } = *inside;
+            Seen { key, slot, since: since.unwrap_or(now) }
+        });
         view.note_told(now, base, self.lost.iter().copied(), seen);
         view.note_reach(self.look.interest, &self.look.eyes);
     }

@@ -28,7 +28,7 @@ impl RowTeller<'_, '_, '_> {
     /// These rows are told next, as many as have room.
     pub fn read_ahead(&self, slots: impl Iterator<Item = u32>) {
         let RowTeller { rows, to, .. } = self;
-        let count = to.bits_left() / to.encoded.bits_at_least() as usize;
+        let count = to.bits_left() / to.encoded.bits_at_least();
         to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot))));
     }
 

@@ -250,7 +250,7 @@ impl ShownLane {
         let mut next = 0;
         while let Some(slot) = given.next_from(next) {
             next = slot + 1;
-            if rows.new().contains(slot) {
+            if rows.unknown().contains(slot) {
                 waiting.add(slot);
             } else {
                 given.remove(slot);
@@ -302,7 +302,7 @@ impl ShownLane {
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
         let ShownLane { rows, waiting, given, .. } = self;
         waiting.rank(of, viewpoint, most, |slot| {
-            let was_own = given.contains(slot) && rows.new().contains(slot);
+            let was_own = given.contains(slot) && rows.unknown().contains(slot);
             let age_ticks = if was_own { u32::MAX } else { of.tick.since(rows.waits_since(slot)).max(1) };
             let key = rows.name(slot).map(|name| name.key);
             let weight = of.limits.zip(key).map_or(1.0, |(limits, key)| limits.interest.weight(key));

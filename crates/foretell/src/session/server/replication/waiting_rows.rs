@@ -15,11 +15,13 @@ pub(super) struct WaitingRows {
     slots: SlotSet,
     /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
     ranked: Vec<u32>,
+    /// Whether not all had room that were told in the order of their numbers: what is left is not to be left again.
+    has_left: bool,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: SlotSet::default(), ranked: Vec::new() }
+        WaitingRows { slots: SlotSet::default(), ranked: Vec::new(), has_left: false }
     }
 
     /// The row with this number is to be told.
@@ -45,8 +47,8 @@ impl WaitingRows {
     pub(super) fn fit(&self, rows: &ClientRows, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
         let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
         let all = self.slots.len() as u64;
-        let not_there = self.slots.count_both(rows.new()) as u64;
-        has_room(all * new) || has_room(not_there * new + (all - not_there) * there)
+        let not_there = self.slots.count_both(rows.unknown()) as u64;
+        !self.has_left && (has_room(all * new) || has_room(not_there * new + (all - not_there) * there))
     }
 
     /// All have room: they are told in the order of their numbers, as neighbours take the fewest bits.
@@ -71,6 +73,7 @@ impl WaitingRows {
     pub(super) fn write(&mut self, to: &mut RowTeller<'_, '_, '_>) {
         if self.ranked.is_empty() {
             self.write_in_order(to);
+            self.has_left = !self.is_empty();
         } else {
             self.write_ranked(to);
         }
