@@ -36,6 +36,8 @@ struct RowName {
     owner: PlayerId,
     /// Since the state of this tick, or longer.
     since: Tick,
+    /// The newest state that is known in which it had it.
+    newest: Tick,
 }
 
 /// A record with where its words stand.
@@ -158,12 +160,12 @@ impl ShownRecords {
             if names.len() <= nth {
                 names.resize(nth + 1, None);
             }
-            let name = RowName { key: record.key, owner, since: tick };
+            let name = RowName { key: record.key, owner, since: tick, newest: tick };
             match &mut names[nth] {
                 Some(known) if (known.key, known.owner) == (name.key, name.owner) => {
-                    known.since = known.since.min(tick)
+                    (known.since, known.newest) = (known.since.min(tick), known.newest.max(tick));
                 }
-                Some(known) if known.since > tick => continue,
+                Some(known) if known.newest > tick => continue,
                 known => *known = Some(name),
             }
             let rounded = &read.rounded[rounded.clone()];

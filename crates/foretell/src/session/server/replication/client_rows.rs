@@ -109,9 +109,9 @@ impl ClientRows {
     }
 
     /// It is another player's from the state of `now` on.
-    pub fn give(&mut self, slot: u32, name: RowName, now: Tick) {
+    pub fn give(&mut self, slot: u32, owner: PlayerId, now: Tick) {
         let nth = slot as usize;
-        self.names[nth] = Some(name);
+        self.names[nth].iter_mut().for_each(|name| name.owner = owner);
         (self.since[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE);
         self.unknown.insert(slot);
     }

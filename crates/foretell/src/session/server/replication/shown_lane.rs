@@ -158,7 +158,7 @@ impl ShownLane {
         let ShownLane { rows, gone, waiting, paced, .. } = self;
         match rows.name(slot) {
             None => rows.insert(slot, RowName { key, owner }, of.tick, gone.forget(key)),
-            Some(name) if name.owner != owner => rows.give(slot, RowName { key, owner }, of.tick),
+            Some(name) if name.owner != owner => rows.give(slot, owner, of.tick),
             Some(_) => {}
         }
         if rows.has_news(slot, changed, of.changes.before) && paced.is_due(slot, rows, of.paces, of.tick) {
@@ -195,23 +195,23 @@ impl ShownLane {
     fn note_removed(&mut self, noted: Tick, of: &Shown<'_>) {
         let versions = of.state.versions();
         let Some(removed) = versions.removed_since(noted) else { return self.note_missing(of) };
+        // What has ended first: other rows may have its numbers.
         for removed in removed {
             let (key, slot) = (removed.row.key, removed.slot);
-            let there = versions.get(key);
             // It may be there again under another number.
-            let still = there.filter(|there| there.slot == slot && there.owner != of.player);
-            match still {
-                _ if !self.rows.has_row(slot, key) => {}
-                Some(_) => self.note_row(versions.place(slot), of),
-                None => self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone }),
+            let has_ended = versions.get(key).is_none_or(|there| there.slot != slot || there.owner == of.player);
+            if has_ended && self.rows.has_row(slot, key) {
+                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
             }
-            if removed.row.owner != of.player {
-                continue;
-            }
+        }
+        for removed in versions.removed_since(noted).into_iter().flatten() {
+            let key = removed.row.key;
+            let there = versions.get(key).filter(|there| there.owner != of.player);
             match there {
-                Some(there) if there.owner != of.player => self.note_given(there, of),
-                Some(_) => {}
-                None => self.gone.end_taken(|taken| taken == key),
+                Some(there) if removed.row.owner == of.player => self.note_given(there, of),
+                Some(there) if self.rows.has_row(there.slot, key) => self.note_row(versions.place(there.slot), of),
+                None if versions.get(key).is_none() => self.gone.end_taken(|taken| taken == key),
+                _ => {}
             }
         }
     }

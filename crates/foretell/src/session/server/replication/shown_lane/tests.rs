@@ -17,7 +17,6 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const ME: PlayerId = PlayerId::new(1);
-const ROWS: u16 = 8;
 /// From here on nothing changes any more, and nothing is lost.
 const CALM: u32 = 120;
 
@@ -65,8 +64,8 @@ struct Client {
     own: BTreeMap<u16, (u32, Facts)>,
     newest_own: u32,
     received: Option<Received>,
-    /// By number: the row that has it, and since which state.
-    names: BTreeMap<u32, (RowKey, PlayerId, u32)>,
+    /// By number: the row that has it, whose it is, and from which state to which.
+    names: BTreeMap<u32, (RowKey, PlayerId, [u32; 2])>,
     /// By state and number: the rounded rows that were told.
     told: BTreeMap<(u32, u32), Vec<u32>>,
 }
@@ -83,7 +82,7 @@ impl Client {
         let words = shown.form(SHIP).words();
         while reader.take(1) == Ok(1) {
             let RecordHead { slot, kind } = before.read(&mut reader, &codec).expect("well-formed");
-            let known = self.names.get(&slot).copied().filter(|(.., since)| *since <= flight.tick);
+            let known = self.names.get(&slot).copied().filter(|(.., [since, _])| *since <= flight.tick);
             let (key, owner) = match (kind, known) {
                 (RecordKind::Named { key, owner }, _) => (key, owner),
                 (_, known) => known.map(|(key, owner, _)| (key, owner))?,
@@ -101,11 +100,12 @@ impl Client {
             let mut row = [0];
             shown.form(SHIP).restore(&rounded, &mut row);
             self.told.insert((flight.tick, slot), rounded);
-            let name = self.names.entry(slot).or_insert((key, owner, flight.tick));
+            let name = self.names.entry(slot).or_insert((key, owner, [flight.tick; 2]));
+            let [since, newest] = &mut name.2;
             if (name.0, name.1) == (key, owner) {
-                name.2 = name.2.min(flight.tick);
-            } else if name.2 <= flight.tick {
-                *name = (key, owner, flight.tick);
+                (*since, *newest) = ((*since).min(flight.tick), (*newest).max(flight.tick));
+            } else if *newest <= flight.tick {
+                *name = (key, owner, [flight.tick; 2]);
             }
             rows.push((key.entity.counter(), Some((owner, row[0]))));
         }
@@ -150,8 +150,24 @@ impl Client {
     }
 }
 
+/// How many rows there are, how many bits of them a datagram takes, and of how many one changes in a tick; what changes goes as
+/// often as one of so many.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    rows: u16,
+    bits_max: usize,
+    change: u64,
+    goes: u64,
+}
+
+/// Few rows have room in a datagram.
+const FEW: Scale = Scale { rows: 8, bits_max: 80, change: 6, goes: 3 };
+/// Nearly all change in each tick, and mostly all have room: they are told in blocks.
+const MANY: Scale = Scale { rows: 50, bits_max: 900, change: 1, goes: 400 };
+
 /// A server of one client.
 struct Scene {
+    scale: Scale,
     state: AuthoritativeState,
     lane: ShownLane,
     codec: RowCodec,
@@ -169,11 +185,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
-        Scene::of(&test_states::schema())
+        Scene::of(&test_states::schema(), FEW)
     }
 
-    fn of(schema: &Schema) -> Scene {
+    fn of(schema: &Schema, scale: Scale) -> Scene {
         Scene {
+            scale,
             state: AuthoritativeState::new(schema),
             lane: ShownLane::new(),
             codec: RowCodec::new(schema),
@@ -189,11 +206,12 @@ impl Scene {
     }
 
     fn change(&mut self, dice: &mut Dice, with_owner: bool) {
-        for nth in (0..ROWS).filter(|_| dice.roll(6) == 0).collect::<Vec<_>>() {
+        let Scale { rows, change, goes, .. } = self.scale;
+        for nth in (0..rows).filter(|_| dice.roll(change) == 0).collect::<Vec<_>>() {
             let RowKey { component, entity } = key(nth);
-            let owner = PlayerId::new(if with_owner { u16::try_from(dice.roll(3)).expect("small") } else { 0 });
+            let owner = PlayerId::new(if with_owner { u16::try_from(dice.roll(goes) % 3).expect("small") } else { 0 });
             let word = u32::try_from(dice.roll(256)).expect("small");
-            match dice.roll(3) {
+            match dice.roll(goes) {
                 0 => self.state.rows_mut().remove(key(nth)),
                 _ => self.state.rows_mut().set_words(Row { component, entity, owner, words: &[word] }),
             }
@@ -203,7 +221,7 @@ impl Scene {
     /// All that the client is to have.
     fn all(&self) -> Vec<Facts> {
         let is_seen = |of: &(PlayerId, u32)| self.sees_own || of.0 != ME;
-        (0..ROWS).map(|nth| facts(&self.state, nth).filter(is_seen)).collect()
+        (0..self.scale.rows).map(|nth| facts(&self.state, nth).filter(is_seen)).collect()
     }
 
     /// Sends the state of `tick` in datagrams of few rows, of which some are lost and all come out of order.
@@ -221,13 +239,10 @@ impl Scene {
             for _ in 0..=dice.roll(3) {
                 let (number, mut bytes) = (self.lane.next_number(), Vec::new());
                 let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
-                self.lane.write(
-                    &of,
-                    number,
-                    &mut ShownWriter { codec, encoded, writer, room: Room { bits_max: 80, may_exceed: false } },
-                );
+                let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
+                self.lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
                 self.lane.note_sent(number, bytes.len(), at(tick.get()));
-                assert!(bytes.len() <= 10);
+                assert!(bytes.len() <= self.scale.bits_max / 8 + 1);
                 datagrams.push((number, bytes));
             }
         }
@@ -274,9 +289,10 @@ proptest! {
         with_owner: bool,
         sees_own: bool,
         pace in prop_oneof![Just(1_u32), 2_u32..20],
+        scale in prop_oneof![Just(FEW), Just(MANY)],
     ) {
         let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
-        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), ..Scene::of(&schema) }, Dice(seed));
+        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), ..Scene::of(&schema, scale) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
                 scene.change(&mut dice, with_owner);
@@ -287,7 +303,7 @@ proptest! {
             }
             scene.arrive(tick, &mut dice);
         }
-        let known: Vec<Facts> = (0..ROWS).map(|nth| scene.client.facts(nth)).collect();
+        let known: Vec<Facts> = (0..scale.rows).map(|nth| scene.client.facts(nth)).collect();
         prop_assert_eq!(known, scene.all());
         prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
     }
