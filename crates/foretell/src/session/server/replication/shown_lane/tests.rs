@@ -17,8 +17,10 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const ME: PlayerId = PlayerId::new(1);
-/// From here on nothing changes any more, and nothing is lost.
+/// From here on nothing changes any more.
 const CALM: u32 = 120;
+/// And from here on nothing is lost.
+const LOSSLESS: u32 = CALM + 30;
 
 struct Dice(u64);
 
@@ -62,6 +64,8 @@ struct Flight {
 struct Client {
     shown: BTreeMap<u16, (u32, Facts)>,
     own: BTreeMap<u16, (u32, Facts)>,
+    /// In which state each was told last, and whether it rests since the one before.
+    rests: BTreeMap<u16, (u32, bool)>,
     newest_own: u32,
     received: Option<Received>,
     /// By number: the row that has it, whose it is, and from which state to which.
@@ -94,7 +98,9 @@ impl Client {
                 }
                 _ => Base::NONE,
             };
-            reader.take(1).expect("whether it rests");
+            let rests = reader.take(1).expect("whether it rests") == 1;
+            let newest = self.rests.entry(key.entity.counter()).or_default();
+            *newest = (*newest).max((flight.tick, rests));
             let mut rounded = vec![0; words];
             shown.read(&mut reader, SHIP, base, &mut rounded).expect("well-formed");
             let mut row = [0];
@@ -250,9 +256,9 @@ impl Scene {
         for (number, shown) in datagrams {
             let whole = self.is_whole.then(|| self.all());
             for _ in 0..=dice.roll(2) {
-                let arrives = tick + u32::try_from(dice.roll(if tick < CALM { 12 } else { 3 })).expect("small");
+                let arrives = tick + u32::try_from(dice.roll(if tick < LOSSLESS { 12 } else { 3 })).expect("small");
                 let (shown, whole, own) = (shown.clone(), whole.clone(), own.clone());
-                if tick >= CALM || dice.roll(3) > 0 {
+                if tick >= LOSSLESS || dice.roll(3) > 0 {
                     self.flights.push(Flight { arrives, number, tick, whole, own, shown });
                 }
             }
@@ -267,7 +273,7 @@ impl Scene {
             }
             flight.arrives > tick
         });
-        let Some(received) = client.received.filter(|_| tick >= CALM || dice.roll(3) > 0) else { return };
+        let Some(received) = client.received.filter(|_| tick >= LOSSLESS || dice.roll(3) > 0) else { return };
         self.lane.acknowledge(received, at(tick));
         let wants_whole = tick < CALM && if dice.roll(8) == 0 { !self.is_whole } else { self.is_whole };
         if wants_whole != self.is_whole {
@@ -304,7 +310,10 @@ proptest! {
             scene.arrive(tick, &mut dice);
         }
         let known: Vec<Facts> = (0..scale.rows).map(|nth| scene.client.facts(nth)).collect();
-        prop_assert_eq!(known, scene.all());
+        prop_assert_eq!(&known, &scene.all());
+        for nth in (0..scale.rows).filter(|nth| known[usize::from(*nth)].is_some_and(|(owner, _)| owner != ME)) {
+            prop_assert!(scene.client.rests[&nth].1, "{} is known to rest", nth);
+        }
         prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
     }
 }
