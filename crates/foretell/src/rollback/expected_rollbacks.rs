@@ -13,7 +13,7 @@ pub(super) const AHEAD: usize = 3;
 /// Costs are counted in so small parts of a step. A saved state in every `n` ticks and half of that repeated in every 16th
 /// tick cost least together where a save costs `n * n / 32` steps: that is how dear it is where the user has chosen `n`.
 const PARTS: u64 = 32;
-/// Nobody remembers so many ticks that more would matter.
+/// Longer than any history that is kept.
 const EVERY_MAX: u32 = 1 << 14;
 
 /// Where re-simulations have begun.

@@ -140,7 +140,7 @@ impl<W: World> Timeline<W> {
         self.inputs.knows(player)
     }
 
-    /// Forgets the inputs of players of whom nothing was told for so many ticks after what was told was fresh.
+    /// Forgets the inputs of players of whom nothing has been told for this many ticks since what was told was fresh.
     pub fn forget_silent_players(&mut self, ticks: u32) {
         self.inputs.forget_silent_players(self.present().back(ticks).unwrap_or(Tick::ZERO));
     }
@@ -282,7 +282,7 @@ impl<W: World> Timeline<W> {
         }
     }
 
-    /// The next re-simulation may run so many ticks at once.
+    /// How many ticks the next re-simulation may run at once.
     pub fn allow(&mut self, budget: u32) {
         self.resimulation.allow(budget);
     }

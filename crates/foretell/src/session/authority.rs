@@ -17,7 +17,7 @@ pub(crate) const HELD_ROWS_MAX: usize = 64;
 pub(crate) const ANSWERS_MAX: usize = 32;
 /// How far before the newest input a row may have been captured, in ticks.
 const CAPTURED_BACK_MAX: u32 = 1024;
-/// An entity that its holder has not moved for so many ticks is at rest: 0.25 s at 64 Hz, longer than the top of a throw.
+/// After how many ticks an entity that its holder has not moved is at rest: 0.25 s at 64 Hz, longer than the top of a throw.
 pub(crate) const REST_TICKS: u32 = 16;
 
 /// By what right a client has authority over an entity. Ordered: ownership beats authority.

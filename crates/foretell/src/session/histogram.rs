@@ -131,7 +131,7 @@ mod tests {
     /// What is done to a histogram.
     #[derive(Clone, Copy, Debug)]
     enum Act {
-        /// A value comes so many microseconds after the one before.
+        /// How many microseconds after the one before a value comes.
         Add(u64, i64),
         Ask(f64),
         Clear,

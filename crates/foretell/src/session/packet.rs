@@ -19,7 +19,7 @@ pub(crate) const PROTOCOL_VERSION: u8 = 8;
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
 
-/// Substituted inputs are named for so many ticks back: longer than any client goes without a snapshot and still
+/// How many ticks back substituted inputs are named: longer than any client goes without a snapshot and still
 /// compares.
 pub(crate) const NAMED_TICKS_BACK: u32 = 1000;
 

@@ -5,7 +5,7 @@ use crate::wire::{Malformed, Stream, stream_change};
 use crate::world::{Input, InputStatus, PlayerId, ROW_WORDS_MAX};
 use alloc::vec::Vec;
 
-/// So many ticks before a snapshot's inputs are told at most, and so many after it.
+/// How many ticks before a snapshot inputs are told at most, and how many after it.
 pub(crate) const RELAYED_TICKS_MAX: u32 = 64;
 
 /// One player's inputs around the state of a snapshot.

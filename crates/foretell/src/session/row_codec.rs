@@ -5,7 +5,7 @@ use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed, Stream, small_bit
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
-/// Server events are named until acknowledged, but no longer than for so many ticks.
+/// For how many ticks server events are named at most; less where they are acknowledged.
 pub(crate) const EVENT_TICKS_BACK: u32 = 1000;
 const AGE_BITS: u32 = 10;
 

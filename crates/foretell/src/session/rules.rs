@@ -11,7 +11,7 @@ use core::hash::{Hash, Hasher};
 pub enum GapPolicy {
     /// The player is left where they are: the tick is simulated without them. The article's author prefers it.
     Hold,
-    /// The last input is repeated for so many ticks, then the neutral one is used. The default, with 16 ticks: 250 ms
+    /// The last input is repeated for this many ticks, then the neutral one is used. The default, with 16 ticks: 250 ms
     /// at 64 Hz (D9).
     RepeatLast {
         /// How many ticks in a row; `u32::MAX` for ever.

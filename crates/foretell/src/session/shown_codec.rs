@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// that they are told as they are.
 const WIDTHS: [u32; 15] = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 18, 32];
 const AS_THEY_ARE: u32 = 15;
-/// The code of the fewest bits in which so many bits have room.
+/// By how many bits a value has: the code of the narrowest width that holds it.
 const CODES: [u32; 33] = codes();
 /// How many lanes of each width are read together: 56 bits are read fast.
 const AT_ONCE: [usize; 15] = [64, 28, 18, 14, 11, 9, 8, 7, 6, 5, 5, 4, 3, 3, 1];

@@ -172,7 +172,7 @@ impl<'a> BitWriter<'a> {
         self.bytes.truncate(self.start + self.len.div_ceil(8));
     }
 
-    /// Takes back the bits of the last byte, if they don't fill it: they are the low ones of the first, so many of them.
+    /// Takes back the bits of the last byte, if they don't fill it. Returns them, as the low bits of a number, and how many there are.
     #[expect(clippy::cast_possible_truncation, reason = "below 8")]
     pub(super) fn take_rest(&mut self) -> (u64, u32) {
         let used = self.len % 8;

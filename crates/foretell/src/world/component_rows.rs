@@ -5,7 +5,7 @@ use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, RowPrediction, Sc
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// There is room for so many from the start: those of one player.
+/// Initial capacity in rows: those of one player.
 pub(super) const ROWS_USUAL: usize = 8;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.

@@ -162,7 +162,7 @@ impl<const N: usize> Follower<N> {
         }
     }
 
-    /// The owner, so many seconds after the last update came, as far as it is extrapolated.
+    /// The owner, this many seconds after the last update came, as far as it is extrapolated.
     fn reckoned(&self, elapsed: f64) -> ([f64; N], [f64; N]) {
         let ((position, velocity), age) = (self.to, self.lag_s + elapsed);
         let speed = self.extrapolation.speed(age);

@@ -60,7 +60,7 @@ impl Extrapolation {
     pub const FAR: Extrapolation =
         Extrapolation { full: Duration::from_millis(250), stop: Stop::Fading(Duration::from_millis(100)) };
 
-    /// How many seconds' worth of way is made in so many seconds; none in less than none.
+    /// How many seconds' worth of way is made in this many seconds; none where they are negative.
     pub fn way(&self, seconds: f64) -> f64 {
         let seconds = seconds.max(0.0);
         let full = self.full.as_secs_f64();
@@ -81,7 +81,7 @@ impl Extrapolation {
         }
     }
 
-    /// The share of the speed that is left after so many seconds, from 1 to 0.
+    /// The share of the speed that is left after this many seconds, from 1 to 0.
     pub fn speed(&self, seconds: f64) -> f64 {
         let beyond = (seconds - self.full.as_secs_f64()).max(0.0);
         match self.stop {

@@ -164,7 +164,7 @@ pub enum Predict {
 /// are predicted: what others do is seen sooner, and corrections are smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum InputDelay {
-    /// Always so many ticks, at most [`INPUT_DELAY_MAX`]. Default 0: the own character answers at once.
+    /// Always this many ticks, at most [`INPUT_DELAY_MAX`]. Default 0: the own character answers at once.
     Ticks(u32),
     /// As many ticks as the round trip is longer than `rtt`, so that no more is predicted than with that one.
     AboveRtt {

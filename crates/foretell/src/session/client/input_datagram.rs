@@ -47,7 +47,7 @@ impl<W: World> InputDatagram<'_, W> {
         Written { bytes, inputs: self.head.count, carried }
     }
 
-    /// How many of so many inputs are there, up to the newest.
+    /// How many of these inputs are there, up to the newest.
     fn count_stored(&self, count: u32) -> u32 {
         let is_stored = |back: &u32| self.newest.back(*back).is_some_and(|tick| self.timeline.input(tick).is_some());
         let stored = (0..count).take_while(is_stored).count();

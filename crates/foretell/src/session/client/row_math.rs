@@ -61,7 +61,7 @@ fn blend_column((place, column): (usize, &Column), from: &[u32], to: &[u32], t: 
     }
 }
 
-/// A row moved on along its velocity, by so many seconds.
+/// A row moved on along its velocity for this many seconds.
 pub(super) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let velocity = velocity_of(kind, from);

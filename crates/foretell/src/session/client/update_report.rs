@@ -94,7 +94,7 @@ pub enum ClientEvent {
         /// How many ticks it simulated from there.
         replayed: u32,
     },
-    /// The server put something else in the place of the inputs of so many ticks, of which it was not known yet.
+    /// The server put something else in the place of the inputs of this many ticks, of which it was not known yet.
     Substituted {
         /// The newest of these ticks.
         newest: Tick,

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 pub(super) const BITS_MAX_BESIDE_ROWS: usize = DATAGRAM_MAX * 8 / 2;
 /// And almost all of it beside a digest.
 pub(super) const BITS_MAX_BESIDE_DIGEST: usize = (DATAGRAM_MAX - 150) * 8;
-/// The inputs of so many snapshots are told, as far as they are not acknowledged: with one of twenty lost, 1 in 8000 is
+/// For how many snapshots inputs are told, as far as they are not acknowledged: with one of twenty lost, 1 in 8000 is
 /// never told.
 const SNAPSHOTS_COVERED: u32 = 3;
 

@@ -43,7 +43,7 @@ struct OwnedPlace {
     place: usize,
 }
 
-/// There is room for so many rows from the start.
+/// Initial capacity in rows.
 const SLOTS_USUAL: usize = 64;
 
 /// The numbers of rows. Invariant: each is of one row, or free.

@@ -27,7 +27,7 @@ pub enum ServerEvent {
     Rejoined(PlayerId),
     /// A player has left, was removed, or was lost for too long.
     Left(PlayerId),
-    /// The server stood still, and was too far behind: it skipped so many ticks, which are never simulated.
+    /// The server stood still, and was too far behind: it skipped this many ticks, which are never simulated.
     SkippedTicks(u32),
     /// What has changed for a player needs more datagrams than a snapshot may have: the farthest entities of others are left
     /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent, and the

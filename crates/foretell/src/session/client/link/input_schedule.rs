@@ -5,7 +5,7 @@ use crate::session::client::config::{InputDelay, Redundancy};
 use crate::time::Tick;
 use core::time::Duration;
 
-/// After its clock was set back a client goes on with the inputs that it has given for up to so many ticks: no server takes
+/// After its clock was set back a client goes on with the inputs that it has given for up to this many ticks: no server takes
 /// inputs that are further ahead, and of what it has it takes no second one.
 const GIVEN_AHEAD_MAX: u32 = 64;
 
@@ -60,7 +60,7 @@ impl InputSchedule {
         self.next.back(1)
     }
 
-    /// Whether a datagram is due with `newest`, when one goes every so many ticks.
+    /// Whether a datagram is due with `newest`, when one goes every `interval_ticks`.
     pub(crate) fn is_due(&self, newest: Tick, interval_ticks: u32) -> bool {
         self.sent.is_none_or(|sent| newest.since(sent) >= interval_ticks)
     }

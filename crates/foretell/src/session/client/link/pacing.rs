@@ -190,7 +190,7 @@ impl Pacing {
         self.asked
     }
 
-    /// Inputs are to be asked for so many ticks before their tick: the clock needs to lead by so much less. Returns how many
+    /// Inputs are to be asked for this many ticks before their tick: the clock needs to lead by that much less. Returns how many
     /// ticks the clock has still to gain for that, rounded up.
     pub(crate) fn delay_inputs(&mut self, ticks: u32) -> u32 {
         let before = core::mem::replace(&mut self.asked_before, TickTime::start_of(Tick::new(ticks)));

@@ -32,7 +32,7 @@ impl ResimulationBudget {
         ResimulationBudget { most, per_tick: None }
     }
 
-    /// An update ran so many ticks, new ones and others ([`Frame::ticks`](crate::session::client::Frame::ticks),
+    /// An update ran this many ticks, new ones and others ([`Frame::ticks`](crate::session::client::Frame::ticks),
     /// [`Frame::resimulated`](crate::session::client::Frame::resimulated)), and took so long.
     pub fn note(&mut self, ticks: u32, took: Duration) {
         if ticks > 0 {

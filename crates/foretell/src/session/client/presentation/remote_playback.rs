@@ -142,7 +142,7 @@ struct ProxyWriter<'a, W: World> {
     visual: &'a VisualState<'a, W>,
     remote: SnapshotWindow<'a>,
     proxies: &'a mut Rows,
-    /// Where the next row of the component mostly is: so many of it are written.
+    /// Where the next row of the component mostly is: how many of it are written.
     next: usize,
     count: usize,
 }

@@ -108,7 +108,7 @@ impl<'a> RowSamples<'a> {
         beyond(self.seconds_beyond())
     }
 
-    /// Draws the row so many seconds beyond the second state, as far as the law goes on; `None` for not at all.
+    /// Draws the row `seconds` beyond the second state, as far as the law goes on; `None` for not at all.
     pub(crate) fn reckon(
         &self,
         kind: &ComponentSchema,

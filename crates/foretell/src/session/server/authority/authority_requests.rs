@@ -9,7 +9,7 @@ use core::time::Duration;
 
 /// How often a player may ask for authority in a second.
 const ASKED_PER_SECOND: usize = 10;
-/// For so many ticks after the end of a hold its rows may still be on their way: 2 s at 64 Hz.
+/// How many ticks after the end of a hold its rows may still be on their way: 2 s at 64 Hz.
 const LATE_TICKS: u32 = 128;
 
 /// One request that was answered.

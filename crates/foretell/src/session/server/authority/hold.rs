@@ -7,7 +7,7 @@ use crate::time::Tick;
 use crate::world::{ComponentId, ComponentSchema, PlayerId, ROW_WORDS_MAX, Row, Rows};
 use alloc::collections::VecDeque;
 
-/// A row may be captured so many ticks after the next step, at most: as far ahead as inputs may be.
+/// How many ticks after the next step a row may be captured, at most: as far ahead as inputs may be.
 const AHEAD_TICKS_MAX: u32 = 64;
 /// How many rows of an entity wait for their ticks, at most: one for each of these.
 const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;

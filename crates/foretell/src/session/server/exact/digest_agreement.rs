@@ -70,7 +70,7 @@ impl Agreement {
         }
     }
 
-    /// Whether it waits for a canonical tick, so many ticks after the last one; `apart` is the least distance.
+    /// Whether it waits for a canonical tick, this many ticks after the last one; `apart` is the least distance.
     pub(super) fn waits(&self, image: Option<Tick>, since_last: u32, apart: u32) -> bool {
         self.owed.is_some_and(|since| image < Some(since)) && since_last >= apart << self.canonical_waits
     }

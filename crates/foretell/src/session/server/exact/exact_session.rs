@@ -11,7 +11,7 @@ use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Rows};
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// A canonical tick is announced so many ticks ahead at most.
+/// How many ticks ahead a canonical tick is announced, at most.
 const AHEAD_TICKS_MAX: u32 = 64;
 
 /// How far ahead of what the server has heard a player who is here simulates.

@@ -196,7 +196,7 @@ impl ClientRows {
         has[0].get().filter(|_| are_alike)
     }
 
-    /// What stands before a row that is told against a state that is so many ticks older, or by itself.
+    /// What stands before a row that is told against a state that is `age_ticks` older, or by itself.
     #[inline]
     pub fn head(&self, slot: u32, age_ticks: Option<u32>) -> RecordHead {
         let kind = match age_ticks {

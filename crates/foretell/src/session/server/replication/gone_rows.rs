@@ -6,7 +6,7 @@ use crate::time::Tick;
 use crate::world::RowKey;
 use alloc::vec::Vec;
 
-/// For so many rows there is room from the start.
+/// Initial capacity in rows.
 const ROOM: usize = 64;
 
 /// A row that is not shown any more.

@@ -1,4 +1,4 @@
-//! Rows of kinds that are told at most so many times per second: which have changed and wait for their turn.
+//! Rows of kinds that are told at most a few times per second: which have changed and wait for their turn.
 
 use super::client_rows::ClientRows;
 use super::paces::Paces;

@@ -1,6 +1,6 @@
 //! How often rows are told, where that is not in each state.
 //!
-//! Each row has a turn every so many ticks, in which it is told at most once. When, goes by its number: so not all have theirs in
+//! Each row has a turn once per interval, in which it is told at most once. When, goes by its number: so not all have theirs in
 //! the same state, and all clients are told the same row in the same state, for which it is encoded once.
 
 use crate::time::{Tick, TickRate};

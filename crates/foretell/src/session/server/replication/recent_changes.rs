@@ -6,7 +6,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use alloc::vec::Vec;
 
-/// For so many rows there is room from the start.
+/// Initial capacity in rows.
 const ROOM: usize = 64;
 
 /// What has changed since the two states that were sent last.

@@ -8,7 +8,7 @@ use crate::world::RowKey;
 use alloc::collections::{VecDeque, vec_deque};
 use core::time::Duration;
 
-/// How many datagrams are waited for; where so many are under way, no more rows are told.
+/// How many datagrams may be unacknowledged; beyond that no more rows are told.
 const SENT_MAX: usize = 4096;
 /// One of which nothing is heard for so long is taken to be lost, though no later one has come.
 const SILENT: Duration = Duration::from_secs(16);
@@ -98,7 +98,7 @@ impl SentDatagrams {
         number
     }
 
-    /// Whether so many are under way that no more can be waited for.
+    /// Whether as many are unacknowledged as may be.
     pub(super) fn is_full(&self) -> bool {
         self.sent.len() >= SENT_MAX
     }

@@ -31,7 +31,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Takes so many bits, and the one that ends the list, if they have room.
+    /// Takes `bits`, and the one that ends the list, if they have room.
     fn take(&mut self, bits: usize) -> bool {
         let one_more = bits >= self.bits_max && bits < DATAGRAM_MAX * 8 && self.may_exceed;
         self.may_exceed &= !one_more;
@@ -83,7 +83,7 @@ impl RecordWriter<'_, '_> {
         self.room.bits_max.saturating_sub(self.bits.bit_len())
     }
 
-    /// Whether so many more bits have room, with the one that ends the list.
+    /// Whether this many more bits have room, with the one that ends the list.
     pub(super) fn has_room(&self, bits: usize) -> bool {
         bits < self.bits_left()
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::iter;
 use core::ops::Range;
 
-/// So many numbers that follow each other are a block; the first one is a multiple of this.
+/// How many consecutive numbers are a block; the first one is a multiple of this.
 pub(super) const BLOCK: u32 = 16;
 
 /// Numbers that follow each other.
@@ -109,7 +109,7 @@ impl SlotSet {
 
     /// Which of a block it has; the lowest bit is the first.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a block has so many bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
     pub fn block(&self, first: u32) -> u16 {
         (self.word(first) >> (first % u64::BITS)) as u16
     }

@@ -156,8 +156,8 @@ impl Client {
     }
 }
 
-/// How many rows there are, how many bits of them a datagram takes, and of how many one changes in a tick; what changes goes as
-/// often as one of so many.
+/// How many rows there are, how many bits of them a datagram takes, of how many one changes in a tick, and of how many
+/// changes one is a removal.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     rows: u16,
