@@ -180,3 +180,50 @@ impl ShownRecords {
         records.iter().map(|read| (&read.record, &words[read.words.clone()]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_states::{self, SHIP};
+    use crate::wire::{BitWriter, JoinedBits};
+    use crate::world::Entity;
+
+    const SLOT: u32 = 3;
+
+    /// Reads a datagram of the state of `tick` that tells the same row, with its name or without. Returns whose the row is then.
+    fn owner_read(records: &mut ShownRecords, tick: u32, named: Option<u16>) -> Option<u16> {
+        let (schema, tick) = (test_states::schema(), Tick::new(tick));
+        let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
+        let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 7));
+        let named = named.map(|owner| RecordKind::Named { key, owner: PlayerId::new(owner) });
+        let head = RecordHead { slot: SLOT, kind: named.unwrap_or(RecordKind::Whole) };
+        let mut bytes = Vec::new();
+        let mut writer = BitWriter::new(&mut bytes);
+        writer.put(0, 1);
+        let (mut joined, mut before) = (JoinedBits::new(&mut writer), RecordsBefore::NONE);
+        before.write(&head, before.first_bits(&head), &mut joined, &codec);
+        joined.finish();
+        writer.put(0, 1);
+        let mut rounded = alloc::vec![0; shown.form(SHIP).words()];
+        shown.form(SHIP).round(&[9], &mut rounded);
+        shown.write(&mut writer, SHIP, &rounded, Base::NONE);
+        writer.put(0, 1);
+        records.read(tick, BitReader::new(&bytes), &codec).expect("well-formed");
+        records.keep(tick);
+        let row = records.iter().next().and_then(|(record, _)| record.row);
+        row.map(|row| row.owner.get())
+    }
+
+    #[test]
+    fn a_late_name_does_not_replace_a_newer_one_that_came_before_it() {
+        let mut records = ShownRecords::new(&test_states::schema(), TickRate::default());
+        assert_eq!(owner_read(&mut records, 4, None), None, "it has no name yet");
+        // One player's, another's, and the first one's again, of which the second comes last.
+        let owners = [(5, 1), (20, 1), (10, 2)].map(|(tick, owner)| owner_read(&mut records, tick, Some(owner)));
+        assert_eq!(owners, [Some(1), Some(1), Some(2)]);
+        assert_eq!(owner_read(&mut records, 25, None), Some(1));
+        // And a newer one does.
+        assert_eq!(owner_read(&mut records, 30, Some(2)), Some(2));
+        assert_eq!(owner_read(&mut records, 31, None), Some(2));
+    }
+}
