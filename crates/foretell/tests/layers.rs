@@ -99,11 +99,11 @@ const FOLDERS: [Folder; 12] = [
             &["slot_set"],
             &[
                 "by_base",
-                "distance_rank",
                 "event_log",
                 "sent_history",
                 "entity_grid",
                 "paces",
+                "rank",
                 "recent_extreme",
                 "sight_terms",
                 "spatial_index",

@@ -146,7 +146,7 @@ impl RecordsBefore {
         }
     }
 
-    /// So many follow that [are alike](FirstBits::NEXT_ALIKE).
+    /// This many records follow that [are alike](FirstBits::NEXT_ALIKE).
     pub(crate) fn note_alike(&mut self, count: u32) {
         self.next += count;
     }

@@ -241,7 +241,7 @@ pub struct BitReader<'a> {
 
 impl<'a> BitReader<'a> {
     /// So many bits are among eight bytes, wherever they begin.
-    pub(crate) const FAST_WIDTH: u32 = 56;
+    const FAST_WIDTH: u32 = 56;
 
     /// A reader of `bytes` from their start.
     pub fn new(bytes: &'a [u8]) -> BitReader<'a> {

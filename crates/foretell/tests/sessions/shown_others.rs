@@ -77,7 +77,7 @@ fn seen_by(curve: Curve, rate: u16, loss: Loss, seed: u64) -> Watch {
         simulation.players[player].down_conditions.loss = loss;
     }
     let mut watch = Watch::default();
-    simulation.run_until(Instant::from_micros(40_000_000), &mut watch);
+    simulation.run_until(Instant::from_micros(50_000_000), &mut watch);
     watch.delay_ticks = simulation.players[0].client.stats().playout_delay_ticks;
     watch
 }
@@ -93,7 +93,7 @@ fn shown_others_never_jump_when_snapshots_come_late() {
     ] {
         for seed in 0..8 {
             let watch = seen(rate, loss, seed);
-            assert!(watch.extrapolated >= 10, "{rate} Hz, {loss:?}: {} of {}", watch.extrapolated, watch.shown);
+            assert!(watch.extrapolated > 10, "{rate} Hz, {loss:?}: {} of {}", watch.extrapolated, watch.shown);
             // An offset of some metres begins to vanish by ten times as much in a second: not in a frame.
             assert!(watch.fastest_mps < calm + 35.0, "{rate} Hz, {loss:?}: {} m/s", watch.fastest_mps);
         }

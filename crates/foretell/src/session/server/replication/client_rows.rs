@@ -35,7 +35,7 @@ impl MaybeTick {
 /// Lives as long as the place.
 #[derive(Clone, Default, Debug)]
 pub(super) struct ClientRows {
-    /// What the client is not to be told has none.
+    /// Rows that are not shown to the client have none.
     names: Vec<Option<RowName>>,
     /// The first state in which it was to be told, as this player's.
     since: Vec<MaybeTick>,

@@ -1,9 +1,9 @@
 //! What of the world one client sees, where that is not all: of the entities of others those that are in reach of its eyes and
 //! that the game's rules don't hide.
 
-use super::distance_rank::{DistanceRank, single};
 use super::entities_in_view::{EntitiesInView, GoneKey, Left, Seen};
 use super::entity_grid::{EntityGrid, position};
+use super::rank::{Rank, single};
 use super::sight_terms::SightTerms;
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
@@ -79,7 +79,7 @@ pub(super) struct InterestQuery {
     look: Look,
     reached: Vec<Reached>,
     /// What is nearest of what moves, and of what does not.
-    nearest: [Vec<DistanceRank>; 2],
+    nearest: [Vec<Rank>; 2],
     /// What may be among them, and how far they were lately, in metres.
     around: Vec<u32>,
     nearest_m: f64,
@@ -176,7 +176,7 @@ impl InterestQuery {
             for (nth, ranks) in self.nearest.iter_mut().enumerate() {
                 if most < ranks.len() {
                     ranks.select_nth_unstable(most);
-                    farthest = farthest.max(ranks[most].squared());
+                    farthest = farthest.max(ranks[most].value());
                     ranks.truncate(most);
                 } else if looked_at[nth] < counts[nth] {
                     farthest = f32::INFINITY;
@@ -192,9 +192,9 @@ impl InterestQuery {
         self.nearest_m = if is_known { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
         let InterestQuery { reached, nearest, .. } = self;
         reached.extend(nearest.iter().flatten().map(|rank| {
-            let place = rank.place();
+            let place = rank.number();
             let anchor = state.versions().versions()[place as usize].slot;
-            Reached { place, anchor, distance: rank.squared(), weight: 1.0 }
+            Reached { place, anchor, distance: rank.value(), weight: 1.0 }
         }));
     }
 
@@ -221,7 +221,7 @@ impl InterestQuery {
             let owner = state.versions().versions()[place as usize].owner;
             let Some(at) = grid.at(*anchor).filter(|_| owner != player) else { continue };
             let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
-            nearest[class].push(DistanceRank::new(nearest_of(&look.eyes, at) * single(stays), place));
+            nearest[class].push(Rank::new(nearest_of(&look.eyes, at) * single(stays), place));
         }
         looked_at
     }
@@ -302,7 +302,7 @@ impl InterestQuery {
             let at = places.filter_map(|row| inside.binary_search_by_key(&row, |inside| inside.row).ok());
             at.map(|at| inside[at]).map(|inside| bits_to_tell(inside.key, inside.row, inside.since)).sum()
         };
-        reached.sort_unstable_by_key(|reached| DistanceRank::new(reached.distance, reached.place));
+        reached.sort_unstable_by_key(|reached| Rank::new(reached.distance, reached.place));
         let (mut spent, before) = (0, reached.len());
         reached.retain(|reached| {
             let bits = bits_of(reached.anchor);

@@ -37,7 +37,7 @@ impl PacedRows {
         }
     }
 
-    /// A row is told, or is not to be told any more.
+    /// A row is told, or not shown any more.
     #[inline]
     pub(super) fn note_told(&mut self, slot: u32) {
         self.early.remove(slot);

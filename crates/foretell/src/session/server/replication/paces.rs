@@ -31,10 +31,7 @@ impl Paces {
     /// Whether the row with this number was not told yet in the turn that it has in the state of `now`.
     pub(super) fn are_due(&self, component: ComponentId, slot: u32, told: Option<Tick>, now: Tick) -> bool {
         let ticks = u64::from(self.ticks[usize::from(component.0)]);
-        if ticks == 1 {
-            return true;
-        }
         let turn = |tick: Tick| (u64::from(tick.get()) + u64::from(slot)) / ticks;
-        told.is_none_or(|told| turn(told) < turn(now))
+        !self.is_paced(component) || told.is_none_or(|told| turn(told) < turn(now))
     }
 }

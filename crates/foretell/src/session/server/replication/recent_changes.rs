@@ -1,4 +1,4 @@
-//! Which rows have changed of late; found out once for all clients.
+//! Which rows have changed since the last states were sent; computed once for all clients.
 
 use super::paces::Paces;
 use super::slot_set::SlotSet;

@@ -185,7 +185,7 @@ impl Replication {
         self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
     }
 
-    /// Leaves the farthest out of view, so that what is told of the others takes at most `bits_max` bits.
+    /// Leaves the farthest out of view, so that the changes of the others take at most `bits_max` bits.
     fn shed(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, bits_max: u64) {
         if to.replica.view.is_none() {
             to.replica.limit_view(snapshot.state, to.player);

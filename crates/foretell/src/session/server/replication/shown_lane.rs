@@ -133,7 +133,7 @@ impl ShownLane {
         }
     }
 
-    /// What has changed, where all is to be seen. What has changed since the state before waits, whatever was told of it.
+    /// What has changed, where all is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
     fn note_changes(&mut self, of: &Shown<'_>) {
         let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
         self.waiting.add_both(fresh, self.rows.present());

@@ -1,5 +1,6 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
+use super::rank::{Rank, single};
 use super::shown_state::Shown;
 use super::spatial_index::SpatialIndex;
 use crate::motion::vector::squared_distance;
@@ -15,7 +16,8 @@ const OLD_TICKS: f64 = 40.0;
 pub(super) struct Viewpoint {
     spatial: SpatialIndex,
     own: Vec<[f64; 3]>,
-    ranked: Vec<Ranked>,
+    /// By urgency, and of what is as urgent what has the higher number first.
+    ranked: Vec<Rank>,
 }
 
 /// For how long a row has not been told, and how often it is to be.
@@ -23,23 +25,6 @@ pub(super) struct Viewpoint {
 pub(super) struct Claim {
     pub age_ticks: u32,
     pub weight: f32,
-}
-
-/// A row with how much it matters, as one number, by which it is sorted fast: first by its urgency, of which it has the bits, as
-/// they are in order where it is not negative; then what has the lower number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Ranked(u64);
-
-impl Ranked {
-    #[expect(clippy::cast_possible_truncation, reason = "what is too urgent for an f32 is infinitely so")]
-    fn new(urgency: f64, slot: u32) -> Ranked {
-        Ranked(u64::from((urgency as f32).to_bits()) << 32 | u64::from(!slot))
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    fn slot(self) -> u32 {
-        !(self.0 as u32)
-    }
 }
 
 impl Viewpoint {
@@ -65,7 +50,7 @@ impl Viewpoint {
             let age = f64::from(age_ticks);
             let old = age / OLD_TICKS;
             let urgency = age * (1.0 + old * old * old * old) / squared * f64::from(weight);
-            Ranked::new(urgency, *slot)
+            Rank::new(single(urgency), !*slot)
         }));
         let rest = ranked.len().saturating_sub(most);
         if rest > 0 && rest < ranked.len() {
@@ -73,6 +58,6 @@ impl Viewpoint {
         }
         ranked[rest..].sort_unstable();
         slots.clear();
-        slots.extend(ranked.iter().map(|ranked| ranked.slot()));
+        slots.extend(ranked.iter().map(|rank| !rank.number()));
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct WaitingRows {
     slots: SlotSet,
     /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
     ranked: Vec<u32>,
-    /// Whether not all had room that were told in the order of their numbers: what is left is not to be left again.
+    /// Whether the last states had no room for all that waited, in the order of their numbers: then the rest must not wait again.
     has_left: bool,
 }
 

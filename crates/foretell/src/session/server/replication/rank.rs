@@ -1,0 +1,27 @@
+//! What is sorted by how near or how urgent it is.
+
+/// A value and a number as one integer, which is compared fast: by the value, and of what is equal by the number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Rank(u64);
+
+impl Rank {
+    /// Of a value that is not below zero: there the bits are in the order of the values.
+    pub(super) fn new(value: f32, number: u32) -> Rank {
+        Rank(u64::from(value.to_bits()) << 32 | u64::from(number))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    pub(super) fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(super) fn value(self) -> f32 {
+        f32::from_bits((self.0 >> 32) as u32)
+    }
+}
+
+/// In single precision, to compare by; what is not a number, or too large for it, is infinite.
+#[expect(clippy::cast_possible_truncation, reason = "to compare by")]
+pub(super) fn single(value: f64) -> f32 {
+    if value < f64::from(f32::MAX) { value as f32 } else { f32::INFINITY }
+}
