@@ -34,8 +34,10 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/client/snapshots",
         layers: &[
-            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "told_rows"],
-            &["hidden_entities", "known_rows"],
+            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "track_table"],
+            &["hidden_entities", "known_state"],
+            &["tracks"],
+            &["known_rows"],
             &["snapshot"],
             &["snapshots"],
         ],
@@ -60,9 +62,9 @@ const FOLDERS: [Folder; 12] = [
         path: "session/client/presentation",
         layers: &[
             &["cubic", "followers", "lifecycles", "playout", "view"],
-            &["row_samples", "views"],
-            &["snapshot_window"],
-            &["visual_state"],
+            &["row_samples"],
+            &["remote_window"],
+            &["views", "visual_state"],
             &["error_offsets"],
             &["remote_playback"],
             &["presentation"],

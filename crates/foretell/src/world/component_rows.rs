@@ -3,7 +3,6 @@
 use super::schema::TypeOfState;
 use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, RowPrediction, Schema};
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// Initial capacity in rows: those of one player.
 pub(super) const ROWS_USUAL: usize = 8;
@@ -111,15 +110,6 @@ impl ComponentRows {
     /// Whether both have rows of the same entities and owners.
     pub fn has_same_keys(&self, other: &ComponentRows) -> bool {
         self.has_same_entities(other) && are_same(&self.owners, &other.owners, |owner| u64::from(owner.get()))
-    }
-
-    /// Whether the rows in a range are, bit by bit, those of another from `start` on.
-    pub fn has_same_rows(&self, range: Range<usize>, other: &ComponentRows, start: usize) -> bool {
-        let (words, there) = (self.words, start..start + range.len());
-        let Some(entities) = other.entities.get(there.clone()) else { return false };
-        self.data[range.start * words..range.end * words] == other.data[there.start * words..there.end * words]
-            && are_same(&self.entities[range.clone()], entities, |entity| entity.bits())
-            && are_same(&self.owners[range], &other.owners[there], |owner| u64::from(owner.get()))
     }
 
     pub fn insert(&mut self, index: usize, Owned { entity, owner }: Owned) {

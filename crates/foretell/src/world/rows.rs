@@ -4,7 +4,6 @@ use super::component_rows::ComponentRows;
 use super::{ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
-use core::ops::Range;
 
 /// The rows of a set of entities, sorted by component and then by entity, and the keys of those that were removed.
 ///
@@ -210,44 +209,9 @@ impl Rows {
         (0..table.entities.len()).map(move |at| table.at(index, at))
     }
 
-    /// How many rows of a component there are.
-    pub(crate) fn count_rows(&self, component: ComponentId) -> usize {
-        self.tables[usize::from(component.0)].entities.len()
-    }
-
-    /// The `nth` row of a component.
-    pub(crate) fn nth_of(&self, component: ComponentId, nth: usize) -> Row<'_> {
-        let index = usize::from(component.0);
-        self.tables[index].at(index, nth)
-    }
-
-    /// The words of the rows of a component in a range.
-    pub(crate) fn words_in(&self, component: ComponentId, range: Range<usize>) -> &[u32] {
-        let table = &self.tables[usize::from(component.0)];
-        &table.data[range.start * table.words..range.end * table.words]
-    }
-
     /// Whether both have the same rows of the same owners, whatever stands in them.
     pub(crate) fn has_same_keys(&self, other: &Rows) -> bool {
         self.tables.iter().zip(&other.tables).all(|(one, other)| one.has_same_keys(other))
-    }
-
-    /// Whether both have rows of the same entities in a component.
-    pub(crate) fn has_same_entities(&self, component: ComponentId, other: &Rows) -> bool {
-        let index = usize::from(component.0);
-        self.tables[index].has_same_entities(&other.tables[index])
-    }
-
-    /// Whether the rows of a component in a range are, bit by bit, those of another from `other_start` on.
-    pub(crate) fn has_same_rows(
-        &self,
-        component: ComponentId,
-        range: Range<usize>,
-        other: &Rows,
-        other_start: usize,
-    ) -> bool {
-        let index = usize::from(component.0);
-        self.tables[index].has_same_rows(range, &other.tables[index], other_start)
     }
 
     /// Every row that `player` may see whatever the game's rules say, ascending.

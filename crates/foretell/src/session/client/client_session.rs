@@ -165,7 +165,6 @@ impl<W: World> Session<W> {
     /// One update: clock, reconciliation, new ticks, datagrams.
     pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         let compared = self.local.prediction.reconciler.compared();
-        self.local.snapshots.complete_newest();
         let catches_up = self.advance_clocks(now, setup);
         self.local.confirm(&mut report.events);
         let asleep = self.local.due(self.link.pacing.at()) > setup.rules.tick_rate.ticks_in(CATCH_UP).max(1);

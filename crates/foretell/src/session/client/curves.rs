@@ -1,8 +1,7 @@
 //! By which curve each of the others is shown: one for all, and others for single entities.
 
 use crate::motion::curve::Following;
-use crate::world::Entity;
-use crate::world::EntityMap;
+use crate::world::{ComponentSchema, Entity, EntityMap};
 
 /// How an entity that is not predicted is shown between and beyond the states that have come.
 ///
@@ -59,6 +58,12 @@ impl Curve {
     /// Whether it shows an entity ahead of the playout cursor.
     pub const fn leads(self) -> bool {
         matches!(self, Curve::DeadReckoning | Curve::Combined | Curve::VelocityBlending)
+    }
+
+    /// Whether where it shows a row with these columns between two states hangs on those beside them.
+    pub(super) fn goes_by_neighbours(self, component: &ComponentSchema) -> bool {
+        let has_no_velocity = || component.moving().iter().any(|moving| moving.velocity.is_none());
+        self == Curve::CatmullRom || self == Curve::Hermite && has_no_velocity()
     }
 
     /// How a follower goes by it; `None` where there is none.

@@ -339,15 +339,15 @@ impl<W: World> Client<W> {
         self.session()?.local.prediction.timeline.rows(tick)
     }
 
-    /// The newest complete snapshot: its tick, and its rows as known in the last update. If it [is whole](Client::is_whole) all
-    /// are of that state, else the client's own, and others are as they were [told](Client::told_in) last.
+    /// The newest complete snapshot: its tick, and what is known of its rows. If it [is whole](Client::is_whole) all are of that
+    /// state, else the client's own, and others are as they were [told](Client::told_in) last.
     pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
-        self.newest().map(|snapshot| (snapshot.tick, &snapshot.rows))
+        Some((self.newest()?.tick, self.session()?.local.snapshots.rows()?))
     }
 
     /// Of which state a row of the newest snapshot is; `None` where there is no such row.
     pub fn told_in(&self, key: RowKey) -> Option<Tick> {
-        self.newest()?.told_of(key)
+        self.session()?.local.snapshots.told_in(key)
     }
 
     /// Whether the newest snapshot is a whole state, as it takes to predict entities of others.

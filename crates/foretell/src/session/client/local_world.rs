@@ -53,12 +53,13 @@ impl<W: World> LocalWorld<W> {
 
     /// Begins at the newest snapshot, and simulates up to `until`.
     pub(super) fn start(&mut self, world: &mut W, until: Tick, setup: &Setup) {
-        let newest = self.snapshots.newest().expect("it was there a moment ago");
-        self.prediction.predict_everything(&setup.rules, &newest.rows);
+        let newest = self.snapshots.newest().expect("it was there a moment ago").tick;
+        let full = self.snapshots.state(newest, self.player).expect("it is there");
+        self.prediction.predict_everything(&setup.rules, &full);
         for canonical in self.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
             self.prediction.timeline.announce(*canonical);
         }
-        self.prediction.start(world, newest.tick, &newest.rows, until);
+        self.prediction.start(world, newest, &full, until);
     }
 
     /// What is shown is made of this.
@@ -117,9 +118,9 @@ impl<W: World> LocalWorld<W> {
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, report: &mut UpdateLog) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
-        let shown = presentation.remote.window(snapshots, moment.now);
         let Some(snapshot) = snapshots.get(tick) else { return };
-        let known = Known { snapshot, shown: shown.as_ref().map(|remote| remote.rows()), authority };
+        let shown = presentation.remote.window(&Sources::new(moment, &prediction.timeline, snapshots, authority));
+        let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
         if prediction.choose(&known, moment.setup) {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
             presentation.capture_others(&sources, prediction.wanted());
@@ -200,7 +201,7 @@ impl<W: World> LocalWorld<W> {
 
     /// Which entities the authority has had, by what has come since the last update.
     pub(super) fn confirm(&mut self, events: &mut Vec<ClientEvent>) {
-        self.presentation.confirm(self.snapshots.open());
+        self.presentation.confirm(self.snapshots.open(), &self.snapshots);
         self.presentation.take_events(events);
     }
 
@@ -215,7 +216,7 @@ impl<W: World> LocalWorld<W> {
     pub(super) fn tell(&mut self, moment: Moment<'_>, report: &mut UpdateLog) {
         let compared = self.prediction.reconciler.compared();
         let (sources, presentation) = self.split(moment);
-        presentation.confirm(sources.snapshots.get(compared).into_iter());
+        presentation.confirm(sources.snapshots.get(compared).into_iter(), sources.snapshots);
         presentation.pass(&sources);
         presentation.take_events(&mut report.events);
         let cursor = presentation.remote.playout.at_instant(moment.now);
@@ -223,6 +224,7 @@ impl<W: World> LocalWorld<W> {
         let (sources, presentation) = self.split(moment);
         report.stats.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut report.events);
+        self.snapshots.end_update(cursor);
     }
 
     /// Fills `views` with every entity.

@@ -3,13 +3,18 @@
 //! What is shown of others is older than what is predicted, and what is remembered is older than both: of an entity that has
 //! changed hands they say another owner. Until they do not any more, it is had as the others of its new owner by its name.
 
-use crate::world::{Entity, Owned, Rows, Schema};
+use crate::world::{Entity, EntityMap, Owned, PlayerId, Rows, Schema};
 use alloc::vec::Vec;
 
 /// Whose entities are, and which were somebody else's. Lives as long as the session.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct OwnershipChanges {
-    /// The last state that was compared.
+    /// By the last state that was compared, and for what it does not tell by what was known then.
+    owners: EntityMap<PlayerId>,
+    /// The same of the state before; only its memory counts.
+    before: EntityMap<PlayerId>,
+    /// That state, and what was known.
+    rows: Rows,
     known: Rows,
     /// Those that were another's in the state before, ascending.
     new: Vec<Entity>,
@@ -19,24 +24,41 @@ pub(crate) struct OwnershipChanges {
 
 impl OwnershipChanges {
     pub(crate) fn new(schema: &Schema) -> OwnershipChanges {
-        OwnershipChanges { known: Rows::new(schema), new: Vec::new(), handed: Vec::new() }
+        OwnershipChanges {
+            owners: EntityMap::new(),
+            before: EntityMap::new(),
+            rows: Rows::new(schema),
+            known: Rows::new(schema),
+            new: Vec::new(),
+            handed: Vec::new(),
+        }
     }
 
-    /// Takes in the state that is to be compared.
-    pub(crate) fn note(&mut self, rows: &Rows) {
+    /// Takes in the state that is to be compared; where it has only what is this player's, `known` is what is known of others.
+    pub(crate) fn note(&mut self, rows: &Rows, known: Option<&Rows>, player: PlayerId) {
         self.new.clear();
-        if rows.has_same_keys(&self.known) {
+        let known = known.unwrap_or(rows);
+        if rows.has_same_keys(&self.rows) && known.has_same_keys(&self.known) {
             return;
         }
-        for of in rows.iter().map(|row| row.owned()) {
-            if self.known.owner(of.entity).is_some_and(|before| before != of.owner) && !self.new.contains(&of.entity) {
-                self.new.push(of.entity);
-                self.handed.retain(|handed| handed.entity != of.entity);
-                self.handed.push(of);
+        let OwnershipChanges { owners, before, new, handed, .. } = self;
+        core::mem::swap(owners, before);
+        owners.clear();
+        let mut next = 0;
+        let others = known.iter().filter(|row| row.owner != player);
+        for Owned { entity, owner } in rows.iter().chain(others).map(|row| row.owned()) {
+            owners.get_or_insert_near(entity, &mut next, || owner);
+        }
+        let mut next = 0;
+        for (entity, owner) in owners.iter().map(|(entity, owner)| (entity, *owner)) {
+            if before.find_near(entity, &mut next).is_some_and(|before| *before != owner) {
+                new.push(entity);
+                handed.retain(|handed| handed.entity != entity);
+                handed.push(Owned { entity, owner });
             }
         }
-        self.new.sort_unstable();
-        self.known.copy_rows(rows);
+        self.rows.copy_rows(rows);
+        self.known.copy_rows(known);
     }
 
     /// The entities that have changed hands with the state that was noted last, ascending.
@@ -56,8 +78,8 @@ impl OwnershipChanges {
 
     /// Forgets what is gone, and what is nowhere another's any more.
     pub(crate) fn forget(&mut self, is_others: impl Fn(Owned) -> bool) {
-        let OwnershipChanges { known, handed, .. } = self;
-        handed.retain(|of| known.owner(of.entity) == Some(of.owner) && is_others(*of));
+        let OwnershipChanges { owners, handed, .. } = self;
+        handed.retain(|of| owners.get(of.entity) == Some(&of.owner) && is_others(*of));
     }
 }
 
@@ -66,7 +88,7 @@ mod tests {
     use super::*;
     use crate::session::test_states::{self, SHIP};
     use crate::time::Tick;
-    use crate::world::{PlayerId, Row};
+    use crate::world::Row;
 
     #[test]
     fn what_changes_hands_is_noted_once_and_remembered_until_it_is_nowhere_another_s() {
@@ -77,7 +99,7 @@ mod tests {
         let mut owners = OwnershipChanges::new(&test_states::schema());
         for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
             set(&mut rows, owner);
-            owners.note(&rows);
+            owners.note(&rows, None, a);
             assert_eq!(!owners.just_handed().is_empty(), is_new);
         }
         assert_eq!(owners.handed(), [Owned { entity, owner: b }]);
@@ -86,9 +108,9 @@ mod tests {
         owners.forget(|_| false);
         assert!(owners.is_empty());
         set(&mut rows, a);
-        owners.note(&rows);
+        owners.note(&rows, None, a);
         rows.remove_entity(entity);
-        owners.note(&rows);
+        owners.note(&rows, None, a);
         owners.forget(|_| true);
         assert!(owners.is_empty(), "it is gone");
     }

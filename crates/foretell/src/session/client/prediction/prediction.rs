@@ -141,7 +141,7 @@ impl<W: World> Prediction<W> {
     pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, Span) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let handed = targets.note_owners(&snapshot.rows);
+        let handed = targets.note_owners(snapshot, snapshots);
         let span = Span { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if setup.rules.exact { &[] } else { handed };
@@ -197,8 +197,8 @@ impl<W: World> Prediction<W> {
 
     /// Predicts them, from the state of `tick` on, which has been compared.
     pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, report: &mut UpdateLog) {
-        let full = &snapshots.get(tick).expect("it has just been compared").rows;
-        let ran = self.timeline.switch(world, tick, self.targets.wanted(), full);
+        let full = snapshots.state(tick, self.targets.wanted().player()).expect("it has just been compared");
+        let ran = self.timeline.switch(world, tick, self.targets.wanted(), &full);
         snapshots.recount(self.targets.wanted());
         report.resimulate(ran);
         self.note_runs(tick, self.timeline.present());
@@ -244,9 +244,9 @@ impl<W: World> Prediction<W> {
         report: &mut UpdateLog,
     ) {
         let Restart { tick, until, cursor } = restart;
-        let Some(snapshot) = snapshots.get(tick) else { return };
-        self.reconciler.adopt(&snapshot.rows, self.timeline.predicted(), tick, until);
-        let replayed = self.timeline.restart(world, tick, &snapshot.rows, until);
+        let Some(full) = snapshots.state(tick, self.targets.wanted().player()) else { return };
+        self.reconciler.adopt(&full, self.timeline.predicted(), tick, until);
+        let replayed = self.timeline.restart(world, tick, &full, until);
         snapshots.settle_adopted(tick);
         self.effects.skip(&effects_now(&self.timeline, snapshots, cursor));
         self.note_runs(tick, until);

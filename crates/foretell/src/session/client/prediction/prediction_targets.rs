@@ -7,10 +7,10 @@ use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
 use crate::session::client::config::Predict;
 use crate::session::client::setup::{EntityMode, Setup};
-use crate::session::client::snapshots::{Snapshot, Snapshots};
+use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
-    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, Predicted, Row, RowPrediction, Rows,
-    Schema, World,
+    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, Predicted, Row, RowKey, RowPrediction,
+    Rows, Schema, World,
 };
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -22,8 +22,9 @@ const SILENT: Duration = Duration::from_millis(500);
 pub(crate) struct Known<'a> {
     /// The state that was compared last.
     pub snapshot: &'a Snapshot,
-    /// The rows of others by which they are shown.
-    pub shown: Option<&'a Rows>,
+    pub snapshots: &'a Snapshots,
+    /// Where others are shown.
+    pub shown: Option<Look>,
     pub authority: &'a AuthorityTable,
 }
 
@@ -46,8 +47,9 @@ impl PredictionTargets {
 
     /// Takes in whose entities are in the state that is to be compared. Those that have changed hands with it are returned,
     /// ascending.
-    pub(crate) fn note_owners(&mut self, rows: &Rows) -> &[Entity] {
-        self.owners.note(rows);
+    pub(crate) fn note_owners(&mut self, snapshot: &Snapshot, snapshots: &Snapshots) -> &[Entity] {
+        let others = snapshots.rows().filter(|_| !snapshot.is_whole);
+        self.owners.note(&snapshot.rows, others, self.wanted.player());
         self.owners.just_handed()
     }
 
@@ -143,23 +145,33 @@ impl PredictionTargets {
             }
         }
         for entity in known.authority.unpredicted(snapshot.tick) {
-            let owner = snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
-            self.wanted.insert_single(Owned { entity, owner }, false);
+            self.wanted.insert_single(known.snapshots.owned(entity), false);
         }
-        // What is shown still is so to its end.
-        known.shown.into_iter().chain([&snapshot.rows]).for_each(|rows| self.leave_kinds(rows, &setup.rules.schema));
+        self.leave_kinds(known, &setup.rules.schema);
     }
 
     /// What is of a kind that is never predicted, whatever was said, and of what no component can be.
-    fn leave_kinds(&mut self, rows: &Rows, schema: &Schema) {
+    fn leave_kinds(&mut self, known: &Known<'_>, schema: &Schema) {
         let (own, wanted) = (self.wanted.player(), &mut self.wanted);
         let prediction = |component: ComponentId| schema.component(component).prediction();
         let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
+        let (rows, tracks) = (&known.snapshot.rows, known.snapshots.tracks());
         for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
-            for row in rows.component(id) {
-                let any = || rows.of(row.entity).any(|row| prediction(row.component).is_of(own, row.owner));
-                if wanted.contains(row.owned()) && (prediction(id).never || !any()) {
-                    wanted.insert_single(row.owned(), false);
+            let never = prediction(id).never;
+            for of in rows.component(id).map(|row| row.owned()) {
+                let any = || rows.of(of.entity).any(|row| prediction(row.component).is_of(own, row.owner));
+                if wanted.contains(of) && (never || !any()) {
+                    wanted.insert_single(of, false);
+                }
+            }
+            // What is shown still is so to its end.
+            if let Some(look) = &known.shown {
+                for of in tracks.owned(id, look) {
+                    let is_there = |of: ComponentId, entity| tracks.has(RowKey { component: of, entity }, look);
+                    let mut predicted = schema.ids().filter(|id| prediction(*id).is_of(own, of.owner));
+                    if wanted.contains(of) && (never || !predicted.any(|id| is_there(id, of.entity))) {
+                        wanted.insert_single(of, false);
+                    }
                 }
             }
         }
@@ -171,7 +183,7 @@ impl PredictionTargets {
             return;
         }
         self.owners.forget(|of| {
-            let shown = known.shown.and_then(|shown| shown.owner(of.entity));
+            let shown = known.shown.and_then(|look| known.snapshots.tracks().owner(of.entity, &look));
             shown.is_some_and(|shown| shown != of.owner) || timeline.has_of_another(of)
         });
     }

@@ -74,7 +74,8 @@ impl ErrorOffsets {
     /// [`capture`](ErrorOffsets::capture).
     pub(crate) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &Predicted) {
         let has_pose = |row: &Row<'_>| visual.sources.schema.component(row.component).has_pose();
-        for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
+        let others = visual.others().map(|of| of.row);
+        for row in others.filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);
         }
     }

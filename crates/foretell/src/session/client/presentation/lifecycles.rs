@@ -10,7 +10,7 @@ use crate::session::client::update_report::ClientEvent;
 use crate::session::step_events::StepEventKind;
 use crate::time::{Tick, TickTime};
 use crate::world::EntityMap;
-use crate::world::{Entity, PlayerId, Predicted, Row, Rows, Schema};
+use crate::world::{Entity, PlayerId, Predicted, Row, Rows};
 use alloc::vec::Vec;
 
 /// How many entities that prediction has removed wait for the authority's word; the newest.
@@ -37,9 +37,10 @@ pub(crate) struct Life {
     /// Where it was shown last.
     pub pose: Pose,
     held: Held,
-    /// Where it is [`Shown`](Held::Shown): in which of the authority's states it was found last. Where it is
-    /// [`Hidden`](Held::Hidden): since which.
-    found: Tick,
+    /// Where it is [`Shown`](Held::Shown): which time that was that all were looked for when it was found last.
+    found: u32,
+    /// Where it is [`Hidden`](Held::Hidden): since which state.
+    since: Tick,
     /// Whether the authority has had it in any state.
     confirmed: bool,
 }
@@ -47,7 +48,7 @@ pub(crate) struct Life {
 impl Life {
     /// It leaves the view in the state of `tick`. What it is told as.
     fn hide(&mut self, entity: Entity, tick: Tick) -> ClientEvent {
-        (self.held, self.found) = (Held::Hidden, tick);
+        (self.held, self.since) = (Held::Hidden, tick);
         ClientEvent::Hidden { entity, pose: self.pose }
     }
 
@@ -64,20 +65,19 @@ pub(crate) struct Lifecycles {
     lives: EntityMap<Life>,
     /// What has not been taken, in order.
     events: Vec<ClientEvent>,
-    /// The newest snapshot that the cursor has passed, and its rows.
-    passed: Option<Tick>,
-    passed_rows: Rows,
-    /// What was predicted then.
+    /// The state up to which all others were looked for last, how many times they were, and what was predicted then.
+    passed: Tick,
+    times: u32,
     passed_by: Predicted,
 }
 
 impl Lifecycles {
-    pub(crate) fn new(schema: &Schema, player: PlayerId) -> Lifecycles {
+    pub(crate) fn new(player: PlayerId) -> Lifecycles {
         Lifecycles {
             lives: EntityMap::with_capacity(4 * crate::session::client::initial_capacity::FEW),
             events: Vec::with_capacity(crate::session::client::initial_capacity::FEW),
-            passed: None,
-            passed_rows: Rows::new(schema),
+            passed: Tick::ZERO,
+            times: 0,
             passed_by: Predicted::own(player),
         }
     }
@@ -110,14 +110,14 @@ impl Lifecycles {
     }
 
     /// Takes in which entities the authority has or has had by the state of a snapshot that prediction has reached.
-    pub(crate) fn confirm(&mut self, snapshot: &Snapshot) {
+    pub(crate) fn confirm(&mut self, snapshot: &Snapshot, snapshots: &Snapshots) {
         if self.lives.values().iter().all(|life| life.confirmed) {
             return;
         }
         for (entity, life) in self.lives.iter_mut().filter(|(_, life)| !life.confirmed) {
             let ended = |what| matches!(what, StepEventKind::Ended | StepEventKind::Removed);
             let named = || snapshot.lists.news.iter().any(|news| news.entity == entity && ended(news.what));
-            life.confirmed = snapshot.rows.has(entity) || named();
+            life.confirmed = snapshot.rows.has(entity) || snapshots.has(entity) || named();
             if life.confirmed {
                 self.events.push(ClientEvent::Confirmed(entity));
             }
@@ -126,7 +126,12 @@ impl Lifecycles {
 
     /// Ends what prediction has removed and the authority's state of `tick` does not have either. Returns how many had
     /// never been confirmed.
-    pub(crate) fn end(&mut self, tick: Tick, authority: &Rows, is_hidden: impl Fn(Entity) -> bool) -> u64 {
+    pub(crate) fn end(
+        &mut self,
+        tick: Tick,
+        is_there: impl Fn(Entity) -> bool,
+        is_hidden: impl Fn(Entity) -> bool,
+    ) -> u64 {
         let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
         if gone == 0 {
             return 0;
@@ -138,7 +143,7 @@ impl Lifecycles {
             if life.held != Held::Gone {
                 return true;
             }
-            let decided = entity.tick() < tick && !authority.has(entity);
+            let decided = entity.tick() < tick && !is_there(entity);
             if !decided && surplus == 0 {
                 return true;
             }
@@ -161,9 +166,9 @@ impl Lifecycles {
         let hidden = |life: &&Life| life.held == Held::Hidden;
         let mut surplus = lives.values().iter().filter(hidden).count().saturating_sub(HIDDEN_MAX);
         while surplus > 0 {
-            let Some(first) = lives.values().iter().filter(hidden).map(|life| life.found).min() else { return };
+            let Some(first) = lives.values().iter().filter(hidden).map(|life| life.since).min() else { return };
             lives.retain(|entity, life| {
-                let is_over = surplus > 0 && hidden(&&*life) && life.found == first;
+                let is_over = surplus > 0 && hidden(&&*life) && life.since == first;
                 surplus -= usize::from(is_over);
                 events.extend(is_over.then(|| life.ended(entity)));
                 !is_over
@@ -178,62 +183,64 @@ impl Lifecycles {
         withdrawn
     }
 
-    /// Takes in the snapshots that the cursor has passed: which other entities they show for the first time, and which no
-    /// longer. `last` is where an entity was shown before the cursor moved, whose last state is of the given tick and among these
-    /// rows.
+    /// Takes in the states that the cursor has passed: which other entities are in them for the first time, and which no longer.
+    /// `last` is where an entity was shown before the cursor moved that was there up to this state.
     pub(crate) fn pass(
         &mut self,
         snapshots: &Snapshots,
         cursor: TickTime,
         predicted: &Predicted,
-        last: impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
+        last: impl Fn(Entity, Tick) -> Option<Pose>,
     ) {
-        let passed = self.passed;
-        let newly = |snapshot: &&Snapshot| Some(snapshot.tick) > passed && TickTime::start_of(snapshot.tick) <= cursor;
-        for snapshot in snapshots.complete().filter(newly) {
-            let is_as_before = self.passed_by == *predicted && snapshot.rows.has_same_keys(&self.passed_rows);
-            if !is_as_before {
-                self.pass_one(snapshot, predicted, &last, |entity, tick| snapshots.is_hidden(entity, tick));
-                self.passed_by.clone_from(predicted);
+        let are_others_predicted = self.passed_by != *predicted;
+        let turns =
+            snapshots.tracks().turns(cursor).iter().copied().chain(are_others_predicted.then_some(cursor.tick()));
+        let (mut passed, since) = (None, snapshots.tracks().since());
+        for tick in turns {
+            // What comes late is seen when it has come; what is not remembered any more never is.
+            let tick = tick.max(self.passed).max(since);
+            if passed < Some(tick) {
+                self.pass_one(tick, snapshots, predicted, &last);
+                passed = Some(tick);
             }
-            self.passed = Some(snapshot.tick);
-            self.passed_rows.copy_rows(&snapshot.rows);
         }
+        self.passed_by.clone_from(predicted);
     }
 
-    /// Takes in one of them, which has other entities than the one before, or of which others are predicted.
+    /// Takes in one of them.
     fn pass_one(
         &mut self,
-        snapshot: &Snapshot,
+        tick: Tick,
+        snapshots: &Snapshots,
         predicted: &Predicted,
-        last: &impl Fn(Entity, Tick, &Rows) -> Option<Pose>,
-        is_hidden: impl Fn(Entity, Tick) -> bool,
+        last: &impl Fn(Entity, Tick) -> Option<Pose>,
     ) {
+        self.times = self.times.wrapping_add(1);
+        let (times, tracks, look) = (self.times, snapshots.tracks(), snapshots.tracks().in_state(tick));
         let mut next = 0;
-        for row in snapshot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
-            let life = self.entry(row.entity, &mut next, || None);
-            (life.held, life.found) = (Held::Shown, snapshot.tick);
+        for of in tracks.first_components(&look).filter(|of| !predicted.contains(*of)) {
+            let life = self.entry(of.entity, &mut next, || None);
+            (life.held, life.found) = (Held::Shown, times);
             if !core::mem::replace(&mut life.confirmed, true) {
-                self.events.push(ClientEvent::Confirmed(row.entity));
+                self.events.push(ClientEvent::Confirmed(of.entity));
             }
         }
-        let Lifecycles { lives, events, passed_rows, passed, .. } = self;
-        let passed = passed.unwrap_or_default();
+        let Lifecycles { lives, events, passed, .. } = self;
         lives.retain(|entity, life| {
-            let is_gone = life.held == Held::Shown && life.found < snapshot.tick;
-            if is_gone && snapshot.rows.has(entity) {
+            if life.held != Held::Shown || life.found == times {
+                return true;
+            }
+            if tracks.owner(entity, &look).is_some() {
                 // It is predicted from now on.
                 life.held = Held::Gone;
                 return true;
             }
-            if is_gone {
-                life.pose = last(entity, passed, passed_rows).unwrap_or(life.pose);
-                let is_hidden = is_hidden(entity, snapshot.tick);
-                events.push(if is_hidden { life.hide(entity, snapshot.tick) } else { life.ended(entity) });
-                return is_hidden;
-            }
-            true
+            life.pose = last(entity, tick).unwrap_or(life.pose);
+            let is_hidden = snapshots.is_hidden(entity, tick);
+            events.push(if is_hidden { life.hide(entity, tick) } else { life.ended(entity) });
+            is_hidden
         });
+        *passed = tick;
         self.forget_hidden();
     }
 
@@ -244,7 +251,7 @@ impl Lifecycles {
         let life = lives.get_or_insert_near(entity, next, || {
             is_new = true;
             let pose = pose().unwrap_or(Pose::IDENTITY);
-            Life { pose, held: Held::Gone, found: Tick::ZERO, confirmed: false }
+            Life { pose, held: Held::Gone, found: 0, since: Tick::ZERO, confirmed: false }
         });
         if is_new {
             events.push(ClientEvent::Spawned(entity));

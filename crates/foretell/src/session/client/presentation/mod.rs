@@ -8,8 +8,8 @@ mod playout;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;
 mod remote_playback;
+mod remote_window;
 mod row_samples;
-mod snapshot_window;
 mod view;
 mod views;
 mod visual_state;

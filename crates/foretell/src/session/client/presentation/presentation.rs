@@ -6,7 +6,6 @@ use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
 use super::row_samples::RowSamples;
-use super::snapshot_window::WindowPlaces;
 use super::view::Source;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
@@ -14,10 +13,10 @@ use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curves::Curves;
 use crate::session::client::row_math::{RowBuffer, apply, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::{Moment, Setup};
-use crate::session::client::snapshots::Snapshot;
+use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -37,7 +36,7 @@ impl Presentation {
         Presentation {
             remote: RemotePlayback::new(schema, rate, config.curve),
             offsets: ErrorOffsets::new(moment.now),
-            lifecycles: Lifecycles::new(schema, player),
+            lifecycles: Lifecycles::new(player),
             told_at: None,
             rate,
         }
@@ -112,8 +111,8 @@ impl Presentation {
     }
 
     /// Which entities the authority has had, by what has come since the last update.
-    pub(crate) fn confirm<'a>(&mut self, snapshots: impl Iterator<Item = &'a Snapshot>) {
-        snapshots.for_each(|snapshot| self.lifecycles.confirm(snapshot));
+    pub(crate) fn confirm<'a>(&mut self, of: impl Iterator<Item = &'a Snapshot>, snapshots: &Snapshots) {
+        of.for_each(|snapshot| self.lifecycles.confirm(snapshot, snapshots));
     }
 
     /// Takes in the newest predicted state.
@@ -125,10 +124,15 @@ impl Presentation {
     /// Others that the cursor has come to, or left behind.
     pub(crate) fn pass<W: World>(&mut self, sources: &Sources<'_, W>) {
         let Some(cursor) = self.remote.playout.at_instant(sources.now) else { return };
-        let last =
-            LastShown { told_at: self.told_at, curves: &self.remote.curves, schema: sources.schema, rate: self.rate };
-        let last = |entity: Entity, tick: Tick, rows: &Rows| last.pose(entity, tick, rows);
-        self.lifecycles.pass(sources.snapshots, cursor, sources.timeline.predicted(), last);
+        let Sources { snapshots, schema, timeline, .. } = sources;
+        let last = LastShown {
+            tracks: snapshots.tracks(),
+            told_at: self.told_at,
+            curves: &self.remote.curves,
+            schema,
+            rate: self.rate,
+        };
+        self.lifecycles.pass(snapshots, cursor, timeline.predicted(), |entity, until| last.pose(entity, until));
     }
 
     /// At the end of an update, when the state `compared` was compared: ends what is on neither side any more, and remembers
@@ -137,7 +141,8 @@ impl Presentation {
         let snapshot = sources.snapshots.get(compared);
         let withdrawn = snapshot.map_or(0, |snapshot| {
             let is_hidden = |entity| sources.snapshots.is_hidden(entity, compared);
-            self.lifecycles.end(compared, &snapshot.rows, is_hidden)
+            let is_there = |entity| snapshot.rows.has(entity) || sources.snapshots.has(entity);
+            self.lifecycles.end(compared, is_there, is_hidden)
         });
         self.note_shown(sources);
         self.told_at = self.remote.playout.points_at(sources.now);
@@ -178,7 +183,7 @@ impl Presentation {
             views.begin(component);
             for row in newest.component(component) {
                 let offset = show_predicted(&visual, &self.offsets, row, &mut words);
-                let rest = RestOfStates { rows: newest, told: visual.remote.map(|remote| remote.rows()) };
+                let rest = RestOfStates { rows: Some(newest), told: visual.remote.as_ref() };
                 views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, rest);
             }
         }
@@ -186,29 +191,30 @@ impl Presentation {
     }
 
     fn present_others<W: World>(&self, visual: &VisualState<'_, W>, views: &mut Views) {
-        let (Some(remote), Sources { schema, authority, now, config, .. }) = (visual.remote, visual.sources) else {
+        let (Some(remote), Sources { schema, authority, now, config, .. }) = (&visual.remote, visual.sources) else {
             return;
         };
-        let (rows, predicted) = (remote.rows(), visual.sources.timeline.predicted());
+        let predicted = visual.sources.timeline.predicted();
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let component = schema.component(id);
-            let (mut next, mut nexts) = (0, WindowPlaces::default());
+            let (mut next, mut others) = (0, remote.component(id));
             views.begin(id);
             let is_predicted = |row: &Row<'_>| {
                 predicted.contains(row.owned()) && component.prediction().is_of(predicted.player(), row.owner)
             };
-            for row in rows.component(id).filter(|row| !is_predicted(row)) {
+            for nth in 0..others.count() {
+                let Some(other) = others.nth(nth).filter(|other| !is_predicted(&other.row)) else { continue };
+                let row = other.row;
                 if !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
-                let other = remote.at(component, row, visual.drawing(row.entity), &mut nexts);
-                let Some(source) = remote.draw(component, &other, &mut words) else { continue };
+                let Some(source) = others.draw(&other, visual.drawing(row.entity), &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, component, &mut words);
                 let source = if is_held { Source::Held } else { source };
-                let rest = RestOfStates { rows, told: None };
+                let rest = RestOfStates { rows: None, told: Some(remote) };
                 views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest);
             }
         }
@@ -246,6 +252,7 @@ fn pose_in(row: Row<'_>, schema: &Schema) -> Option<Pose> {
 
 /// Where others that are gone were shown before the cursor moved: what their next state lacks is extrapolated up to there.
 struct LastShown<'a> {
+    tracks: &'a Tracks,
     told_at: Option<Points>,
     curves: &'a Curves,
     schema: &'a Schema,
@@ -253,22 +260,26 @@ struct LastShown<'a> {
 }
 
 impl LastShown<'_> {
-    /// Of an entity whose last state is of `tick` and among these rows.
-    fn pose(&self, entity: Entity, tick: Tick, rows: &Rows) -> Option<Pose> {
-        let row = placed_row(rows, entity, self.schema)?;
-        let component = self.schema.component(row.component);
-        let (told_at, curve) = (self.told_at?, self.curves.of(entity));
+    /// Of an entity that was there last in a state up to this one.
+    fn pose(&self, entity: Entity, until: Tick) -> Option<Pose> {
+        let told_at = self.told_at?;
+        let last = |component| self.tracks.last(RowKey { component, entity }, until.min(told_at.cursor.tick()));
+        let placed = |id: &ComponentId| self.schema.component(*id).has_pose();
+        let (id, (tick, words)) = self.schema.ids().filter(placed).find_map(|id| Some((id, last(id)?)))?;
+        let component = self.schema.component(id);
+        let curve = self.curves.of(entity);
         // What is told rarely is shown later by that.
         let later = TickTime::ticks(f64::from(component.interval_ticks(self.rate, 1) - 1));
         let at = if curve.leads() { told_at.front } else { told_at.cursor - later };
-        let samples = RowSamples { of: [None, Some((tick, row.words)), None, None], at, rate: self.rate };
-        let mut words = [0; ROW_WORDS_MAX];
+        let of = [None, Some((tick, words)), None, None];
+        let samples = RowSamples { of, rests: false, at, rate: self.rate };
+        let mut shown = [0; ROW_WORDS_MAX];
         if curve.leads() {
             let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();
-            samples.reckon(component, Some(AHEAD), seconds, &mut words);
+            samples.reckon(component, Some(AHEAD), seconds, &mut shown);
         } else {
-            samples.draw(component, curve, None, &mut words);
+            samples.draw(component, curve, None, &mut shown);
         }
-        Some(pose_of(component, &words))
+        Some(pose_of(component, &shown))
     }
 }

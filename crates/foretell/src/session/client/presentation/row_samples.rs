@@ -1,22 +1,22 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
-use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent};
+use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
 use super::view::Source;
 use crate::motion::curve::{Extrapolation, dead_reckon, turn};
 use crate::motion::vector::{add, scale, sub};
 use crate::session::client::curves::Curve;
 use crate::session::client::row_math::{RowBuffer, blend, blend_but_poses};
-use crate::time::{Tick, TickRate, TickTime};
+use crate::session::client::snapshots::Sample;
+use crate::time::{TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
-
-/// A state of an entity: its tick, and its row.
-pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
 /// The states of an entity around a point: two up to it, of which the second is there, and two after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowSamples<'a> {
     pub of: [Option<Sample<'a>>; 4],
+    /// Whether it is known to rest there.
+    pub rests: bool,
     pub at: TickTime,
     pub rate: TickRate,
 }
@@ -142,7 +142,12 @@ impl<'a> RowSamples<'a> {
     pub(crate) fn rests(&self, component: &ComponentSchema) -> bool {
         let (_, words) = self.before();
         let is_same = || self.of.iter().flatten().all(|(_, other)| *other == words);
-        component.say_no_velocity(words) && is_same()
+        self.rests || component.say_no_velocity(words) && is_same()
+    }
+
+    /// The ticks of the states.
+    pub(super) fn ticks(&self) -> Ticks {
+        self.of.map(|of| of.map(|(tick, _)| tick))
     }
 
     pub(crate) fn before(&self) -> Sample<'a> {
@@ -234,6 +239,7 @@ impl Moving<'_> {
 mod tests {
     use super::*;
     use crate::motion::rotation;
+    use crate::time::Tick;
     use crate::world::{Audience, Field, ROW_WORDS_MAX};
     use alloc::vec::Vec;
 
@@ -255,7 +261,7 @@ mod tests {
     /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
     fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowSamples<'a> {
         let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
-        RowSamples { of, at: TickTime::ticks(at), rate: TickRate::hz(64) }
+        RowSamples { of, rests: false, at: TickTime::ticks(at), rate: TickRate::hz(64) }
     }
 
     fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {

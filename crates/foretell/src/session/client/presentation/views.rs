@@ -1,5 +1,6 @@
 //! All that is shown at one instant, kept by the caller from frame to frame.
 
+use super::remote_window::RemoteWindow;
 use super::view::{Source, View};
 use crate::motion::VisualOffset;
 use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
@@ -50,9 +51,20 @@ struct Rest {
 /// Where the other components of a state stand.
 #[derive(Clone, Copy)]
 pub(super) struct RestOfStates<'a> {
-    pub rows: &'a Rows,
-    /// Of what is predicted, what is told of components that are for a group.
-    pub told: Option<&'a Rows>,
+    /// Of what is predicted.
+    pub rows: Option<&'a Rows>,
+    /// Of others; and of what is predicted, of components that are for a group.
+    pub told: Option<&'a RemoteWindow<'a>>,
+}
+
+impl<'a> RestOfStates<'a> {
+    /// A row, which is mostly at `next`, and that becomes where the one after it is.
+    fn get(&self, key: RowKey, schema: &Schema, next: &mut usize) -> Option<&'a [u32]> {
+        let Some(rows) = self.rows else { return self.told?.get_near(key, next).map(|of| of.row.words) };
+        let is_of_group = || matches!(schema.component(key.component).audience(), Audience::Group(_));
+        let told = || self.told.filter(|_| is_of_group())?.get(key).map(|of| of.row.words);
+        rows.get_near(key, next).map(|row| row.words).or_else(told)
+    }
 }
 
 /// A view without its rows.
@@ -154,10 +166,7 @@ impl Views {
         let rest = self.words.len();
         self.shown.push(Shown { entity, owner, component, source, offset, row: start, rest });
         for Rest { component, next } in &mut self.rest {
-            let key = RowKey { component: *component, entity };
-            let is_of_group = || matches!(self.schema.component(*component).audience(), Audience::Group(_));
-            let told = || of.told.filter(|_| is_of_group())?.get(key);
-            if let Some(Row { words, .. }) = of.rows.get_near(key, next).or_else(told) {
+            if let Some(words) = of.get(RowKey { component: *component, entity }, &self.schema, next) {
                 self.words.push(component.0.into());
                 self.words.extend_from_slice(words);
             }

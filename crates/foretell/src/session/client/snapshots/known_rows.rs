@@ -1,80 +1,34 @@
-//! What a client has been told of the rows that it shows: of each the newest, in whatever datagram it came.
+//! What a client has been told of the rows that it shows, in whatever datagrams it came: how each is now, and how it was in the
+//! last states.
 
 use super::shown_records::ShownRecord;
-use super::told_rows::{Told, ToldRows};
-use crate::session::shown_record::SLOTS_MAX;
+use super::tracks::Tracks;
 use crate::time::Tick;
 use crate::world::{Audience, ComponentId, PlayerId, Row, RowKey, Rows, Schema};
-use alloc::collections::VecDeque;
-
-/// How many rows that are gone are remembered, the newest: an older datagram does not bring them back.
-const GONE_MAX: usize = 256;
-/// More rows of others are not shown.
-const SHOWN_MAX: usize = SLOTS_MAX as usize;
-
-/// A row that was not there any more in the state of a tick, or the client's own until then.
-#[derive(Clone, Copy, Debug)]
-struct GoneRow {
-    key: RowKey,
-    at: Tick,
-}
-
-/// The newest of them.
-#[derive(Debug)]
-struct GoneRows {
-    rows: VecDeque<GoneRow>,
-    /// Of what was gone in states up to this one not all is remembered.
-    forgotten: Tick,
-}
-
-impl GoneRows {
-    fn new() -> GoneRows {
-        GoneRows { rows: VecDeque::with_capacity(GONE_MAX), forgotten: Tick::ZERO }
-    }
-
-    /// Whether a row was gone in the state of `tick` or a later one.
-    fn has(&self, key: RowKey, tick: Tick) -> bool {
-        self.rows.iter().any(|gone| gone.key == key && gone.at >= tick)
-    }
-
-    fn push(&mut self, key: RowKey, at: Tick) {
-        if self.rows.len() == GONE_MAX {
-            let oldest = self.rows.pop_front().map_or(Tick::ZERO, |gone| gone.at);
-            self.forgotten = self.forgotten.max(oldest);
-        }
-        self.rows.push_back(GoneRow { key, at });
-    }
-}
 
 /// The rows of a state as far as they are known: those of others as they were told last, and the client's own.
 #[derive(Debug)]
 pub(super) struct KnownRows {
     schema: Schema,
+    /// The newest state of each of the tracks in which the row is there.
     rows: Rows,
-    told: ToldRows,
-    /// Where the row mostly is among them that is told next.
-    next_told: usize,
-    gone: GoneRows,
-    /// The state whose own rows were taken in last.
-    own_of: Tick,
+    tracks: Tracks,
     /// Whether there may be rows that are nothing without the first component of their state, which has not come. They are
     /// counted, not listed: what the other end says takes no memory beside the rows themselves.
     may_have_orphans: bool,
-    /// How many there were when the rows were copied last.
+    /// How many there were when they were counted last.
     orphans: usize,
     /// What was told of states up to this one is known altogether.
     since: Tick,
 }
 
 impl KnownRows {
-    pub(super) fn new(schema: &Schema) -> KnownRows {
+    /// Of each row so many states are kept.
+    pub(super) fn new(schema: &Schema, states: usize) -> KnownRows {
         KnownRows {
             schema: schema.clone(),
             rows: Rows::new(schema),
-            told: ToldRows::new(),
-            next_told: 0,
-            gone: GoneRows::new(),
-            own_of: Tick::ZERO,
+            tracks: Tracks::new(schema, states),
             may_have_orphans: false,
             orphans: 0,
             since: Tick::ZERO,
@@ -83,144 +37,110 @@ impl KnownRows {
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
-        self.told.clear();
-        self.gone.rows.clear();
-        (self.may_have_orphans, self.orphans) = (false, 0);
-        (self.since, self.gone.forgotten, self.own_of) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
-    }
-
-    /// Begins with a whole state. What was told of later ones stays.
-    pub(super) fn begin(&mut self, tick: Tick, rows: &Rows) {
-        let before = core::mem::replace(&mut self.rows, Rows::new(&self.schema));
-        let mut later = core::mem::replace(&mut self.told, ToldRows::new());
-        later.retain(|told| told.tick > tick);
-        self.rows.copy_rows(rows);
-        self.told.set_all(tick, rows);
-        self.gone.rows.retain(|gone| gone.at > tick);
-        for GoneRow { key, .. } in &self.gone.rows {
-            self.rows.remove(*key);
-            self.told.remove(*key);
-        }
-        for told in later.iter() {
-            before.get(told.key).into_iter().for_each(|row| self.rows.set_words(row));
-            self.told.set(*told);
-        }
-        (self.since, self.own_of) = (tick, tick);
+        self.tracks.clear();
+        (self.may_have_orphans, self.orphans, self.since) = (false, 0, Tick::ZERO);
     }
 
     /// Whether rows of a state of this tick may since be gone without that being remembered.
     pub(super) fn is_too_old(&self, tick: Tick) -> bool {
-        tick < self.gone.forgotten
+        tick < self.tracks.forgotten()
     }
 
-    /// Takes in a row as it was in the state of `tick`. Whether that is news. Soonest done for one after another, ascending.
+    /// Takes in a row as it was in the state of `tick`. Whether that is how it is now. Soonest done for one after another, ascending.
     pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32]) -> bool {
         let key = record.key;
-        let place = self.told.find_near(key, &mut self.next_told);
-        if tick < self.since || self.is_known(place, tick, record) {
+        if tick < self.since && self.tracks.find(key).is_none() {
             return false;
         }
         // Nobody asks what has changed in them: a list of that would grow until the client's own rows come.
         self.rows.settle();
-        let Some(shown) = record.row else {
-            self.remove(key, tick);
-            return true;
-        };
-        if place.is_err() && self.rows.len() >= SHOWN_MAX && self.rows.words(key).is_none() {
-            return false;
-        }
+        let Some(shown) = record.row else { return self.remove(key, tick) };
         let RowKey { component, entity } = key;
-        self.may_have_orphans |= !self.schema.is_first(component) && self.rows.words(self.first_of(key)).is_none();
-        self.rows.set_words(Row { component, entity, owner: shown.owner, words });
-        self.told.set_at(place, Told { key, tick, rests: shown.rests });
-        true
-    }
-
-    /// Whether what is known of a row, which is or would be at this place of those that were told, is at least as new as this
-    /// record.
-    fn is_known(&self, place: Result<usize, usize>, tick: Tick, record: &ShownRecord) -> bool {
-        if let Ok(place) = place {
-            let told = self.told.at(place);
-            let says_no_more = told.rests || record.row.is_none_or(|row| !row.rests);
-            return told.tick > tick || told.tick == tick && says_no_more;
+        let row = Row { component, entity, owner: shown.owner, words };
+        let is_newest = self.tracks.put(tick, row, shown.rests);
+        if is_newest {
+            self.may_have_orphans |= !self.schema.is_first(component) && self.rows.words(self.first_of(key)).is_none();
+            self.rows.set_words(row);
         }
-        let is_own = tick <= self.own_of && self.rows.words(record.key).is_some();
-        is_own || self.gone.has(record.key, tick)
-    }
-
-    pub(super) fn schema(&self) -> &Schema {
-        &self.schema
+        is_newest
     }
 
     /// It is not there in the state `at`; nor is what is nothing without it.
-    fn remove(&mut self, key: RowKey, at: Tick) {
-        let KnownRows { schema, rows, told, gone, .. } = self;
-        for key in schema.nothing_without(key) {
-            if told.get(key).is_none_or(|told| told.tick <= at) {
-                rows.remove(key);
-                told.remove(key);
-                gone.push(key, at);
+    fn remove(&mut self, key: RowKey, at: Tick) -> bool {
+        let mut is_newest = false;
+        for key in self.schema.clone().nothing_without(key) {
+            if self.tracks.end(at, key, false) {
+                self.rows.remove(key);
+                is_newest = true;
             }
         }
+        is_newest
     }
 
-    /// Takes in the client's own rows, all of them, as they are in the state of `tick`. Whether nothing newer is known of any.
-    pub(super) fn take_in_own(&mut self, tick: Tick, player: PlayerId, own: &Rows) -> bool {
-        let former = core::mem::replace(&mut self.own_of, tick);
-        let KnownRows { rows, told, gone, .. } = self;
+    /// Takes in the client's own rows, all of them, as they are in the state of `tick`.
+    pub(super) fn take_in_own(&mut self, tick: Tick, player: PlayerId, own: &Rows) {
+        let KnownRows { schema, rows, tracks, .. } = self;
+        let is_others = |id: ComponentId| schema.component(id).audience() == Audience::Others;
         rows.retain(|key, of| {
-            let is_there = of.owner != player || own.words(key).is_some();
-            if !is_there {
-                told.remove(key);
-                gone.push(key, former);
-            }
-            is_there
+            // What everybody but its owner sees is gone of what is the client's own.
+            let is_taken = of.owner != player && is_others(key.component) && own.has(key.entity);
+            let is_given = of.owner == player && own.words(key).is_none();
+            !(is_taken || is_given) || !tracks.end(tick, key, is_given)
         });
-        self.drop_not_for_owner(tick, own);
-        let KnownRows { rows, told, .. } = self;
-        let mut are_all_newest = true;
         for row in own.iter() {
             // It may be another's since, and that have come before this.
-            if told.get(row.key()).is_some_and(|told| told.tick > tick) {
-                are_all_newest = false;
-                continue;
+            if tracks.put(tick, row, false) {
+                rows.set_words(row);
             }
-            rows.set_words(row);
-            told.remove(row.key());
         }
         rows.settle();
-        are_all_newest
+        self.count_orphans();
     }
 
-    /// What everybody but its owner sees is gone of what is the client's own in the state of `tick`.
-    fn drop_not_for_owner(&mut self, tick: Tick, own: &Rows) {
-        let KnownRows { schema, rows, told, gone, .. } = self;
-        let for_others = |id: &ComponentId| schema.component(*id).audience() == Audience::Others;
-        for component in schema.ids().filter(for_others) {
-            rows.retain(|key, _| {
-                let is_newer = || told.get(key).is_some_and(|told| told.tick > tick);
-                let is_kept = key.component != component || !own.has(key.entity) || is_newer();
-                if !is_kept {
-                    told.remove(key);
-                    gone.push(key, tick);
-                }
-                is_kept
-            });
-        }
+    /// Takes in how the client's own rows were in a state that comes late.
+    pub(super) fn take_in_own_late(&mut self, tick: Tick, own: &Rows) {
+        own.iter().for_each(|row| self.tracks.put_late(tick, row));
     }
 
-    /// Makes `rows` and `told` what is known.
-    pub(super) fn copy_to(&mut self, rows: &mut Rows, told: &mut ToldRows) {
-        rows.copy_rows(&self.rows);
-        told.clone_from(&self.told);
+    /// Takes in a whole state. One that is `late` does not say what there is.
+    pub(super) fn take_in_whole(&mut self, tick: Tick, rows: &Rows, is_late: bool) {
+        self.tracks.put_state(tick, rows, is_late);
+    }
+
+    /// Begins after a whole state, which is in the tracks.
+    pub(super) fn begin(&mut self, tick: Tick) {
+        self.rows.clear();
+        self.tracks.copy_newest(&mut self.rows);
+        self.since = tick;
+    }
+
+    /// How everything is now.
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    pub(super) fn tracks(&self) -> &Tracks {
+        &self.tracks
+    }
+
+    pub(super) fn tracks_mut(&mut self) -> &mut Tracks {
+        &mut self.tracks
+    }
+
+    /// A state of which the client's own rows are known, with others as they are now.
+    pub(super) fn state_with(&self, player: PlayerId, own: &Rows) -> Rows {
+        let mut state = self.rows.clone();
+        state.retain(|key, of| of.owner != player && self.rows.words(self.first_of(key)).is_some());
+        own.iter().for_each(|row| state.set_words(row));
+        state.settle();
+        state
+    }
+
+    /// Counts what may wait for the first component of its state.
+    fn count_orphans(&mut self) {
         if self.may_have_orphans {
-            let all = rows.len();
-            rows.retain(|key, _| {
-                let first = self.first_of(key);
-                first == key || self.rows.words(first).is_some()
-            });
-            rows.settle();
-            self.orphans = all - rows.len();
+            let rows = self.rows.iter().map(|row| row.key());
+            self.orphans = rows.filter(|key| self.rows.words(self.first_of(*key)).is_none()).count();
             self.may_have_orphans = self.orphans > 0;
         }
     }

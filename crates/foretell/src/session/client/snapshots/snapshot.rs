@@ -1,7 +1,6 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
-use super::shown_records::{ShownRecord, ShownRecords, ShownRow};
-use super::told_rows::{Told, ToldRows};
+use super::shown_records::ShownRecords;
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
 use crate::session::client::initial_capacity::FEW;
@@ -10,7 +9,7 @@ use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Row, RowKey, Rows, Schema};
+use crate::world::{Entity, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// A datagram of a snapshot whose head has been read.
@@ -136,20 +135,6 @@ impl Lists {
     }
 }
 
-/// Where a row is in a snapshot: among the rows of its component, and among those that were told.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct SamplePlace {
-    pub row: usize,
-    told: usize,
-}
-
-impl SamplePlace {
-    /// The place before this one.
-    pub(crate) fn before(self) -> SamplePlace {
-        SamplePlace { row: self.row.saturating_sub(1), told: self.told.saturating_sub(1) }
-    }
-}
-
 /// One authoritative state, complete or not yet.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
@@ -158,15 +143,9 @@ pub(crate) struct Snapshot {
     pub sent: TickTime,
     /// When its first part came.
     pub came: Instant,
-    /// All that is known: of a whole state what it has; else the client's own rows as they are in it, and those of others as
-    /// they were told last.
+    /// All that the player may see of a whole state; else the client's own.
     pub rows: Rows,
-    /// In which states the rows of others were told.
-    pub(super) told: ToldRows,
-    /// Whether its rows are all of this state.
     pub is_whole: bool,
-    /// Of a state that is not whole, the client's own rows.
-    pub(super) own: Rows,
     /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
     pub proof: Option<u32>,
     /// The canonical ticks that it tells of.
@@ -196,9 +175,7 @@ impl Snapshot {
             sent: TickTime::default(),
             came: Instant::ZERO,
             rows: Rows::new(schema),
-            told: ToldRows::new(),
             is_whole: true,
-            own: Rows::new(schema),
             proof: None,
             canonical: Vec::new(),
             lists: Lists::with_room(),
@@ -217,8 +194,6 @@ impl Snapshot {
     pub(super) fn begin(&mut self, part: &SnapshotPart<'_>) {
         let SnapshotPart { tick, came, head, .. } = *part;
         self.rows.clear();
-        self.told.clear();
-        self.own.clear();
         self.lists.clear();
         self.is_whole = head.is_whole;
         self.baseline = head.baseline;
@@ -262,90 +237,6 @@ impl Snapshot {
     /// Who has authority over an entity.
     pub(crate) fn holder(&self, entity: Entity) -> Option<Holder> {
         self.lists.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
-    }
-
-    /// Takes over all rows of another one.
-    pub(super) fn copy_others(&mut self, of: &Snapshot) {
-        self.rows.copy_rows(&of.rows);
-        if of.is_whole {
-            self.told.set_all(of.tick, &of.rows);
-        } else {
-            self.told.clone_from(&of.told);
-        }
-    }
-
-    /// A row of another that was told after the others were put together. A whole state has them all.
-    pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32], schema: &Schema) {
-        if self.is_whole {
-            return;
-        }
-        let RowKey { component, entity } = record.key;
-        let first = RowKey { component: schema.first_in_state(component), entity };
-        if record.row.is_some() && first != record.key && self.rows.words(first).is_none() {
-            return;
-        }
-        if self.told.get(record.key).is_some_and(|told| told.tick >= tick) || self.own.words(record.key).is_some() {
-            return;
-        }
-        match record.row {
-            Some(ShownRow { owner, rests }) => {
-                self.rows.set_words(Row { component, entity, owner, words });
-                self.told.set(Told { key: record.key, tick, rests });
-            }
-            None => {
-                for key in schema.nothing_without(record.key) {
-                    self.rows.remove(key);
-                    self.told.remove(key);
-                }
-            }
-        }
-        self.rows.settle();
-    }
-
-    /// Puts the client's own rows among those that are known.
-    pub(super) fn put_own(&mut self) {
-        for row in self.own.iter() {
-            self.rows.set_words(row);
-            self.told.remove(row.key());
-        }
-        self.rows.settle();
-    }
-
-    /// The rows that a later snapshot may be told against.
-    pub(super) fn baseline_rows(&self) -> &Rows {
-        if self.is_whole { &self.rows } else { &self.own }
-    }
-
-    /// A row, and the state in which it is as it is here. `next` is where it mostly is, and becomes where the next one is.
-    #[inline]
-    pub(crate) fn sample(&self, key: RowKey, next: &mut SamplePlace) -> Option<(Tick, &[u32])> {
-        let row = self.rows.get_near(key, &mut next.row)?;
-        let told = self.told.get_near(key, &mut next.told).filter(|told| !told.rests);
-        Some((told.map_or(self.tick, |told| told.tick.min(self.tick)), row.words))
-    }
-
-    /// Since which state a row of another rests, as far as it is known; `None` where it may move. `next` is as in
-    /// [`sample`](Snapshot::sample).
-    #[inline]
-    pub(crate) fn rests_since(&self, key: RowKey, next: &mut SamplePlace) -> Option<Tick> {
-        let told = self.told.get_near(key, &mut next.told)?;
-        told.rests.then_some(told.tick)
-    }
-
-    /// The state that a row was told in; `None` where it is not there.
-    pub(crate) fn told_of(&self, key: RowKey) -> Option<Tick> {
-        self.rows.words(key)?;
-        Some(self.told.get(key).map_or(self.tick, |told| told.tick))
-    }
-
-    /// The rows of others that were told after the state of `tick`.
-    pub(crate) fn told_since(&self, tick: Tick) -> impl Iterator<Item = RowKey> {
-        self.told.iter().filter(move |told| told.tick > tick).map(|told| told.key)
-    }
-
-    /// Whether all rows from one to another are as they are in this state.
-    pub(crate) fn are_of_now(&self, first: RowKey, last: RowKey) -> bool {
-        !self.told.any_moves(first, last)
     }
 
     /// Whether its samples wait for their outcome.

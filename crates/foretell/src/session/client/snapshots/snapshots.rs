@@ -9,12 +9,13 @@ use super::known_rows::KnownRows;
 use super::sample_outcomes::{Compared, Outcomes};
 use super::shown_records::ShownRecords;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
+use super::tracks::Tracks;
 use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
-use crate::time::{Tick, TickRate};
+use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Owned, PlayerId, Predicted, Rows, Schema};
+use crate::world::{Entity, Owned, PlayerId, Predicted, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
@@ -41,8 +42,6 @@ pub(crate) struct Snapshots {
     hidden: HiddenEntities,
     /// Whether the newest complete one is of a whole state.
     is_whole: bool,
-    /// Whether more is known of the newest state than its snapshot has.
-    has_late: bool,
     /// Which datagrams have come.
     received: Option<Received>,
     outcomes: Outcomes,
@@ -61,10 +60,9 @@ impl Snapshots {
             rows: Rows::new(schema),
             lists: Lists::with_room(),
             shown: ShownRecords::new(schema, rate),
-            known: KnownRows::new(schema),
+            known: KnownRows::new(schema, most),
             hidden: HiddenEntities::new(),
             is_whole: false,
-            has_late: false,
             received: None,
             outcomes: Outcomes::default(),
         }
@@ -77,7 +75,7 @@ impl Snapshots {
         self.known.clear();
         self.shown.clear();
         self.hidden.clear();
-        (self.lacking, self.received, self.is_whole, self.has_late) = (None, None, false, false);
+        (self.lacking, self.received, self.is_whole) = (None, None, false);
     }
 
     /// Tells which of the server's datagrams have come.
@@ -91,7 +89,6 @@ impl Snapshots {
     /// nothing.
     pub(crate) fn store_shown(&mut self, tick: Tick, number: u16, records: BitReader<'_>) -> Result<(), Malformed> {
         self.shown.read(tick, records, &self.codec)?;
-        self.complete_before(tick);
         self.note_shown(tick, number);
         Ok(())
     }
@@ -110,40 +107,13 @@ impl Snapshots {
         if core::mem::take(&mut self.is_whole)
             && let Some(newest) = self.kept.iter().rev().find(|snapshot| snapshot.is_complete())
         {
-            self.known.begin(newest.tick, &newest.rows);
+            self.known.begin(newest.tick);
         }
-        let Snapshots { shown, known, kept, hidden, has_late, .. } = self;
-        let since = kept.partition_point(|snapshot| snapshot.tick < tick);
-        let newest = kept.iter().rposition(Snapshot::is_complete).filter(|newest| *newest >= since);
+        let Snapshots { shown, known, hidden, .. } = self;
         for (record, words) in shown.iter() {
-            if !known.take_in(tick, record, words) {
-                continue;
+            if known.take_in(tick, record, words) {
+                hidden.note_record(tick, record);
             }
-            hidden.note_record(tick, record);
-            // What comes after the state has been put together belongs to it too.
-            let Some(newest) = newest else { continue };
-            *has_late = true;
-            let between = kept[since..newest].iter_mut().filter(|snapshot| snapshot.is_complete());
-            between.for_each(|snapshot| snapshot.take_in(tick, record, words, known.schema()));
-        }
-    }
-
-    /// Puts together the newest snapshot once more, where rows of its state have come since.
-    pub(crate) fn complete_newest(&mut self) {
-        if !core::mem::take(&mut self.has_late) {
-            return;
-        }
-        let newest = self.kept.iter_mut().rev().find(|snapshot| snapshot.is_complete());
-        if let Some(newest) = newest.filter(|newest| !newest.is_whole) {
-            self.known.copy_to(&mut newest.rows, &mut newest.told);
-            newest.put_own();
-        }
-    }
-
-    /// Something of the state of `tick` comes: the ones before are done.
-    fn complete_before(&mut self, tick: Tick) {
-        if self.has_late && self.newest().is_some_and(|newest| newest.tick < tick) {
-            self.complete_newest();
         }
     }
 
@@ -152,7 +122,6 @@ impl Snapshots {
         let SnapshotPart { tick, head, .. } = part;
         let base = part.base()?;
         self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
-        self.complete_before(tick);
         if head.is_whole {
             self.note_received(head.number);
         } else {
@@ -180,9 +149,9 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
-        self.complete_rows(at, predicted.player());
+        self.note_rows(at, predicted.player());
         let Snapshot { lists, .. } = &self.kept[at];
-        self.hidden.note_state(tick, &lists.gone, &lists.hidden, self.kept[at].baseline_rows());
+        self.hidden.note_state(tick, &lists.gone, &lists.hidden, &self.kept[at].rows);
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         self.outcomes.received += snapshot.samples;
@@ -190,32 +159,23 @@ impl Snapshots {
         Ok(Stored::Complete)
     }
 
-    /// Adds what is known of others to the client's own rows.
-    fn complete_rows(&mut self, at: usize, player: PlayerId) {
-        let is_newest = self.kept[at + 1..].iter().all(|later| !later.is_complete());
-        if is_newest {
-            self.is_whole = self.kept[at].is_whole;
+    /// Takes in what a complete one has. What was told since is not of the time of one that comes late.
+    fn note_rows(&mut self, at: usize, player: PlayerId) {
+        let is_late = self.kept[at + 1..].iter().any(Snapshot::is_complete);
+        let Snapshot { tick, rows, is_whole, .. } = &self.kept[at];
+        if !is_late {
+            self.is_whole = *is_whole;
         }
-        if self.kept[at].is_whole {
-            return;
+        match (is_whole, is_late) {
+            (true, _) => self.known.take_in_whole(*tick, rows, is_late),
+            (false, false) => self.known.take_in_own(*tick, player, rows),
+            (false, true) => self.known.take_in_own_late(*tick, rows),
         }
-        let (before, from) = self.kept.split_at_mut(at);
-        let snapshot = &mut from[0];
-        core::mem::swap(&mut snapshot.rows, &mut snapshot.own);
-        if is_newest {
-            let are_all_newest = self.known.take_in_own(snapshot.tick, player, &snapshot.own);
-            self.known.copy_to(&mut snapshot.rows, &mut snapshot.told);
-            if !are_all_newest {
-                snapshot.put_own();
-            }
-            return;
-        }
-        // It comes late: what was told since is not of its time.
-        if let Some(before) = before.iter().rev().find(|before| before.is_complete()) {
-            snapshot.copy_others(before);
-        }
-        snapshot.rows.retain(|_, of| of.owner != player);
-        snapshot.put_own();
+    }
+
+    /// Whether an entity is there, by what is known of the newest state.
+    pub(crate) fn has(&self, entity: Entity) -> bool {
+        self.rows().is_some_and(|rows| rows.has(entity))
     }
 
     /// Whether an entity that is not in the state of `tick` is there still, for others.
@@ -241,7 +201,7 @@ impl Snapshots {
 
     /// The rows of the complete snapshot of `tick`.
     fn baseline(&self, tick: Tick) -> Option<&Rows> {
-        self.get(tick).map(Snapshot::baseline_rows).or_else(|| self.baselines.get(tick))
+        self.get(tick).map(|snapshot| &snapshot.rows).or_else(|| self.baselines.get(tick))
     }
 
     /// Adds to what was told what the snapshot of `base` has; says whether that is what the server has, too.
@@ -276,8 +236,7 @@ impl Snapshots {
         let oldest = self.oldest_beside(at);
         let dropped = &mut self.kept[oldest];
         if dropped.is_complete() && dropped.proof.is_none() {
-            let rows = if dropped.is_whole { &mut dropped.rows } else { &mut dropped.own };
-            self.baselines.keep(dropped.tick, rows);
+            self.baselines.keep(dropped.tick, &mut dropped.rows);
         }
         self.drop_at(oldest);
         at - usize::from(oldest < at)
@@ -328,7 +287,6 @@ impl Snapshots {
 
     /// A session begins at the newest of these: none of them is compared. The books of the session before go on.
     pub(crate) fn begin(&mut self, former: Outcomes) {
-        self.complete_newest();
         self.settle(|_| true, |_, _| ());
         self.outcomes = former.at_end();
     }
@@ -388,9 +346,40 @@ impl Snapshots {
         self.newest().map(|snapshot| snapshot.tick).filter(|newest| self.lacking < Some(*newest))
     }
 
+    /// What is known of the newest state: if it is whole what is in it; else the client's own rows, and those of others as they were
+    /// told last.
+    pub(crate) fn rows(&self) -> Option<&Rows> {
+        self.newest().map(|newest| if newest.is_whole { &newest.rows } else { self.known.rows() })
+    }
+
+    /// The state of `tick` as far as it is known: those of others that are not told with it as they were told last.
+    pub(crate) fn state(&self, tick: Tick, player: PlayerId) -> Option<Rows> {
+        let Snapshot { rows, is_whole, .. } = self.get(tick)?;
+        Some(if *is_whole { rows.clone() } else { self.known.state_with(player, rows) })
+    }
+
+    /// Of which state a row of the newest is; `None` where there is no such row.
+    pub(crate) fn told_in(&self, key: RowKey) -> Option<Tick> {
+        self.rows()?.words(key)?;
+        let newest = self.newest()?;
+        if newest.is_whole { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
+    }
+
+    /// How each row was in the last states.
+    pub(crate) fn tracks(&self) -> &Tracks {
+        self.known.tracks()
+    }
+
+    /// An update has taken in what has come, and shown what begins and ends up to `shown`.
+    pub(crate) fn end_update(&mut self, shown: Option<TickTime>) {
+        let tracks = self.known.tracks_mut();
+        shown.into_iter().for_each(|shown| tracks.forget_turns(shown));
+        tracks.end_update();
+    }
+
     /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.
     pub(crate) fn owned(&self, entity: Entity) -> Owned {
-        let owner = self.newest().and_then(|newest| newest.rows.owner(entity));
+        let owner = self.rows().and_then(|rows| rows.owner(entity));
         Owned { entity, owner: owner.unwrap_or(entity.spawned_for()) }
     }
 

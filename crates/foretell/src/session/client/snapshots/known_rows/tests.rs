@@ -12,6 +12,7 @@ use proptest::prelude::*;
 const ME: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
 const KEYS: u16 = 4;
+const STATES: usize = 8;
 
 /// What a row is in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +27,7 @@ fn key(nth: u16) -> RowKey {
 }
 
 fn known() -> KnownRows {
-    KnownRows::new(&test_states::schema())
+    KnownRows::new(&test_states::schema(), STATES)
 }
 
 /// A row of another, or that it is gone.
@@ -50,20 +51,13 @@ fn rows_of(list: &[(u16, PlayerId, u32)]) -> Rows {
     rows
 }
 
-fn take_own(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) -> bool {
+fn take_own(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
     let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
-    known.take_in_own(Tick::new(tick), ME, &rows_of(&own))
+    known.take_in_own(Tick::new(tick), ME, &rows_of(&own));
 }
 
-fn copied(known: &mut KnownRows) -> (Rows, ToldRows) {
-    let (mut rows, mut told) = (Rows::new(&test_states::schema()), ToldRows::new());
-    known.copy_to(&mut rows, &mut told);
-    (rows, told)
-}
-
-fn truth_of(known: &mut KnownRows, nth: u16) -> Truth {
-    let (rows, _) = copied(known);
-    match rows.get(key(nth)) {
+fn truth_of(known: &KnownRows, nth: u16) -> Truth {
+    match known.rows().get(key(nth)) {
         None => Truth::Gone,
         Some(row) if row.owner == ME => Truth::Own(row.words[0]),
         Some(row) => Truth::Another(row.words[0]),
@@ -116,7 +110,7 @@ proptest! {
                     (_, Some(own)) if Some(own) == newest_own => of(own),
                     _ => Truth::Gone,
                 };
-                let found = truth_of(&mut known, nth);
+                let found = truth_of(&known, nth);
                 // That the client's own is gone since, the next snapshot says, too.
                 let is_own = |own: usize| Some(own) == newest_own && found == of(own) && expected == Truth::Gone;
                 prop_assert!(found == expected || own.is_some_and(is_own), "{}: {:?}, not {:?}", nth, found, expected);
@@ -133,20 +127,20 @@ fn what_was_the_clients_own_is_not_brought_back_by_what_was_told_before() {
     assert!(!tell(&mut known, 1, 0, Some(5)) && !tell(&mut known, 2, 0, None));
     take_own(&mut known, 4, &[]);
     assert!(!tell(&mut known, 2, 0, Some(5)));
-    assert_eq!(truth_of(&mut known, 0), Truth::Gone);
+    assert_eq!(truth_of(&known, 0), Truth::Gone);
     assert!(tell(&mut known, 3, 0, Some(7)), "it was given away after state 2");
-    assert_eq!(truth_of(&mut known, 0), Truth::Another(7));
+    assert_eq!(truth_of(&known, 0), Truth::Another(7));
 }
 
 #[test]
 fn what_is_anothers_by_now_does_not_become_the_clients_own_by_an_older_snapshot() {
     let mut known = known();
-    assert!(take_own(&mut known, 1, &[(0, 6), (1, 8)]));
+    take_own(&mut known, 1, &[(0, 6), (1, 8)]);
     assert!(tell(&mut known, 3, 0, Some(7)));
-    assert!(!take_own(&mut known, 2, &[(0, 6), (1, 9)]), "not all of it is the newest");
-    assert_eq!([0, 1].map(|nth| truth_of(&mut known, nth)), [Truth::Another(7), Truth::Own(9)]);
-    assert!(take_own(&mut known, 4, &[(1, 9)]));
-    assert_eq!([0, 1].map(|nth| truth_of(&mut known, nth)), [Truth::Another(7), Truth::Own(9)]);
+    take_own(&mut known, 2, &[(0, 6), (1, 9)]);
+    assert_eq!([0, 1].map(|nth| truth_of(&known, nth)), [Truth::Another(7), Truth::Own(9)]);
+    take_own(&mut known, 4, &[(1, 9)]);
+    assert_eq!([0, 1].map(|nth| truth_of(&known, nth)), [Truth::Another(7), Truth::Own(9)]);
 }
 
 #[test]
@@ -156,12 +150,12 @@ fn a_whole_state_replaces_what_is_older_and_leaves_what_is_newer() {
         tell(&mut known, tick, nth, Some(u32::from(nth)));
     }
     tell(&mut known, 8, 3, None);
-    known.begin(Tick::new(6), &rows_of(&[(0, OTHER, 50), (2, OTHER, 52), (3, OTHER, 53)]));
-    let truths = [0, 1, 2, 3].map(|nth| truth_of(&mut known, nth));
+    known.take_in_whole(Tick::new(6), &rows_of(&[(0, OTHER, 50), (2, OTHER, 52), (3, OTHER, 53)]), false);
+    known.begin(Tick::new(6));
+    let truths = [0, 1, 2, 3].map(|nth| truth_of(&known, nth));
     assert_eq!(truths, [Truth::Another(50), Truth::Gone, Truth::Another(2), Truth::Gone]);
-    let (_, told) = copied(&mut known);
-    let told: Vec<_> = told.iter().map(|told| (told.key, told.tick.get(), told.rests)).collect();
-    assert_eq!(told, [(key(0), 6, false), (key(2), 7, false)], "rows of the whole state are of that state");
+    let told = [0, 2].map(|nth| known.tracks().newest_tick(key(nth)).map(Tick::get));
+    assert_eq!(told, [Some(6), Some(7)], "rows of the whole state are of that state");
     assert!(!tell(&mut known, 5, 1, Some(1)), "the whole state did not have it");
     assert!(tell_resting(&mut known, 6, 0, Some(50), true), "that it rests is news");
     assert!(!tell(&mut known, 6, 0, Some(50)));
@@ -170,13 +164,14 @@ fn a_whole_state_replaces_what_is_older_and_leaves_what_is_newer() {
 #[test]
 fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
     let mut known = known();
-    let most = u16::try_from(GONE_MAX).expect("small");
-    for nth in 0..most {
-        assert!(tell(&mut known, 10 + u32::from(nth), nth, None));
-    }
+    assert!(tell(&mut known, 10, 0, None) && tell(&mut known, 11, 1, Some(1)));
+    known.tracks_mut().end_update();
     assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
-    assert!(tell(&mut known, 1000, most, None));
-    assert!(known.is_too_old(Tick::new(9)) && !known.is_too_old(Tick::new(10)));
+    // Long after, the row that is gone is forgotten, and the other is not.
+    assert!(tell(&mut known, 100, 2, Some(1)));
+    known.tracks_mut().end_update();
+    assert!(known.is_too_old(Tick::new(10)) && !known.is_too_old(Tick::new(100)));
+    assert_eq!([0, 1].map(|nth| known.tracks().find(key(nth)).is_some()), [false, true]);
 }
 
 /// Everybody sees one of its components, and its owner the other, which is nothing without the first.
@@ -199,22 +194,23 @@ fn tell_wagon(known: &mut KnownRows, nth: u16, component: u8, is_there: bool) {
 #[test]
 fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_until_it_comes() {
     let schema = Schema::of::<Wagon>();
-    let mut known = KnownRows::new(&schema);
-    let (mut rows, mut told) = (Rows::new(&schema), ToldRows::new());
+    let mut known = KnownRows::new(&schema, STATES);
+    let counts = |known: &mut KnownRows| {
+        let own = Rows::new(&schema);
+        known.take_in_own(Tick::new(2), ME, &own);
+        (known.state_with(ME, &own).len(), known.orphans())
+    };
     (0..100).for_each(|nth| tell_wagon(&mut known, nth, 1, true));
-    known.copy_to(&mut rows, &mut told);
-    assert_eq!((rows.len(), known.orphans()), (0, 100));
+    assert_eq!(counts(&mut known), (0, 100));
     (0..40).for_each(|nth| tell_wagon(&mut known, nth, 0, true));
-    known.copy_to(&mut rows, &mut told);
-    assert_eq!((rows.len(), known.orphans()), (80, 60));
+    assert_eq!(counts(&mut known), (80, 60));
     (40..100).for_each(|nth| tell_wagon(&mut known, nth, 0, true));
-    known.copy_to(&mut rows, &mut told);
-    assert_eq!((rows.len(), known.orphans()), (200, 0));
+    assert_eq!(counts(&mut known), (200, 0));
 }
 
 #[test]
 fn however_many_rows_of_unknown_entities_come_and_go_they_take_no_memory_beside_the_rows() {
-    let mut known = KnownRows::new(&Schema::of::<Wagon>());
+    let mut known = KnownRows::new(&Schema::of::<Wagon>(), STATES);
     let mut tell_all = || {
         for nth in 0..20_000 {
             tell_wagon(&mut known, nth, 1, true);

@@ -1,0 +1,258 @@
+//! Where others are shown at one point: the states of each row around the playout cursor, and the newest for whom is shown ahead of
+//! it.
+
+use super::cubic::LastSpan;
+use super::followers::{AHEAD, Drawing, ToldMotion};
+use super::playout::Points;
+use super::row_samples::RowSamples;
+use super::view::Source;
+use crate::session::client::curves::Curve;
+use crate::session::client::row_math::{RowBuffer, set_position};
+use crate::session::client::snapshots::{Around, KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
+use crate::time::{TickRate, TickTime};
+use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Schema};
+
+/// How fast the ticks are, and how many of them from one snapshot to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub rate: TickRate,
+    pub interval: u32,
+}
+
+/// By what others were shown: what was known, and where the cursor stood.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    pub known: KnownIn,
+    pub cursor: TickTime,
+}
+
+/// A row of another, and its states around the point at which it is shown.
+#[derive(Clone, Copy)]
+pub(crate) struct RemoteRow<'a> {
+    /// Which one of its component.
+    nth: usize,
+    pub row: Row<'a>,
+    /// Whether it is shown as it is until anything new is known of it.
+    pub stays: bool,
+    pub samples: RowSamples<'a>,
+}
+
+/// All that is known where others are shown.
+#[derive(Clone, Copy)]
+pub(crate) struct RemoteWindow<'a> {
+    tracks: &'a Tracks,
+    schema: &'a Schema,
+    known: KnownIn,
+    points: Points,
+    pace: Pace,
+}
+
+impl<'a> RemoteWindow<'a> {
+    /// What is known around these points; `None` before the first state.
+    pub(crate) fn new(
+        snapshots: &'a Snapshots,
+        schema: &'a Schema,
+        points: Points,
+        pace: Pace,
+    ) -> Option<RemoteWindow<'a>> {
+        let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
+        let known = KnownIn { update: tracks.update(), newest };
+        Some(RemoteWindow { tracks, schema, known, points, pace })
+    }
+
+    /// The same by what was known before, at other points.
+    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> RemoteWindow<'a> {
+        RemoteWindow { known, points, ..*self }
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        Seen { known: self.known, cursor: self.points.cursor }
+    }
+
+    pub(crate) fn points(&self) -> Points {
+        self.points
+    }
+
+    /// What is there at the cursor.
+    pub(crate) fn look(&self) -> Look {
+        Look { at: self.points.cursor, known: self.known, interval: self.pace.interval }
+    }
+
+    /// The rows of a component.
+    pub(crate) fn component(&self, component: ComponentId) -> ComponentWindow<'a> {
+        let (Pace { rate, interval }, schema) = (self.pace, self.schema.component(component));
+        let ticks = schema.interval_ticks(rate, interval);
+        let look = Look { interval: ticks, ..self.look() };
+        let first = self.schema.first_in_state(component);
+        ComponentWindow {
+            tracks: self.tracks,
+            component,
+            schema,
+            look,
+            at: look.at - TickTime::ticks(f64::from(ticks - interval)),
+            front: self.points.front,
+            first: (first != component).then_some(first),
+            next_first: 0,
+            span: LastSpan::default(),
+            rate,
+        }
+    }
+
+    /// A row that is there at the cursor.
+    pub(crate) fn get(&self, key: RowKey) -> Option<RemoteRow<'a>> {
+        self.component(key.component).nth(self.tracks.find(key)?)
+    }
+
+    /// The same, looked for at `next` first, which becomes the place of the one after it.
+    pub(super) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<RemoteRow<'a>> {
+        self.component(key.component).nth(self.tracks.find_near(key, next)?)
+    }
+
+    /// Draws a row that is there at the cursor. Returns where it comes from.
+    pub(crate) fn draw(&self, key: RowKey, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+        let mut component = self.component(key.component);
+        let of = component.nth(self.tracks.find(key)?)?;
+        component.draw(&of, drawing, into)
+    }
+
+    /// All rows of an entity that are there.
+    pub(crate) fn of(&self, entity: Entity) -> impl Iterator<Item = RemoteRow<'a>> {
+        self.schema.ids().filter_map(move |component| self.get(RowKey { component, entity }))
+    }
+
+    /// The rows of all entities that are not predicted, ascending.
+    pub(crate) fn others(&self, predicted: &Predicted) -> impl Iterator<Item = RemoteRow<'a>> {
+        let rows = self.schema.ids().flat_map(|component| self.component(component).rows());
+        rows.filter(|of| !predicted.contains(of.row.owned()))
+    }
+
+    /// The row of an entity by which it is placed; any, where it has no place.
+    pub(crate) fn placed(&self, entity: Entity) -> Option<RemoteRow<'a>> {
+        let has_pose = |of: &RemoteRow<'_>| self.schema.component(of.row.component).has_pose();
+        self.of(entity).find(has_pose).or_else(|| self.of(entity).next())
+    }
+
+    /// Where an entity was in the newest state in which a row of it was told, and how fast.
+    pub(crate) fn told_motion(&self, key: RowKey) -> Option<ToldMotion> {
+        self.component(key.component).told_motion(self.tracks.find(key)?)
+    }
+}
+
+/// The rows of a component where they are shown: in the order of their entities, in which each is found soonest after the one before.
+pub(crate) struct ComponentWindow<'a> {
+    tracks: &'a Tracks,
+    component: ComponentId,
+    schema: &'a ComponentSchema,
+    /// What is there goes by the cursor.
+    look: Look,
+    /// Where rows are shown: as far behind the cursor as they are told more rarely than snapshots come, so that mostly there is one
+    /// state on each side.
+    at: TickTime,
+    front: TickTime,
+    /// The component that this one is nothing without.
+    first: Option<ComponentId>,
+    /// Where the next row of that mostly is.
+    next_first: usize,
+    span: LastSpan,
+    rate: TickRate,
+}
+
+impl<'a> ComponentWindow<'a> {
+    /// How many may be there.
+    pub(crate) fn count(&self) -> usize {
+        self.tracks.count(self.component)
+    }
+
+    pub(crate) fn entity(&self, nth: usize) -> Entity {
+        self.tracks.entity(self.component, nth)
+    }
+
+    /// When anything new was known of the nth.
+    #[inline]
+    pub(crate) fn revision(&self, nth: usize) -> Revision {
+        self.tracks.revision(self.component, nth)
+    }
+
+    /// The nth; `None` where it is not there at the cursor, or is nothing without another that is not.
+    #[inline]
+    pub(crate) fn nth(&mut self, nth: usize) -> Option<RemoteRow<'a>> {
+        let (component, entity) = (self.component, self.tracks.entity(self.component, nth));
+        let at_cursor = self.tracks.around(component, nth, &self.look)?;
+        if let Some(first) = self.first {
+            self.tracks.owner_near(RowKey { component: first, entity }, &self.look, &mut self.next_first)?;
+        }
+        let around = if self.at < self.look.at { self.behind(nth)? } else { at_cursor };
+        let samples = RowSamples { of: around.samples, rests: around.rest != Rest::No, at: self.at, rate: self.rate };
+        let row = Row { component, entity, owner: at_cursor.owner, words: samples.before().1 };
+        Some(RemoteRow { nth, row, stays: around.rest == Rest::Stays, samples })
+    }
+
+    /// Where it is shown; before the first state that is known, as it is in that.
+    fn behind(&self, nth: usize) -> Option<Around<'a>> {
+        let began = TickTime::start_of(self.tracks.began(self.component, nth, &self.look)?);
+        self.tracks.around(self.component, nth, &Look { at: self.at.max(began), ..self.look })
+    }
+
+    /// Those that are there.
+    pub(crate) fn rows(mut self) -> impl Iterator<Item = RemoteRow<'a>> {
+        (0..self.count()).filter_map(move |nth| self.nth(nth))
+    }
+
+    /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.
+    #[inline]
+    pub(crate) fn draw(&mut self, of: &RemoteRow<'_>, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+        let RemoteRow { samples, .. } = of;
+        if drawing.curve.leads() {
+            return self.draw_ahead(of.nth, drawing, into);
+        }
+        if samples.rests(self.schema) {
+            let (_, words) = samples.before();
+            into[..words.len()].copy_from_slice(words);
+            return Some(samples.source());
+        }
+        let span = self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate);
+        Some(samples.draw(self.schema, drawing.curve, span, into))
+    }
+
+    fn draw_ahead(&self, nth: usize, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+        let told = self.told(nth)?;
+        let source = told.reckon(self.schema, Some(AHEAD), self.age_s(&told), into);
+        if let Some(position) = drawing.follower {
+            set_position(self.schema, position, into);
+        }
+        Some(source)
+    }
+
+    /// Whether what was told of a row since it was `seen` says that it is elsewhere than where it was shown, and not just where it goes
+    /// from there.
+    #[inline]
+    pub(crate) fn is_bent(&self, nth: usize, curve: Curve, seen: Seen) -> bool {
+        if curve.leads() {
+            return self.look.known.newest != seen.known.newest;
+        }
+        // What holds is nothing but jumps.
+        if self.revision(nth).known_in <= seen.known.update || curve == Curve::Hold {
+            return false;
+        }
+        let at = seen.cursor - (self.look.at - self.at);
+        let since = Since { known: seen.known, at, by_neighbours: curve.goes_by_neighbours(self.schema) };
+        self.tracks.is_bent(self.component, nth, &Look { at: self.at, ..self.look }, &since)
+    }
+
+    /// The newest state in which a row was told, and the one before it.
+    fn told(&self, nth: usize) -> Option<RowSamples<'a>> {
+        let [earlier, newest] = self.tracks.newest(self.component, nth, &self.look)?;
+        Some(RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, rate: self.rate })
+    }
+
+    fn told_motion(&self, nth: usize) -> Option<ToldMotion> {
+        let told = self.told(nth)?;
+        let (position, velocity) = told.motion(self.schema);
+        Some(ToldMotion { tick: told.before().0, position, velocity, age_s: self.age_s(&told) })
+    }
+
+    /// How old the second of these states is on the server by now, in seconds.
+    fn age_s(&self, told: &RowSamples<'_>) -> f64 {
+        (self.front - TickTime::start_of(told.before().0)).as_ticks().max(0.0) * self.rate.seconds()
+    }
+}

@@ -1,0 +1,326 @@
+//! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
+//! came, and of others than other rows.
+
+use super::known_state::{Around, KnownIn, KnownState, Look, Sample};
+use super::track_table::{News, Revision, Status, TrackEntry, TrackTable};
+use crate::session::shown_record::SLOTS_MAX;
+use crate::time::{Tick, TickTime};
+use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
+use alloc::vec::Vec;
+
+/// More rows are not shown.
+const TRACKS_MAX: usize = SLOTS_MAX as usize;
+/// How much longer than the states of a row it is remembered that it is gone: what is shown is behind.
+const GONE_KEPT: u32 = 4;
+
+/// Until when a row was looked at before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub known: KnownIn,
+    /// Where it was looked at.
+    pub at: TickTime,
+    /// Whether the neighbours of the states around it count.
+    pub by_neighbours: bool,
+}
+
+/// Of all rows.
+#[derive(Debug)]
+pub(crate) struct Tracks {
+    tables: Vec<TrackTable>,
+    schema: Schema,
+    states: u32,
+    /// What comes now is known from this update on.
+    update: u32,
+    /// The states with which anything begins, ends or changes hands that were not [forgotten](Tracks::forget_turns), ascending.
+    turns: Vec<Tick>,
+    /// The newest state of which anything is known.
+    newest: Tick,
+    /// How many rows there are.
+    len: usize,
+    /// The state since which a row is gone that is gone for longest, at most so long.
+    gone_since: Option<Tick>,
+    /// Not everything is remembered that was gone in states before this one.
+    forgotten: Tick,
+}
+
+impl Tracks {
+    /// Keeps so many states of each row.
+    pub(super) fn new(schema: &Schema, states: usize) -> Tracks {
+        Tracks {
+            tables: schema.components().iter().map(|component| TrackTable::new(component.words(), states)).collect(),
+            schema: schema.clone(),
+            states: u32::try_from(states).unwrap_or(u32::MAX),
+            update: 1,
+            turns: Vec::new(),
+            newest: Tick::ZERO,
+            len: 0,
+            gone_since: None,
+            forgotten: Tick::ZERO,
+        }
+    }
+
+    /// Forgets all, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.tables.iter_mut().for_each(TrackTable::clear);
+        self.turns.clear();
+        (self.newest, self.forgotten) = (Tick::ZERO, Tick::ZERO);
+        (self.len, self.gone_since) = (0, None);
+    }
+
+    /// Not everything is remembered that was gone in states before this one.
+    pub(super) fn forgotten(&self) -> Tick {
+        self.forgotten
+    }
+
+    /// A row as it is in the state of `tick`. Whether that is new, and nothing newer is known.
+    pub(super) fn put(&mut self, tick: Tick, row: Row<'_>, rests: bool) -> bool {
+        let status = if rests { Status::Rests } else { Status::There };
+        let entry = TrackEntry { tick, owner: row.owner, status, known_in: self.update };
+        self.put_entry(row.key(), entry, row.words)
+    }
+
+    /// A row is not there in the state of `tick`; or, where it `was_own`, is not the client's any more. Whether that is new, and
+    /// nothing newer is known.
+    pub(super) fn end(&mut self, tick: Tick, key: RowKey, was_own: bool) -> bool {
+        let status = if was_own { Status::GivenAway } else { Status::Gone };
+        let entry = TrackEntry { tick, owner: PlayerId::SERVER, status, known_in: self.update };
+        self.gone_since = Some(self.gone_since.map_or(tick, |since| since.min(tick)));
+        self.put_entry(key, entry, &[])
+    }
+
+    fn put_entry(&mut self, RowKey { component, entity }: RowKey, entry: TrackEntry, words: &[u32]) -> bool {
+        let table = &mut self.tables[usize::from(component.0)];
+        if self.len >= TRACKS_MAX && table.find(entity).is_none() {
+            return false;
+        }
+        self.newest = self.newest.max(entry.tick);
+        let before = table.len();
+        let news = table.put(entity, entry, words);
+        self.len += table.len() - before;
+        if news == News::Turns
+            && let Err(at) = self.turns.binary_search(&entry.tick)
+        {
+            self.turns.insert(at, entry.tick);
+        }
+        news != News::None && table.newest_tick(entity) == Some(entry.tick)
+    }
+
+    /// The same of one of a state that comes late, as far as anything newer is known of the row.
+    pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) {
+        if self.find(row.key()).is_some() {
+            self.put(tick, row, false);
+        }
+    }
+
+    /// All rows of the state of `tick`: what else there was is gone. Of a state that is `late` only what is known already counts.
+    pub(super) fn put_state(&mut self, tick: Tick, rows: &Rows, is_late: bool) {
+        for row in rows.iter() {
+            if is_late {
+                self.put_late(tick, row);
+            } else {
+                self.put(tick, row, false);
+            }
+        }
+        for component in self.schema.clone().ids() {
+            for nth in 0..self.tables[usize::from(component.0)].len() {
+                let key = RowKey { component, entity: self.entity(component, nth) };
+                if rows.words(key).is_none() {
+                    self.end(tick, key, false);
+                }
+            }
+        }
+    }
+
+    /// An update has taken in what is known: what comes from now on is known in the next one.
+    pub(crate) fn end_update(&mut self) {
+        self.update += 1;
+        let until = self.newest.back(GONE_KEPT * self.states);
+        let Some(until) = until.filter(|until| self.gone_since.is_some_and(|since| since < *until)) else { return };
+        self.tables.iter_mut().for_each(|table| table.forget_gone(until));
+        self.len = self.tables.iter().map(TrackTable::len).sum();
+        (self.gone_since, self.forgotten) = (Some(until), until);
+    }
+
+    /// In which update what comes now is known.
+    pub(crate) fn update(&self) -> u32 {
+        self.update
+    }
+
+    /// Everything that is known in the state of `tick`.
+    pub(crate) fn in_state(&self, tick: Tick) -> Look {
+        Look { at: TickTime::start_of(tick), known: KnownIn { update: self.update, newest: tick }, interval: 1 }
+    }
+
+    /// From this state on all is remembered that is known.
+    pub(crate) fn since(&self) -> Tick {
+        self.newest.back(self.states).unwrap_or_default()
+    }
+
+    /// The states up to a point with which anything begins, ends or changes hands, ascending, but for those that were forgotten.
+    pub(crate) fn turns(&self, until: TickTime) -> &[Tick] {
+        &self.turns[..self.turns.partition_point(|tick| TickTime::start_of(*tick) <= until)]
+    }
+
+    /// Forgets these.
+    pub(crate) fn forget_turns(&mut self, until: TickTime) {
+        let count = self.turns(until).len();
+        self.turns.drain(..count);
+    }
+
+    /// In which state a row was told last.
+    pub(super) fn newest_tick(&self, key: RowKey) -> Option<Tick> {
+        self.tables[usize::from(key.component.0)].newest_tick(key.entity)
+    }
+
+    /// Copies the rows that are there in the newest state that is known of them.
+    pub(super) fn copy_newest(&self, into: &mut Rows) {
+        for (component, table) in self.schema.ids().zip(&self.tables) {
+            for nth in 0..table.len() {
+                let newest = table.newest_first(nth).next().filter(|(entry, _)| entry.is_there());
+                let Some((entry, words)) = newest else { continue };
+                into.set_words(Row { component, entity: table.entity(nth), owner: entry.owner, words });
+            }
+        }
+        into.settle();
+    }
+
+    /// How many rows of a component are known, some of which may be gone.
+    pub(crate) fn count(&self, component: ComponentId) -> usize {
+        self.tables[usize::from(component.0)].len()
+    }
+
+    pub(crate) fn entity(&self, component: ComponentId, nth: usize) -> Entity {
+        self.tables[usize::from(component.0)].entity(nth)
+    }
+
+    pub(crate) fn revision(&self, component: ComponentId, nth: usize) -> Revision {
+        self.tables[usize::from(component.0)].revision(nth)
+    }
+
+    pub(crate) fn find(&self, key: RowKey) -> Option<usize> {
+        self.tables[usize::from(key.component.0)].find(key.entity)
+    }
+
+    /// The same, looked for at `next` first, which becomes the place of the one after it.
+    pub(crate) fn find_near(&self, key: RowKey, next: &mut usize) -> Option<usize> {
+        self.tables[usize::from(key.component.0)].find_near(key.entity, next)
+    }
+
+    /// Whose a row is at a point; `None` where it is not there. `next` is where it mostly is, and becomes where the one after it is.
+    #[inline]
+    pub(crate) fn owner_near(&self, key: RowKey, look: &Look, next: &mut usize) -> Option<PlayerId> {
+        let nth = self.tables[usize::from(key.component.0)].find_near(key.entity, next)?;
+        self.owner_of(key.component, nth, look)
+    }
+
+    /// Whether a row is there at a point.
+    pub(crate) fn has(&self, key: RowKey, look: &Look) -> bool {
+        self.owner_near(key, look, &mut 0).is_some()
+    }
+
+    /// Whose an entity is at a point; `None` where it is not there.
+    pub(crate) fn owner(&self, entity: Entity, look: &Look) -> Option<PlayerId> {
+        let mut keys = self.schema.ids().map(|component| RowKey { component, entity });
+        keys.find_map(|key| self.owner_near(key, look, &mut 0))
+    }
+
+    /// The entities that have a component at a point, ascending.
+    pub(crate) fn owned(&self, component: ComponentId, look: &Look) -> impl Iterator<Item = Owned> {
+        let of = move |nth| {
+            let owner = self.owner_of(component, nth, look)?;
+            Some(Owned { entity: self.entity(component, nth), owner })
+        };
+        (0..self.count(component)).filter_map(of)
+    }
+
+    /// The entities of all states at a point, with the component that is the first of each; those of one state ascending.
+    pub(crate) fn first_components(&self, look: &Look) -> impl Iterator<Item = Owned> {
+        self.schema.ids().filter(|id| self.schema.is_first(*id)).flat_map(|id| self.owned(id, look))
+    }
+
+    #[inline]
+    fn owner_of(&self, component: ComponentId, nth: usize, look: &Look) -> Option<PlayerId> {
+        let before = self.states(component, nth, look.known).find(|state| state.is_up_to(look.at))?;
+        before.is_there().then_some(before.entry.owner)
+    }
+
+    /// Whether by what has come since, a row is elsewhere at a point than it was known to be, and does not just go on from a state that
+    /// was known already.
+    pub(crate) fn is_bent(&self, component: ComponentId, nth: usize, look: &Look, since: &Since) -> bool {
+        let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
+        let mut known_after = 0;
+        let mut states = self.states(component, nth, look.known);
+        let Some(before) = states.find(|state| {
+            let is_before = state.is_up_to(look.at);
+            known_after = if is_new(state) { 0 } else { known_after + u32::from(!is_before) };
+            is_before
+        }) else {
+            return false;
+        };
+        // From a state to which it was known to go it goes on wherever it does.
+        let mut passed = core::iter::once(before).chain(states).take_while(|state| !state.is_up_to(since.at));
+        if passed.any(|state| !is_new(&state)) {
+            return false;
+        }
+        is_new(&before) || known_after < if since.by_neighbours { 2 } else { 1 }
+    }
+
+    /// The states of the nth row of a component around a point; `None` where it is not there.
+    #[inline]
+    pub(crate) fn around(&self, component: ComponentId, nth: usize, look: &Look) -> Option<Around<'_>> {
+        let mut states = self.states(component, nth, look.known);
+        let (mut next, mut last) = (None, None);
+        let before = loop {
+            let state = states.next()?;
+            if state.is_up_to(look.at) {
+                break state;
+            }
+            (next, last) = (Some(state), next);
+        };
+        before.is_there().then(|| before.around(states.next(), [next, last], look))
+    }
+
+    /// The first state of the stretch in which a row is there that is there at a point.
+    pub(crate) fn began(&self, component: ComponentId, nth: usize, look: &Look) -> Option<Tick> {
+        let states = self.states(component, nth, look.known).skip_while(|state| !state.is_up_to(look.at));
+        states.take_while(KnownState::is_there).last().map(|state| state.entry.tick)
+    }
+
+    /// The newest state in which a row is there, and the one before it.
+    pub(crate) fn newest(&self, component: ComponentId, nth: usize, look: &Look) -> Option<[Option<Sample<'_>>; 2]> {
+        let mut states = self.states(component, nth, look.known).skip_while(|state| !state.is_there());
+        let newest = states.next()?;
+        if newest.entry.status != Status::Rests {
+            return Some([states.next().and_then(KnownState::sample), newest.sample()]);
+        }
+        let until = newest.rests_until(None, look);
+        let before = until.back(look.interval).filter(|before| *before >= newest.entry.tick);
+        Some([before.map(|before| (before, newest.words)), Some((until, newest.words))])
+    }
+
+    /// The last state up to this one in which a row is there that was told; or the first, where it is not remembered so long.
+    pub(crate) fn last(&self, key: RowKey, until: Tick) -> Option<Sample<'_>> {
+        let known = KnownIn { update: self.update, newest: until };
+        let states = self.states(key.component, self.find(key)?, known);
+        let mut first = None;
+        for state in states.filter(KnownState::is_there) {
+            if state.entry.tick <= until {
+                return state.sample();
+            }
+            first = state.sample();
+        }
+        first
+    }
+
+    /// What is known of a row, from the newest state back.
+    #[inline]
+    fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = KnownState<'_>> {
+        let states = self.tables[usize::from(component.0)].newest_first(nth);
+        states
+            .map(|(entry, words)| KnownState { entry, words })
+            .filter(move |state| state.entry.known_in <= known.update)
+    }
+}
+
+#[cfg(test)]
+mod tests;

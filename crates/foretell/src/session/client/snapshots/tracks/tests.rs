@@ -1,0 +1,168 @@
+//! A row is found at any point as a plain list of what was told of it says.
+
+use super::super::known_state::Rest;
+use super::*;
+use crate::session::test_states::{self, SHIP};
+use alloc::collections::BTreeMap;
+use proptest::prelude::*;
+
+const OTHER: PlayerId = PlayerId::new(2);
+const STATES: usize = 8;
+
+fn key(nth: u16) -> RowKey {
+    test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, nth))
+}
+
+fn put(tracks: &mut Tracks, tick: u32, nth: u16, word: u32, rests: bool) -> bool {
+    let RowKey { component, entity } = key(nth);
+    tracks.put(Tick::new(tick), Row { component, entity, owner: OTHER, words: &[word] }, rests)
+}
+
+fn end(tracks: &mut Tracks, tick: u32, nth: u16) -> bool {
+    tracks.end(Tick::new(tick), key(nth), false)
+}
+
+fn tracks() -> Tracks {
+    Tracks::new(&test_states::schema(), STATES)
+}
+
+/// Everything that is known up to `newest`, at a point.
+fn look(tracks: &Tracks, at: f64, newest: u32) -> Look {
+    let known = KnownIn { update: tracks.update(), newest: Tick::new(newest) };
+    Look { at: TickTime::ticks(at), known, interval: 1 }
+}
+
+/// The ticks and words of the states around a point.
+fn around(tracks: &Tracks, nth: u16, look: &Look) -> Option<[Option<(u32, u32)>; 4]> {
+    let around = tracks.around(SHIP, tracks.find(key(nth))?, look)?;
+    Some(around.samples.map(|of| of.map(|(tick, words)| (tick.get(), words[0]))))
+}
+
+proptest! {
+    /// In what order what is told of which row; in two states each is gone.
+    #[test]
+    fn at_any_point_a_row_has_the_states_around_it_in_whatever_order_they_came(
+        told in prop::collection::vec((0_u16..3, 0_u32..8, any::<u32>()), 1..60),
+    ) {
+        let (mut tracks, mut expected) = (tracks(), [(); 3].map(|()| BTreeMap::new()));
+        for (nth, tick, word) in told {
+            let of = &mut expected[usize::from(nth)];
+            // Of one state there is one truth.
+            let word = *of.entry(tick).or_insert(Some(word).filter(|_| tick != 3 && tick != 6));
+            match word {
+                Some(word) => put(&mut tracks, tick, nth, word, false),
+                None => end(&mut tracks, tick, nth),
+            };
+        }
+        for (nth, of) in (0..).zip(&expected) {
+            for half in 0..20 {
+                let at = f64::from(half) / 2.0;
+                let there = |of: (&u32, &Option<u32>)| of.1.map(|word| (*of.0, word));
+                let mut up_to = of.range(..=half / 2).rev();
+                let before = up_to.next().and_then(there);
+                let mut after = of.range(half / 2 + 1..);
+                let next = after.next().and_then(there);
+                let last = next.and_then(|_| after.next()).and_then(there);
+                let expected = before.map(|before| [up_to.next().and_then(there), Some(before), next, last]);
+                prop_assert_eq!(around(&tracks, nth, &look(&tracks, at, 8)), expected, "row {} at {}", nth, at);
+            }
+        }
+    }
+
+    #[test]
+    fn of_more_states_than_are_kept_the_newest_are_known(ticks in prop::collection::vec(0_u32..100, 1..60)) {
+        let mut tracks = tracks();
+        for tick in &ticks {
+            put(&mut tracks, *tick, 0, tick * 2, false);
+        }
+        let mut kept: Vec<_> = ticks.clone();
+        kept.sort_unstable();
+        kept.dedup();
+        let newest = *kept.last().expect("one");
+        prop_assert_eq!(tracks.newest_tick(key(0)), Some(Tick::new(newest)));
+        // What came too late is not kept; what is kept are neighbours.
+        let known = |at: u32| around(&tracks, 0, &look(&tracks, f64::from(at), 100)).and_then(|of| of[1]);
+        for tick in kept.iter().rev().take(STATES).rev().skip(1) {
+            prop_assert!(known(*tick).is_some_and(|(known, word)| known <= *tick && word == known * 2));
+        }
+        prop_assert_eq!(known(newest), Some((newest, newest * 2)));
+    }
+}
+
+#[test]
+fn what_rests_is_the_same_up_to_the_state_before_the_next_that_is_told() {
+    let mut tracks = tracks();
+    put(&mut tracks, 2, 0, 5, false);
+    put(&mut tracks, 3, 0, 7, true);
+    let states = |tracks: &Tracks, at| around(tracks, 0, &look(tracks, at, 9));
+    assert_eq!(states(&tracks, 2.5), Some([None, Some((2, 5)), Some((3, 7)), Some((4, 7))]));
+    assert_eq!(states(&tracks, 5.5), Some([None, Some((5, 7)), Some((6, 7)), None]));
+    assert_eq!(states(&tracks, 12.0), Some([None, Some((9, 7)), None, None]), "beyond the newest state");
+    put(&mut tracks, 8, 0, 9, false);
+    put(&mut tracks, 9, 0, 10, false);
+    assert_eq!(states(&tracks, 5.5), Some([None, Some((5, 7)), Some((6, 7)), None]));
+    assert_eq!(states(&tracks, 7.5), Some([Some((6, 7)), Some((7, 7)), Some((8, 9)), Some((9, 10))]));
+    assert_eq!(states(&tracks, 8.5), Some([Some((7, 7)), Some((8, 9)), Some((9, 10)), None]));
+    let rest = |tracks: &Tracks, at| tracks.around(SHIP, 0, &look(tracks, at, 9)).map(|around| around.rest);
+    assert_eq!([2.5, 5.5, 7.5].map(|at| rest(&tracks, at)), [Rest::No, Rest::ForNow, Rest::No].map(Some));
+    put(&mut tracks, 9, 0, 10, true);
+    assert_eq!([8.5, 9.5].map(|at| rest(&tracks, at)), [Rest::No, Rest::Stays].map(Some));
+}
+
+#[test]
+fn that_it_is_gone_may_be_told_ever_again_and_how_it_was_is_known_still() {
+    let mut tracks = tracks();
+    put(&mut tracks, 1, 0, 5, false);
+    assert!((2..30).all(|tick| end(&mut tracks, tick, 0)));
+    let samples = |at| around(&tracks, 0, &look(&tracks, at, 30));
+    assert_eq!([1.5, 2.0, 29.0].map(samples), [Some([None, Some((1, 5)), None, None]), None, None]);
+    assert!(!put(&mut tracks, 28, 0, 5, false), "it was gone after that");
+}
+
+#[test]
+fn what_was_the_clients_own_is_gone_or_of_another_whichever_is_told() {
+    let mut tracks = tracks();
+    put(&mut tracks, 3, 0, 5, false);
+    assert!(tracks.end(Tick::new(8), key(0), true));
+    assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), None, "it is gone");
+    assert!(put(&mut tracks, 6, 0, 6, false), "it was another's before");
+    assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), Some([Some((3, 5)), Some((6, 6)), None, None]));
+}
+
+#[test]
+fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_goes_from_there() {
+    // It was known up to state 4 when it was shown at 2.5, or up to 2.
+    let bent = |known: &[u32], now: f64, new: u32, by_neighbours: bool| {
+        let mut tracks = tracks();
+        for tick in known {
+            put(&mut tracks, *tick, 0, *tick, false);
+        }
+        let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
+        tracks.end_update();
+        put(&mut tracks, new, 0, new, false);
+        let since = Since { known: seen, at: TickTime::ticks(2.5), by_neighbours };
+        tracks.is_bent(SHIP, 0, &look(&tracks, now, new), &since)
+    };
+    assert!(bent(&[1, 2], 2.6, 5, false), "it was shown beyond what was known");
+    assert!(!bent(&[1, 2, 4], 2.6, 5, false), "the state after the next");
+    assert!(bent(&[1, 2, 4], 2.6, 5, true), "which counts for this curve");
+    assert!(!bent(&[1, 2, 4, 5], 2.6, 6, true), "but not the one after that");
+    assert!(bent(&[1, 2, 4], 2.6, 3, false), "between those that were known");
+    assert!(!bent(&[1, 2, 3], 3.1, 5, true), "it has come to the one that was known, and goes on from there");
+    assert!(bent(&[1, 2], 5.1, 5, false), "it has not come to one that was known");
+}
+
+#[test]
+fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_they_are_forgotten() {
+    let mut tracks = tracks();
+    for tick in 1..5 {
+        put(&mut tracks, tick, 0, tick, false);
+    }
+    put(&mut tracks, 4, 1, 0, true);
+    end(&mut tracks, 6, 0);
+    let turns = |tracks: &Tracks, until: f64| tracks.turns(TickTime::ticks(until)).to_vec();
+    assert_eq!(turns(&tracks, 9.0), [1, 4, 6].map(Tick::new));
+    assert_eq!(turns(&tracks, 5.9), [1, 4].map(Tick::new));
+    tracks.forget_turns(TickTime::ticks(4.0));
+    assert_eq!(turns(&tracks, 9.0), [Tick::new(6)]);
+}
