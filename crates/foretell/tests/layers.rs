@@ -34,8 +34,9 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/client/snapshots",
         layers: &[
-            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "track_table"],
+            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "state_rings"],
             &["hidden_entities", "known_state"],
+            &["track_table"],
             &["tracks"],
             &["known_rows"],
             &["snapshot"],

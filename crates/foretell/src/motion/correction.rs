@@ -122,11 +122,11 @@ impl VisualOffset {
         let position = vector::sub(shown_before.position, simulated_after.position);
         let turn = rotation::error_rotation(shown_before.rotation, simulated_after.rotation);
         let turn = rotation::shortest(rotation::normalise(turn));
-        let squared = vector::dot(position, position);
-        if config.snaps(squared, degrees(turn), speed) {
+        let (squared, degrees) = (vector::dot(position, position), degrees(turn));
+        if config.snaps(squared, degrees, speed) {
             return (VisualOffset::NONE, true);
         }
-        let offset = VisualOffset { position, rotation: turn, pace_m: 0.0 }.without_invisible(config);
+        let offset = VisualOffset { position, rotation: turn, pace_m: 0.0 }.without_invisible(degrees, config);
         let pace_m = offset.distance();
         (VisualOffset { pace_m, ..offset }, false)
     }
@@ -155,8 +155,10 @@ impl VisualOffset {
             let eaten = vector::dot(position, direction) * (1.0 - more);
             position = vector::sub(position, vector::scale(direction, eaten));
         }
-        VisualOffset { position, rotation: rotation::power(self.rotation, left), pace_m: self.pace_m * left }
-            .without_invisible(config)
+        let turn = vector::scale(rotation::to_vector(self.rotation), left);
+        let rotation = if turn == [0.0; 3] { VisualOffset::NONE.rotation } else { rotation::from_vector(turn) };
+        let left = VisualOffset { position, rotation, pace_m: self.pace_m * left };
+        left.without_invisible(vector::length(turn).to_degrees(), config)
     }
 
     /// The pose to show: the position plus the offset, the rotation times it (R23).
@@ -193,11 +195,11 @@ impl VisualOffset {
     }
 
     /// The pace stays while either is left, so that an ended position doesn't change how the rotation goes on.
-    fn without_invisible(mut self, config: &Correction) -> VisualOffset {
+    fn without_invisible(mut self, degrees: f64, config: &Correction) -> VisualOffset {
         if self.distance() < config.smallest_m {
             self.position = VisualOffset::NONE.position;
         }
-        if self.degrees() < config.smallest_degrees {
+        if degrees < config.smallest_degrees {
             self.rotation = VisualOffset::NONE.rotation;
         }
         if self.is_none() { VisualOffset::NONE } else { self }

@@ -65,7 +65,8 @@ impl ErrorOffsets {
         for row in newest.iter().filter(|row| sources.schema.component(row.component).has_pose()) {
             self.capture_one(row.entity, visual);
         }
-        let is_there = |entity: Entity| newest.has(entity) || visual.other(entity).is_some();
+        let is_shown = |entity: Entity| visual.remote.as_ref().is_some_and(|remote| remote.has(entity));
+        let is_there = |entity: Entity| newest.has(entity) || is_shown(entity);
         self.offsets.retain(|entity, offset| !offset.is_none() && is_there(entity));
         self.at = sources.now;
     }
@@ -74,8 +75,7 @@ impl ErrorOffsets {
     /// [`capture`](ErrorOffsets::capture).
     pub(crate) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &Predicted) {
         let has_pose = |row: &Row<'_>| visual.sources.schema.component(row.component).has_pose();
-        let others = visual.others().map(|of| of.row);
-        for row in others.filter(has_pose).filter(|row| players.contains(row.owned())) {
+        for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);
         }
     }

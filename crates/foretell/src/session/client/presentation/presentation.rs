@@ -5,6 +5,7 @@ use super::followers::AHEAD;
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::remote_playback::RemotePlayback;
+use super::remote_window::RemoteRow;
 use super::row_samples::RowSamples;
 use super::view::Source;
 use super::views::{RestOfStates, Views};
@@ -204,12 +205,11 @@ impl Presentation {
                 predicted.contains(row.owned()) && component.prediction().is_of(predicted.player(), row.owner)
             };
             for nth in 0..others.count() {
-                let Some(other) = others.nth(nth).filter(|other| !is_predicted(&other.row)) else { continue };
-                let row = other.row;
-                if !self.lifecycles.is_shown(row.entity, &mut next) {
+                let Some(RemoteRow { row, .. }) = others.seek(nth) else { continue };
+                if is_predicted(&row) || !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
-                let Some(source) = others.draw(&other, visual.drawing(row.entity), &mut words) else { continue };
+                let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, component, &mut words);

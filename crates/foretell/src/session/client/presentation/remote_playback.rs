@@ -6,7 +6,7 @@
 //! of the cursor, and another curve. All that is hidden by an offset, as a correction is.
 
 use super::error_offsets::{ErrorOffsets, STANDING};
-use super::followers::Followers;
+use super::followers::{Drawing, Followers};
 use super::playout::Playout;
 use super::remote_window::{ComponentWindow, Pace, RemoteRow, RemoteWindow, Seen};
 use super::visual_state::{Sources, VisualState};
@@ -16,7 +16,7 @@ use crate::session::client::curves::{Curve, Curves};
 use crate::session::client::row_math::{RowBuffer, pose_of, velocity_of};
 use crate::session::client::snapshots::Revision;
 use crate::time::{TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, Predicted, ROW_WORDS_MAX, Row, RowKey, Rows, Schema, World};
+use crate::world::{ComponentId, ComponentSchema, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;
 
 /// Everything about others that is shown, from the start of a session to its end.
@@ -98,23 +98,24 @@ impl RemotePlayback {
         followers.advance(sources.now);
         let predicted = sources.timeline.predicted();
         for id in sources.schema.ids().filter(|id| sources.schema.component(*id).has_pose()) {
-            let mut others = remote.component(id);
-            for nth in 0..others.count() {
-                let entity = others.entity(nth);
+            let (before, remote, component) =
+                (before.component(id), remote.component(id), sources.schema.component(id));
+            let mut hiding = Hiding { sources, component, before, remote, offsets, followers };
+            for nth in 0..hiding.remote.count() {
+                let entity = hiding.remote.entity(nth);
                 let (shown, after) = (curves.of(entity), wanted.of(entity));
                 let has_leapt = leapt_from.is_some() && after != Curve::Hold;
-                if shown == after && !has_leapt && !others.is_bent(nth, after, seen) {
+                if shown == after && !has_leapt && !hiding.remote.is_bent(nth, after, seen) {
                     continue;
                 }
-                let Some(RemoteRow { row, .. }) = others.nth(nth) else { continue };
+                let Some(RemoteRow { row, .. }) = hiding.remote.seek(nth) else { continue };
                 if !predicted.contains(row.owned()) && !sources.authority.has_begun(entity) {
-                    let mut hiding = Hiding { sources, before, remote, offsets, followers };
-                    hiding.hide(row.key(), shown, after);
+                    hiding.hide(nth, shown, after);
                 }
             }
         }
         followers.retain(|entity| {
-            let is_other = |other: RemoteRow<'_>| !predicted.contains(other.row.owned());
+            let is_other = |other: Row<'_>| !predicted.contains(other.owned());
             wanted.of(entity).following().is_some() && remote.placed(entity).is_some_and(is_other)
         });
         if curves != wanted {
@@ -180,14 +181,14 @@ impl<W: World> ProxyWriter<'_, W> {
                 self.count += 1;
                 continue;
             }
-            let Some(other) = others.nth(nth).filter(|other| !is_predicted(other.row, schema, timeline)) else {
+            let Some(RemoteRow { row, stays }) = others.seek(nth) else { continue };
+            if is_predicted(row, schema, timeline) {
                 continue;
-            };
-            let row = other.row;
-            others.draw(&other, self.visual.drawing(row.entity), &mut into);
+            }
+            others.draw(self.visual.drawing(row.entity), &mut into);
             authority.put_captured(schema, row.key(), &mut into);
             self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
-            self.staying.note(component, revision, other.stays);
+            self.staying.note(component, revision, stays);
             self.count += 1;
         }
     }
@@ -202,33 +203,35 @@ fn is_predicted<W: World>(row: Row<'_>, component: &ComponentSchema, timeline: &
             || owner().is_some_and(|owner| owner != row.owner))
 }
 
-/// What hides that an entity is elsewhere.
+/// What hides that entities are elsewhere by their rows of a component.
 struct Hiding<'a, W: World> {
     sources: &'a Sources<'a, W>,
-    /// As others were shown by what was known in the update before.
-    before: RemoteWindow<'a>,
-    remote: RemoteWindow<'a>,
+    component: &'a ComponentSchema,
+    /// As they were shown by what was known in the update before.
+    before: ComponentWindow<'a>,
+    remote: ComponentWindow<'a>,
     offsets: &'a mut ErrorOffsets,
     followers: &'a mut Followers,
 }
 
 impl<W: World> Hiding<'_, W> {
-    /// Takes in what has changed about an entity that was shown by one curve and will be by another, and leaves it where it
-    /// was shown.
-    fn hide(&mut self, key: RowKey, before: Curve, after: Curve) {
-        let shown = self.pose(key, &self.before, before);
-        let (Sources { now, config, .. }, entity) = (self.sources, key.entity);
-        let correction = config.correction.as_ref();
+    /// Takes in what has changed about the entity of the row that was looked at last, the nth, which was shown by one curve and
+    /// will be by another, and leaves it where it was shown.
+    fn hide(&mut self, nth: usize, before: Curve, after: Curve) {
+        let (Sources { now, config, .. }, entity) = (self.sources, self.remote.entity(nth));
+        let drawing = self.followers.drawing(entity, before, *now);
+        let shown = self.before.seek(nth).and_then(|_| pose(self.component, &mut self.before, drawing));
         match after.following() {
             Some(following) => {
-                if let Some(told) = self.remote.told_motion(key) {
-                    self.followers.follow(entity, following, told, correction);
+                if let Some(told) = self.remote.told_motion() {
+                    self.followers.follow(entity, following, told, config.correction.as_ref());
                 }
             }
             None => self.followers.remove(entity),
         }
-        let (Some((from, speed_before)), Some(correction)) = (shown, correction) else { return };
-        let Some((to, speed)) = self.pose(key, &self.remote, after) else { return };
+        let drawing = self.followers.drawing(entity, after, *now);
+        let (Some((from, speed_before)), Some(correction)) = (shown, &config.correction) else { return };
+        let Some((to, speed)) = pose(self.component, &mut self.remote, drawing) else { return };
         if from == to {
             return;
         }
@@ -236,13 +239,11 @@ impl<W: World> Hiding<'_, W> {
         // How far is far goes by the speed; who turned around stood still for a moment.
         self.offsets.set(entity, VisualOffset::capture(from, to, speed.max(speed_before), correction).0);
     }
+}
 
-    /// Where an entity is and how fast, without its offset.
-    fn pose(&self, key: RowKey, remote: &RemoteWindow<'_>, curve: Curve) -> Option<(Pose, f64)> {
-        let component = self.sources.schema.component(key.component);
-        let drawing = self.followers.drawing(key.entity, curve, self.sources.now);
-        let mut row: RowBuffer = [0; ROW_WORDS_MAX];
-        remote.draw(key, drawing, &mut row)?;
-        Some((pose_of(component, &row), vector::length(velocity_of(component, &row))))
-    }
+/// Where an entity is by the row that was looked at last and how fast, without its offset.
+fn pose(component: &ComponentSchema, of: &mut ComponentWindow<'_>, drawing: Drawing) -> Option<(Pose, f64)> {
+    let mut words: RowBuffer = [0; ROW_WORDS_MAX];
+    of.draw(drawing, &mut words)?;
+    Some((pose_of(component, &words), vector::length(velocity_of(component, &words))))
 }

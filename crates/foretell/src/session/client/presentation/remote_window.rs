@@ -8,7 +8,7 @@ use super::row_samples::RowSamples;
 use super::view::Source;
 use crate::session::client::curves::Curve;
 use crate::session::client::row_math::{RowBuffer, set_position};
-use crate::session::client::snapshots::{Around, KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
+use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Schema};
 
@@ -26,15 +26,12 @@ pub(crate) struct Seen {
     pub cursor: TickTime,
 }
 
-/// A row of another, and its states around the point at which it is shown.
+/// A row of another in the state up to where it is shown.
 #[derive(Clone, Copy)]
 pub(crate) struct RemoteRow<'a> {
-    /// Which one of its component.
-    nth: usize,
     pub row: Row<'a>,
     /// Whether it is shown as it is until anything new is known of it.
     pub stays: bool,
-    pub samples: RowSamples<'a>,
 }
 
 /// All that is known where others are shown.
@@ -84,57 +81,60 @@ impl<'a> RemoteWindow<'a> {
         let ticks = schema.interval_ticks(rate, interval);
         let look = Look { interval: ticks, ..self.look() };
         let first = self.schema.first_in_state(component);
+        let at = look.at - TickTime::ticks(f64::from(ticks - interval));
         ComponentWindow {
             tracks: self.tracks,
             component,
             schema,
             look,
-            at: look.at - TickTime::ticks(f64::from(ticks - interval)),
+            nth: 0,
+            samples: RowSamples { of: [None; 4], rests: false, at, rate },
             front: self.points.front,
             first: (first != component).then_some(first),
             next_first: 0,
             span: LastSpan::default(),
-            rate,
         }
     }
 
+    /// Whether anything of an entity is there.
+    pub(crate) fn has(&self, entity: Entity) -> bool {
+        self.tracks.owner(entity, &self.look()).is_some()
+    }
+
     /// A row that is there at the cursor.
-    pub(crate) fn get(&self, key: RowKey) -> Option<RemoteRow<'a>> {
-        self.component(key.component).nth(self.tracks.find(key)?)
+    pub(crate) fn get(&self, key: RowKey) -> Option<Row<'a>> {
+        let found = self.component(key.component).seek(self.tracks.find(key)?);
+        found.map(|other| other.row)
     }
 
     /// The same, looked for at `next` first, which becomes the place of the one after it.
-    pub(super) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<RemoteRow<'a>> {
-        self.component(key.component).nth(self.tracks.find_near(key, next)?)
+    pub(super) fn get_near(&self, key: RowKey, next: &mut usize) -> Option<Row<'a>> {
+        let found = self.component(key.component).seek(self.tracks.find_near(key, next)?);
+        found.map(|other| other.row)
     }
 
     /// Draws a row that is there at the cursor. Returns where it comes from.
     pub(crate) fn draw(&self, key: RowKey, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
         let mut component = self.component(key.component);
-        let of = component.nth(self.tracks.find(key)?)?;
-        component.draw(&of, drawing, into)
+        component.seek(self.tracks.find(key)?)?;
+        component.draw(drawing, into)
     }
 
     /// All rows of an entity that are there.
-    pub(crate) fn of(&self, entity: Entity) -> impl Iterator<Item = RemoteRow<'a>> {
+    pub(crate) fn of(&self, entity: Entity) -> impl Iterator<Item = Row<'a>> {
         self.schema.ids().filter_map(move |component| self.get(RowKey { component, entity }))
     }
 
     /// The rows of all entities that are not predicted, ascending.
-    pub(crate) fn others(&self, predicted: &Predicted) -> impl Iterator<Item = RemoteRow<'a>> {
+    pub(crate) fn others(&self, predicted: &Predicted) -> impl Iterator<Item = Row<'a>> {
         let rows = self.schema.ids().flat_map(|component| self.component(component).rows());
-        rows.filter(|of| !predicted.contains(of.row.owned()))
+        rows.filter(|row| !predicted.contains(row.owned()))
     }
 
     /// The row of an entity by which it is placed; any, where it has no place.
-    pub(crate) fn placed(&self, entity: Entity) -> Option<RemoteRow<'a>> {
-        let has_pose = |of: &RemoteRow<'_>| self.schema.component(of.row.component).has_pose();
+    pub(crate) fn placed(&self, entity: Entity) -> Option<Row<'a>> {
+        let has_pose = |row: &Row<'_>| self.schema.component(row.component).has_pose();
         self.of(entity).find(has_pose).or_else(|| self.of(entity).next())
-    }
-
-    /// Where an entity was in the newest state in which a row of it was told, and how fast.
-    pub(crate) fn told_motion(&self, key: RowKey) -> Option<ToldMotion> {
-        self.component(key.component).told_motion(self.tracks.find(key)?)
     }
 }
 
@@ -145,16 +145,17 @@ pub(crate) struct ComponentWindow<'a> {
     schema: &'a ComponentSchema,
     /// What is there goes by the cursor.
     look: Look,
-    /// Where rows are shown: as far behind the cursor as they are told more rarely than snapshots come, so that mostly there is one
-    /// state on each side.
-    at: TickTime,
     front: TickTime,
+    /// Which row was looked at last.
+    nth: usize,
+    /// Its states around where it is shown: as far behind the cursor as rows are told more rarely than snapshots come, so that mostly
+    /// there is one state on each side.
+    samples: RowSamples<'a>,
     /// The component that this one is nothing without.
     first: Option<ComponentId>,
     /// Where the next row of that mostly is.
     next_first: usize,
     span: LastSpan,
-    rate: TickRate,
 }
 
 impl<'a> ComponentWindow<'a> {
@@ -173,37 +174,41 @@ impl<'a> ComponentWindow<'a> {
         self.tracks.revision(self.component, nth)
     }
 
-    /// The nth; `None` where it is not there at the cursor, or is nothing without another that is not.
+    /// Looks at the nth; `None` where it is not there at the cursor, or is nothing without another that is not.
     #[inline]
-    pub(crate) fn nth(&mut self, nth: usize) -> Option<RemoteRow<'a>> {
+    pub(crate) fn seek(&mut self, nth: usize) -> Option<RemoteRow<'a>> {
         let (component, entity) = (self.component, self.tracks.entity(self.component, nth));
-        let at_cursor = self.tracks.around(component, nth, &self.look)?;
+        let (owner, mut rest) = self.tracks.around(component, nth, &self.look, &mut self.samples.of)?;
         if let Some(first) = self.first {
             self.tracks.owner_near(RowKey { component: first, entity }, &self.look, &mut self.next_first)?;
         }
-        let around = if self.at < self.look.at { self.behind(nth)? } else { at_cursor };
-        let samples = RowSamples { of: around.samples, rests: around.rest != Rest::No, at: self.at, rate: self.rate };
-        let row = Row { component, entity, owner: at_cursor.owner, words: samples.before().1 };
-        Some(RemoteRow { nth, row, stays: around.rest == Rest::Stays, samples })
+        if self.samples.at < self.look.at {
+            rest = self.seek_behind(nth)?;
+        }
+        self.samples.rests = rest != Rest::No;
+        self.nth = nth;
+        let row = Row { component, entity, owner, words: self.samples.before().1 };
+        Some(RemoteRow { row, stays: rest == Rest::Stays })
     }
 
-    /// Where it is shown; before the first state that is known, as it is in that.
-    fn behind(&self, nth: usize) -> Option<Around<'a>> {
+    /// Looks at it where it is shown; before the first state that is known, it is as in that.
+    fn seek_behind(&mut self, nth: usize) -> Option<Rest> {
         let began = TickTime::start_of(self.tracks.began(self.component, nth, &self.look)?);
-        self.tracks.around(self.component, nth, &Look { at: self.at.max(began), ..self.look })
+        let look = Look { at: self.samples.at.max(began), ..self.look };
+        self.tracks.around(self.component, nth, &look, &mut self.samples.of).map(|(_, rest)| rest)
     }
 
     /// Those that are there.
-    pub(crate) fn rows(mut self) -> impl Iterator<Item = RemoteRow<'a>> {
-        (0..self.count()).filter_map(move |nth| self.nth(nth))
+    pub(crate) fn rows(mut self) -> impl Iterator<Item = Row<'a>> {
+        (0..self.count()).filter_map(move |nth| self.seek(nth).map(|other| other.row))
     }
 
-    /// Draws a row as its curve shows it. Returns where it comes from; `None` where nothing is known of it.
+    /// Draws the row that was looked at last as its curve shows it. Returns where it comes from.
     #[inline]
-    pub(crate) fn draw(&mut self, of: &RemoteRow<'_>, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
-        let RemoteRow { samples, .. } = of;
+    pub(crate) fn draw(&mut self, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+        let samples = &self.samples;
         if drawing.curve.leads() {
-            return self.draw_ahead(of.nth, drawing, into);
+            return self.draw_ahead(drawing, into);
         }
         if samples.rests(self.schema) {
             let (_, words) = samples.before();
@@ -214,8 +219,8 @@ impl<'a> ComponentWindow<'a> {
         Some(samples.draw(self.schema, drawing.curve, span, into))
     }
 
-    fn draw_ahead(&self, nth: usize, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
-        let told = self.told(nth)?;
+    fn draw_ahead(&self, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+        let told = self.told()?;
         let source = told.reckon(self.schema, Some(AHEAD), self.age_s(&told), into);
         if let Some(position) = drawing.follower {
             set_position(self.schema, position, into);
@@ -234,25 +239,26 @@ impl<'a> ComponentWindow<'a> {
         if self.revision(nth).known_in <= seen.known.update || curve == Curve::Hold {
             return false;
         }
-        let at = seen.cursor - (self.look.at - self.at);
+        let at = seen.cursor - (self.look.at - self.samples.at);
         let since = Since { known: seen.known, at, by_neighbours: curve.goes_by_neighbours(self.schema) };
-        self.tracks.is_bent(self.component, nth, &Look { at: self.at, ..self.look }, &since)
+        self.tracks.is_bent(self.component, nth, &Look { at: self.samples.at, ..self.look }, &since)
     }
 
-    /// The newest state in which a row was told, and the one before it.
-    fn told(&self, nth: usize) -> Option<RowSamples<'a>> {
-        let [earlier, newest] = self.tracks.newest(self.component, nth, &self.look)?;
-        Some(RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, rate: self.rate })
+    /// The newest state in which the row was told that was looked at last, and the one before it.
+    fn told(&self) -> Option<RowSamples<'a>> {
+        let [earlier, newest] = self.tracks.newest(self.component, self.nth, &self.look)?;
+        Some(RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples })
     }
 
-    fn told_motion(&self, nth: usize) -> Option<ToldMotion> {
-        let told = self.told(nth)?;
+    /// Where the entity was in that state whose row was looked at last, and how fast.
+    pub(crate) fn told_motion(&self) -> Option<ToldMotion> {
+        let told = self.told()?;
         let (position, velocity) = told.motion(self.schema);
         Some(ToldMotion { tick: told.before().0, position, velocity, age_s: self.age_s(&told) })
     }
 
     /// How old the second of these states is on the server by now, in seconds.
     fn age_s(&self, told: &RowSamples<'_>) -> f64 {
-        (self.front - TickTime::start_of(told.before().0)).as_ticks().max(0.0) * self.rate.seconds()
+        (self.front - TickTime::start_of(told.before().0)).as_ticks().max(0.0) * told.rate.seconds()
     }
 }

@@ -141,8 +141,9 @@ impl<'a> RowSamples<'a> {
     /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
     pub(crate) fn rests(&self, component: &ComponentSchema) -> bool {
         let (_, words) = self.before();
+        let is_next = || self.of[AFTER].is_none_or(|(_, next)| next == words);
         let is_same = || self.of.iter().flatten().all(|(_, other)| *other == words);
-        self.rests || component.say_no_velocity(words) && is_same()
+        self.rests || is_next() && component.say_no_velocity(words) && is_same()
     }
 
     /// The ticks of the states.

@@ -60,9 +60,9 @@ pub(super) struct RestOfStates<'a> {
 impl<'a> RestOfStates<'a> {
     /// A row, which is mostly at `next`, and that becomes where the one after it is.
     fn get(&self, key: RowKey, schema: &Schema, next: &mut usize) -> Option<&'a [u32]> {
-        let Some(rows) = self.rows else { return self.told?.get_near(key, next).map(|of| of.row.words) };
+        let Some(rows) = self.rows else { return self.told?.get_near(key, next).map(|row| row.words) };
         let is_of_group = || matches!(schema.component(key.component).audience(), Audience::Group(_));
-        let told = || self.told.filter(|_| is_of_group())?.get(key).map(|of| of.row.words);
+        let told = || self.told.filter(|_| is_of_group())?.get(key).map(|row| row.words);
         rows.get_near(key, next).map(|row| row.words).or_else(told)
     }
 }

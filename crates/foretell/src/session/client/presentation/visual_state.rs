@@ -1,7 +1,7 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
 use super::followers::{Drawing, Followers};
-use super::remote_window::{RemoteRow, RemoteWindow};
+use super::remote_window::RemoteWindow;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
@@ -62,7 +62,7 @@ pub(crate) struct VisualState<'a, W: World> {
 
 impl<'a, W: World> VisualState<'a, W> {
     /// The rows of other entities that are shown, and not predicted.
-    pub(crate) fn others(&self) -> impl Iterator<Item = RemoteRow<'a>> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = Row<'a>> {
         let predicted = self.sources.timeline.predicted();
         self.remote.iter().flat_map(|remote| remote.others(predicted))
     }
@@ -82,7 +82,7 @@ impl<'a, W: World> VisualState<'a, W> {
             let velocity = velocity_of(component, row.words);
             return Some(Motion { pose: pose_of(component, &into), velocity, is_predicted: true });
         }
-        let key = self.other(entity)?.row.key();
+        let key = self.other(entity)?.key();
         let component = schema.component(key.component);
         self.remote.as_ref()?.draw(key, self.drawing(entity), &mut into)?;
         authority.put_shown(component, key, &mut into);
@@ -98,7 +98,7 @@ impl<'a, W: World> VisualState<'a, W> {
     /// The row of an entity that is not predicted which its holder writes; `None` where there is none.
     pub(crate) fn held(&self, entity: Entity) -> Option<HeldShown> {
         let (remote, Sources { schema, authority, .. }) = (self.remote.as_ref()?, self.sources);
-        let key = remote.of(entity).map(|of| of.row.key()).find(|key| schema.component(key.component).is_shared())?;
+        let key = remote.of(entity).map(|row| row.key()).find(|key| schema.component(key.component).is_shared())?;
         let component = schema.component(key.component);
         let mut words: RowBuffer = [0; ROW_WORDS_MAX];
         remote.draw(key, self.drawing(entity), &mut words)?;
@@ -112,9 +112,9 @@ impl<'a, W: World> VisualState<'a, W> {
     }
 
     /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
-    pub(crate) fn other(&self, entity: Entity) -> Option<RemoteRow<'a>> {
-        let other = self.remote.as_ref()?.placed(entity)?;
-        Some(other).filter(|other| !self.sources.timeline.predicted().contains(other.row.owned()))
+    pub(crate) fn other(&self, entity: Entity) -> Option<Row<'a>> {
+        let row = self.remote.as_ref()?.placed(entity)?;
+        Some(row).filter(|row| !self.sources.timeline.predicted().contains(row.owned()))
     }
 
     /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).

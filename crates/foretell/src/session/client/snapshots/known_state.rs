@@ -1,8 +1,7 @@
 //! What is known of a row in one state, and what follows from that and its neighbours at a point between.
 
-use super::track_table::{Status, TrackEntry};
+use super::state_rings::{Status, TrackEntry};
 use crate::time::{Tick, TickTime};
-use crate::world::PlayerId;
 
 /// A row in a state: its tick, and its words.
 pub(crate) type Sample<'a> = (Tick, &'a [u32]);
@@ -24,14 +23,6 @@ pub(crate) struct Look {
     pub interval: u32,
 }
 
-/// The states of a row around a point: two up to it, of which the second is there, and two after it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
-    pub owner: PlayerId,
-    pub samples: [Option<Sample<'a>>; 4],
-    pub rest: Rest,
-}
-
 /// Whether a row rests at a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rest {
@@ -45,14 +36,16 @@ pub(crate) enum Rest {
 /// What is known of a row in one state.
 #[derive(Clone, Copy)]
 pub(super) struct KnownState<'a> {
-    pub entry: &'a TrackEntry,
+    pub entry: TrackEntry,
     pub words: &'a [u32],
+    /// Whether it is the oldest that is known, and was not the first: it takes the place of those before.
+    pub is_cut: bool,
 }
 
 impl<'a> KnownState<'a> {
     #[inline]
     pub(super) fn is_up_to(&self, at: TickTime) -> bool {
-        TickTime::start_of(self.entry.tick) <= at
+        self.is_cut || TickTime::start_of(self.entry.tick) <= at
     }
 
     #[inline]
@@ -80,16 +73,15 @@ impl<'a> KnownState<'a> {
         last.map_or(self.entry.tick, |last| last.max(self.entry.tick))
     }
 
-    /// This state with its neighbours. Between two states in which it rests it is in all.
-    #[inline]
+    /// Writes this state and its neighbours: the one before, and the two after it. Between two states in which it rests it is in all.
+    /// Returns whether it does.
     pub(super) fn around(
         self,
-        earlier: Option<KnownState<'a>>,
-        [next, last]: [Option<KnownState<'a>>; 2],
+        [earlier, next, last]: [Option<KnownState<'a>>; 3],
         look: &Look,
-    ) -> Around<'a> {
-        let KnownState { entry, words } = self;
-        let owner = entry.owner;
+        samples: &mut [Option<Sample<'a>>; 4],
+    ) -> Rest {
+        let KnownState { entry, words, .. } = self;
         let mut before = entry.tick;
         let mut first = earlier.and_then(|earlier| {
             let rested = earlier.rests().then(|| earlier.rests_until(Some(self), look));
@@ -100,8 +92,8 @@ impl<'a> KnownState<'a> {
             if now < until || next.is_none_or(|next| !next.is_there()) {
                 let from = now.min(until);
                 let after = (from < until).then(|| (from.next(), words));
-                let rest = if next.is_some() { Rest::ForNow } else { Rest::Stays };
-                return Around { owner, samples: [None, Some((from, words)), after, None], rest };
+                *samples = [None, Some((from, words)), after, None];
+                return if next.is_some() { Rest::ForNow } else { Rest::Stays };
             }
             let rested = until.back(look.interval).filter(|rested| *rested >= before);
             first = rested.map(|rested| (rested, words)).or(first);
@@ -113,6 +105,7 @@ impl<'a> KnownState<'a> {
             let until = next.rests_until(last, look).min(next.entry.tick + look.interval);
             second = (until > next.entry.tick).then_some((until, next.words)).or(second);
         }
-        Around { owner, samples: [first, Some((before, words)), after, second], rest: Rest::No }
+        *samples = [first, Some((before, words)), after, second];
+        Rest::No
     }
 }

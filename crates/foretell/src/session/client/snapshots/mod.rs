@@ -10,10 +10,11 @@ mod shown_records;
 mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;
+mod state_rings;
 mod track_table;
 mod tracks;
 
-pub(super) use known_state::{Around, KnownIn, Look, Rest, Sample};
+pub(super) use known_state::{KnownIn, Look, Rest, Sample};
 pub(super) use relay_reader::{RelayReader, ToldInputs};
 pub(super) use sample_outcomes::Compared;
 pub use sample_outcomes::Outcomes;

@@ -370,11 +370,9 @@ impl Snapshots {
         self.known.tracks()
     }
 
-    /// An update has taken in what has come, and shown what begins and ends up to `shown`.
+    /// An update has taken in what has come, and shows others at this point.
     pub(crate) fn end_update(&mut self, shown: Option<TickTime>) {
-        let tracks = self.known.tracks_mut();
-        shown.into_iter().for_each(|shown| tracks.forget_turns(shown));
-        tracks.end_update();
+        self.known.tracks_mut().end_update(shown.unwrap_or_default());
     }
 
     /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.

@@ -1,8 +1,9 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
-use super::known_state::{Around, KnownIn, KnownState, Look, Sample};
-use super::track_table::{News, Revision, Status, TrackEntry, TrackTable};
+use super::known_state::{KnownIn, KnownState, Look, Rest, Sample};
+use super::state_rings::{Status, TrackEntry};
+use super::track_table::{Revision, TrackTable};
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Tick, TickTime};
 use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
@@ -31,7 +32,7 @@ pub(crate) struct Tracks {
     states: u32,
     /// What comes now is known from this update on.
     update: u32,
-    /// The states with which anything begins, ends or changes hands that were not [forgotten](Tracks::forget_turns), ascending.
+    /// The states with which anything begins, ends or changes hands that were not shown yet, ascending.
     turns: Vec<Tick>,
     /// The newest state of which anything is known.
     newest: Tick,
@@ -95,14 +96,14 @@ impl Tracks {
         }
         self.newest = self.newest.max(entry.tick);
         let before = table.len();
-        let news = table.put(entity, entry, words);
+        let Some(news) = table.put(entity, entry, words) else { return false };
         self.len += table.len() - before;
-        if news == News::Turns
+        if news.turns
             && let Err(at) = self.turns.binary_search(&entry.tick)
         {
             self.turns.insert(at, entry.tick);
         }
-        news != News::None && table.newest_tick(entity) == Some(entry.tick)
+        news.is_newest
     }
 
     /// The same of one of a state that comes late, as far as anything newer is known of the row.
@@ -131,9 +132,11 @@ impl Tracks {
         }
     }
 
-    /// An update has taken in what is known: what comes from now on is known in the next one.
-    pub(crate) fn end_update(&mut self) {
+    /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one.
+    pub(crate) fn end_update(&mut self, shown: TickTime) {
         self.update += 1;
+        self.forget_turns(shown);
+        self.tables.iter_mut().for_each(|table| table.note_shown(shown.tick()));
         let until = self.newest.back(GONE_KEPT * self.states);
         let Some(until) = until.filter(|until| self.gone_since.is_some_and(|since| since < *until)) else { return };
         self.tables.iter_mut().for_each(|table| table.forget_gone(until));
@@ -156,28 +159,27 @@ impl Tracks {
         self.newest.back(self.states).unwrap_or_default()
     }
 
-    /// The states up to a point with which anything begins, ends or changes hands, ascending, but for those that were forgotten.
+    /// The states up to a point with which anything begins, ends or changes hands, ascending, but for those that were shown.
     pub(crate) fn turns(&self, until: TickTime) -> &[Tick] {
         &self.turns[..self.turns.partition_point(|tick| TickTime::start_of(*tick) <= until)]
     }
 
-    /// Forgets these.
-    pub(crate) fn forget_turns(&mut self, until: TickTime) {
+    fn forget_turns(&mut self, until: TickTime) {
         let count = self.turns(until).len();
         self.turns.drain(..count);
     }
 
     /// In which state a row was told last.
     pub(super) fn newest_tick(&self, key: RowKey) -> Option<Tick> {
-        self.tables[usize::from(key.component.0)].newest_tick(key.entity)
+        Some(self.tables[usize::from(key.component.0)].newest_tick(self.find(key)?))
     }
 
     /// Copies the rows that are there in the newest state that is known of them.
     pub(super) fn copy_newest(&self, into: &mut Rows) {
         for (component, table) in self.schema.ids().zip(&self.tables) {
             for nth in 0..table.len() {
-                let newest = table.newest_first(nth).next().filter(|(entry, _)| entry.is_there());
-                let Some((entry, words)) = newest else { continue };
+                let newest = table.newest_first(nth).next().filter(KnownState::is_there);
+                let Some(KnownState { entry, words, .. }) = newest else { continue };
                 into.set_words(Row { component, entity: table.entity(nth), owner: entry.owner, words });
             }
         }
@@ -265,9 +267,19 @@ impl Tracks {
         is_new(&before) || known_after < if since.by_neighbours { 2 } else { 1 }
     }
 
-    /// The states of the nth row of a component around a point; `None` where it is not there.
+    /// Writes the states of the nth row of a component around a point: two up to it, of which the second is there, and two after it.
+    /// Returns whose it is, and whether it rests; `None` where it is not there.
     #[inline]
-    pub(crate) fn around(&self, component: ComponentId, nth: usize, look: &Look) -> Option<Around<'_>> {
+    pub(crate) fn around<'a>(
+        &'a self,
+        component: ComponentId,
+        nth: usize,
+        look: &Look,
+        samples: &mut [Option<Sample<'a>>; 4],
+    ) -> Option<(PlayerId, Rest)> {
+        if let Some(owner) = self.tables[usize::from(component.0)].moving(nth, look, samples) {
+            return Some((owner, Rest::No));
+        }
         let mut states = self.states(component, nth, look.known);
         let (mut next, mut last) = (None, None);
         let before = loop {
@@ -277,7 +289,8 @@ impl Tracks {
             }
             (next, last) = (Some(state), next);
         };
-        before.is_there().then(|| before.around(states.next(), [next, last], look))
+        let rest = before.is_there().then(|| before.around([states.next(), next, last], look, samples))?;
+        Some((before.entry.owner, rest))
     }
 
     /// The first state of the stretch in which a row is there that is there at a point.
@@ -316,9 +329,7 @@ impl Tracks {
     #[inline]
     fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = KnownState<'_>> {
         let states = self.tables[usize::from(component.0)].newest_first(nth);
-        states
-            .map(|(entry, words)| KnownState { entry, words })
-            .filter(move |state| state.entry.known_in <= known.update)
+        states.filter(move |state| state.entry.known_in <= known.update)
     }
 }
 

@@ -34,8 +34,9 @@ fn look(tracks: &Tracks, at: f64, newest: u32) -> Look {
 
 /// The ticks and words of the states around a point.
 fn around(tracks: &Tracks, nth: u16, look: &Look) -> Option<[Option<(u32, u32)>; 4]> {
-    let around = tracks.around(SHIP, tracks.find(key(nth))?, look)?;
-    Some(around.samples.map(|of| of.map(|(tick, words)| (tick.get(), words[0]))))
+    let mut samples = [None; 4];
+    tracks.around(SHIP, tracks.find(key(nth))?, look, &mut samples)?;
+    Some(samples.map(|of| of.map(|(tick, words)| (tick.get(), words[0]))))
 }
 
 proptest! {
@@ -103,10 +104,21 @@ fn what_rests_is_the_same_up_to_the_state_before_the_next_that_is_told() {
     assert_eq!(states(&tracks, 5.5), Some([None, Some((5, 7)), Some((6, 7)), None]));
     assert_eq!(states(&tracks, 7.5), Some([Some((6, 7)), Some((7, 7)), Some((8, 9)), Some((9, 10))]));
     assert_eq!(states(&tracks, 8.5), Some([Some((7, 7)), Some((8, 9)), Some((9, 10)), None]));
-    let rest = |tracks: &Tracks, at| tracks.around(SHIP, 0, &look(tracks, at, 9)).map(|around| around.rest);
+    let rest = |tracks: &Tracks, at| tracks.around(SHIP, 0, &look(tracks, at, 9), &mut [None; 4]).map(|found| found.1);
     assert_eq!([2.5, 5.5, 7.5].map(|at| rest(&tracks, at)), [Rest::No, Rest::ForNow, Rest::No].map(Some));
     put(&mut tracks, 9, 0, 10, true);
     assert_eq!([8.5, 9.5].map(|at| rest(&tracks, at)), [Rest::No, Rest::Stays].map(Some));
+}
+
+#[test]
+fn where_older_states_are_not_known_any_more_a_row_is_as_in_the_first_that_is() {
+    let mut tracks = tracks();
+    for tick in 0..10 {
+        put(&mut tracks, tick, 0, tick, false);
+    }
+    assert_eq!(around(&tracks, 0, &look(&tracks, 0.5, 10)), Some([None, Some((2, 2)), Some((3, 3)), Some((4, 4))]));
+    put(&mut tracks, 5, 1, 5, false);
+    assert_eq!(around(&tracks, 1, &look(&tracks, 4.5, 10)), None, "it was not there before");
 }
 
 #[test]
@@ -138,7 +150,7 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
             put(&mut tracks, *tick, 0, *tick, false);
         }
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update();
+        tracks.end_update(TickTime::default());
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(2.5), by_neighbours };
         tracks.is_bent(SHIP, 0, &look(&tracks, now, new), &since)
@@ -163,6 +175,6 @@ fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_the
     let turns = |tracks: &Tracks, until: f64| tracks.turns(TickTime::ticks(until)).to_vec();
     assert_eq!(turns(&tracks, 9.0), [1, 4, 6].map(Tick::new));
     assert_eq!(turns(&tracks, 5.9), [1, 4].map(Tick::new));
-    tracks.forget_turns(TickTime::ticks(4.0));
+    tracks.end_update(TickTime::ticks(4.0));
     assert_eq!(turns(&tracks, 9.0), [Tick::new(6)]);
 }

@@ -1,0 +1,264 @@
+//! Rings of the last states of rows, each as long as what is shown of its row is behind what is known.
+
+use crate::time::Tick;
+use crate::world::PlayerId;
+use alloc::vec::Vec;
+
+/// How many states the smallest rings have room for.
+const SMALLEST: usize = 8;
+/// Before its words a state has as many for its tick, its owner and status, and when it was known.
+const HEAD: usize = 3;
+
+/// What a state says of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// It is there.
+    There,
+    /// It is there, and so until it is told anew.
+    Rests,
+    /// It is not there.
+    Gone,
+    /// It was the client's own, and is not any more: it is gone, if no other's since.
+    GivenAway,
+}
+
+/// A row in one state, without its words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TrackEntry {
+    pub tick: Tick,
+    pub owner: PlayerId,
+    pub status: Status,
+    /// In which update it was known first.
+    pub known_in: u32,
+}
+
+impl TrackEntry {
+    #[inline]
+    pub fn is_there(&self) -> bool {
+        matches!(self.status, Status::There | Status::Rests)
+    }
+
+    /// Whether this one says more of its state than what is known of it.
+    pub fn says_more_than(&self, known: TrackEntry) -> bool {
+        match self.status {
+            Status::There => !known.is_there(),
+            Status::Rests => known.status != Status::Rests,
+            Status::Gone => known.status == Status::GivenAway,
+            Status::GivenAway => false,
+        }
+    }
+
+    #[inline]
+    fn head(&self) -> [u32; HEAD] {
+        [self.tick.get(), u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]
+    }
+
+    #[inline]
+    fn of_head(head: &[u32]) -> TrackEntry {
+        let status = [Status::There, Status::Rests, Status::Gone, Status::GivenAway][(head[1] & 3) as usize];
+        #[expect(clippy::cast_possible_truncation, reason = "it was made of 16 bits")]
+        let owner = PlayerId::new((head[1] >> 2) as u16);
+        TrackEntry { tick: Tick::new(head[0]), owner, status, known_in: head[2] }
+    }
+}
+
+/// One ring: where it is, and what of it is in use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    /// Which length it has, and which one of these it is.
+    class: u32,
+    nth: u32,
+    /// Where in it the oldest state is, and how many there are.
+    start: u32,
+    pub len: u32,
+    /// Whether older states have given way.
+    pub is_cut: bool,
+}
+
+/// Rings of one length, one after the other.
+#[derive(Debug)]
+struct RingsOfLength {
+    /// A power of two.
+    places: usize,
+    data: Vec<u32>,
+    /// Those that nobody has.
+    free: Vec<u32>,
+}
+
+/// The rings of a component: of several lengths, each twice as long as the one before.
+#[derive(Debug)]
+pub(super) struct StateRings {
+    /// How many words a state takes.
+    stride: usize,
+    classes: Vec<RingsOfLength>,
+}
+
+impl StateRings {
+    /// Of rows of so many words, for up to so many states of each.
+    pub fn new(words: usize, states: usize) -> StateRings {
+        let longest = states.next_power_of_two().max(SMALLEST);
+        let lengths = core::iter::successors(Some(SMALLEST), |places| Some(places * 2));
+        let new = |places| RingsOfLength { places, data: Vec::new(), free: Vec::new() };
+        StateRings { stride: HEAD + words, classes: lengths.take_while(|places| *places <= longest).map(new).collect() }
+    }
+
+    /// Forgets all, and keeps the memory.
+    pub fn clear(&mut self) {
+        for class in &mut self.classes {
+            class.data.clear();
+            class.free.clear();
+        }
+    }
+
+    /// An empty ring of the smallest length.
+    pub fn take(&mut self) -> Ring {
+        self.take_of(0)
+    }
+
+    fn take_of(&mut self, class: u32) -> Ring {
+        let RingsOfLength { places, data, free } = &mut self.classes[class as usize];
+        let words = *places * self.stride;
+        let nth = free.pop().unwrap_or_else(|| {
+            let nth = data.len() / words;
+            data.resize(data.len() + words, 0);
+            u32::try_from(nth).unwrap_or(u32::MAX)
+        });
+        Ring { class, nth, start: 0, len: 0, is_cut: false }
+    }
+
+    pub fn give_back(&mut self, ring: Ring) {
+        self.classes[ring.class as usize].free.push(ring.nth);
+    }
+
+    /// A number that no other ring has.
+    #[inline]
+    pub fn number(&self, ring: Ring) -> usize {
+        ring.nth as usize * self.classes.len() + ring.class as usize
+    }
+
+    /// The state that comes so many after the oldest, with its words.
+    #[inline]
+    pub fn state(&self, ring: Ring, at: u32) -> (TrackEntry, &[u32]) {
+        let place = self.place(ring, at);
+        let state = &self.classes[ring.class as usize].data[place..place + self.stride];
+        (TrackEntry::of_head(&state[..HEAD]), &state[HEAD..])
+    }
+
+    /// The same of a row that is there and may move; `None` where it is not, or rests.
+    #[inline]
+    pub fn moving(&self, ring: Ring, at: u32) -> Option<(Tick, &[u32])> {
+        let place = self.place(ring, at);
+        let state = &self.classes[ring.class as usize].data[place..place + self.stride];
+        (state[1] & 3 == Status::There as u32).then(|| (Tick::new(state[0]), &state[HEAD..]))
+    }
+
+    /// Its tick.
+    #[inline]
+    pub fn tick(&self, ring: Ring, at: u32) -> Tick {
+        Tick::new(self.classes[ring.class as usize].data[self.place(ring, at)])
+    }
+
+    /// Writes the state that comes so many after the oldest; the words of one that is not there do not count.
+    #[inline]
+    pub fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {
+        let place = self.place(ring, at);
+        let state = &mut self.classes[ring.class as usize].data[place..place + self.stride];
+        state[..HEAD].copy_from_slice(&entry.head());
+        if entry.is_there() {
+            state[HEAD..].copy_from_slice(words);
+        }
+    }
+
+    /// Makes room for a state behind so many: where there is none, the oldest goes if the third was shown by the state `shown`, else
+    /// the ring becomes a longer one, while there are longer ones. Returns how many are before it; `None` where it is the one to go.
+    pub fn make_room(&mut self, ring: &mut Ring, mut at: u32, shown: Tick) -> Option<u32> {
+        let places = self.classes[ring.class as usize].places;
+        if ring.len as usize == places {
+            let is_needed = self.state(*ring, 2).0.tick > shown;
+            if is_needed && (ring.class as usize) + 1 < self.classes.len() {
+                self.lengthen(ring);
+            } else {
+                ring.is_cut = true;
+                at = at.checked_sub(1)?;
+                ring.start = (ring.start + 1) % ring.len;
+                ring.len -= 1;
+            }
+        }
+        ring.len += 1;
+        for at in (at + 1..ring.len).rev() {
+            let (from, to) = (self.place(*ring, at - 1), self.place(*ring, at));
+            self.classes[ring.class as usize].data.copy_within(from..from + self.stride, to);
+        }
+        Some(at)
+    }
+
+    fn lengthen(&mut self, ring: &mut Ring) {
+        let longer = Ring { len: ring.len, is_cut: ring.is_cut, ..self.take_of(ring.class + 1) };
+        let (shorter, from) = self.classes.split_at_mut(longer.class as usize);
+        let shorter = &mut shorter[ring.class as usize];
+        let (start, words) = (longer.nth as usize * from[0].places * self.stride, self.stride);
+        for at in 0..ring.len as usize {
+            let place = ring.nth as usize * shorter.places + ((ring.start as usize + at) & (shorter.places - 1));
+            let (to, of) = (start + at * words, place * words);
+            from[0].data[to..to + words].copy_from_slice(&shorter.data[of..of + words]);
+        }
+        shorter.free.push(ring.nth);
+        *ring = longer;
+    }
+
+    /// Where the state begins that comes so many after the oldest.
+    #[inline]
+    fn place(&self, ring: Ring, at: u32) -> usize {
+        let places = self.classes[ring.class as usize].places;
+        (ring.nth as usize * places + ((ring.start + at) as usize & (places - 1))) * self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Puts states one after the other, of which those up to the one so many before are shown. Returns the ring with them.
+    fn ring_of(rings: &mut StateRings, ticks: u32, behind: u32) -> Ring {
+        let mut ring = rings.take();
+        for tick in 0..ticks {
+            let at = ring.len;
+            let at = rings.make_room(&mut ring, at, Tick::new(tick.saturating_sub(behind))).expect("it is the newest");
+            let (tick, owner) = (Tick::new(tick), PlayerId::new(0x3fff));
+            rings.set(ring, at, TrackEntry { tick, owner, status: Status::Rests, known_in: 7 }, &[tick.get() * 2; 3]);
+        }
+        ring
+    }
+
+    #[test]
+    fn a_ring_is_as_long_as_what_is_shown_is_behind_and_has_the_newest_states() {
+        let mut rings = StateRings::new(3, 32);
+        for (ticks, behind, expected) in
+            [(5, 0, 5), (100, 0, 8), (100, 6, 8), (100, 7, 16), (100, 15, 32), (100, 90, 32)]
+        {
+            let ring = ring_of(&mut rings, ticks, behind);
+            assert_eq!((ring.len, ring.is_cut), (expected, expected < ticks), "{behind} behind");
+            for at in 0..ring.len {
+                let tick = ticks - ring.len + at;
+                let (entry, words) = rings.state(ring, at);
+                let expected = (Tick::new(tick), PlayerId::new(0x3fff), Status::Rests, 7, &[tick * 2; 3][..]);
+                assert_eq!((entry.tick, entry.owner, entry.status, entry.known_in, words), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn rings_that_nobody_has_are_taken_again_and_no_two_have_one_number() {
+        let mut rings = StateRings::new(3, 32);
+        let mut numbers: Vec<_> = [0, 7, 15, 0, 7, 15].map(|behind| ring_of(&mut rings, 100, behind)).into();
+        let words = |rings: &StateRings| rings.classes.iter().map(|class| class.data.len()).sum::<usize>();
+        let before = words(&rings);
+        numbers.drain(..3).for_each(|ring| rings.give_back(ring));
+        numbers.extend([15, 0, 7].map(|behind| ring_of(&mut rings, 100, behind)));
+        assert_eq!(words(&rings), before);
+        let mut numbers: Vec<_> = numbers.into_iter().map(|ring| rings.number(ring)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 6);
+    }
+}
