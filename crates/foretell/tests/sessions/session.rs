@@ -50,7 +50,8 @@ impl Driver<Masses> for Play {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Masses>) {
         let tick = server.server.tick();
-        if self.pushes.contains(&tick) {
+        // On a bad network nobody may have joined yet.
+        if self.pushes.contains(&tick) && !server.world.bodies.is_empty() {
             server.world.first().velocity[0] += 3.0;
         }
     }

@@ -69,11 +69,12 @@ impl RemotePlayback {
         let remote = self.window(sources)?;
         let RemotePlayback { curves, followers, proxies, staying, playout, .. } = self;
         proxies.settle();
-        if !sources.authority.is_empty() || curves.any_leads() || playout.leapt_from().is_some() {
+        let may_stay = sources.authority.is_empty() && !curves.any_leads();
+        if !may_stay || playout.leapt_from().is_some() {
             staying.clear();
         }
         let visual = VisualState { sources, remote: Some(remote), curves, followers };
-        let mut writer = ProxyWriter { visual: &visual, proxies, staying, count: 0 };
+        let mut writer = ProxyWriter { visual: &visual, proxies, staying, may_stay, count: 0 };
         sources.schema.ids().for_each(|component| writer.write_component(component, remote.component(component)));
         let count = writer.count;
         if proxies.len() > count {
@@ -165,6 +166,8 @@ struct ProxyWriter<'a, W: World> {
     visual: &'a VisualState<'a, W>,
     proxies: &'a mut Rows,
     staying: &'a mut StayingRows,
+    /// Whether what rests is written as it was told.
+    may_stay: bool,
     /// How many are written, or were.
     count: usize,
 }
@@ -188,7 +191,7 @@ impl<W: World> ProxyWriter<'_, W> {
             others.draw(self.visual.drawing(row.entity), &mut into);
             authority.put_captured(schema, row.key(), &mut into);
             self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
-            self.staying.note(component, revision, stays);
+            self.staying.note(component, revision, stays && self.may_stay);
             self.count += 1;
         }
     }

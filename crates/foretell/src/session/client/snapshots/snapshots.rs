@@ -149,7 +149,9 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
-        self.note_rows(at, predicted.player());
+        if self.kept[at].proof.is_none() {
+            self.note_rows(at, predicted.player());
+        }
         let Snapshot { lists, .. } = &self.kept[at];
         self.hidden.note_state(tick, &lists.gone, &lists.hidden, &self.kept[at].rows);
         let snapshot = &mut self.kept[at];

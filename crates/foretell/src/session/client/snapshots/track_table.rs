@@ -177,18 +177,21 @@ impl TrackTable {
         Some(News { turns: !goes_on, is_newest: place + 1 == ring.len })
     }
 
-    /// Forgets rows that are gone since before the state `until`.
-    pub fn forget_gone(&mut self, until: Tick) {
-        let is_forgotten = |table: &TrackTable, nth: usize| {
-            let newest = table.newest_first(nth).next();
-            newest.is_none_or(|newest| !newest.is_there() && newest.entry.tick < until)
-        };
+    /// Forgets rows that are gone in the newest state that is known of them, if that is before `until`. Returns the first of those
+    /// states of the others that are gone.
+    pub fn forget_gone(&mut self, until: Tick) -> Option<Tick> {
+        let mut since: Option<Tick> = None;
         for nth in (0..self.len()).rev() {
-            if is_forgotten(self, nth) {
+            let is_gone = self.newest_first(nth).next().is_none_or(|newest| !newest.is_there());
+            let tick = self.newest_tick(nth);
+            if is_gone && tick < until {
                 self.states.give_back(self.rings.remove(nth));
                 self.entities.remove(nth);
                 self.revised.remove(nth);
+            } else if is_gone {
+                since = Some(since.map_or(tick, |since| since.min(tick)));
             }
         }
+        since
     }
 }

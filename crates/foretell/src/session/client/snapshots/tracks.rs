@@ -38,7 +38,7 @@ pub(crate) struct Tracks {
     newest: Tick,
     /// How many rows there are.
     len: usize,
-    /// The state since which a row is gone that is gone for longest, at most so long.
+    /// The state since which a row is gone that is gone for longest, or one before it.
     gone_since: Option<Tick>,
     /// Not everything is remembered that was gone in states before this one.
     forgotten: Tick,
@@ -135,13 +135,14 @@ impl Tracks {
     /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one.
     pub(crate) fn end_update(&mut self, shown: TickTime) {
         self.update += 1;
-        self.forget_turns(shown);
+        let until = self.newest.back(GONE_KEPT * self.states).unwrap_or_default();
+        self.forget_turns(shown.max(TickTime::start_of(until)));
         self.tables.iter_mut().for_each(|table| table.note_shown(shown.tick()));
-        let until = self.newest.back(GONE_KEPT * self.states);
-        let Some(until) = until.filter(|until| self.gone_since.is_some_and(|since| since < *until)) else { return };
-        self.tables.iter_mut().for_each(|table| table.forget_gone(until));
-        self.len = self.tables.iter().map(TrackTable::len).sum();
-        (self.gone_since, self.forgotten) = (Some(until), until);
+        if self.gone_since.is_some_and(|since| since < until) {
+            self.gone_since = self.tables.iter_mut().filter_map(|table| table.forget_gone(until)).min();
+            self.len = self.tables.iter().map(TrackTable::len).sum();
+            self.forgotten = until;
+        }
     }
 
     /// In which update what comes now is known.
