@@ -38,6 +38,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
 struct Run {
     timeline: Timeline<Masses>,
     world: Masses,
+    /// The rows of others, with what has changed since the tick before.
+    proxies: Rows,
 }
 
 impl Run {
@@ -48,23 +50,25 @@ impl Run {
         let mut full = Rows::new(&Masses::schema());
         [MINE, THEIRS].into_iter().for_each(|entity| full.set(first(entity), &Mass::default()));
         timeline.switch(&mut world, Tick::ZERO, &both(), &full);
-        let mut run = Run { timeline, world };
+        let mut run = Run { timeline, world, proxies: Rows::new(&Masses::schema()) };
         (0..50).for_each(|force| run.advance(force));
         run
     }
 
     fn advance(&mut self, force: i16) {
-        let mut proxies = Rows::new(&Masses::schema());
         if force % 3 == 0 {
-            proxies.set(first(SEEN), &Mass { at: [f64::from(force)], speed: [0.0] });
+            self.proxies.set(first(SEEN), &Mass { at: [f64::from(force)], speed: [0.0] });
+        } else {
+            self.proxies.remove_entity(SEEN);
         }
         self.timeline.give(self.timeline.present(), push(force));
-        self.timeline.advance(&mut self.world, &proxies);
+        self.timeline.advance(&mut self.world, &self.proxies);
+        self.proxies.settle();
     }
 
     /// One turn about `tick`, whose rows are `known`. Says whether everything before is confirmed by it.
     fn take(&mut self, turn: &Turn, tick: Tick, known: &Rows) -> bool {
-        let Run { timeline, world } = self;
+        let Run { timeline, world, proxies } = self;
         let mut authority = known.clone();
         match *turn {
             Turn::Advance(force) => self.advance(force),
@@ -79,6 +83,11 @@ impl Run {
                 let predicted = if everybody { both() } else { Predicted::own(ME) };
                 if timeline.settled() == timeline.present() && *timeline.predicted() != predicted {
                     authority.set(first(THEIRS), &Mass { at: [1.0], speed: [0.25] });
+                    // Who is not predicted any more is shown where they were.
+                    let newest = timeline.rows(timeline.present()).expect("the present");
+                    let shown = core::mem::replace(proxies, Rows::new(&Masses::schema()));
+                    let all = [newest, &shown].into_iter().flat_map(Rows::iter);
+                    all.filter(|row| !predicted.contains(row.owned())).for_each(|row| proxies.set_words(row));
                     timeline.switch(world, tick, &predicted, &authority);
                     return true;
                 }

@@ -197,6 +197,7 @@ impl<W: World> LocalWorld<W> {
     /// Simulates the next tick.
     pub(super) fn advance(&mut self, world: &mut W) {
         self.prediction.advance(world, self.presentation.remote.proxies());
+        self.presentation.remote.settle_proxies();
     }
 
     /// Which entities the authority has had, by what has come since the last update.

@@ -56,6 +56,11 @@ impl RemotePlayback {
         &self.proxies
     }
 
+    /// A step has been made with the proxies: what has changed in them is known.
+    pub(crate) fn settle_proxies(&mut self) {
+        self.proxies.settle();
+    }
+
     /// Other entities will be predicted: who is not any more is a proxy from now on, who may be gone when the cursor does not
     /// see them.
     pub(crate) fn note_switch(&mut self, newest: &Rows, wanted: &Predicted) {
@@ -68,7 +73,6 @@ impl RemotePlayback {
     pub(crate) fn write_proxies<W: World>(&mut self, sources: &Sources<'_, W>) -> Option<TickTime> {
         let remote = self.window(sources)?;
         let RemotePlayback { curves, followers, proxies, staying, playout, .. } = self;
-        proxies.settle();
         let may_stay = sources.authority.is_empty() && !curves.any_leads();
         if !may_stay || playout.leapt_from().is_some() {
             staying.clear();
