@@ -47,10 +47,9 @@ impl<W: World> AuthorityHandoff<'_, W> {
     /// One that is over, and of which the cursor shows what came after it; or that is predicted again, or gone.
     fn next_ended(&self) -> Option<Entity> {
         let at = self.presentation.remote.playout.at_instant(self.moment.now)?;
-        let newest = self.snapshots.newest()?;
         let passed = |end: Tick| TickTime::start_of(end) <= at;
         let is_shown = |entity: Entity| self.authority.has_begun(entity) && !self.predicts(entity);
-        let over = |(entity, end): &(Entity, Tick)| passed(*end) || !is_shown(*entity) || !newest.rows.has(*entity);
+        let over = |(entity, end): &(Entity, Tick)| passed(*end) || !is_shown(*entity) || !self.snapshots.has(*entity);
         self.authority.ended().find(over).map(|(entity, _)| entity)
     }
 

@@ -225,7 +225,8 @@ impl<W: World> LocalWorld<W> {
         let (sources, presentation) = self.split(moment);
         report.stats.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut report.events);
-        self.snapshots.end_update(cursor);
+        let interval = self.presentation.remote.playout.interval_ticks();
+        self.snapshots.end_update(cursor, interval);
     }
 
     /// Fills `views` with every entity.

@@ -2,6 +2,7 @@
 
 mod anything;
 mod audiences;
+mod late;
 mod rules;
 mod secrets;
 mod woods;

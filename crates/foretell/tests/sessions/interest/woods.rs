@@ -347,6 +347,14 @@ impl Session {
         rows.states::<Being>().filter(|(of, _)| of.owner != me).map(|(of, _)| of.entity).collect()
     }
 
+    /// What of others is drawn for a player now, ascending.
+    pub fn drawn(&self, nth: usize) -> Vec<Entity> {
+        let (mut views, me) = (foretell::Views::new(), self.player(nth));
+        self.players[nth].client.present(Instant::from_micros(self.ms * 1000), &mut views);
+        let others = views.iter().filter(|view| view.owner != me && view.get::<Being>().is_some());
+        others.map(|view| view.entity).collect()
+    }
+
     /// What a player may see at most, and must see at least when nothing changes any more.
     pub fn visible(&self, viewer: PlayerId, within_m: f32) -> Vec<Entity> {
         let (rows, facts) = (self.server.rows(), &self.world.facts);

@@ -195,7 +195,7 @@ impl Lifecycles {
         let are_others_predicted = self.passed_by != *predicted;
         let turns =
             snapshots.tracks().turns(cursor).iter().copied().chain(are_others_predicted.then_some(cursor.tick()));
-        let (mut passed, since) = (None, snapshots.tracks().since());
+        let (mut passed, since) = (None, snapshots.tracks().since().min(cursor.tick()));
         for tick in turns {
             // What comes late is seen when it has come; what is not remembered any more never is.
             let tick = tick.max(self.passed).max(since);

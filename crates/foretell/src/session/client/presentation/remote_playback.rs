@@ -72,9 +72,9 @@ impl RemotePlayback {
     /// Writes the rows of others at the cursor. Returns where it stands, when there are any.
     pub(crate) fn write_proxies<W: World>(&mut self, sources: &Sources<'_, W>) -> Option<TickTime> {
         let remote = self.window(sources)?;
-        let RemotePlayback { curves, followers, proxies, staying, playout, .. } = self;
+        let RemotePlayback { curves, followers, proxies, staying, .. } = self;
         let may_stay = sources.authority.is_empty() && !curves.any_leads();
-        if !may_stay || playout.leapt_from().is_some() {
+        if !may_stay {
             staying.clear();
         }
         let visual = VisualState { sources, remote: Some(remote), curves, followers };
@@ -99,7 +99,10 @@ impl RemotePlayback {
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
         let before = remote.as_known(seen.known, leapt_from.unwrap_or(remote.points()));
-        let RemotePlayback { curves, followers, .. } = self;
+        let RemotePlayback { curves, followers, staying, .. } = self;
+        if leapt_from.is_some() {
+            staying.clear();
+        }
         followers.advance(sources.now);
         let predicted = sources.timeline.predicted();
         for id in sources.schema.ids().filter(|id| sources.schema.component(*id).has_pose()) {

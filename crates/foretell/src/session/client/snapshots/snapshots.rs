@@ -100,15 +100,15 @@ impl Snapshots {
     /// Takes in the rows of others that a datagram tells. One of so long ago that what is gone since may be forgotten, or what it is
     /// told by, is as if it were lost: it is told again.
     fn note_shown(&mut self, tick: Tick, number: u16) {
-        if self.known.is_too_old(tick) || !self.shown.keep(tick) {
-            return;
-        }
-        self.note_received(number);
         if core::mem::take(&mut self.is_whole)
             && let Some(newest) = self.kept.iter().rev().find(|snapshot| snapshot.is_complete())
         {
             self.known.begin(newest.tick);
         }
+        if self.known.is_too_old(tick) || !self.shown.keep(tick) {
+            return;
+        }
+        self.note_received(number);
         let Snapshots { shown, known, hidden, .. } = self;
         for (record, words) in shown.iter() {
             if known.take_in(tick, record, words) {
@@ -372,9 +372,9 @@ impl Snapshots {
         self.known.tracks()
     }
 
-    /// An update has taken in what has come, and shows others at this point.
-    pub(crate) fn end_update(&mut self, shown: Option<TickTime>) {
-        self.known.tracks_mut().end_update(shown.unwrap_or_default());
+    /// An update has taken in what has come, and shows others at this point. One state comes so many ticks after the other.
+    pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32) {
+        self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval);
     }
 
     /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.

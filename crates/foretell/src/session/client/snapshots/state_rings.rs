@@ -48,6 +48,11 @@ impl TrackEntry {
         }
     }
 
+    /// Whether a row is in this state as in the one before: there as the same player's, or not there.
+    pub fn goes_on_from(&self, before: TrackEntry) -> bool {
+        self.is_there() == before.is_there() && (self.owner == before.owner || !self.is_there())
+    }
+
     #[inline]
     fn head(&self) -> [u32; HEAD] {
         [self.tick.get(), u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]

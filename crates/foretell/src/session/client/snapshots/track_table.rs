@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 pub(super) struct News {
     /// Whether the row begins, ends or changes hands with it.
     pub turns: bool,
+    /// The state after it, where the row does so with that, and did not as far as was known.
+    pub turns_later: Option<Tick>,
     /// Whether nothing newer is known.
     pub is_newest: bool,
 }
@@ -172,9 +174,10 @@ impl TrackTable {
         let known = before.filter(|before| is_same_state && before.is_there());
         let known_in = known.map_or(entry.known_in, |known| known.known_in);
         self.states.set(ring, place, TrackEntry { known_in, ..entry }, words);
-        let is_as = |before: TrackEntry| before.owner == entry.owner || !entry.is_there();
-        let goes_on = before.is_some_and(|before| before.is_there() == entry.is_there() && is_as(before));
-        Some(News { turns: !goes_on, is_newest: place + 1 == ring.len })
+        let later = (place + 1 < ring.len).then(|| self.states.state(ring, place + 1).0);
+        let turns_later = later.filter(|later| !later.goes_on_from(entry)).map(|later| later.tick);
+        let turns = !before.is_some_and(|before| entry.goes_on_from(before));
+        Some(News { turns, turns_later, is_newest: later.is_none() })
     }
 
     /// Forgets rows that are gone in the newest state that is known of them, if that is before `until`. Returns the first of those

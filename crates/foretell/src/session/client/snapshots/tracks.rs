@@ -36,6 +36,8 @@ pub(crate) struct Tracks {
     turns: Vec<Tick>,
     /// The newest state of which anything is known.
     newest: Tick,
+    /// In so many ticks no row has more states than are kept of it.
+    ticks: u32,
     /// How many rows there are.
     len: usize,
     /// The state since which a row is gone that is gone for longest, or one before it.
@@ -54,6 +56,7 @@ impl Tracks {
             update: 1,
             turns: Vec::new(),
             newest: Tick::ZERO,
+            ticks: u32::try_from(states).unwrap_or(u32::MAX),
             len: 0,
             gone_since: None,
             forgotten: Tick::ZERO,
@@ -98,10 +101,10 @@ impl Tracks {
         let before = table.len();
         let Some(news) = table.put(entity, entry, words) else { return false };
         self.len += table.len() - before;
-        if news.turns
-            && let Err(at) = self.turns.binary_search(&entry.tick)
-        {
-            self.turns.insert(at, entry.tick);
+        for tick in news.turns.then_some(entry.tick).into_iter().chain(news.turns_later) {
+            if let Err(at) = self.turns.binary_search(&tick) {
+                self.turns.insert(at, tick);
+            }
         }
         news.is_newest
     }
@@ -125,17 +128,21 @@ impl Tracks {
         for component in self.schema.clone().ids() {
             for nth in 0..self.tables[usize::from(component.0)].len() {
                 let key = RowKey { component, entity: self.entity(component, nth) };
-                if rows.words(key).is_none() {
+                let newest = self.tables[usize::from(component.0)].newest_first(nth).next();
+                let is_over = newest.is_some_and(|newest| !newest.is_there() && newest.entry.tick <= tick);
+                if !is_over && rows.words(key).is_none() {
                     self.end(tick, key, false);
                 }
             }
         }
     }
 
-    /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one.
-    pub(crate) fn end_update(&mut self, shown: TickTime) {
+    /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. One state
+    /// comes so many ticks after the other.
+    pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32) {
         self.update += 1;
-        let until = self.newest.back(GONE_KEPT * self.states).unwrap_or_default();
+        self.ticks = self.states.saturating_mul(interval);
+        let until = self.newest.back(self.ticks.saturating_mul(GONE_KEPT)).unwrap_or_default();
         self.forget_turns(shown.max(TickTime::start_of(until)));
         self.tables.iter_mut().for_each(|table| table.note_shown(shown.tick()));
         if self.gone_since.is_some_and(|since| since < until) {
@@ -157,7 +164,7 @@ impl Tracks {
 
     /// From this state on all is remembered that is known.
     pub(crate) fn since(&self) -> Tick {
-        self.newest.back(self.states).unwrap_or_default()
+        self.newest.back(self.ticks).unwrap_or_default()
     }
 
     /// The states up to a point with which anything begins, ends or changes hands, ascending, but for those that were shown.

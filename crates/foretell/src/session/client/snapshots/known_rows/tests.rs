@@ -166,11 +166,11 @@ fn a_whole_state_replaces_what_is_older_and_leaves_what_is_newer() {
 fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
     let mut known = known();
     assert!(tell(&mut known, 10, 0, None) && tell(&mut known, 11, 1, Some(1)));
-    known.tracks_mut().end_update(TickTime::default());
+    known.tracks_mut().end_update(TickTime::default(), 1);
     assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
     // Long after, the row that is gone is forgotten, and the other is not.
     assert!(tell(&mut known, 100, 2, Some(1)));
-    known.tracks_mut().end_update(TickTime::default());
+    known.tracks_mut().end_update(TickTime::default(), 1);
     assert!(known.is_too_old(Tick::new(10)) && !known.is_too_old(Tick::new(100)));
     assert_eq!([0, 1].map(|nth| known.tracks().find(key(nth)).is_some()), [false, true]);
 }

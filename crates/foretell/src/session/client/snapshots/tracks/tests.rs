@@ -150,7 +150,7 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
             put(&mut tracks, *tick, 0, *tick, false);
         }
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update(TickTime::default());
+        tracks.end_update(TickTime::default(), 1);
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(2.5), by_neighbours };
         tracks.is_bent(SHIP, 0, &look(&tracks, now, new), &since)
@@ -175,6 +175,35 @@ fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_the
     let turns = |tracks: &Tracks, until: f64| tracks.turns(TickTime::ticks(until)).to_vec();
     assert_eq!(turns(&tracks, 9.0), [1, 4, 6].map(Tick::new));
     assert_eq!(turns(&tracks, 5.9), [1, 4].map(Tick::new));
-    tracks.end_update(TickTime::ticks(4.0));
+    tracks.end_update(TickTime::ticks(4.0), 1);
     assert_eq!(turns(&tracks, 9.0), [Tick::new(6)]);
+}
+
+#[test]
+fn a_late_end_makes_the_state_after_it_a_beginning_and_a_late_beginning_the_end_after_it_one() {
+    let mut tracks = tracks();
+    put(&mut tracks, 1, 0, 1, false);
+    put(&mut tracks, 8, 0, 8, false);
+    end(&mut tracks, 5, 0);
+    assert_eq!(tracks.turns(TickTime::ticks(9.0)), [1, 5, 8].map(Tick::new));
+    put(&mut tracks, 1, 1, 1, false);
+    end(&mut tracks, 3, 1);
+    end(&mut tracks, 9, 1);
+    tracks.end_update(TickTime::ticks(8.0), 1);
+    put(&mut tracks, 6, 1, 8, false);
+    assert_eq!(tracks.turns(TickTime::ticks(10.0)), [6, 9].map(Tick::new));
+}
+
+#[test]
+fn what_is_gone_is_forgotten_though_whole_states_go_on() {
+    let mut tracks = tracks();
+    for tick in 1..2_000 {
+        // There is one row, another one in every tenth state.
+        let RowKey { component, entity } = key(u16::try_from(tick / 10).expect("small"));
+        let mut rows = Rows::new(&test_states::schema());
+        rows.set_words(Row { component, entity, owner: OTHER, words: &[1] });
+        tracks.put_state(Tick::new(tick), &rows, false);
+        tracks.end_update(TickTime::start_of(Tick::new(tick)), 1);
+    }
+    assert!(tracks.count(SHIP) < 20, "{} rows", tracks.count(SHIP));
 }
