@@ -15,7 +15,7 @@ pub(super) struct WaitingRows {
     slots: SlotSet,
     /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
     ranked: Vec<u32>,
-    /// Whether the last states had no room for all that waited, in the order of their numbers: then the rest must not wait again.
+    /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
 }
 
@@ -73,10 +73,11 @@ impl WaitingRows {
     pub(super) fn write(&mut self, to: &mut RowTeller<'_, '_, '_>) {
         if self.ranked.is_empty() {
             self.write_in_order(to);
-            self.has_left = !self.is_empty();
+            self.has_left = true;
         } else {
             self.write_ranked(to);
         }
+        self.has_left &= !self.is_empty();
     }
 
     fn write_in_order(&mut self, to: &mut RowTeller<'_, '_, '_>) {

@@ -332,3 +332,31 @@ fn what_whole_states_alone_had_is_told_as_gone_when_they_end() {
     scene.send(5, &mut Dice(1));
     assert!(scene.lane.gone.keys().eq([key(0)]));
 }
+
+#[test]
+fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again() {
+    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Viewpoint::default());
+    // It always seems to have room, and has not in the first state.
+    let mut fits = Vec::new();
+    for (tick, bits_max) in [(1, 100), (2, 9000), (3, 9000)] {
+        scene.change(&mut dice, false);
+        scene.state.settle(Tick::new(tick));
+        let (tick, state, paces) = (Tick::new(tick), &scene.state, &scene.paces);
+        scene.changes.update(tick, state, paces);
+        let of = Shown { player: ME, tick, state, changes: &scene.changes, paces, limits: None };
+        scene.encoded.begin(tick, state.versions().slots());
+        scene.lane.note(&of);
+        fits.push(scene.lane.fits(&scene.encoded, |_| true));
+        if fits.last() == Some(&true) {
+            scene.lane.sort()
+        } else {
+            scene.lane.rank(&of, &mut viewpoint, 1000)
+        }
+        let (number, mut bytes) = (scene.lane.next_number(), Vec::new());
+        let (codec, encoded, writer) = (&scene.codec, &mut scene.encoded, BitWriter::new(&mut bytes));
+        let room = Room { bits_max, may_exceed: false };
+        scene.lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
+        scene.lane.note_sent(number, bytes.len(), at(tick.get()));
+    }
+    assert_eq!(fits, [true, false, true]);
+}
