@@ -67,6 +67,11 @@ impl<T> EntityMap<T> {
         self.find_from(entity, next).ok().map(|at| &self.values[at])
     }
 
+    /// Where an entity is in the order of the [entities](EntityMap::entities), looked for as [`find_near`](EntityMap::find_near) does.
+    pub(crate) fn index_near(&self, entity: Entity, next: &mut usize) -> Option<usize> {
+        self.find_from(entity, next).ok()
+    }
+
     /// Gives an entity this value; the one that it had.
     pub(crate) fn insert(&mut self, entity: Entity, value: T) -> Option<T> {
         match self.find(entity) {

@@ -23,7 +23,7 @@ pub(super) struct KnownRows {
 }
 
 impl KnownRows {
-    /// Of each row so many states are kept.
+    /// Of each row up to `states` are kept.
     pub(super) fn new(schema: &Schema, states: usize) -> KnownRows {
         KnownRows {
             schema: schema.clone(),

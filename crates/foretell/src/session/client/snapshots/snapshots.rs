@@ -372,7 +372,7 @@ impl Snapshots {
         self.known.tracks()
     }
 
-    /// An update has taken in what has come, and shows others at this point. One state comes so many ticks after the other.
+    /// An update has taken in what has come, and shows others at this point. States are `interval` ticks apart.
     pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32) {
         self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval);
     }

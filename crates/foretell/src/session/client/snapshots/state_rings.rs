@@ -67,6 +67,17 @@ impl TrackEntry {
     }
 }
 
+/// That a state of a row was not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct News {
+    /// Whether the row begins, ends or changes hands with it.
+    pub turns: bool,
+    /// The state after it, where the row does so with that, and did not as far as was known.
+    pub turns_later: Option<Tick>,
+    /// Whether nothing newer is known.
+    pub is_newest: bool,
+}
+
 /// One ring: where it is, and what of it is in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
@@ -99,7 +110,7 @@ pub(super) struct StateRings {
 }
 
 impl StateRings {
-    /// Of rows of so many words, for up to so many states of each.
+    /// Of rows of this number of words, for up to `states` of each.
     pub fn new(words: usize, states: usize) -> StateRings {
         let longest = states.next_power_of_two().max(SMALLEST);
         let lengths = core::iter::successors(Some(SMALLEST), |places| Some(places * 2));
@@ -141,7 +152,7 @@ impl StateRings {
         ring.nth as usize * self.classes.len() + ring.class as usize
     }
 
-    /// The state that comes so many after the oldest, with its words.
+    /// The state with this number from the oldest, which is 0, and its words.
     #[inline]
     pub fn state(&self, ring: Ring, at: u32) -> (TrackEntry, &[u32]) {
         let place = self.place(ring, at);
@@ -163,9 +174,40 @@ impl StateRings {
         Tick::new(self.classes[ring.class as usize].data[self.place(ring, at)])
     }
 
-    /// Writes the state that comes so many after the oldest; the words of one that is not there do not count.
+    /// Takes in a row as it is in a state, or that it is gone, where others are shown in the state `shown`; `None` where that is known,
+    /// or too long ago.
+    pub fn put(&mut self, ring: &mut Ring, entry: TrackEntry, words: &[u32], shown: Tick) -> Option<News> {
+        let state = |at: u32| self.state(*ring, at).0;
+        let later = (0..ring.len).rev().take_while(|at| state(*at).tick > entry.tick).count();
+        let at = ring.len - u32::try_from(later).unwrap_or(0);
+        let [earlier, before] = [2, 1].map(|back| at.checked_sub(back).map(state));
+        let later = (at < ring.len).then(|| state(at));
+        let same = before.filter(|before| before.tick == entry.tick);
+        if same.is_some_and(|known| !entry.says_more_than(known)) {
+            return None;
+        }
+        let is_gone = |of: Option<TrackEntry>| of.is_some_and(|of| !of.is_there());
+        // That it is gone is told again and again: the first time and the last one count.
+        let is_gone_still = later.is_none() && [Some(entry), before, earlier].into_iter().all(is_gone);
+        let is_given_to = entry.is_there() && later.is_some_and(|later| later.status == Status::GivenAway);
+        let place = if same.is_some() || is_gone_still {
+            at.checked_sub(1)?
+        } else if is_given_to {
+            at
+        } else {
+            self.make_room(ring, at, shown)?
+        };
+        let known_in = same.filter(TrackEntry::is_there).map_or(entry.known_in, |known| known.known_in);
+        self.set(*ring, place, TrackEntry { known_in, ..entry }, words);
+        let later = (place + 1 < ring.len).then(|| self.state(*ring, place + 1).0);
+        let turns_later = later.filter(|later| !later.goes_on_from(entry)).map(|later| later.tick);
+        let turns = !before.is_some_and(|before| entry.goes_on_from(before));
+        Some(News { turns, turns_later, is_newest: later.is_none() })
+    }
+
+    /// Writes the state with this number from the oldest; the words of one that is not there do not count.
     #[inline]
-    pub fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {
+    fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {
         let place = self.place(ring, at);
         let state = &mut self.classes[ring.class as usize].data[place..place + self.stride];
         state[..HEAD].copy_from_slice(&entry.head());
@@ -174,9 +216,9 @@ impl StateRings {
         }
     }
 
-    /// Makes room for a state behind so many: where there is none, the oldest goes if the third was shown by the state `shown`, else
+    /// Makes room for a state behind `at` others: where there is none, the oldest goes if the third was shown by the state `shown`, else
     /// the ring becomes a longer one, while there are longer ones. Returns how many are before it; `None` where it is the one to go.
-    pub fn make_room(&mut self, ring: &mut Ring, mut at: u32, shown: Tick) -> Option<u32> {
+    fn make_room(&mut self, ring: &mut Ring, mut at: u32, shown: Tick) -> Option<u32> {
         let places = self.classes[ring.class as usize].places;
         if ring.len as usize == places {
             let is_needed = self.state(*ring, 2).0.tick > shown;
@@ -211,7 +253,7 @@ impl StateRings {
         *ring = longer;
     }
 
-    /// Where the state begins that comes so many after the oldest.
+    /// Where the words of the state with this number from the oldest begin.
     #[inline]
     fn place(&self, ring: Ring, at: u32) -> usize {
         let places = self.classes[ring.class as usize].places;
@@ -223,14 +265,13 @@ impl StateRings {
 mod tests {
     use super::*;
 
-    /// Puts states one after the other, of which those up to the one so many before are shown. Returns the ring with them.
+    /// Puts states one after the other, where others are shown `behind` ticks behind. Returns the ring with them.
     fn ring_of(rings: &mut StateRings, ticks: u32, behind: u32) -> Ring {
         let mut ring = rings.take();
         for tick in 0..ticks {
-            let at = ring.len;
-            let at = rings.make_room(&mut ring, at, Tick::new(tick.saturating_sub(behind))).expect("it is the newest");
-            let (tick, owner) = (Tick::new(tick), PlayerId::new(0x3fff));
-            rings.set(ring, at, TrackEntry { tick, owner, status: Status::Rests, known_in: 7 }, &[tick.get() * 2; 3]);
+            let (shown, tick) = (Tick::new(tick.saturating_sub(behind)), Tick::new(tick));
+            let entry = TrackEntry { tick, owner: PlayerId::new(0x3fff), status: Status::Rests, known_in: 7 };
+            assert!(rings.put(&mut ring, entry, &[tick.get() * 2; 3], shown).is_some_and(|news| news.is_newest));
         }
         ring
     }

@@ -1,21 +1,9 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::known_state::{KnownState, Look, Sample};
-use super::state_rings::{Ring, StateRings, Status, TrackEntry};
+use super::state_rings::{News, Ring, StateRings, TrackEntry};
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId};
-use alloc::vec::Vec;
-
-/// That a state of a row was not known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct News {
-    /// Whether the row begins, ends or changes hands with it.
-    pub turns: bool,
-    /// The state after it, where the row does so with that, and did not as far as was known.
-    pub turns_later: Option<Tick>,
-    /// Whether nothing newer is known.
-    pub is_newest: bool,
-}
+use crate::world::{Entity, EntityMap, PlayerId};
 
 /// Of one row: which ring it has, and in which update something new was known of it. That changes whenever the row does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,14 +12,18 @@ pub(crate) struct Revision {
     pub known_in: u32,
 }
 
+/// What is known of one row.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    ring: Ring,
+    /// In which update something new was known.
+    revised: u32,
+}
+
 /// What is known of the rows of a component, ascending by entity.
 #[derive(Debug)]
 pub(crate) struct TrackTable {
-    entities: Vec<Entity>,
-    /// The last states of each.
-    rings: Vec<Ring>,
-    /// In which update something new was known of each.
-    revised: Vec<u32>,
+    tracks: EntityMap<Track>,
     states: StateRings,
     /// Where the next row mostly is.
     next: usize,
@@ -40,23 +32,14 @@ pub(crate) struct TrackTable {
 }
 
 impl TrackTable {
-    /// Rows of so many words, of which up to so many states are kept.
+    /// Of rows of this number of words; at most `states` are kept of each.
     pub fn new(words: usize, states: usize) -> TrackTable {
-        TrackTable {
-            entities: Vec::new(),
-            rings: Vec::new(),
-            revised: Vec::new(),
-            states: StateRings::new(words, states),
-            next: 0,
-            shown: Tick::ZERO,
-        }
+        TrackTable { tracks: EntityMap::new(), states: StateRings::new(words, states), next: 0, shown: Tick::ZERO }
     }
 
     /// Forgets all, and keeps the memory.
     pub fn clear(&mut self) {
-        self.entities.clear();
-        self.rings.clear();
-        self.revised.clear();
+        self.tracks.clear();
         self.states.clear();
         self.shown = Tick::ZERO;
     }
@@ -67,40 +50,30 @@ impl TrackTable {
     }
 
     pub fn len(&self) -> usize {
-        self.entities.len()
+        self.tracks.len()
     }
 
+    #[inline]
     pub fn entity(&self, nth: usize) -> Entity {
-        self.entities[nth]
+        self.tracks.entities()[nth]
     }
 
     #[inline]
     pub fn revision(&self, nth: usize) -> Revision {
-        Revision { ring: self.states.number(self.rings[nth]), known_in: self.revised[nth] }
+        let Track { ring, revised } = self.tracks.values()[nth];
+        Revision { ring: self.states.number(ring), known_in: revised }
     }
 
-    pub fn find(&self, entity: Entity) -> Option<usize> {
-        self.entities.binary_search(&entity).ok()
-    }
-
-    /// The same of one after another, ascending: `next` is where it mostly is, and becomes where the one after it is.
+    /// Where a row is, looked for at `next` first, which becomes the place of the one after it.
     #[inline]
     pub fn find_near(&self, entity: Entity, next: &mut usize) -> Option<usize> {
-        let found = self.find_from(*next, entity);
-        let (Ok(nth) | Err(nth)) = found;
-        *next = nth + usize::from(found.is_ok());
-        found.ok()
-    }
-
-    #[inline]
-    fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
-        if self.entities.get(next) == Some(&entity) { Ok(next) } else { self.entities.binary_search(&entity) }
+        self.tracks.index_near(entity, next)
     }
 
     /// The newest state of which anything is known of the nth row.
     pub fn newest_tick(&self, nth: usize) -> Tick {
-        let ring = self.rings[nth];
-        self.states.state(ring, ring.len - 1).0.tick
+        let Track { ring, .. } = self.tracks.values()[nth];
+        self.states.tick(ring, ring.len - 1)
     }
 
     /// What most rows that are seen are, soon found: where everything counts that is known of the nth row, and it moves in the two
@@ -108,13 +81,13 @@ impl TrackTable {
     /// of that.
     #[inline]
     pub fn moving<'a>(&'a self, nth: usize, look: &Look, samples: &mut [Option<Sample<'a>>; 4]) -> Option<PlayerId> {
-        let ring = self.rings[nth];
+        let Track { ring, revised } = self.tracks.values()[nth];
+        if revised > look.known.update {
+            return None;
+        }
         let mut before = ring.len - 1;
         while TickTime::start_of(self.states.tick(ring, before)) > look.at {
             before = before.checked_sub(1)?;
-        }
-        if self.revised[nth] > look.known.update {
-            return None;
         }
         for (at, sample) in (before.checked_sub(1)?..).zip(samples) {
             *sample = if at < ring.len { Some(self.states.moving(ring, at)?) } else { None };
@@ -125,7 +98,7 @@ impl TrackTable {
     /// The states of a row from the newest back.
     #[inline]
     pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = KnownState<'_>> + Clone {
-        let ring = self.rings[nth];
+        let Track { ring, .. } = self.tracks.values()[nth];
         (0..ring.len).rev().map(move |at| {
             let (entry, words) = self.states.state(ring, at);
             KnownState { entry, words, is_cut: ring.is_cut && at == 0 }
@@ -134,67 +107,27 @@ impl TrackTable {
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
     pub fn put(&mut self, entity: Entity, entry: TrackEntry, words: &[u32]) -> Option<News> {
-        let found = self.find_from(self.next, entity);
-        let (Ok(nth) | Err(nth)) = found;
-        self.next = nth + 1;
-        if found.is_err() {
-            self.entities.insert(nth, entity);
-            self.rings.insert(nth, self.states.take());
-            self.revised.insert(nth, 0);
-        }
-        let news = self.put_at(nth, entry, words)?;
-        self.revised[nth] = entry.known_in;
+        let TrackTable { tracks, states, next, shown } = self;
+        let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
+        let news = states.put(&mut track.ring, entry, words, *shown)?;
+        track.revised = entry.known_in;
         Some(news)
-    }
-
-    fn put_at(&mut self, nth: usize, entry: TrackEntry, words: &[u32]) -> Option<News> {
-        let mut ring = self.rings[nth];
-        let state = |at: u32| self.states.state(ring, at).0;
-        let later = (1..=ring.len).rev().take_while(|at| state(at - 1).tick > entry.tick).count();
-        let at = ring.len - u32::try_from(later).unwrap_or(0);
-        let [earlier, before] = [2, 1].map(|back| at.checked_sub(back).map(state));
-        let later = (at < ring.len).then(|| state(at));
-        let is_same_state = before.is_some_and(|before| before.tick == entry.tick);
-        if is_same_state && before.is_some_and(|before| !entry.says_more_than(before)) {
-            return None;
-        }
-        let is_gone = |of: Option<TrackEntry>| of.is_some_and(|of| !of.is_there());
-        // That it is gone is told again and again: the first time and the last one count.
-        let is_gone_still = later.is_none() && [Some(entry), before, earlier].into_iter().all(is_gone);
-        let is_given_to = entry.is_there() && later.is_some_and(|later| later.status == Status::GivenAway);
-        let place = if is_same_state || is_gone_still {
-            at.checked_sub(1)
-        } else if is_given_to {
-            Some(at)
-        } else {
-            self.states.make_room(&mut ring, at, self.shown)
-        };
-        self.rings[nth] = ring;
-        let place = place?;
-        let known = before.filter(|before| is_same_state && before.is_there());
-        let known_in = known.map_or(entry.known_in, |known| known.known_in);
-        self.states.set(ring, place, TrackEntry { known_in, ..entry }, words);
-        let later = (place + 1 < ring.len).then(|| self.states.state(ring, place + 1).0);
-        let turns_later = later.filter(|later| !later.goes_on_from(entry)).map(|later| later.tick);
-        let turns = !before.is_some_and(|before| entry.goes_on_from(before));
-        Some(News { turns, turns_later, is_newest: later.is_none() })
     }
 
     /// Forgets rows that are gone in the newest state that is known of them, if that is before `until`. Returns the first of those
     /// states of the others that are gone.
     pub fn forget_gone(&mut self, until: Tick) -> Option<Tick> {
-        let mut since: Option<Tick> = None;
-        for nth in (0..self.len()).rev() {
-            let is_gone = self.newest_first(nth).next().is_none_or(|newest| !newest.is_there());
-            let tick = self.newest_tick(nth);
-            if is_gone && tick < until {
-                self.states.give_back(self.rings.remove(nth));
-                self.entities.remove(nth);
-                self.revised.remove(nth);
-            } else if is_gone {
-                since = Some(since.map_or(tick, |since| since.min(tick)));
+        let (states, mut since) = (&mut self.states, None::<Tick>);
+        self.tracks.retain(|_, Track { ring, .. }| {
+            let (newest, _) = states.state(*ring, ring.len - 1);
+            let is_over = !newest.is_there() && newest.tick < until;
+            if is_over {
+                states.give_back(*ring);
+            } else if !newest.is_there() {
+                since = Some(since.map_or(newest.tick, |since| since.min(newest.tick)));
             }
-        }
+            !is_over
+        });
         since
     }
 }

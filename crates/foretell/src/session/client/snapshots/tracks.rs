@@ -36,7 +36,7 @@ pub(crate) struct Tracks {
     turns: Vec<Tick>,
     /// The newest state of which anything is known.
     newest: Tick,
-    /// In so many ticks no row has more states than are kept of it.
+    /// How many ticks the states that are kept of a row cover at least.
     ticks: u32,
     /// How many rows there are.
     len: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Tracks {
 }
 
 impl Tracks {
-    /// Keeps so many states of each row.
+    /// Keeps up to `states` of each row.
     pub(super) fn new(schema: &Schema, states: usize) -> Tracks {
         Tracks {
             tables: schema.components().iter().map(|component| TrackTable::new(component.words(), states)).collect(),
@@ -94,7 +94,7 @@ impl Tracks {
 
     fn put_entry(&mut self, RowKey { component, entity }: RowKey, entry: TrackEntry, words: &[u32]) -> bool {
         let table = &mut self.tables[usize::from(component.0)];
-        if self.len >= TRACKS_MAX && table.find(entity).is_none() {
+        if self.len >= TRACKS_MAX && table.find_near(entity, &mut 0).is_none() {
             return false;
         }
         self.newest = self.newest.max(entry.tick);
@@ -137,8 +137,8 @@ impl Tracks {
         }
     }
 
-    /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. One state
-    /// comes so many ticks after the other.
+    /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. States
+    /// are `interval` ticks apart.
     pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32) {
         self.update += 1;
         self.ticks = self.states.saturating_mul(interval);
@@ -208,7 +208,7 @@ impl Tracks {
     }
 
     pub(crate) fn find(&self, key: RowKey) -> Option<usize> {
-        self.tables[usize::from(key.component.0)].find(key.entity)
+        self.find_near(key, &mut 0)
     }
 
     /// The same, looked for at `next` first, which becomes the place of the one after it.
