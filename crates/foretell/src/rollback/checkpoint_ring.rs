@@ -47,6 +47,12 @@ impl<S: Default> CheckpointRing<S> {
         &mut self.ring[at].1
     }
 
+    /// Whether the first saved state from `since` on lies in the place of the state of `tick`, which is newer.
+    pub(super) fn is_place_of_first(&self, tick: Tick, since: Tick) -> bool {
+        let (of, _) = self.ring[self.at(tick)];
+        of.is_some() && of == self.first_from(since, tick)
+    }
+
     /// The place of the state of `tick` when the next re-simulation may well begin there: one that is free, or of what will be
     /// another state soon, or of the oldest one.
     pub(super) fn place_expected(&mut self, tick: Tick) -> &mut S {

@@ -74,11 +74,12 @@ impl<S: Default> Checkpoints<S> {
 
     /// Saves the state of `tick`, which the world holds and with which a re-simulation begins, where the next one may well begin
     /// soon after it, or where no saved one is left that it could be made of soon. Those from before a switch don't count: others
-    /// were predicted then.
+    /// were predicted then. So the first that does count keeps its place: what lies after it could be made of no other.
     pub(super) fn save_first<W: World<Saved = S>>(&mut self, world: &W, tick: Tick, oldest: Tick) {
         let is_missing = oldest <= tick && self.ring.newest_until(tick, tick).is_none();
-        let is_due = || self.ring.is_due(tick, oldest.max(self.switched), self.bound);
-        if is_missing && (self.predictor.wants_first() || is_due()) {
+        let since = oldest.max(self.switched);
+        let is_wanted = || self.predictor.wants_first() && !self.ring.is_place_of_first(tick, since);
+        if is_missing && (is_wanted() || self.ring.is_due(tick, since, self.bound)) {
             world.save(self.ring.place(tick));
         }
     }
@@ -236,6 +237,19 @@ mod tests {
         assert_eq!(loaded(&mut checkpoints, 36, Purpose::Visit), Some(32));
         checkpoints.forget_aside();
         assert_eq!(loaded(&mut checkpoints, 35, Purpose::Visit), Some(32));
+    }
+
+    #[test]
+    fn the_state_of_a_switch_stays_saved_when_a_re_simulation_begins_soon_after_it() {
+        let mut checkpoints = played(8, 36);
+        // So far apart that the state with which one begins is saved.
+        [4, 20].into_iter().for_each(|state| checkpoints.note_rollback(Tick::new(state), None));
+        checkpoints.switch(Tick::new(20));
+        for begins_with in [20, 22] {
+            checkpoints.save_first(&Counter(begins_with), Tick::new(begins_with), Tick::new(4));
+            (begins_with + 1..=36).for_each(|state| checkpoints.forget(Tick::new(state)));
+        }
+        assert_eq!([21, 36].map(|state| loaded(&mut checkpoints, state, Purpose::Visit)), [Some(20); 2]);
     }
 
     #[test]

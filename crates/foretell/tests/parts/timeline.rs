@@ -259,6 +259,41 @@ fn what_the_authority_does_not_have_is_gone_when_its_player_is_predicted() {
 }
 
 #[test]
+fn what_a_switch_has_taken_away_does_not_come_back_with_the_rollbacks_after_it() {
+    let mut world = Masses::with_mine(Mass::default());
+    let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 16, 4);
+    timeline.begin(&mut world, Tick::ZERO);
+    let state = full(&timeline, 0);
+    timeline.switch(&mut world, Tick::ZERO, &both(), &state);
+    let rewrite = |timeline: &mut Timeline<Masses>, world: &mut Masses, tick: u32| {
+        let state = rows(timeline, tick);
+        timeline.rewrite(world, Tick::new(tick), &state);
+        timeline.resimulate(world, 100);
+    };
+    // A strong push of theirs spawns a spark that the authority does not know.
+    tell(&mut timeline, [(21, 95), (22, 0)]);
+    for tick in 0..28 {
+        timeline.give(Tick::new(tick), push(1));
+        timeline.advance(&mut world, &Rows::new(&Masses::schema()));
+        if tick == 8 || tick == 16 {
+            rewrite(&mut timeline, &mut world, tick);
+        }
+    }
+    let spark = Entity::new(THEM, Tick::new(21), 0);
+    assert!(world.masses.get(spark).is_some());
+    let mut state = rows(&timeline, 24);
+    state.remove_entity(spark);
+    timeline.switch(&mut world, Tick::new(24), &Predicted::own(ME), &state);
+    // Told late: the state of this tick is saved where that of the switch is.
+    timeline.announce(Tick::new(26));
+    timeline.revisit(Tick::new(26));
+    timeline.resimulate(&mut world, 100);
+    assert!(world.masses.get(spark).is_none());
+    rewrite(&mut timeline, &mut world, 25);
+    assert!(world.masses.get(spark).is_none(), "it was there before the switch alone");
+}
+
+#[test]
 fn the_present_stays_the_old_one_when_fewer_ticks_are_allowed_than_ever_before() {
     let mut world = Masses::with_mine(Mass::default());
     let mut timeline = Timeline::new(&Masses::schema(), ME, TickRate::default(), 128, 8);
