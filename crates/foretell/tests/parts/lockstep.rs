@@ -18,8 +18,8 @@ enum Turn {
     /// An input of theirs was another.
     Tell(u32, i16),
     Canonical(u32),
-    /// They are predicted from then on, or not any more.
-    Switch(u32, bool),
+    /// They are predicted from then on, or not any more; the authority knows all that they have spawned, or nothing of it.
+    Switch(u32, bool, bool),
     SeekPresent,
 }
 
@@ -29,7 +29,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         2 => (0_u32..40, -9_i16..9).prop_map(|(back, at)| Turn::Rewrite(back, at)),
         2 => (1_u32..40, -99_i16..99).prop_map(|(back, force)| Turn::Tell(back, force)),
         1 => (1_u32..40).prop_map(Turn::Canonical),
-        1 => (0_u32..40, any::<bool>()).prop_map(|(back, everybody)| Turn::Switch(back, everybody)),
+        1 => (0_u32..40, any::<bool>(), any::<bool>()).prop_map(|(back, everybody, all)| Turn::Switch(back, everybody, all)),
         2 => Just(Turn::SeekPresent),
     ];
     proptest::collection::vec(turn, 1..80)
@@ -79,9 +79,10 @@ impl Run {
             }
             Turn::Tell(_, force) => tell(timeline, [(tick.get(), force)]),
             Turn::Canonical(_) => timeline.announce(tick),
-            Turn::Switch(_, everybody) => {
+            Turn::Switch(_, everybody, knows_all) => {
                 let predicted = if everybody { both() } else { Predicted::own(ME) };
                 if timeline.settled() == timeline.present() && *timeline.predicted() != predicted {
+                    authority.retain(|_, of| knows_all || of.owner == ME);
                     authority.set(first(THEIRS), &Mass { at: [1.0], speed: [0.25] });
                     // Who is not predicted any more is shown where they were.
                     let newest = timeline.rows(timeline.present()).expect("the present");
@@ -119,7 +120,7 @@ fn go_through(turns: &[Turn], horizon: u32, checkpoint_every: u32, budgets: &[u3
         let settled = runs[0].timeline.settled();
         prop_assert_eq!(settled, runs[1].timeline.settled());
         let back = match *turn {
-            Turn::Rewrite(back, _) | Turn::Tell(back, _) | Turn::Canonical(back) | Turn::Switch(back, _) => back,
+            Turn::Rewrite(back, _) | Turn::Tell(back, _) | Turn::Canonical(back) | Turn::Switch(back, ..) => back,
             Turn::Advance(_) | Turn::SeekPresent => 0,
         };
         let tick = settled.back(back).unwrap_or(confirmed).max(confirmed);
@@ -165,7 +166,12 @@ fn what_is_told_while_a_re_simulation_has_left_its_beginning_behind_does_not_end
 
 #[test]
 fn who_is_predicted_from_a_rewritten_state_on_leaves_no_proxies_behind() {
-    let turns =
-        [Turn::Tell(11, 91), Turn::Switch(10, false), Turn::Advance(0), Turn::Rewrite(1, 0), Turn::Switch(1, true)];
+    let turns = [
+        Turn::Tell(11, 91),
+        Turn::Switch(10, false, true),
+        Turn::Advance(0),
+        Turn::Rewrite(1, 0),
+        Turn::Switch(1, true, true),
+    ];
     go_through(&turns, 17, 11, &[1000]).expect("the same");
 }
