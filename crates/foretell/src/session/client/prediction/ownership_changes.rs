@@ -114,4 +114,29 @@ mod tests {
         owners.forget(|_| true);
         assert!(owners.is_empty(), "it is gone");
     }
+
+    #[test]
+    fn what_goes_from_one_of_the_others_to_another_is_noted_by_what_is_known_of_them() {
+        let [me, a, b] = [1, 2, 3].map(PlayerId::new);
+        let [own, others] = [0, 1].map(|nth| Entity::new(a, Tick::ZERO, nth));
+        let rows_of = |list: &[(Entity, PlayerId)]| {
+            let mut rows = Rows::new(&test_states::schema());
+            for (entity, owner) in list {
+                rows.set_words(Row { component: SHIP, entity: *entity, owner: *owner, words: &[0] });
+            }
+            rows
+        };
+        let mut owners = OwnershipChanges::new(&test_states::schema());
+        let mut note = |known: &[(Entity, PlayerId)], state: &[(Entity, PlayerId)]| {
+            owners.note(&rows_of(state), Some(&rows_of(known)), me);
+            owners.just_handed().to_vec()
+        };
+        assert_eq!(note(&[(own, me), (others, a)], &[(own, me)]), []);
+        assert_eq!(note(&[(own, me), (others, b)], &[(own, me)]), [others]);
+        assert_eq!(note(&[(own, me), (others, b)], &[(own, me)]), []);
+        // What is the player's own is so by the state alone, which is older than what is known.
+        assert_eq!(note(&[(own, me), (others, me)], &[(own, me)]), []);
+        assert_eq!(note(&[(own, a), (others, a)], &[(own, me), (others, a)]), []);
+        assert_eq!(note(&[(own, me), (others, me)], &[(own, me), (others, me)]), [others]);
+    }
 }

@@ -257,3 +257,26 @@ fn pose(component: &ComponentSchema, of: &mut ComponentWindow<'_>, drawing: Draw
     of.draw(drawing, &mut words)?;
     Some((pose_of(component, &words), vector::length(velocity_of(component, &words))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_states::{self, PURSE, SHIP};
+
+    #[test]
+    fn a_row_stays_as_it_is_written_until_anything_new_is_known_of_it() {
+        let mut staying = StayingRows::new(&test_states::schema());
+        let of = |ring: usize, known_in: u32| Revision { ring, known_in };
+        staying.note(SHIP, of(3, 7), true);
+        staying.note(SHIP, of(4, 7), false);
+        assert!(staying.has(SHIP, of(3, 7)));
+        assert!(!staying.has(SHIP, of(3, 8)), "something new is known");
+        assert!(!staying.has(SHIP, of(4, 7)), "it may change");
+        assert!(!staying.has(SHIP, of(2, 7)) && !staying.has(SHIP, of(9, 7)) && !staying.has(PURSE, of(3, 7)));
+        staying.note(SHIP, of(3, 8), false);
+        assert!(!staying.has(SHIP, of(3, 8)));
+        staying.note(SHIP, of(3, 8), true);
+        staying.clear();
+        assert!(!staying.has(SHIP, of(3, 8)));
+    }
+}

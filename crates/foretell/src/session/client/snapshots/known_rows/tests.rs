@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::session::client::snapshots::shown_records::ShownRow;
-use crate::session::test_states::{self, SHIP};
+use crate::session::test_states::{self, PURSE, SHIP};
 use crate::time::TickTime;
 use crate::world::{ComponentId, Entity};
 use alloc::collections::BTreeMap;
@@ -142,6 +142,43 @@ fn what_is_anothers_by_now_does_not_become_the_clients_own_by_an_older_snapshot(
     assert_eq!([0, 1].map(|nth| truth_of(&known, nth)), [Truth::Another(7), Truth::Own(9)]);
     take_own(&mut known, 4, &[(1, 9)]);
     assert_eq!([0, 1].map(|nth| truth_of(&known, nth)), [Truth::Another(7), Truth::Own(9)]);
+}
+
+/// The client's own rows, as they were in a state that comes late.
+fn take_own_late(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
+    let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
+    known.take_in_own_late(Tick::new(tick), &rows_of(&own));
+}
+
+#[test]
+fn a_late_state_says_how_the_clients_own_was_between_those_that_are_known_and_not_what_there_is() {
+    let mut known = known();
+    take_own(&mut known, 3, &[(0, 3)]);
+    take_own(&mut known, 7, &[(0, 7)]);
+    take_own_late(&mut known, 5, &[(0, 5), (1, 5)]);
+    let last = |until: u32| known.tracks().last(key(0), Tick::new(until)).map(|(tick, words)| (tick.get(), words[0]));
+    assert_eq!([4, 6, 8].map(last), [Some((3, 3)), Some((5, 5)), Some((7, 7))]);
+    assert_eq!([0, 1].map(|nth| truth_of(&known, nth)), [Truth::Own(7), Truth::Gone]);
+    assert_eq!(known.tracks().find(key(1)), None, "it was gone before anything was known of it");
+}
+
+#[test]
+fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own_by_now() {
+    let schema = test_states::schema_of_others();
+    let mut known = KnownRows::new(&schema, STATES);
+    let [rumour, purse] = [SHIP, PURSE].map(|component| [0, 1].map(|nth| RowKey { component, ..key(nth) }));
+    for key in rumour {
+        let record = ShownRecord { key, row: Some(ShownRow { owner: OTHER, rests: false }), is_hidden: false };
+        assert!(known.take_in(Tick::new(1), &record, &[1]));
+    }
+    let mut own = Rows::new(&schema);
+    let RowKey { component, entity } = purse[0];
+    own.set_words(Row { component, entity, owner: ME, words: &[2] });
+    known.take_in_own(Tick::new(2), ME, &own);
+    assert_eq!(rumour.map(|key| known.rows().words(key).is_some()), [false, true]);
+    let tracks = known.tracks();
+    let has = |tick: u32| rumour.map(|key| tracks.has(key, &tracks.in_state(Tick::new(tick))));
+    assert_eq!([1, 2].map(has), [[true, true], [false, true]]);
 }
 
 #[test]

@@ -165,6 +165,32 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
 }
 
 #[test]
+fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
+    let mut tracks = tracks();
+    (1..4).for_each(|tick| assert!(put(&mut tracks, tick, 0, tick, false)));
+    let seen = look(&tracks, 2.5, 3);
+    tracks.end_update(TickTime::default(), 1);
+    let before = around(&tracks, 0, &seen);
+    assert_eq!(before, Some([Some((1, 1)), Some((2, 2)), Some((3, 3)), None]));
+    assert!(put(&mut tracks, 3, 0, 3, true));
+    assert_eq!(around(&tracks, 0, &seen), before, "by what was known then it is where it was");
+    let since = Since { known: seen.known, at: seen.at, by_neighbours: false };
+    assert!(!tracks.is_bent(SHIP, 0, &look(&tracks, 2.6, 4), &since));
+}
+
+#[test]
+fn how_it_is_as_anothers_in_the_state_in_which_it_was_given_away_was_not_known_before() {
+    let mut tracks = tracks();
+    put(&mut tracks, 3, 0, 5, false);
+    assert!(tracks.end(Tick::new(8), key(0), true));
+    let seen = look(&tracks, 8.0, 8);
+    tracks.end_update(TickTime::default(), 1);
+    assert!(put(&mut tracks, 8, 0, 8, false));
+    assert_eq!(around(&tracks, 0, &seen), Some([None, Some((3, 5)), None, None]));
+    assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), Some([Some((3, 5)), Some((8, 8)), None, None]));
+}
+
+#[test]
 fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_they_are_forgotten() {
     let mut tracks = tracks();
     for tick in 1..5 {
