@@ -342,4 +342,14 @@ impl Tracks {
 }
 
 #[cfg(test)]
+impl Tracks {
+    /// Of rows that were told, each in a state.
+    pub(crate) fn of_rows(schema: &Schema, rows: &[(Tick, Row<'_>)]) -> Tracks {
+        let mut tracks = Tracks::new(schema, rows.len());
+        rows.iter().for_each(|(tick, row)| assert!(tracks.put(*tick, *row, false)));
+        tracks
+    }
+}
+
+#[cfg(test)]
 mod tests;
