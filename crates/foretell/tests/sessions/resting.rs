@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 use foretell::{
-    ClientConfig, Entity, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig, Simulate, State, Step, Table,
-    Tick, World,
+    Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig,
+    Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, PlayerOptions, Simulation};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::Conditions;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
@@ -81,5 +81,56 @@ fn a_body_that_begins_to_move_among_others_neither_hesitates_nor_jumps() {
         // A cubic by the neighbours is up to half as fast again where a body starts and stops.
         let largest = seen.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
         assert!(largest < 1.5 * PACE_M, "{rate:?}: {largest} m in a tick");
+    }
+}
+
+/// Looks at where the second stone is shown, and where the cursor stands, in every update.
+#[derive(Default)]
+struct Looking {
+    shown: Vec<f64>,
+    cursors: Vec<f64>,
+}
+
+impl Driver<Slope> for Looking {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Watching {
+        Watching {}
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Slope>, _frame: &Frame<'_>) {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        let Some(stone) = views.nth(1) else { return };
+        self.shown.push(stone.pose().position[0]);
+        self.cursors.extend(client.playout_cursor(at.local).map(|cursor| cursor.as_ticks()));
+    }
+}
+
+/// A client that hides nothing, over a way down that becomes a third of a second longer while the second stone comes to rest. By how
+/// much a step saw that elsewhere than it was shown, at most, and how far the cursor has leapt back, in ticks.
+fn seen_beside_shown(curve: Curve, rate: SendRate) -> (f64, f64) {
+    let config = ServerConfig { snapshot_rate: rate, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(Rules::new(Slope::schema()), config, Slope::new(), 1);
+    let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+    let client = ClientConfig { curve, correction: None, ..ClientConfig::default() };
+    simulation.add_player(PlayerOptions { client, host: HostOptions::at(64), conditions, world: Slope::default() });
+    let mut looking = Looking::default();
+    simulation.run_until(Instant::from_micros(6_300_000), &mut looking);
+    simulation.players[0].down_conditions.latency = Duration::from_millis(400);
+    simulation.run_until(Instant::from_micros(9_000_000), &mut looking);
+    // In each frame is a step.
+    let seen = simulation.players[0].world.seen.iter().rev();
+    let off_m = seen.zip(looking.shown.iter().rev()).map(|(seen, shown)| (seen - shown).abs()).fold(0.0, f64::max);
+    let back = looking.cursors.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
+    (off_m, back)
+}
+
+#[test]
+fn each_step_sees_bodies_of_others_where_they_are_shown_by_any_curve_also_where_the_cursor_leaps() {
+    for curve in Curve::ALL {
+        for rate in [SendRate::EveryTick, SendRate::Hz(10)] {
+            let (off_m, back) = seen_beside_shown(curve, rate);
+            assert!(back > 10.0, "{curve:?}, {rate:?}: {back} ticks");
+            assert!(off_m < 1e-9, "{curve:?}, {rate:?}: {off_m} m");
+        }
     }
 }

@@ -193,6 +193,23 @@ fn nor_is_it_in_whole_states_and_who_predicts_others_predicts_nothing_that_is_fo
 }
 
 #[test]
+fn what_is_shown_of_who_is_predicted_has_what_is_for_a_team_as_it_was_told() {
+    let mut session =
+        Session::new(two_sides(), config(Interest::Everything, SendRate::EveryTick), Predict::Everyone, 3);
+    session.world.facts.is_lively = false;
+    session.run(3000);
+    let (me, facts) = (session.player(0), &session.world.facts);
+    let mut predicted = [0; 2];
+    for (of, kit, is_predicted) in session.drawn_kits(0) {
+        let truth: Kit = session.server.rows().state(of.entity).expect("it is there");
+        let is_told = facts.is_told(me, of);
+        assert_eq!(kit.teams, if is_told { truth.teams } else { 0 }, "{of:?}");
+        predicted[usize::from(is_told)] += u32::from(is_predicted && of.owner != me);
+    }
+    assert!(predicted.iter().all(|count| *count > 0), "of a team and of none: {predicted:?}");
+}
+
+#[test]
 fn without_rules_what_is_for_a_team_is_for_the_owner_alone() {
     let mut world = two_sides();
     world.facts.has_rules = false;

@@ -1,6 +1,6 @@
 //! A world in which everything has a secret, and a session of it whose datagrams can be read.
 
-use foretell::session::client::{ClientEvent, Predict};
+use foretell::session::client::{ClientEvent, Predict, Source, View};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Group, Input, Instant, Interest, InterestRules, Look, Outbox, Owned,
     PeerId, PlayerId, Rows, Rules, SendRate, Server, ServerConfig, Simulate, State, Step, Table, Tick, Visibility,
@@ -353,6 +353,17 @@ impl Session {
         self.players[nth].client.present(Instant::from_micros(self.ms * 1000), &mut views);
         let others = views.iter().filter(|view| view.owner != me && view.get::<Being>().is_some());
         others.map(|view| view.entity).collect()
+    }
+
+    /// The kits that are shown to a player, and whether they are predicted.
+    pub fn drawn_kits(&self, nth: usize) -> Vec<(Owned, Kit, bool)> {
+        let mut views = foretell::Views::new();
+        self.players[nth].client.present(Instant::from_micros(self.ms * 1000), &mut views);
+        let of = |view: View<'_>| {
+            let of = Owned { entity: view.entity, owner: view.owner };
+            Some((of, view.get::<Kit>()?, view.source == Source::Predicted))
+        };
+        views.iter().filter_map(of).collect()
     }
 
     /// What a player may see at most, and must see at least when nothing changes any more.
