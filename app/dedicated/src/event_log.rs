@@ -13,7 +13,7 @@ pub fn log<W: World>(tick: &mut ServerTick<'_, W>) {
             ServerEvent::Rejoined(player) => info!(account = ?tick.account(player), "back"),
             ServerEvent::SkippedTicks(ticks) => warn!(ticks, "the server stood still, and skips them"),
             ServerEvent::SnapshotTooLarge(player) => {
-                warn!(account = ?tick.account(player), "not all that changes fits into a snapshot");
+                warn!(account = ?tick.account(player), "not all that the client predicts fits into a snapshot");
             }
             _ => {}
         }

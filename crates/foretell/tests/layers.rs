@@ -113,6 +113,8 @@ const FOLDERS: [Folder; 12] = [
             ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["allowance", "interest"],
+            &["exact_rows"],
+            &["exact_choice"],
             &["outgoing_snapshot"],
             &["delta", "snapshot_packing"],
             &["shown_state"],

@@ -36,27 +36,17 @@ pub struct Truth {
     /// By tick, modulo its length.
     kept: Vec<(Option<Tick>, Rows)>,
     newest: Tick,
-    has_interest_rules: bool,
 }
 
 impl Truth {
     pub(super) fn new(schema: &Schema) -> Truth {
-        Truth {
-            kept: (0..TICKS_KEPT).map(|_| (None, Rows::new(schema))).collect(),
-            newest: Tick::ZERO,
-            has_interest_rules: false,
-        }
+        Truth { kept: (0..TICKS_KEPT).map(|_| (None, Rows::new(schema))).collect(), newest: Tick::ZERO }
     }
 
     /// The state `tick`; `None` when it is forgotten, or has not come yet.
     pub fn rows(&self, tick: Tick) -> Option<&Rows> {
         let (of, rows) = &self.kept[tick.get() as usize % TICKS_KEPT];
         (*of == Some(tick)).then_some(rows)
-    }
-
-    /// Whether the game has rules of its own of what players see.
-    pub fn has_interest_rules(&self) -> bool {
-        self.has_interest_rules
     }
 
     /// The newest state.
@@ -79,8 +69,7 @@ impl Truth {
 
 impl<W: World> Spied<W> {
     /// The world, and where it is written down what happens to it.
-    pub(super) fn new(world: W, mut truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
-        truth.iter_mut().for_each(|truth| truth.has_interest_rules = world.interest_rules().is_some());
+    pub(super) fn new(world: W, truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
         let notes = Notes { steps: Vec::new(), inputs: Vec::new(), truth, state: None };
         let notes = Rc::new(RefCell::new(notes));
         (Spied { world, notes: notes.clone() }, notes)

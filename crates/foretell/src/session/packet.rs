@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 8;
+pub(crate) const PROTOCOL_VERSION: u8 = 9;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -68,8 +68,9 @@ pub(crate) struct InputHead {
     pub snapshot: Option<u16>,
     /// Which of the server's datagrams it has.
     pub received: Option<Received>,
-    /// Whether it predicts entities of others, and so needs all of each state at once.
-    pub wants_whole: bool,
+    /// How far around its own entities it predicts those of others, in metres, and so needs them exactly and of one state; 0
+    /// wherever they are, `None` where it does not.
+    pub exact_within_m: Option<u32>,
     /// The tick of the newest input.
     pub newest: u16,
     /// How many inputs follow: `newest - count + 1 ..= newest`.
@@ -84,7 +85,7 @@ impl InputHead {
         stream.u16(&mut self.sequence)?;
         stream.optional(&mut self.snapshot, |stream, tick| stream.u16(tick))?;
         stream.optional(&mut self.received, |stream, received| received.stream(stream))?;
-        stream.bool(&mut self.wants_whole)?;
+        stream.optional(&mut self.exact_within_m, |stream, metres| stream.small(metres))?;
         stream.u16(&mut self.newest)?;
         stream.small(&mut self.count)?;
         stream.optional(&mut self.asks, |stream, tick| stream.u16(tick))?;
@@ -179,9 +180,8 @@ pub(crate) struct SnapshotHead {
     pub ticket: u8,
     /// Counts the datagrams of states to this client.
     pub number: u16,
-    /// Whether its rows are all that the client is to know of the state; else they are what it predicts, and it is told what
-    /// it shows of others row by row.
-    pub is_whole: bool,
+    /// Whether not all that the client predicts of others has room in it: the rest it shows.
+    pub is_crowded: bool,
     /// The newest of the client's datagrams, and how long ago it came, in units of 64 µs (saturating).
     pub heard: Option<(u16, u16)>,
     /// The tick of the state.
@@ -250,7 +250,7 @@ impl SnapshotHead {
         stream_part(stream, &mut self.part)?;
         stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.number)?;
-        stream.bool(&mut self.is_whole)?;
+        stream.bool(&mut self.is_crowded)?;
         stream.optional(&mut self.heard, |stream, (sequence, ago)| {
             stream.u16(sequence)?;
             stream.u16(ago)

@@ -121,9 +121,7 @@ impl<I: Input> Traffic<I> {
                 self.line.stream(reader, &self.input_bits)?;
             }
         }
-        if self.head.baseline.is_some() {
-            self.pass_gone(reader)?;
-        }
+        self.pass_gone(reader)?;
         while reader.take(1)? == 1 {
             self.note_exact_row(reader)?;
         }
@@ -139,7 +137,7 @@ impl<I: Input> Traffic<I> {
         while reader.take(1)? == 1 {
             read_holder(reader)?;
         }
-        if self.head.is_whole { reader.clone().finish() } else { self.note_shown_rows(reader) }
+        self.note_shown_rows(reader)
     }
 
     fn pass_gone(&self, reader: &mut BitReader<'_>) -> Result<(), Malformed> {

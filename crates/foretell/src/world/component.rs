@@ -111,7 +111,7 @@ impl ComponentSchema {
     }
 
     /// The same, told at most `hz` times per second to who shows it: to the nearest number of ticks, as a [`SendRate`] is. What a
-    /// client predicts comes with every state nevertheless, and so does a whole state.
+    /// client predicts comes with every state nevertheless.
     ///
     /// # Panics
     /// When `hz` is 0.

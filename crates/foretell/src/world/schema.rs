@@ -110,11 +110,6 @@ impl Schema {
         known.map_or(component, |known| ComponentId::nth(known.first))
     }
 
-    /// Whether owners write anything of any component.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.components().iter().any(ComponentSchema::is_shared)
-    }
-
     /// The components of the same state besides its first one; none of an enum, where each is a first one.
     pub(crate) fn rest_of(&self, first: ComponentId) -> impl Iterator<Item = ComponentId> {
         let rest = usize::from(first.0) + 1..self.0.components.len();

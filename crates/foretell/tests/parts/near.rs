@@ -26,8 +26,14 @@ struct Thing {
 }
 
 #[derive(World, Default)]
-struct Field(Table<Thing>);
+struct Field {
+    things: Table<Thing>,
+    /// How many rows of floats there are beside the first.
+    #[world(constant)]
+    more_rows: u8,
+}
 
+/// In a row.
 const FLOATS: u8 = 120;
 const WITHIN_M: f64 = 3.0;
 const UNTIL_M: f64 = 4.0;
@@ -38,18 +44,18 @@ impl Simulate for Field {
 
     fn step(&mut self, step: &mut Step<'_, Walk>) {
         if step.is_authority() && step.tick() == Tick::ZERO {
-            for nth in 0..FLOATS {
+            for (row, nth) in (0..=self.more_rows).flat_map(|row| (0..FLOATS).map(move |nth| (row, nth))) {
                 let float = Thing {
-                    at: [f64::from(nth) * 0.5, 0.0, 1.0],
+                    at: [f64::from(nth) * 0.5, 0.0, 1.0 + f64::from(row) * 5.0],
                     velocity: [0.0, 0.5 + f64::from(nth % 5) * 0.3, 0.0],
                 };
-                self.0.spawn(step, PlayerId::SERVER, float);
+                self.things.spawn(step, PlayerId::SERVER, float);
             }
         }
         for player in step.joined() {
-            self.0.spawn(step, *player, Thing::default());
+            self.things.spawn(step, *player, Thing::default());
         }
-        for mut thing in self.0.simulated(step) {
+        for mut thing in self.things.simulated(step) {
             if let Some(input) = step.input(thing.owner()) {
                 thing.velocity = [f64::from(input.input.along) * WALKS_MPS, 0.0, 0.0];
             }
@@ -114,7 +120,9 @@ impl Driver<Field> for Look {
 
 #[test]
 fn what_is_near_is_predicted_and_goes_over_without_a_jump() {
-    let mut simulation = Simulation::new(Rules::new(Field::schema()), ServerConfig::default(), Field::default(), 5);
+    // All floats can be told with each state.
+    let config = ServerConfig { budget: 400_000, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(Rules::new(Field::schema()), config, Field::default(), 5);
     let latency = Duration::from_millis(75);
     let conditions = Conditions { latency, loss: Loss::Uniform(0.03), ..Conditions::default() };
     let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };
@@ -128,4 +136,25 @@ fn what_is_near_is_predicted_and_goes_over_without_a_jump() {
     assert!(look.farthest_step_m < 0.15, "{} m in a frame", look.farthest_step_m);
     let stats = simulation.players[0].client.stats();
     assert_eq!(stats.resyncs, 0);
+}
+
+#[test]
+fn in_a_crowd_of_a_thousand_what_is_near_is_predicted_and_all_others_are_shown() {
+    let field = || Field { more_rows: 8, ..Field::default() };
+    let mut simulation = Simulation::new(Rules::new(Field::schema()), ServerConfig::default(), field(), 5);
+    let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+    let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };
+    let client = ClientConfig { predict, ..ClientConfig::default() };
+    simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: field() });
+    let mut look = Look::default();
+    simulation.run_until(foretell::Instant::ZERO + Duration::from_secs(16), &mut look);
+    assert!((8..=24).contains(&look.most_predicted), "of a thousand: {}", look.most_predicted);
+    let client = &simulation.players[0].client;
+    let (newest, rows) = client.newest_snapshot().expect("a state");
+    let age = |key| newest.since(client.told_in(key).expect("it is there"));
+    let oldest = rows.iter().map(|row| age(row.key())).max();
+    assert_eq!(rows.len(), 1 + 9 * usize::from(FLOATS));
+    assert!(oldest < Some(128), "the oldest is of {oldest:?} ticks before");
+    let sent = simulation.server.server.stats(client.player().expect("joined")).expect("there").bytes;
+    assert!(sent / 16 < 134_000, "{} B/s", sent / 16);
 }

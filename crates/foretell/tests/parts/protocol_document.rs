@@ -296,7 +296,7 @@ fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_do
     components.component_of_kind("Crab (group SCHOOL)", ("plan", 1, Some(16), 1, 0), (3, Some(7)), 10);
     let rules = vec![hash_of(64, 2), hash_of(0, 1), components.0, hash_of_input()];
     let mut server = Server::new(Rules::new(Reef::schema()), ServerConfig::default(), EPOCH, Instant::ZERO);
-    server.receive(Instant::ZERO, ME, &hello(8, 42, &rules, (0, None))).expect("well-formed");
+    server.receive(Instant::ZERO, ME, &hello(9, 42, &rules, (0, None))).expect("well-formed");
     let mut outbox = Outbox::new();
     server.update(Instant::ZERO, &mut Reef::default(), &mut outbox);
     let answers: Vec<&[u8]> = outbox.iter().map(|(_, datagram)| datagram).collect();
@@ -379,7 +379,8 @@ fn sharing(sequence: u64, (snapshot, newest): (u64, u64), requests: &[Request], 
 fn put_inputs(ticket: u8, sequence: u64, (snapshot, newest): (u64, u64), list: &[Seen]) -> Writer {
     let mut writer = Writer::default();
     writer.put(3, 3).put(u64::from(ticket), 8).put(sequence, 16).optional(Some(&[(snapshot, 16)]));
-    writer.optional(None).put(0, 1).put(newest, 16);
+    // What others have is predicted, wherever it is.
+    writer.optional(None).put(1, 1).small(0).put(newest, 16);
     writer.small(u32::try_from(list.len()).expect("few")).put(0, 1);
     let (mut before, mut expected) = (None, None);
     for (input, presented) in list {
@@ -410,7 +411,7 @@ struct Inputs {
     snapshot: Option<[u64; 1]>,
     /// The newest of the server's datagrams that has come, and which of those before it, in words of 32.
     received: Option<Vec<u64>>,
-    wants_whole: u64,
+    exact_within_m: Option<u64>,
     newest: u64,
     list: Vec<Seen>,
     requests: Vec<Request>,
@@ -444,7 +445,8 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
     assert_eq!((reader.take(3), reader.take(8)), (3, u64::from(TICKET)));
     let (sequence, snapshot) = (reader.take(16), reader.optional([16]));
     let received = (reader.take(1) == 1).then(|| read_received(&mut reader));
-    let (wants_whole, newest) = (reader.take(1), reader.take(16));
+    let exact_within_m = (reader.take(1) == 1).then(|| reader.small());
+    let newest = reader.take(16);
     let (mut list, mut expected) = (Vec::<Seen>::new(), None);
     let count = reader.small();
     assert_eq!(reader.optional([16]), None, "asked for in exact sessions");
@@ -472,7 +474,7 @@ fn read_inputs(datagram: &[u8]) -> Inputs {
         }
     }
     reader.finish();
-    Inputs { sequence, snapshot, received, wants_whole, newest, list, requests, rows }
+    Inputs { sequence, snapshot, received, exact_within_m, newest, list, requests, rows }
 }
 
 /// A row. The age of the last contact stands beside the rows.
@@ -514,7 +516,7 @@ struct Snapshot {
     /// Counts the datagrams of states.
     number: u64,
     /// Whether the rows are all, or the player's own.
-    whole: u64,
+    crowded: u64,
     heard: Option<[u64; 2]>,
     tick: u64,
     fraction: u64,
@@ -690,7 +692,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     assert_eq!(reader.take(3), 4);
     let (last_part, part) = (reader.take(3), reader.take(3));
     assert_eq!(reader.take(8), u64::from(TICKET));
-    let (number, whole) = (reader.take(16), reader.take(1));
+    let (number, crowded) = (reader.take(16), reader.take(1));
     let heard = reader.optional([16, 16]);
     let (tick, fraction) = (reader.take(16), reader.take(8));
     let repeat = reader.optional([8]).map(|[number]| number);
@@ -710,7 +712,7 @@ fn read_head(reader: &mut Reader) -> Snapshot {
     Snapshot {
         parts: (part, last_part),
         number,
-        whole,
+        crowded,
         heard,
         tick,
         fraction,
@@ -736,9 +738,8 @@ fn read_head(reader: &mut Reader) -> Snapshot {
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
-    assert_eq!(head.whole, 1, "where owners write anything states are whole");
     let mut gone = Vec::new();
-    while head.baseline.is_some() && reader.take(1) == 1 {
+    while reader.take(1) == 1 {
         gone.push(read_key(&mut reader));
         assert_eq!(reader.take(1), 0, "everything is in view");
     }
@@ -757,7 +758,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         let name = read_name(&mut reader);
         holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
     }
-    reader.finish();
+    // Rows that are shown follow: `lanes` reads them.
     Snapshot { gone, rows, contacts, news, holders, ..head }
 }
 
@@ -851,8 +852,6 @@ struct Telling<'a> {
     repeat: Option<u64>,
     /// Counts datagrams.
     number: u64,
-    /// Whether the rows are all, or the player's own.
-    whole: u64,
 }
 
 impl Default for Telling<'_> {
@@ -871,19 +870,16 @@ impl Default for Telling<'_> {
             holders: &[],
             repeat: None,
             number: 0,
-            whole: 1,
         }
     }
 }
 
 fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[Row]) -> Vec<u8> {
     let mut writer = put_head(&of, head);
-    if let Some((_, _, gone)) = of.baseline {
-        for key in gone {
-            put_key(writer.put(1, 1), key).put(0, 1);
-        }
-        writer.put(0, 1);
+    for key in of.baseline.into_iter().flat_map(|(_, _, gone)| gone) {
+        put_key(writer.put(1, 1), key).put(0, 1);
     }
+    writer.put(0, 1);
     for Row { key, owner, age, state } in rows {
         let is_given = *owner != key.1[1];
         put_key(writer.put(1, 1), key).put(u64::from(is_given), 1);
@@ -907,16 +903,17 @@ fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[R
         put_name(writer.put(1, 1), name).small(number(*holder));
         writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
     }
-    writer.put(0, 1).bytes()
+    // Nothing is shown.
+    writer.put(0, 3).bytes()
 }
 
 /// What stands before the rows.
 fn put_head(of: &Telling<'_>, (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>)) -> Writer {
     let Telling { arrivals, ranges, relayed, news: (news_ticks, _), answers, canonical, .. } = *of;
-    let Telling { unforeseen, baseline, repeat, number, whole, .. } = *of;
+    let Telling { unforeseen, baseline, repeat, number, .. } = *of;
     let mut writer = Writer::default();
     writer.put(4, 3).put(parts.1, 3).put(parts.0, 3).put(u64::from(TICKET), 8);
-    writer.put(number, 16).put(whole, 1);
+    writer.put(number, 16).put(0, 1);
     writer.optional(heard.map(|[sequence, ago]| [(sequence, 16), (ago, 16)]).as_ref().map(|fields| &fields[..]));
     writer.put(tick, 16).put(128, 8).optional(repeat.map(|number| [(number, 8)]).as_ref().map(|fields| &fields[..]));
     writer.optional(Some(&[(tick + 3, 16)])).small(u32::try_from(arrivals.len()).expect("few"));
@@ -1009,7 +1006,7 @@ impl Served {
 fn who_has_not_shown_the_ticket_of_the_welcome_is_sent_nothing_else_and_is_no_player() {
     let mut served = Served::new(8);
     for tick in 0..3 {
-        served.receive(tick * TICK_MICROS, &hello(8, 42, &documented_rules(), (tick, None)));
+        served.receive(tick * TICK_MICROS, &hello(9, 42, &documented_rules(), (tick, None)));
         assert_eq!(served.update(tick * TICK_MICROS), [welcome(42, (tick, TICKET), 1, tick, 0)]);
     }
     assert_eq!((served.server.players().count(), served.world.things.iter().count()), (0, 1), "a rock alone");
@@ -1020,8 +1017,8 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(8, 42, &documented_rules(), (1, None)));
-    served.receive(at(1), &hello(8, 42, &documented_rules(), (1234, Some(TICKET))));
+    served.receive(at(1), &hello(9, 42, &documented_rules(), (1, None)));
+    served.receive(at(1), &hello(9, 42, &documented_rules(), (1234, Some(TICKET))));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -1032,7 +1029,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     assert_eq!(first.substituted, [(1, 1, 2)], "the neutral input in tick 1");
     assert_eq!((first.news_ticks, first.news), (None, vec![]), "all since the player was admitted");
     let purse = Row::new((1, PURSE), Thing::Purse(77));
-    assert_eq!(first.rows, [Row::new((0, SHIP), ship_at(0.0)), purse, Row::new((2, [0; 3]), Thing::Rock)]);
+    assert_eq!(first.rows, [Row::new((0, SHIP), ship_at(0.0)), purse], "nothing of others is predicted");
     let go = Command { thrust: 0.25, fire: true, turn: -2 };
     let list = [(go, Some(384)), (go, Some(640)), (Command::default(), None), (go, Some(1000))];
     // Sent before tick 2, for ticks 3 to 6: half a tick and more before the first is due.
@@ -1100,7 +1097,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce, ticket| hello(8, nonce, &documented_rules(), (0, ticket));
+    let hello_of = |nonce, ticket| hello(9, nonce, &documented_rules(), (0, ticket));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -1236,19 +1233,19 @@ fn a_refusal_says_why_as_documented() {
     for part in 0..4 {
         let mut others = rules.clone();
         others[part] ^= 1;
-        assert_eq!(refused(1, &hello(8, 7, &others, (0, None))), (1, part as u64));
+        assert_eq!(refused(1, &hello(9, 7, &others, (0, None))), (1, part as u64));
     }
-    assert_eq!(refused(1, &hello(8, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 4));
-    assert_eq!(refused(0, &hello(8, 7, &rules, (0, None))), (2, 0));
+    assert_eq!(refused(1, &hello(9, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 4));
+    assert_eq!(refused(0, &hello(9, 7, &rules, (0, None))), (2, 0));
     let mut drains = Served::new(1);
     drains.server.config_mut().draining = true;
-    drains.receive(0, &hello(8, 7, &rules, (0, None)));
+    drains.receive(0, &hello(9, 7, &rules, (0, None)));
     assert_eq!(drains.update(0), [Writer::default().put(2, 3).put(7, 64).put(5, 3).put(0, 4).bytes()]);
     // Who asks on, and never shows the ticket.
     let mut deaf = Served::new(1);
     let said: Vec<_> = (0..=104)
         .flat_map(|tenth| {
-            deaf.receive(tenth * 100_000, &hello(8, 7, &rules, (0, None)));
+            deaf.receive(tenth * 100_000, &hello(9, 7, &rules, (0, None)));
             deaf.update(tenth * 100_000)
         })
         .collect();
@@ -1281,7 +1278,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(8, 42, &rules, (sent, ticket));
+    let hello = |sent, ticket| hello(9, 42, &rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -1349,7 +1346,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(8, 4711, &documented_rules(), (sent, ticket))]);
+        assert_eq!(asked, [hello(9, 4711, &documented_rules(), (sent, ticket))]);
         assert_eq!(asked[0].len(), 52);
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -1470,8 +1467,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(8, 7, &documented_rules(), (0, None)));
-    served.receive(0, &hello(8, 7, &documented_rules(), (0, Some(TICKET))));
+    served.receive(0, &hello(9, 7, &documented_rules(), (0, None)));
+    served.receive(0, &hello(9, 7, &documented_rules(), (0, Some(TICKET))));
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);
@@ -1511,8 +1508,8 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let mut served = Served::new(8);
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
-    served.receive(at(1), &hello(8, 42, &documented_rules(), (0, None)));
-    served.receive(at(1), &hello(8, 42, &documented_rules(), (0, Some(TICKET))));
+    served.receive(at(1), &hello(9, 42, &documented_rules(), (0, None)));
+    served.receive(at(1), &hello(9, 42, &documented_rules(), (0, Some(TICKET))));
     let mut kept = Kept::new();
     read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
@@ -1620,6 +1617,7 @@ fn digest_of(count: u32) -> u64 {
 fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
+    assert_eq!(reader.take(1), 0, "nothing is gone");
     let count = (reader.take(1) == 1).then(|| {
         // The only component takes no bits, and its owner is the first.
         assert_eq!((read_name(&mut reader), reader.take(1)), ([0; 3], 0));
@@ -1655,7 +1653,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     };
     let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
     for ticket in [None, Some(TICKET)] {
-        server.receive(at(0), ME, &hello(8, 42, &exact_rules(), (0, ticket))).expect("well-formed");
+        server.receive(at(0), ME, &hello(9, 42, &exact_rules(), (0, ticket))).expect("well-formed");
     }
     let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
     assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");

@@ -39,6 +39,8 @@ struct Land {
     /// How many rocks the authority is still to bring.
     #[world(constant)]
     rocks_to_come: u32,
+    #[world(constant)]
+    rocks_for: PlayerId,
     /// What a world must not have: a state that is not saved.
     #[world(constant)]
     steps: u64,
@@ -59,7 +61,7 @@ impl Simulate for Land {
         }
         while step.is_authority() && self.rocks_to_come > 0 {
             self.rocks_to_come -= 1;
-            self.rocks.spawn(step, PlayerId::SERVER, Rock { weight: [self.rocks_to_come; 8] });
+            self.rocks.spawn(step, self.rocks_for, Rock { weight: [self.rocks_to_come; 8] });
         }
         // What changes has to be told.
         for mut rock in self.rocks.simulated(step).filter(|_| step.is_authority()) {
@@ -165,11 +167,10 @@ fn a_purse_is_seen_by_its_owner_alone() {
 }
 
 #[test]
-fn a_whole_state_of_many_datagrams_comes_altogether_or_not_at_all_and_one_too_large_is_reported() {
-    let mut simulation = session(|_| {}, Land { rocks_to_come: 200, ..Land::default() });
+fn own_rows_of_many_datagrams_come_altogether_or_not_at_all_and_too_many_are_reported() {
+    let rocks_for = PlayerId::new(1);
+    let mut simulation = session(|_| {}, Land { rocks_to_come: 200, rocks_for, ..Land::default() });
     let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
-    // Who may predict entities of others is told whole states.
-    simulation.players[host].client.predict(PlayerId::new(99), true);
     let mut watch = Watch::default();
     seconds(&mut simulation, 2, &mut watch);
     simulation.players[host].down_conditions.loss = foretell_sim::netsim::Loss::Uniform(0.1);
@@ -178,10 +179,28 @@ fn a_whole_state_of_many_datagrams_comes_altogether_or_not_at_all_and_one_too_la
     let (_, rows) = client.newest_snapshot().expect("a snapshot");
     assert_eq!(rows.states::<Rock>().count(), 200);
     assert!(client.stats().datagrams_received > 2 * 64 * 5, "several for each snapshot");
-    assert!(watch.corrections.is_empty() && watch.too_large.is_empty());
+    assert!(watch.too_large.is_empty());
     simulation.server.world.rocks_to_come = 250;
     seconds(&mut simulation, 1, &mut watch);
     assert!(!watch.too_large.is_empty());
+}
+
+#[test]
+fn what_of_others_has_room_is_told_exactly_and_the_rest_is_shown() {
+    let mut simulation = session(|_| {}, Land { rocks_to_come: 400, ..Land::default() });
+    let host = simulation.add_player(player(ClientConfig::default(), 30, Land::default()));
+    simulation.players[host].client.predict(PlayerId::SERVER, true);
+    let mut watch = Watch::default();
+    for (budget, rocks) in [(20_000, 2..5), (80_000, 12..24), (u32::MAX, 100..200)] {
+        simulation.server.server.config_mut().budget = budget;
+        seconds(&mut simulation, 4, &mut watch);
+        let client = &simulation.players[host].client;
+        let (tick, rows) = client.newest_snapshot().expect("a snapshot");
+        let predicted = client.predicted(tick).map_or(0, |rows| rows.states::<Rock>().count());
+        assert_eq!(rows.states::<Rock>().count(), 400);
+        assert!(rocks.contains(&predicted), "{budget} B/s: {predicted} are predicted");
+    }
+    assert!(watch.too_large.len() == 1, "it is told once");
 }
 
 #[test]

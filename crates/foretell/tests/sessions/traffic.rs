@@ -79,20 +79,21 @@ fn every_field_that_is_told_counts_with_its_bits() {
 #[test]
 fn whatever_is_sent_is_counted_altogether() {
     let config =
-        ServerConfig { relay_inputs: true, interest: Interest::Nearest(3), budget: 8_000, ..Default::default() };
+        ServerConfig { relay_inputs: true, interest: Interest::Nearest(3), budget: 40_000, ..Default::default() };
     let fire = |player: usize, tick: Tick| {
         let bits = SplitMix64::new(u64::from(tick.get() / 16) << 16 | player as u64).next_u64();
         Keys { right: bits & 1 != 0, left: bits & 2 != 0, fire: bits & 4 != 0 }
     };
     let predict = [Predict::Own, Predict::Everyone, Predict::Own];
     let (simulation, counter) = counted(Range { noise: 2, ..Range::default() }, config, &predict, fire);
+    let rows = |told: &[foretell::session::RowTraffic]| told.iter().map(|told| told.rows).sum::<u64>();
     for (player, sent) in counter.sent.iter().enumerate() {
         let welcome = sent.bits() - bits_sent(&simulation, player);
         assert!(welcome < 8 * 300, "{welcome} bits");
-        let rows = |told: &[foretell::session::RowTraffic]| told.iter().map(|told| told.rows).sum::<u64>();
-        let shown = rows(sent.shown());
-        assert!(rows(sent.exact()) > 100 && (shown > 100) == (predict[player] == Predict::Own), "{player}: {shown}");
+        assert!(rows(sent.exact()) > 100 && (rows(sent.shown()) > 100 || player == 1), "{player}");
     }
+    let exact: Vec<_> = counter.sent.iter().map(|sent| rows(sent.exact())).collect();
+    assert!(2 * exact[1] > 3 * exact[0], "{exact:?}: what is predicted is told exactly");
 }
 
 #[test]

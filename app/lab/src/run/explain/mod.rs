@@ -117,7 +117,7 @@ impl Explainer {
     pub fn note_server(&mut self, event: &ServerEvent, human: Option<PlayerId>) {
         let note = match event {
             ServerEvent::SkippedTicks(ticks) => format!("the server was too far behind and skipped {ticks} ticks"),
-            ServerEvent::SnapshotTooLarge(player) => format!("the snapshot for {player} was too large to be sent"),
+            ServerEvent::SnapshotTooLarge(player) => format!("not all that {player} predicts has room in a snapshot"),
             ServerEvent::Refused { player: Some(player), why, .. } => format!("the server refuses {player}: {why}"),
             ServerEvent::Refused { player: None, why, .. } => format!("the server lets somebody not in: {why}"),
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),

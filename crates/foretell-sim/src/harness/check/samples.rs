@@ -3,9 +3,10 @@
 use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference};
 use alloc::string::String;
 use core::time::Duration;
+use foretell::session::Rules;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Interest, ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
+use foretell::world::{ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
 
 /// Every sample has exactly one outcome, in every update.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +44,9 @@ impl<W: World> Check<W> for Digests {
         if looked_at == Some(tick) {
             return Ok(());
         }
-        let schema = &seen.setting.rules.schema;
-        let is_limited = seen.setting.server.interest != Interest::Everything || seen.truth.has_interest_rules();
-        let is_whole = seen.client.is_whole() && !is_limited;
-        let is_told = |row: &Row<'_>| is_whole || row.owner == player || rows.words(row.key()).is_some();
-        let of_tick = |key: RowKey| seen.client.told_in(key).filter(|told| *told != tick && !seen.client.is_whole());
+        let Rules { schema, exact, .. } = &seen.setting.rules;
+        let is_told = |row: &Row<'_>| *exact || row.owner == player || rows.words(row.key()).is_some();
+        let of_tick = |key: RowKey| seen.client.told_in(key).filter(|told| *told != tick);
         let mut sent = truth.seen_by(schema, player).filter(is_told).filter(|row| of_tick(row.key()).is_none());
         let mut of_now = rows.iter().filter(|row| of_tick(row.key()).is_none());
         let is_same = |row: Row<'_>, truth: Option<Row<'_>>| {
@@ -185,7 +184,8 @@ impl<W: World> Check<W> for Silence {
         };
         let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
         let theirs = rows.iter().filter(|row| row.owner == player);
-        let ours = predicted.iter().filter(|row| rows.words(row.key()).is_none());
+        // Of others it may be known already that they are gone in a later state.
+        let ours = predicted.iter().filter(|row| row.owner == player && rows.words(row.key()).is_none());
         for key in theirs.chain(ours).map(|row| row.key()) {
             let (ours, theirs) = (NamedRow::predicted(predicted.words(key)), NamedRow::of_server(rows.words(key)));
             let Setting { rules, client, .. } = seen.setting;

@@ -32,8 +32,8 @@ impl Causes {
     pub const NONDETERMINISM: Causes = Causes(256);
 
     /// In an [exact](crate::session::Rules::exact) session: what is not published was not the authority's, from a whole state
-    /// that was taken over until the next canonical tick. With [`Predict::Near`](super::Predict::Near): nothing else explains
-    /// it; what derived state there is was that of a part of the world.
+    /// that was taken over until the next canonical tick. Where some of what others have is predicted and some not, as with
+    /// [`Predict::Near`](super::Predict::Near): nothing else explains it; what derived state there is was that of a part of the world.
     pub const DERIVED: Causes = Causes(512);
 
     /// In an [exact](crate::session::Rules::exact) session: no input of anybody, no event of the server's and nobody who came or

@@ -290,7 +290,7 @@ impl<W: World> Session<W> {
             sequence,
             snapshot: snapshots.acknowledged().map(Tick::low16),
             received: snapshots.tell_received(),
-            wants_whole: prediction.wants_whole(setup),
+            exact_within_m: prediction.exact_within_m(setup),
             newest: newest.low16(),
             count: inputs.count(newest, setup.config.redundancy, pacing),
             asks: prediction.asks.map(Tick::low16),

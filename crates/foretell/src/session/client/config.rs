@@ -145,7 +145,7 @@ pub enum Predict {
     /// Those of everybody whose inputs the server relays
     /// ([`ServerConfig::relay_inputs`](crate::session::server::ServerConfig::relay_inputs)), and the server's own. Others
     /// are then shown where they are by their newest known input, rather than where they were; a guess that was wrong is
-    /// corrected.
+    /// corrected. Of more than [`ServerConfig::budget`](crate::session::server::ServerConfig::budget) and the link take, the nearest.
     Everyone,
     /// Those of the own player, and of what `Everyone` would predict the entities that are near one of them, by the first
     /// position of their kinds: what it may touch before the server's word comes. What is farther off is a proxy

@@ -54,7 +54,7 @@ impl<W: World> ConnectionState<W> {
     /// It has joined already, and its world is in state 0.
     pub(super) fn joined(setup: &Setup, joined: Joined, world: &mut W) -> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
-        let snapshots = Snapshots::new(&setup.rules.schema, setup.rules.tick_rate);
+        let snapshots = Snapshots::new(&setup.rules);
         let moment = Moment { now, at: TickTime::default(), setup };
         let mut session = Session::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
         session.local.begin(world, setup);

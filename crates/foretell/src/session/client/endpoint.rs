@@ -339,8 +339,8 @@ impl<W: World> Client<W> {
         self.session()?.local.prediction.timeline.rows(tick)
     }
 
-    /// The newest complete snapshot: its tick, and what is known of its rows. If it [is whole](Client::is_whole) all are of that
-    /// state, else the client's own, and others are as they were [told](Client::told_in) last.
+    /// The newest complete snapshot: its tick, and what is known of its rows. The client's own are of that state, and those of others
+    /// that it may predict; what it only shows is as it was [told](Client::told_in) last. In an exact session all are of that state.
     pub fn newest_snapshot(&self) -> Option<(Tick, &Rows)> {
         Some((self.newest()?.tick, self.session()?.local.snapshots.rows()?))
     }
@@ -348,11 +348,6 @@ impl<W: World> Client<W> {
     /// Of which state a row of the newest snapshot is; `None` where there is no such row.
     pub fn told_in(&self, key: RowKey) -> Option<Tick> {
         self.session()?.local.snapshots.told_in(key)
-    }
-
-    /// Whether the newest snapshot is a whole state, as it takes to predict entities of others.
-    pub fn is_whole(&self) -> bool {
-        self.newest().is_some_and(|newest| newest.is_whole)
     }
 
     fn newest(&self) -> Option<&Snapshot> {

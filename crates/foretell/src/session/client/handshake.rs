@@ -82,7 +82,7 @@ impl Handshake {
             first_answer: None,
             answers: 0,
             best: None,
-            snapshots: Snapshots::new(&rules.schema, rules.tick_rate),
+            snapshots: Snapshots::new(rules),
             last_update: None,
             waited: Duration::ZERO,
             longest_frame: Duration::ZERO,

@@ -69,11 +69,16 @@ impl Setup {
         !self.players.is_empty()
     }
 
-    /// Whether anything of others may be predicted.
-    pub(super) fn may_predict_others(&self) -> bool {
-        self.config.predict != Predict::Own
-            || self.players.iter().any(|(_, yes)| *yes)
-            || self.entities.values().contains(&EntityMode::Predicted)
+    /// How far around its own entities those of others may be predicted, in metres, 0 wherever they are; `None` where none are.
+    pub(super) fn predicts_within_m(&self) -> Option<u32> {
+        let are_named = self.players.iter().any(|(_, yes)| *yes);
+        let are_named = are_named || self.entities.values().contains(&EntityMode::Predicted);
+        match self.config.predict {
+            _ if are_named => Some(0),
+            Predict::Own => None,
+            Predict::Everyone => Some(0),
+            Predict::Near { within_m, until_m } => Some(exact_radius_m(until_m.max(within_m))),
+        }
     }
 
     /// Whether it was asked not to predict a player.
@@ -95,4 +100,11 @@ pub(super) struct Moment<'a> {
     /// Where the client's clock stands.
     pub at: TickTime,
     pub setup: &'a Setup,
+}
+
+/// How far what may be predicted within `radius_m` may be away in a state of the server's, in metres: twice as far, as such a state is
+/// older than what is predicted.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn exact_radius_m(radius_m: f64) -> u32 {
+    (2.0 * radius_m) as u32 | 1
 }

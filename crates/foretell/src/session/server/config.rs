@@ -43,7 +43,7 @@ pub struct ServerConfig {
     pub interest: Interest,
     /// How many bytes per second each client is sent at most, in the mean of a few states; headers of the network come
     /// besides. What is predicted comes first and always; of what is shown, what is near and what was told long ago. Default
-    /// 128,000. A client that predicts entities of others needs whole states: there it does not count.
+    /// 128,000. Of what a client predicts of others at most three quarters of it are told, the nearest first; the rest it shows.
     pub budget: u32,
     /// How many bytes per second each client may be sent however much waits on its link or is lost: below the
     /// [`budget`](ServerConfig::budget), what is sent follows what the link takes without a queue, but not below this. Default

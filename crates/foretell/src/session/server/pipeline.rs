@@ -7,14 +7,14 @@ use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::inputs::ReceivedInputs;
 use super::peer::Peer;
-use super::replication::{SightTerms, StepReport, WholeWish};
+use super::replication::{SightTerms, StepReport};
 use super::schedule::TickSchedule;
 use super::simulation::Simulation;
 use super::state_sender::{SnapshotRound, StateSender};
 use super::stats::{InputTotals, JoinTotals};
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
 use crate::session::packet::Message;
-use crate::session::{Offence, Outbox, PeerId, Refusal};
+use crate::session::{Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Input, PlayerId, World};
@@ -239,10 +239,7 @@ impl<I: Input> Pipeline<I> {
         self.datagram.read(reader, anchor)?;
         let is_newer = peer.link.note(self.datagram.sequence(), now);
         if is_newer {
-            let wish = WholeWish { is_whole: self.datagram.wants_whole(), known: peer.link.acknowledged(), now };
-            if peer.replica.want_whole(wish) {
-                peer.counters.stats.ledger.note(Offence::Request);
-            }
+            peer.replica.want_exact(self.datagram.exact_within_m());
             peer.replica.name_baseline(self.datagram.snapshot());
             if let Some(received) = self.datagram.received() {
                 peer.replica.note_received(received, now);

@@ -207,11 +207,6 @@ impl RowVersions {
         (self.remembered <= state).then(|| self.removed.range(first..))
     }
 
-    /// All that is remembered, and since when that is all.
-    pub(super) fn all_removed(&self) -> (Tick, impl Iterator<Item = &Removed>) {
-        (self.remembered, self.removed.iter())
-    }
-
     /// What `state` has and has been removed since, or was another player's there; `None` where not all of it is remembered.
     pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = &Removed>> {
         let had = move |removed: &&Removed| removed.created <= state;

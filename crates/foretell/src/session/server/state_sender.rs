@@ -29,13 +29,6 @@ pub(super) struct SnapshotRound<'a, I> {
     pub outbox: &'a mut Outbox,
 }
 
-impl<I> SnapshotRound<'_, I> {
-    /// Whether a client is told whole states.
-    fn wants_whole(&self, index: usize) -> bool {
-        self.state.schema().is_shared() || self.roster.members()[index].peer.replica.is_whole()
-    }
-}
-
 /// Sends states. Its memory is used again.
 pub(super) struct StateSender<I> {
     head: SnapshotHead,
@@ -61,12 +54,11 @@ impl<I: Input> StateSender<I> {
             let (player, known) = (*player, peer.link.acknowledged());
             if let Some(image) = round.exact.image_for(player, known, tick) {
                 self.send(&mut round, index, image, Form::Image);
-                let is_crowded = round.roster.members()[index].peer.replica.is_crowded();
-                round.exact.note_told(!is_crowded);
+                let untold = round.roster.members()[index].peer.replica.untold_in_a_row();
+                round.exact.note_told(untold == 0);
             }
             if let Some(form) = round.exact.form_for(player, known, tick) {
-                let in_lanes = form == Form::Changes && !round.wants_whole(index);
-                self.send(&mut round, index, tick, if in_lanes { Form::Lanes } else { form });
+                self.send(&mut round, index, tick, form);
             }
         }
     }

@@ -29,8 +29,8 @@ pub enum ServerEvent {
     Left(PlayerId),
     /// The server stood still, and was too far behind: it skipped this many ticks, which are never simulated.
     SkippedTicks(u32),
-    /// What has changed for a player needs more datagrams than a snapshot may have: the farthest entities of others are left
-    /// out, and come back when there is room; where that does not help, and in an exact session, nothing is sent, and the
+    /// Not all that is to be told exactly to a player has room in a snapshot. Of what they predict of others the nearest is, and the
+    /// rest is shown. Where their own rows have no room, and in an exact session, nothing is sent, and the
     /// player is refused ([`Refusal::TooLarge`]) when that has lasted for [`timeout`](crate::ServerConfig::timeout), at once
     /// where they have no state yet. Reported once, when it begins.
     SnapshotTooLarge(PlayerId),

@@ -37,7 +37,7 @@ fn change(session: &mut Session, random: &mut SplitMix64) {
             session.server.config_mut().interest = all[usize::from(below(random, 4))];
         }
         11 if below(random, 4) == 0 => {
-            // With this it asks for whole states.
+            // With this what others have is told exactly.
             let (of, is_on) = (PlayerId::new(9), below(random, 2) == 0);
             session.players[usize::from(below(random, 2))].client.predict(of, is_on);
         }
@@ -88,7 +88,7 @@ fn check(session: &Session, seed: u64) {
 
 #[test]
 fn whatever_has_changed_in_the_end_a_client_has_what_is_in_its_view_and_nothing_else() {
-    // In the last ones something ends or is hidden just when whole states, or everything, are not told any more.
+    // In the last ones something ends or is hidden just when it is not told exactly any more.
     for seed in (0..8).chain([31, 135, 179, 331, 1651]) {
         let mut random = SplitMix64::new(seed);
         let mut world = Woods::default();

@@ -34,10 +34,9 @@ impl OwnershipChanges {
         }
     }
 
-    /// Takes in the state that is to be compared; where it has only what is this player's, `known` is what is known of others.
-    pub(crate) fn note(&mut self, rows: &Rows, known: Option<&Rows>, player: PlayerId) {
+    /// Takes in the state that is to be compared; `known` is what is known of others that it does not have.
+    pub(crate) fn note(&mut self, rows: &Rows, known: &Rows, player: PlayerId) {
         self.new.clear();
-        let known = known.unwrap_or(rows);
         if rows.has_same_keys(&self.rows) && known.has_same_keys(&self.known) {
             return;
         }
@@ -99,7 +98,7 @@ mod tests {
         let mut owners = OwnershipChanges::new(&test_states::schema());
         for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
             set(&mut rows, owner);
-            owners.note(&rows, None, a);
+            owners.note(&rows, &rows, a);
             assert_eq!(!owners.just_handed().is_empty(), is_new);
         }
         assert_eq!(owners.handed(), [Owned { entity, owner: b }]);
@@ -108,9 +107,9 @@ mod tests {
         owners.forget(|_| false);
         assert!(owners.is_empty());
         set(&mut rows, a);
-        owners.note(&rows, None, a);
+        owners.note(&rows, &rows, a);
         rows.remove_entity(entity);
-        owners.note(&rows, None, a);
+        owners.note(&rows, &rows, a);
         owners.forget(|_| true);
         assert!(owners.is_empty(), "it is gone");
     }
@@ -128,7 +127,7 @@ mod tests {
         };
         let mut owners = OwnershipChanges::new(&test_states::schema());
         let mut note = |known: &[(Entity, PlayerId)], state: &[(Entity, PlayerId)]| {
-            owners.note(&rows_of(state), Some(&rows_of(known)), me);
+            owners.note(&rows_of(state), &rows_of(known), me);
             owners.just_handed().to_vec()
         };
         assert_eq!(note(&[(own, me), (others, a)], &[(own, me)]), []);

@@ -10,7 +10,6 @@ use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::Timeline;
 use crate::session::Rules;
 use crate::session::client::causes::Causes;
-use crate::session::client::config::Predict;
 use crate::session::client::setup::Setup;
 use crate::session::client::snapshots::ToldInputs;
 use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
@@ -108,7 +107,7 @@ impl<W: World> Prediction<W> {
             let is_own = player == targets.wanted().player();
             let is_wanted = setup.rules.exact || !is_own && targets.may_want(player, snapshots, setup);
             // A player without an entity is not worth the memory.
-            let has_entity = || snapshots.newest()?.rows.iter().find(|row| row.owner == player);
+            let has_entity = || snapshots.rows()?.iter().find(|row| row.owner == player);
             if is_wanted && (timeline.knows_inputs_of(player) || has_entity().is_some()) {
                 timeline.tell(player, fresh_until, told);
             }
@@ -141,7 +140,7 @@ impl<W: World> Prediction<W> {
     pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, Span) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let handed = targets.note_owners(snapshot, snapshots);
+        let handed = targets.note_owners(snapshot, snapshots, timeline.predicted());
         let span = Span { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if setup.rules.exact { &[] } else { handed };
@@ -173,7 +172,7 @@ impl<W: World> Prediction<W> {
             self.note_apart(cause, window, report);
         } else if self.reconciler.has_unexplained() && !self.timeline.repeats(world, window.since, window.tick) {
             self.reconciler.blame(Causes::NONDETERMINISM);
-        } else if matches!(setup.config.predict, Predict::Near { .. }) {
+        } else if self.targets.are_in_part() {
             self.reconciler.blame(self.reconciler.causes.cause_in_part());
         }
     }
@@ -185,9 +184,10 @@ impl<W: World> Prediction<W> {
         self.targets.wanted() != self.timeline.predicted() || !setup.rules.exact && self.targets.any_just_handed()
     }
 
-    /// Whether entities of others are predicted, or are to be: that takes whole states.
-    pub(crate) fn wants_whole(&self, setup: &Setup) -> bool {
-        setup.may_predict_others() || self.timeline.predicted().predicts_others()
+    /// How far around its own entities it is to be told those of others exactly, in metres, 0 wherever they are; `None` where it
+    /// predicts nothing of others.
+    pub(crate) fn exact_within_m(&self, setup: &Setup) -> Option<u32> {
+        setup.predicts_within_m().or_else(|| self.timeline.predicted().predicts_others().then_some(0))
     }
 
     /// Whom to predict.

@@ -32,25 +32,57 @@ pub(crate) struct Known<'a> {
 pub(crate) struct PredictionTargets {
     wanted: Predicted,
     owners: OwnershipChanges,
+    /// Those that nobody could foresee to be on one side only of what is compared, ascending: they have changed hands, or are there and
+    /// not told exactly any more.
+    moved: Vec<Entity>,
+    /// Whether some of what others have was predicted and some not, in the state that is compared, and in the one before.
+    in_part: [bool; 2],
     /// Where the own entities are, for [`Predict::Near`].
     near: Vec<[f64; 3]>,
 }
 
 impl PredictionTargets {
     pub(crate) fn new(schema: &Schema, player: PlayerId) -> PredictionTargets {
-        PredictionTargets { wanted: Predicted::own(player), owners: OwnershipChanges::new(schema), near: Vec::new() }
+        let owners = OwnershipChanges::new(schema);
+        PredictionTargets {
+            wanted: Predicted::own(player),
+            owners,
+            moved: Vec::new(),
+            in_part: [false; 2],
+            near: Vec::new(),
+        }
     }
 
     pub(crate) fn wanted(&self) -> &Predicted {
         &self.wanted
     }
 
-    /// Takes in whose entities are in the state that is to be compared. Those that have changed hands with it are returned,
-    /// ascending.
-    pub(crate) fn note_owners(&mut self, snapshot: &Snapshot, snapshots: &Snapshots) -> &[Entity] {
-        let others = snapshots.rows().filter(|_| !snapshot.is_whole);
-        self.owners.note(&snapshot.rows, others, self.wanted.player());
-        self.owners.just_handed()
+    /// Takes in whose entities are in the state that is to be compared, where others are predicted as in `predicted`. Those are
+    /// returned, ascending, that nobody could foresee to be on one side only.
+    pub(crate) fn note_owners(
+        &mut self,
+        snapshot: &Snapshot,
+        snapshots: &Snapshots,
+        predicted: &Predicted,
+    ) -> &[Entity] {
+        let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
+        self.owners.note(rows, others, predicted.player());
+        self.moved.clear();
+        self.moved.extend_from_slice(self.owners.just_handed());
+        let is_shown = || others.iter().any(|row| !predicted.contains(row.owned()));
+        let in_part = predicted.predicts_others() && (snapshot.is_crowded || is_shown());
+        self.in_part = [in_part, self.in_part[0]];
+        if in_part {
+            let left = told_otherwise(snapshot, others).filter(|of| predicted.contains(*of));
+            self.moved.extend(left.map(|of| of.entity));
+            self.moved.sort_unstable();
+        }
+        &self.moved
+    }
+
+    /// Whether of what others have some was predicted and some not, in the state that is compared or in the one before.
+    pub(crate) fn are_in_part(&self) -> bool {
+        self.in_part != [false; 2]
     }
 
     /// Whether anything that is to be predicted has changed hands with the state that is compared.
@@ -69,8 +101,7 @@ impl PredictionTargets {
 
     /// Whether the inputs of a player that a snapshot tells are worth the memory.
     pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, setup: &Setup) -> bool {
-        let newest = snapshots.newest();
-        let owner = |entity: Entity| newest.and_then(|newest| newest.rows.owner(entity));
+        let owner = |entity: Entity| snapshots.rows().and_then(|rows| rows.owner(entity));
         let is_single =
             |(entity, mode): (Entity, &EntityMode)| *mode == EntityMode::Predicted && owner(entity) == Some(player);
         let is_near = matches!(setup.config.predict, Predict::Near { .. });
@@ -92,19 +123,27 @@ impl PredictionTargets {
             return;
         }
         timeline.forget_silent_players(silent);
-        if !known.snapshot.is_whole {
-            return self.choose_single(known, timeline, setup);
-        }
         for row in known.snapshot.rows.iter().filter(|row| setup.wants(row.owner)) {
             if is_known(timeline, row.owner) {
                 self.wanted.insert(row.owner);
             }
         }
+        self.leave_others(known);
         if let Predict::Near { within_m, until_m } = setup.config.predict {
             let radii = Radii { within_m, until_m: until_m.max(within_m) };
             self.choose_near(known.snapshot, radii, timeline, setup);
         }
         self.choose_single(known, timeline, setup);
+    }
+
+    /// What is not told exactly can't be predicted.
+    fn leave_others(&mut self, known: &Known<'_>) {
+        let Some(rows) = known.snapshots.rows().filter(|_| self.wanted.players().len() > 1) else { return };
+        for of in told_otherwise(known.snapshot, rows) {
+            if self.wanted.contains_player(of.owner) {
+                self.wanted.insert_single(of, false);
+            }
+        }
     }
 
     /// Wants those predicted that stand near to where an own entity is by now; what is predicted already until it is farther
@@ -140,7 +179,7 @@ impl PredictionTargets {
         for (entity, mode) in setup.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
             let yes = *mode == EntityMode::Predicted;
-            if !yes || owner == own || snapshot.is_whole && is_known(timeline, owner) {
+            if !yes || owner == own || is_known(timeline, owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
         }
@@ -187,6 +226,13 @@ impl PredictionTargets {
             shown.is_some_and(|shown| shown != of.owner) || timeline.has_of_another(of)
         });
     }
+}
+
+/// The entities of others that are there and not among what is told exactly of a state. Of what was spawned later it is not known
+/// whether it is.
+fn told_otherwise<'a>(snapshot: &'a Snapshot, known: &'a Rows) -> impl Iterator<Item = Owned> + 'a {
+    let is_other = |of: &Owned| of.entity.tick() < snapshot.tick && !snapshot.rows.has(of.entity);
+    known.iter().map(|row| row.owned()).filter(is_other)
 }
 
 /// From where on what is near is predicted, and until where, in metres.

@@ -62,7 +62,13 @@ impl HiddenEntities {
     }
 
     /// Takes in the state of `tick`: what it does not have any more, whose of these are hidden, and rows that are as they are in it.
-    pub(super) fn note_state(&mut self, tick: Tick, gone: &[RowKey], hidden: &[Entity], rows: &Rows) {
+    pub(super) fn note_state<'a>(
+        &mut self,
+        tick: Tick,
+        gone: impl Iterator<Item = &'a RowKey>,
+        hidden: &[Entity],
+        rows: &Rows,
+    ) {
         for RowKey { entity, .. } in gone {
             self.note_gone(*entity, tick, hidden.contains(entity));
         }

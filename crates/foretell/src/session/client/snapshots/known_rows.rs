@@ -4,7 +4,8 @@
 use super::shown_records::ShownRecord;
 use super::tracks::Tracks;
 use crate::time::Tick;
-use crate::world::{Audience, ComponentId, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
+use alloc::vec::Vec;
 
 /// The rows of a state as far as they are known: those of others as they were told last, and the client's own.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(super) struct KnownRows {
     may_have_orphans: bool,
     /// How many there were when they were counted last.
     orphans: usize,
-    /// What was told of states up to this one is known altogether.
-    since: Tick,
+    /// What of others was told exactly of the newest state of which that is known, ascending.
+    exact: Vec<RowKey>,
 }
 
 impl KnownRows {
@@ -31,14 +32,15 @@ impl KnownRows {
             tracks: Tracks::new(schema, states),
             may_have_orphans: false,
             orphans: 0,
-            since: Tick::ZERO,
+            exact: Vec::new(),
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.tracks.clear();
-        (self.may_have_orphans, self.orphans, self.since) = (false, 0, Tick::ZERO);
+        self.exact.clear();
+        (self.may_have_orphans, self.orphans) = (false, 0);
     }
 
     /// Whether rows of a state of this tick may since be gone without that being remembered.
@@ -49,9 +51,6 @@ impl KnownRows {
     /// Takes in a row as it was in the state of `tick`. Whether that is how it is now. Soonest done for one after another, ascending.
     pub(super) fn take_in(&mut self, tick: Tick, record: &ShownRecord, words: &[u32]) -> bool {
         let key = record.key;
-        if tick < self.since && self.tracks.find(key).is_none() {
-            return false;
-        }
         // Nobody asks what has changed in them: a list of that would grow until the client's own rows come.
         self.rows.settle();
         let Some(shown) = record.row else { return self.remove(key, tick) };
@@ -69,7 +68,7 @@ impl KnownRows {
     fn remove(&mut self, key: RowKey, at: Tick) -> bool {
         let mut is_newest = false;
         for key in self.schema.clone().nothing_without(key) {
-            if self.tracks.end(at, key, false) {
+            if self.tracks.end(at, key, None) {
                 self.rows.remove(key);
                 is_newest = true;
             }
@@ -77,17 +76,27 @@ impl KnownRows {
         is_newest
     }
 
-    /// Takes in the client's own rows, all of them, as they are in the state of `tick`.
-    pub(super) fn take_in_own(&mut self, tick: Tick, player: PlayerId, own: &Rows) {
+    /// Takes in what is told exactly of the state of `tick`: the client's own rows, all of them, and some of others. What was of others
+    /// and is not any more is gone, but for what is `hidden`: that is told by itself.
+    pub(super) fn take_in_exact(&mut self, tick: Tick, player: PlayerId, exact: &Rows, hidden: &[Entity]) {
+        let mut before = core::mem::take(&mut self.exact);
+        for key in before.iter().filter(|key| exact.words(**key).is_none()) {
+            if exact.has(key.entity) || !hidden.contains(&key.entity) {
+                self.remove(*key, tick);
+            }
+        }
+        before.clear();
+        before.extend(exact.iter().filter(|row| row.owner != player).map(|row| row.key()));
+        self.exact = before;
         let KnownRows { schema, rows, tracks, .. } = self;
         let is_others = |id: ComponentId| schema.component(id).audience() == Audience::Others;
         rows.retain(|key, of| {
             // What everybody but its owner sees is gone of what is the client's own.
-            let is_taken = of.owner != player && is_others(key.component) && own.has(key.entity);
-            let is_given = of.owner == player && own.words(key).is_none();
-            !(is_taken || is_given) || !tracks.end(tick, key, is_given)
+            let is_taken = || is_others(key.component) && exact.owner(key.entity) == Some(player);
+            let is_over = if of.owner == player { exact.words(key).is_none() } else { is_taken() };
+            !is_over || !tracks.end(tick, key, (of.owner == player).then_some(player))
         });
-        for row in own.iter() {
+        for row in exact.iter() {
             // It may be another's since, and that have come before this.
             if tracks.put(tick, row, false) {
                 rows.set_words(row);
@@ -97,21 +106,9 @@ impl KnownRows {
         self.count_orphans();
     }
 
-    /// Takes in how the client's own rows were in a state that comes late.
-    pub(super) fn take_in_own_late(&mut self, tick: Tick, own: &Rows) {
-        own.iter().for_each(|row| self.tracks.put_late(tick, row));
-    }
-
-    /// Takes in a whole state. One that is `late` does not say what there is.
-    pub(super) fn take_in_whole(&mut self, tick: Tick, rows: &Rows, is_late: bool) {
-        self.tracks.put_state(tick, rows, is_late);
-    }
-
-    /// Begins after a whole state, which is in the tracks.
-    pub(super) fn begin(&mut self, tick: Tick) {
-        self.rows.clear();
-        self.tracks.copy_newest(&mut self.rows);
-        self.since = tick;
+    /// Takes in what was told exactly of a state that comes late.
+    pub(super) fn take_in_exact_late(&mut self, tick: Tick, exact: &Rows) {
+        exact.iter().for_each(|row| self.tracks.put_late(tick, row));
     }
 
     /// How everything is now.

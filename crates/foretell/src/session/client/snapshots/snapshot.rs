@@ -95,10 +95,9 @@ impl Lists {
         shown: &mut ShownRecords,
     ) -> Result<(), Malformed> {
         let (tick, mut reader) = (part.tick, part.lists.clone());
-        let is_against = part.head.baseline.is_some();
         rows.clear();
         self.clear();
-        while is_against && reader.take(1)? == 1 {
+        while reader.take(1)? == 1 {
             let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
             self.gone.push(key);
             self.hidden.extend(is_hidden.then_some(key.entity));
@@ -121,7 +120,7 @@ impl Lists {
             self.holders.push(read_holder(&mut reader)?);
         }
         shown.begin();
-        if part.head.is_whole { reader.finish() } else { shown.read(tick, reader, codec) }
+        shown.read(tick, reader, codec)
     }
 
     /// Moves what another part says to the end.
@@ -143,9 +142,10 @@ pub(crate) struct Snapshot {
     pub sent: TickTime,
     /// When its first part came.
     pub came: Instant,
-    /// All that the player may see of a whole state; else the client's own.
+    /// The client's own, and those of others that it is told exactly; in an exact session all that the player may see.
     pub rows: Rows,
-    pub is_whole: bool,
+    /// Whether not all that is predicted of others had room in it.
+    pub is_crowded: bool,
     /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
     pub proof: Option<u32>,
     /// The canonical ticks that it tells of.
@@ -175,7 +175,7 @@ impl Snapshot {
             sent: TickTime::default(),
             came: Instant::ZERO,
             rows: Rows::new(schema),
-            is_whole: true,
+            is_crowded: false,
             proof: None,
             canonical: Vec::new(),
             lists: Lists::with_room(),
@@ -195,10 +195,9 @@ impl Snapshot {
         let SnapshotPart { tick, came, head, .. } = *part;
         self.rows.clear();
         self.lists.clear();
-        self.is_whole = head.is_whole;
         self.baseline = head.baseline;
         self.answers.clone_from(&head.answers);
-        self.proof = head.proof;
+        (self.is_crowded, self.proof) = (head.is_crowded, head.proof);
         self.canonical.clear();
         self.canonical.extend(head.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick)));
         self.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
@@ -210,7 +209,7 @@ impl Snapshot {
     /// Adds what was read of a part; says whether it did, which it does not to what is there already.
     pub(super) fn add(&mut self, head: &SnapshotHead, rows: &mut Rows, lists: &mut Lists) -> bool {
         let part = 1 << head.part;
-        let fits = (self.last_part, self.baseline, self.is_whole) == (head.last_part, head.baseline, head.is_whole);
+        let fits = (self.last_part, self.baseline) == (head.last_part, head.baseline);
         if self.parts & part != 0 || !fits {
             return false;
         }

@@ -1,7 +1,7 @@
 //! Snapshots as they arrive: put together from their parts, sorted by tick, each waiting for its outcome.
 //!
 //! A state that is sent again is a snapshot by itself until one of them is complete; then the others of its tick are gone.
-//! Complete ones have all rows that the player may see: those that were told against an earlier snapshot have its rows too.
+//! Complete ones have all rows that the client is told exactly: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
 use super::hidden_entities::HiddenEntities;
@@ -10,12 +10,13 @@ use super::sample_outcomes::{Compared, Outcomes};
 use super::shown_records::ShownRecords;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
+use crate::session::Rules;
 use crate::session::baseline::{Baseline, baselines_max, check_of};
 use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
-use crate::time::{Tick, TickRate, TickTime};
+use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Owned, PlayerId, Predicted, RowKey, Rows, Schema};
+use crate::world::{Entity, Owned, PlayerId, Predicted, RowKey, Rows};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
@@ -40,15 +41,16 @@ pub(crate) struct Snapshots {
     /// What is known of rows by what was told of each.
     known: KnownRows,
     hidden: HiddenEntities,
-    /// Whether the newest complete one is of a whole state.
-    is_whole: bool,
+    /// Whether they have all rows there are, and no row is told by itself: in an exact session.
+    are_whole: bool,
     /// Which datagrams have come.
     received: Option<Received>,
     outcomes: Outcomes,
 }
 
 impl Snapshots {
-    pub(crate) fn new(schema: &Schema, rate: TickRate) -> Snapshots {
+    pub(crate) fn new(rules: &Rules) -> Snapshots {
+        let (schema, rate) = (&rules.schema, rules.tick_rate);
         let most = KEPT_MIN.max(usize::from(rate.get()) / 2);
         Snapshots {
             most,
@@ -62,7 +64,7 @@ impl Snapshots {
             shown: ShownRecords::new(schema, rate),
             known: KnownRows::new(schema, most),
             hidden: HiddenEntities::new(),
-            is_whole: false,
+            are_whole: rules.exact,
             received: None,
             outcomes: Outcomes::default(),
         }
@@ -75,7 +77,7 @@ impl Snapshots {
         self.known.clear();
         self.shown.clear();
         self.hidden.clear();
-        (self.lacking, self.received, self.is_whole) = (None, None, false);
+        (self.lacking, self.received) = (None, None);
     }
 
     /// Tells which of the server's datagrams have come.
@@ -100,11 +102,6 @@ impl Snapshots {
     /// Takes in the rows of others that a datagram tells. One of so long ago that what is gone since may be forgotten, or what it is
     /// told by, is as if it were lost: it is told again.
     fn note_shown(&mut self, tick: Tick, number: u16) {
-        if core::mem::take(&mut self.is_whole)
-            && let Some(newest) = self.kept.iter().rev().find(|snapshot| snapshot.is_complete())
-        {
-            self.known.begin(newest.tick);
-        }
         if self.known.is_too_old(tick) || !self.shown.keep(tick) {
             return;
         }
@@ -122,11 +119,7 @@ impl Snapshots {
         let SnapshotPart { tick, head, .. } = part;
         let base = part.base()?;
         self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
-        if head.is_whole {
-            self.note_received(head.number);
-        } else {
-            self.note_shown(tick, head.number);
-        }
+        self.note_shown(tick, head.number);
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
         let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
@@ -149,11 +142,9 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
-        if self.kept[at].proof.is_none() {
+        if !self.are_whole {
             self.note_rows(at, predicted.player());
         }
-        let Snapshot { lists, .. } = &self.kept[at];
-        self.hidden.note_state(tick, &lists.gone, &lists.hidden, &self.kept[at].rows);
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         self.outcomes.received += snapshot.samples;
@@ -161,18 +152,19 @@ impl Snapshots {
         Ok(Stored::Complete)
     }
 
-    /// Takes in what a complete one has. What was told since is not of the time of one that comes late.
+    /// Takes in what a complete one has.
     fn note_rows(&mut self, at: usize, player: PlayerId) {
-        let is_late = self.kept[at + 1..].iter().any(Snapshot::is_complete);
-        let Snapshot { tick, rows, is_whole, .. } = &self.kept[at];
-        if !is_late {
-            self.is_whole = *is_whole;
+        let Snapshots { kept, known, hidden, .. } = self;
+        let is_late = kept[at + 1..].iter().any(Snapshot::is_complete);
+        let Snapshot { tick, rows, lists, .. } = &kept[at];
+        if is_late {
+            return known.take_in_exact_late(*tick, rows);
         }
-        match (is_whole, is_late) {
-            (true, _) => self.known.take_in_whole(*tick, rows, is_late),
-            (false, false) => self.known.take_in_own(*tick, player, rows),
-            (false, true) => self.known.take_in_own_late(*tick, rows),
-        }
+        // What is there still of others is shown by itself, or told as gone by that.
+        let is_over =
+            |key: &RowKey| !lists.hidden.contains(&key.entity) || known.rows().owner(key.entity) == Some(player);
+        hidden.note_state(*tick, lists.gone.iter().filter(|key| is_over(key)), &lists.hidden, rows);
+        known.take_in_exact(*tick, player, rows, &lists.hidden);
     }
 
     /// Whether an entity is there, by what is known of the newest state.
@@ -348,23 +340,22 @@ impl Snapshots {
         self.newest().map(|snapshot| snapshot.tick).filter(|newest| self.lacking < Some(*newest))
     }
 
-    /// What is known of the newest state: if it is whole what is in it; else the client's own rows, and those of others as they were
-    /// told last.
+    /// What is known of the newest state: what is told exactly as it is in it, and the rest as it was told last.
     pub(crate) fn rows(&self) -> Option<&Rows> {
-        self.newest().map(|newest| if newest.is_whole { &newest.rows } else { self.known.rows() })
+        self.newest().map(|newest| if self.are_whole { &newest.rows } else { self.known.rows() })
     }
 
-    /// The state of `tick` as far as it is known: those of others that are not told with it as they were told last.
+    /// The state of `tick` as far as it is known: what is not told exactly as it was told last.
     pub(crate) fn state(&self, tick: Tick, player: PlayerId) -> Option<Rows> {
-        let Snapshot { rows, is_whole, .. } = self.get(tick)?;
-        Some(if *is_whole { rows.clone() } else { self.known.state_with(player, rows) })
+        let Snapshot { rows, .. } = self.get(tick)?;
+        Some(if self.are_whole { rows.clone() } else { self.known.state_with(player, rows) })
     }
 
     /// Of which state a row of the newest is; `None` where there is no such row.
     pub(crate) fn told_in(&self, key: RowKey) -> Option<Tick> {
         self.rows()?.words(key)?;
         let newest = self.newest()?;
-        if newest.is_whole { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
+        if self.are_whole { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
     }
 
     /// How each row was in the last states.

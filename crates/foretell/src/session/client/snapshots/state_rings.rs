@@ -189,7 +189,8 @@ impl StateRings {
         let is_gone = |of: Option<TrackEntry>| of.is_some_and(|of| !of.is_there());
         // That it is gone is told again and again: the first time and the last one count.
         let is_gone_still = later.is_none() && [Some(entry), before, earlier].into_iter().all(is_gone);
-        let is_given_to = entry.is_there() && later.is_some_and(|later| later.status == Status::GivenAway);
+        let is_given = |later: TrackEntry| later.status == Status::GivenAway && later.owner != entry.owner;
+        let is_given_to = entry.is_there() && later.is_some_and(is_given);
         let place = if same.is_some() || is_gone_still {
             at.checked_sub(1)?
         } else if is_given_to {

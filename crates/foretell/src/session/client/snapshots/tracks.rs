@@ -6,7 +6,7 @@ use super::state_rings::{Status, TrackEntry};
 use super::track_table::{Revision, TrackTable};
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Tick, TickTime};
-use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
 /// More rows are not shown.
@@ -83,11 +83,12 @@ impl Tracks {
         self.put_entry(row.key(), entry, row.words)
     }
 
-    /// A row is not there in the state of `tick`; or, where it `was_own`, is not the client's any more. Whether that is new, and
+    /// A row is not there in the state of `tick`; or, where it was this player's own, is not theirs any more. Whether that is new, and
     /// nothing newer is known.
-    pub(super) fn end(&mut self, tick: Tick, key: RowKey, was_own: bool) -> bool {
-        let status = if was_own { Status::GivenAway } else { Status::Gone };
-        let entry = TrackEntry { tick, owner: PlayerId::SERVER, status, known_in: self.update };
+    pub(super) fn end(&mut self, tick: Tick, key: RowKey, was_own_of: Option<PlayerId>) -> bool {
+        let status = if was_own_of.is_some() { Status::GivenAway } else { Status::Gone };
+        let owner = was_own_of.unwrap_or(PlayerId::SERVER);
+        let entry = TrackEntry { tick, owner, status, known_in: self.update };
         self.gone_since = Some(self.gone_since.map_or(tick, |since| since.min(tick)));
         self.put_entry(key, entry, &[])
     }
@@ -113,27 +114,6 @@ impl Tracks {
     pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) {
         if self.find(row.key()).is_some() {
             self.put(tick, row, false);
-        }
-    }
-
-    /// All rows of the state of `tick`: what else there was is gone. Of a state that is `late` only what is known already counts.
-    pub(super) fn put_state(&mut self, tick: Tick, rows: &Rows, is_late: bool) {
-        for row in rows.iter() {
-            if is_late {
-                self.put_late(tick, row);
-            } else {
-                self.put(tick, row, false);
-            }
-        }
-        for component in self.schema.clone().ids() {
-            for nth in 0..self.tables[usize::from(component.0)].len() {
-                let key = RowKey { component, entity: self.entity(component, nth) };
-                let newest = self.tables[usize::from(component.0)].newest_first(nth).next();
-                let is_over = newest.is_some_and(|newest| !newest.is_there() && newest.entry.tick <= tick);
-                if !is_over && rows.words(key).is_none() {
-                    self.end(tick, key, false);
-                }
-            }
         }
     }
 
@@ -180,18 +160,6 @@ impl Tracks {
     /// In which state a row was told last.
     pub(super) fn newest_tick(&self, key: RowKey) -> Option<Tick> {
         Some(self.tables[usize::from(key.component.0)].newest_tick(self.find(key)?))
-    }
-
-    /// Copies the rows that are there in the newest state that is known of them.
-    pub(super) fn copy_newest(&self, into: &mut Rows) {
-        for (component, table) in self.schema.ids().zip(&self.tables) {
-            for nth in 0..table.len() {
-                let newest = table.newest_first(nth).next().filter(KnownState::is_there);
-                let Some(KnownState { entry, words, .. }) = newest else { continue };
-                into.set_words(Row { component, entity: table.entity(nth), owner: entry.owner, words });
-            }
-        }
-        into.settle();
     }
 
     /// How many rows of a component are known, some of which may be gone.

@@ -108,9 +108,9 @@ impl<I: Input> ReceivedInputs<I> {
         self.head.received
     }
 
-    /// Whether the client predicts entities of others.
-    pub(crate) fn wants_whole(&self) -> bool {
-        self.head.wants_whole
+    /// How far around its own entities the client predicts those of others.
+    pub(crate) fn exact_within_m(&self) -> Option<u32> {
+        self.head.exact_within_m
     }
 
     /// In exact sessions: the newest state, not after `next`, that the client does not agree with.

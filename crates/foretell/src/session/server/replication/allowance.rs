@@ -18,6 +18,12 @@ const WINDOW_LEAST: f64 = 256.0;
 const NEXT_TO_NOTHING: f64 = 300.0;
 /// What is sent is spread: in a round trip no more than this factor of the window.
 const PACE: f64 = 1.5;
+/// So much of what may be sent may tell exactly what is others',
+const OF_OTHERS: f64 = 0.75;
+/// and so much of the pace: half a window in a round trip, so that the rest has room whatever is under way.
+const OF_OTHERS_PACE: f64 = 0.5 / PACE;
+/// What of that was not sent is saved for so long: much may begin to move at once.
+const OF_OTHERS_SAVED: Duration = Duration::from_millis(250);
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
 /// The window grows by so much of it per round trip at first,
@@ -66,6 +72,8 @@ pub(crate) struct Budget {
 /// Lives as long as somebody has the place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
+    /// How many bytes may tell exactly what is others'.
+    of_others: f64,
     /// How many bytes it may be sent still; less than none where more was sent than was allowed.
     bytes: i64,
     /// And how many until the window is full.
@@ -109,6 +117,7 @@ struct Round {
 impl Allowance {
     pub(super) fn new() -> Allowance {
         Allowance {
+            of_others: 0.0,
             bytes: 0,
             room: 0,
             window: WINDOW_FIRST,
@@ -131,6 +140,9 @@ impl Allowance {
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
         self.interval = passed;
         let pace = self.rtt().map_or(f64::INFINITY, |rtt| PACE * self.window / rtt.as_secs_f64().max(0.001));
+        let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_PACE * pace);
+        let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
+        self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
         #[expect(clippy::cast_possible_truncation, reason = "a share of it is not more")]
         let [bytes, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))]
             .map(|rate| (rate * passed.as_secs_f64()) as i64);
@@ -140,6 +152,18 @@ impl Allowance {
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a few bytes more or less")]
         let room = (self.window - under_way as f64) as i64;
         self.room = room.max(least);
+    }
+
+    /// How many bits may tell exactly what is others'.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    pub(super) fn bits_of_others(&self) -> u64 {
+        (self.of_others * 8.0) as u64
+    }
+
+    /// So many did, at most.
+    #[expect(clippy::cast_precision_loss, reason = "a few bits more or less")]
+    pub(super) fn spend_on_others(&mut self, bits: u64) {
+        self.of_others -= bits as f64 / 8.0;
     }
 
     /// How long a round trip takes now.

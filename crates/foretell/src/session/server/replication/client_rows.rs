@@ -124,9 +124,9 @@ impl ClientRows {
         Some((name, self.may_be_there.contains(slot)))
     }
 
-    /// The client may have all of them.
-    pub fn may_all_be_there(&mut self) {
-        self.may_be_there.clone_from(&self.present);
+    /// The client may have it already.
+    pub fn note_may_be_there(&mut self, slot: u32) {
+        self.may_be_there.insert(slot);
     }
 
     /// Nothing of what was told counts.

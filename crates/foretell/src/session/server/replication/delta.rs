@@ -1,37 +1,43 @@
-//! What of the state a snapshot has to tell one client: all of it, or what differs from a snapshot that the client has.
+//! What a snapshot has to tell one client exactly: all of it, or what differs from a snapshot that the client has.
 
-use super::entities_in_view::{EntitiesInView, GoneKey};
-use super::interest::{InterestQuery, SeenRow, Visible};
+use super::entities_in_view::GoneKey;
+use super::exact_choice::ExactChoice;
+use super::exact_rows::ExactRows;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
-/// What a client is told last and now, where it does not see everything.
+/// What one client is told exactly.
 #[derive(Clone, Copy)]
-pub(super) struct Limits<'a> {
-    pub view: &'a EntitiesInView,
-    pub interest: &'a InterestQuery,
-}
-
-/// Who sees what.
-#[derive(Clone, Copy)]
-pub(super) struct Perspective<'a> {
+pub(super) struct ExactScope<'a> {
     pub player: PlayerId,
+    /// The newest state that the client is known to have.
+    pub known: Tick,
     pub state: &'a AuthoritativeState,
-    pub limits: Option<Limits<'a>>,
+    /// What of others, now and before.
+    pub chosen: &'a ExactChoice,
+    pub had: &'a ExactRows,
 }
 
-/// What one snapshot tells of the rows. Its memory is used again.
+/// What one snapshot tells exactly of the rows. Its memory is used again.
 #[derive(Default)]
 pub(super) struct DeltaSet {
     pub baseline: Option<Tick>,
-    /// The check of all rows that the client may see.
+    /// The check of all rows that the client is told exactly.
     pub check: u32,
-    /// The places of the rows to tell.
+    /// The places of the rows to tell, ascending.
     pub told: Vec<usize>,
-    /// What the client has and is gone, ascending.
+    /// What the client has and is not told exactly any more, ascending: what is gone of the state that it is told against, and what is
+    /// there still, whether that has it or not.
     pub gone: Vec<GoneKey>,
+}
+
+/// A row that a client is told exactly.
+struct Candidate {
+    place: usize,
+    /// Whether it was in the state that is told against.
+    is_known: bool,
 }
 
 impl DeltaSet {
@@ -48,107 +54,82 @@ impl DeltaSet {
         self.told.extend(rows.places_seen_by(schema, player));
     }
 
-    /// What of a player's own rows has changed since `base`; or all of them, where that is not longer.
-    pub(super) fn choose_own(&mut self, base: Option<Tick>, player: PlayerId, state: &AuthoritativeState) {
-        let versions = state.versions();
+    /// What of the client's own rows has changed since `base`, and of those of others that it is told exactly; or all of them, where
+    /// that is not longer.
+    pub(super) fn choose(&mut self, base: Option<Tick>, of: ExactScope<'_>) {
+        let ExactScope { player, known, state, chosen, had } = of;
         self.baseline = base.filter(|base| {
-            let Some(removed) = versions.removed_since(*base) else { return false };
-            let own = removed.map(|removed| removed.row).filter(|row| row.owner == player);
-            self.gone.clear();
-            let gone = own.map(|row| row.key).filter(|key| state.is_for_owner(*key) && !state.is_own(*key, player));
-            self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));
-            self.gone.sort_unstable();
-            self.gone.dedup_by_key(|gone| gone.key);
-            true
+            let (removed, left) = (state.versions().removed_since(*base), had.gone_since(*base));
+            let (Some(removed), Some(left)) = (removed, left) else { return false };
+            let is_own = |row: &RemovedRow| row.owner == player && state.is_for_owner(row.key);
+            let gone = removed.map(|removed| removed.row).filter(is_own).map(|row| row.key).chain(left);
+            self.note_gone(state, gone.filter(|key| !state.is_own(*key, player) && had.since(*key).is_none()));
+            let own = state.own_places(player).map(|place| Candidate { place, is_known: true });
+            let is_known = |since: Option<Tick>| since.is_some_and(|since| since <= *base);
+            let others = chosen.rows().iter().map(|row| Candidate { place: row.place, is_known: is_known(row.since) });
+            self.note_changed(*base, state, own.chain(others))
         });
-        self.told.clear();
-        self.check = 0;
-        let mut left_out = 0;
-        for place in state.own_places(player) {
-            let version = &versions.versions()[place];
-            self.check = self.check.wrapping_add(version.hash);
-            if self.baseline.is_none_or(|base| version.changed > base) {
-                self.told.push(place);
-            } else {
-                left_out += 1;
-            }
-        }
-        if left_out == 0 || left_out < self.gone.len() {
+        if self.baseline.is_none() {
             self.choose_none();
             self.told.extend(state.own_places(player));
+            self.told.extend(chosen.rows().iter().map(|row| row.place));
+        }
+        let is_there = |key: &RowKey| state.rows().has(key.entity) && !state.is_own(*key, player);
+        for key in had.gone_after(known).filter(is_there) {
+            self.gone.push(GoneKey { key, is_hidden: true });
+        }
+        self.gone.sort_unstable();
+        self.gone.dedup_by_key(|gone| gone.key);
+        if !chosen.is_empty() {
+            self.told.sort_unstable();
         }
     }
 
-    /// What has changed since `base`; or all, where that is not longer.
-    pub(super) fn choose(&mut self, base: Option<Tick>, of: Perspective<'_>) {
-        self.baseline =
-            base.filter(|base| self.note_gone(*base, of).is_some()).filter(|base| self.note_changed(*base, of));
+    /// What has changed since `base` of all that a player may see; or all of it, where that is not longer.
+    pub(super) fn choose_changes(&mut self, base: Option<Tick>, player: PlayerId, state: &AuthoritativeState) {
+        let schema = state.schema();
+        self.baseline = base.filter(|base| {
+            let Some(removed) = state.versions().removed_since(*base) else { return false };
+            let includes = |key: RowKey, owner| schema.component(key.component).audience().includes(player, owner);
+            let is_seen = |key: RowKey| state.rows().get(key).is_some_and(|row| includes(key, row.owner));
+            let had = removed.map(|removed| removed.row).filter(|row| includes(row.key, row.owner));
+            self.note_gone(state, had.map(|row| row.key).filter(|key| !is_seen(*key)));
+            let all = state.rows().places_seen_by(schema, player).map(|place| Candidate { place, is_known: true });
+            self.note_changed(*base, state, all)
+        });
         if self.baseline.is_none() {
-            self.choose_none();
-            self.told.extend(of.seen().map(|seen| seen.row));
+            self.choose_all(state.rows(), schema, player);
         }
     }
 
     /// Whether something is left out by that.
-    fn note_changed(&mut self, base: Tick, of: Perspective<'_>) -> bool {
+    fn note_changed(
+        &mut self,
+        base: Tick,
+        state: &AuthoritativeState,
+        candidates: impl Iterator<Item = Candidate>,
+    ) -> bool {
         self.told.clear();
         self.check = 0;
         // In words, about: what it takes to name an entity is one.
         let mut left_out = 0;
-        for SeenRow { row, visible, .. } in of.seen() {
-            let version = &of.state.versions().versions()[row];
+        for Candidate { place, is_known } in candidates {
+            let version = &state.versions().versions()[place];
             self.check = self.check.wrapping_add(version.hash);
-            let is_known = match visible {
-                Visible::Always => true,
-                Visible::Since(since) => since <= base,
-                Visible::Entered => false,
-            };
             if version.changed > base || !is_known {
-                self.told.push(row);
+                self.told.push(place);
             } else {
-                left_out += 1 + of.state.schema().component(version.key.component).words();
+                left_out += 1 + state.schema().component(version.key.component).words();
             }
         }
         left_out > 0 && left_out >= self.gone.len()
     }
 
-    /// `None` where it is not known any more.
-    fn note_gone(&mut self, base: Tick, of: Perspective<'_>) -> Option<()> {
-        let Perspective { player, state, limits } = of;
-        let schema = state.schema();
+    /// This is not told exactly any more.
+    fn note_gone(&mut self, state: &AuthoritativeState, gone: impl Iterator<Item = RowKey>) {
         self.gone.clear();
-        let may_have = |row: &RemovedRow| match limits {
-            // What was others' comes from there.
-            Some(_) => row.owner == player && state.is_for_owner(row.key),
-            None => schema.component(row.key.component).audience().includes(player, row.owner),
-        };
-        let removed = state.versions().removed_since(base)?.map(|removed| removed.row).filter(may_have);
-        let is_seen = |key: RowKey| {
-            let Some(row) = state.rows().get(key) else { return false };
-            match limits {
-                Some(of) if row.owner != player => of.interest.shows(key),
-                _ => schema.component(key.component).audience().includes(player, row.owner),
-            }
-        };
-        let gone = removed.map(|row| row.key).filter(|key| !is_seen(*key));
         self.gone.extend(gone.map(|key| GoneKey { key, is_hidden: state.rows().has(key.entity) }));
-        if let Some(Limits { view, interest }) = limits {
-            self.gone.extend(interest.gone_since(view, base)?.filter(|gone| !is_seen(gone.key)));
-        }
         self.gone.sort_unstable();
         self.gone.dedup_by_key(|gone| gone.key);
-        Some(())
-    }
-}
-
-impl Perspective<'_> {
-    /// The rows that are seen, ascending.
-    fn seen(self) -> impl Iterator<Item = SeenRow> {
-        let all = || {
-            let places = self.state.rows().places_seen_by(self.state.schema(), self.player);
-            places.map(|row| SeenRow { row, visible: Visible::Always })
-        };
-        let all = self.limits.is_none().then(all);
-        self.limits.into_iter().flat_map(|limits| limits.interest.rows()).chain(all.into_iter().flatten())
     }
 }

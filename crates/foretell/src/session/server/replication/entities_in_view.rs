@@ -5,12 +5,8 @@ use super::slot_set::SlotSet;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{Entity, Interest, PlayerId, RemovedRow, RowKey};
-use alloc::collections::VecDeque;
+use crate::world::{Entity, Interest, PlayerId, RowKey};
 use alloc::vec::Vec;
-
-/// How many rows that have left the view are remembered, the newest.
-const LEFT_MAX: usize = 2048;
 
 /// A row that a client is not to have any more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,22 +24,12 @@ impl GoneKey {
     }
 }
 
-/// A row that was in view from one state on, and not any more from another.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
-    pub gone: GoneKey,
-    pub since: Tick,
-    pub at: Tick,
-}
-
 /// A row in view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub key: RowKey,
     /// The number of the row.
     pub slot: u32,
-    /// The state from which on it is in view.
-    pub since: Tick,
 }
 
 /// What one client was told last of the rows of others. Lives until everything is in view again.
@@ -53,10 +39,6 @@ pub(super) struct EntitiesInView {
     seen: Vec<Seen>,
     /// Their numbers.
     slots: SlotSet,
-    /// Ascending by when they left.
-    left: VecDeque<Left>,
-    /// What has left later than this is all remembered.
-    remembered: Tick,
     /// The state that it was told last.
     told: Option<Tick>,
     /// What was in reach then, of which eyes.
@@ -72,8 +54,6 @@ impl EntitiesInView {
         EntitiesInView {
             seen: Vec::new(),
             slots: SlotSet::default(),
-            left: VecDeque::new(),
-            remembered: Tick::ZERO,
             told: None,
             interest: Interest::Everything,
             eyes: Vec::new(),
@@ -88,16 +68,8 @@ impl EntitiesInView {
         };
         let versions = state.versions();
         let seen = versions.versions().iter().filter(|of| of.created <= told && is_shown(of.key, of.owner));
-        let seen = seen.map(|version| Seen { key: version.key, slot: version.slot, since: version.created });
-        // What it was told, and was not there any more before its view had an end.
-        let (remembered, removed) = versions.all_removed();
-        let removed = removed.filter(|of| of.created <= told && is_shown(of.row.key, of.row.owner));
-        let left = removed.map(|removed| {
-            let RemovedRow { key, .. } = removed.row;
-            Left { gone: GoneKey::new(key, state, player), since: removed.created, at: removed.at }
-        });
-        let mut view = EntitiesInView { left: left.collect(), remembered, ..EntitiesInView::of_nothing() };
-        view.see(seen);
+        let mut view = EntitiesInView::of_nothing();
+        view.see(seen.map(|version| Seen { key: version.key, slot: version.slot }));
         view
     }
 
@@ -148,31 +120,8 @@ impl EntitiesInView {
         &self.seen
     }
 
-    /// What has left since the state `base`, the oldest first; `None` where that is not remembered.
-    pub(super) fn left_since(&self, base: Tick) -> Option<impl Iterator<Item = &Left>> {
-        let first = self.left.partition_point(|left| left.at <= base);
-        self.remembers(base).then(|| self.left.range(first..))
-    }
-
-    /// Whether all is remembered that has left since the state `base`.
-    pub(super) fn remembers(&self, base: Tick) -> bool {
-        self.remembered <= base
-    }
-
-    /// The client is told what it sees in the state `now`, against `base`: what was in view and is not any more, and what is.
-    pub(super) fn note_told(
-        &mut self,
-        now: Tick,
-        base: Option<Tick>,
-        lost: impl Iterator<Item = Left>,
-        seen: impl Iterator<Item = Seen>,
-    ) {
-        debug_assert!(self.left.back().is_none_or(|left| left.at <= now));
-        self.left.extend(lost);
-        let told = self.left.partition_point(|left| Some(left.at) <= base);
-        self.left.drain(..told);
-        let surplus = self.left.len().saturating_sub(LEFT_MAX);
-        self.remembered = self.left.drain(..surplus).next_back().map_or(self.remembered, |left| left.at);
+    /// The client is told that it sees this in the state `now`.
+    pub(super) fn note_told(&mut self, now: Tick, seen: impl Iterator<Item = Seen>) {
         self.see(seen);
         self.came.clear();
         self.told = Some(now);
@@ -183,10 +132,5 @@ impl EntitiesInView {
         self.interest = interest;
         self.eyes.clear();
         self.eyes.extend_from_slice(eyes);
-    }
-
-    /// Whether nothing that has left is remembered.
-    pub(super) fn has_told_all(&self) -> bool {
-        self.left.is_empty()
     }
 }

@@ -47,12 +47,6 @@ impl GoneRows {
         self.taken.push(key);
     }
 
-    /// These are the client's own, and no others.
-    pub(super) fn take_all(&mut self, own: impl Iterator<Item = RowKey>) {
-        self.taken.clear();
-        self.taken.extend(own);
-    }
-
     /// A row is to be shown. Whether the client may have it.
     pub(super) fn forget(&mut self, key: RowKey) -> bool {
         let before = self.gone.len() + self.taken.len();
@@ -97,11 +91,6 @@ impl GoneRows {
     /// Whether there is any to tell of.
     pub(super) fn has_news(&self) -> bool {
         self.gone.iter().any(|gone| gone.told.is_none())
-    }
-
-    #[cfg(test)]
-    pub(super) fn keys(&self) -> impl Iterator<Item = RowKey> {
-        self.gone.iter().map(|gone| gone.of.key)
     }
 
     /// Writes those that have room, of the state of `tick`; calls `note` with each.

@@ -1,7 +1,7 @@
 //! What of the world one client sees, where that is not all: of the entities of others those that are in reach of its eyes and
 //! that the game's rules don't hide.
 
-use super::entities_in_view::{EntitiesInView, GoneKey, Left, Seen};
+use super::entities_in_view::{EntitiesInView, Seen};
 use super::entity_grid::{EntityGrid, position};
 use super::rank::{Rank, single};
 use super::sight_terms::SightTerms;
@@ -11,37 +11,19 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
+
 use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Visibility};
 use alloc::vec::Vec;
 
 /// What is in reach counts as nearer by a fifth; of squared distances.
-const STAYS: f64 = 0.64;
+pub(super) const STAYS: f64 = 0.64;
 /// What is farther is looked for everywhere.
 const FAR_M: f64 = 1e5;
-
-/// Since when a client sees a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Visible {
-    /// Since it is there.
-    Always,
-    /// From this state on.
-    Since(Tick),
-    /// From now on.
-    Entered,
-}
-
-/// A row that a client sees: its place among all rows, and since when.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SeenRow {
-    pub row: usize,
-    pub visible: Visible,
-}
 
 /// Who looks, at what, and what was in view.
 #[derive(Clone, Copy)]
 pub(super) struct Viewer<'a> {
     pub player: PlayerId,
-    pub tick: Tick,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub terms: SightTerms<'a>,
@@ -66,8 +48,8 @@ struct Inside {
     /// Its number.
     slot: u32,
     key: RowKey,
-    /// From which state on it was in view.
-    since: Option<Tick>,
+    /// Whether it was not.
+    has_entered: bool,
     weight: f32,
 }
 
@@ -86,23 +68,15 @@ pub(super) struct InterestQuery {
     /// Ascending by place, and so by key.
     inside: Vec<Inside>,
     /// What was in view and is not any more.
-    lost: Vec<Left>,
-    /// All rows that are seen, ascending.
-    rows: Vec<SeenRow>,
+    lost: Vec<RowKey>,
     /// Whose rows are in view, ascending.
     owners: Vec<PlayerId>,
-    has_shed: bool,
 }
 
 impl InterestQuery {
     /// Everything is in view.
     pub(super) fn clear(&mut self) {
-        (self.is_limited, self.has_shed) = (false, false);
-    }
-
-    /// Whether something was left out that is in reach.
-    pub(super) fn has_shed(&self) -> bool {
-        self.has_shed
+        self.is_limited = false;
     }
 
     /// Finds out what is in view.
@@ -243,9 +217,9 @@ impl InterestQuery {
 
     /// Makes of what is in reach and was in view the rows that come, stay and go.
     fn settle(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
-        let Viewer { player, tick, state, view, terms, .. } = viewer;
+        let Viewer { player, state, view, terms, .. } = viewer;
         let versions = state.versions();
-        let InterestQuery { reached, inside, lost, rows, owners, .. } = self;
+        let InterestQuery { reached, inside, lost, owners, .. } = self;
         inside.clear();
         owners.clear();
         for Reached { anchor, weight, .. } in &*reached {
@@ -254,7 +228,7 @@ impl InterestQuery {
                 let RowVersion { key, owner, .. } = versions.versions()[row];
                 let audience = state.schema().component(key.component).audience();
                 if terms.includes(player, audience, Owned { entity: key.entity, owner }) {
-                    inside.push(Inside { row, slot, key, since: None, weight: *weight });
+                    inside.push(Inside { row, slot, key, has_entered: true, weight: *weight });
                     owners.push(owner);
                 }
             }
@@ -265,64 +239,34 @@ impl InterestQuery {
             inside.sort_unstable_by_key(|inside| inside.row);
         }
         lost.clear();
-        let mut known = view.seen().iter().peekable();
-        let left = |seen: &Seen| Left { gone: GoneKey::new(seen.key, state, player), since: seen.since, at: tick };
+        let mut known = view.seen().iter().map(|seen| seen.key).peekable();
         for inside in &mut *inside {
-            while let Some(seen) = known.next_if(|seen| seen.key < inside.key) {
-                lost.push(left(seen));
+            while let Some(key) = known.next_if(|key| *key < inside.key) {
+                lost.push(key);
             }
-            inside.since = known.next_if(|seen| seen.key == inside.key).map(|seen| seen.since);
+            inside.has_entered = known.next_if(|key| *key == inside.key).is_none();
         }
-        lost.extend(known.map(left));
-        rows.clear();
-        let visible = |since: Option<Tick>| since.map_or(Visible::Entered, Visible::Since);
-        rows.extend(inside.iter().map(|inside| {
-            let Inside { row, since, .. } = *inside;
-            SeenRow { row, visible: visible(since) }
-        }));
-        let others = rows.len();
-        rows.extend(state.own_places(player).map(|row| SeenRow { row, visible: Visible::Always }));
-        if others > 0 && others < rows.len() {
-            rows.sort_unstable_by_key(|seen| seen.row);
-        }
+        lost.extend(known);
     }
 
-    /// Leaves out the farthest of those that have to be told, so that the others take `most` bits.
-    pub(super) fn shed(
-        &mut self,
-        viewer: Viewer<'_>,
-        grid: &EntityGrid,
-        most: u64,
-        bits_to_tell: impl Fn(RowKey, usize, Option<Tick>) -> u64,
-    ) {
-        let InterestQuery { reached, inside, .. } = self;
-        let versions = viewer.state.versions();
-        let bits_of = |anchor: u32| -> u64 {
-            let places = grid.rows_of(anchor).map(|slot| versions.place(slot));
-            let at = places.filter_map(|row| inside.binary_search_by_key(&row, |inside| inside.row).ok());
-            at.map(|at| inside[at]).map(|inside| bits_to_tell(inside.key, inside.row, inside.since)).sum()
-        };
-        reached.sort_unstable_by_key(|reached| Rank::new(reached.distance, reached.place));
-        let (mut spent, before) = (0, reached.len());
-        reached.retain(|reached| {
-            let bits = bits_of(reached.anchor);
-            let is_somewhere = grid.at(reached.anchor).is_some();
-            spent += bits;
-            bits == 0 || !is_somewhere || spent <= most
-        });
-        self.has_shed |= reached.len() < before;
-        reached.sort_unstable_by_key(|reached| reached.place);
-        self.settle(viewer, grid);
+    /// The places of the rows of others that are in view, ascending, and whether they were not.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
+        self.inside.iter().map(|inside| (inside.row, inside.has_entered))
     }
 
-    /// The rows that are seen, ascending.
-    pub(super) fn rows(&self) -> impl Iterator<Item = SeenRow> {
-        self.rows.iter().copied()
+    /// The entities in reach, by the numbers of the rows that say where they are, and the squares of their distances.
+    pub(super) fn reached(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.reached.iter().map(|reached| (reached.anchor, reached.distance))
+    }
+
+    /// Whether the row of another's that stands here is in view.
+    pub(super) fn shows_place(&self, place: usize) -> bool {
+        self.inside.binary_search_by_key(&place, |inside| inside.row).is_ok()
     }
 
     /// What was in view and is not any more.
     pub(super) fn lost(&self) -> impl Iterator<Item = RowKey> {
-        self.lost.iter().map(|left| left.gone.key)
+        self.lost.iter().copied()
     }
 
     /// How much a row of another's matters.
@@ -353,40 +297,10 @@ impl InterestQuery {
         if self.is_limited { self.owners.binary_search(&player).is_ok() } else { rows.shows_others(schema, player) }
     }
 
-    /// What was in view in the state `base` and is not any more; `None` where that is not remembered.
-    pub(super) fn gone_since<'a>(
-        &'a self,
-        view: &'a EntitiesInView,
-        base: Tick,
-    ) -> Option<impl Iterator<Item = GoneKey> + 'a> {
-        let now = self.lost.iter().filter(move |left| left.since <= base).map(|left| left.gone);
-        let before = view.left_since(base)?.filter(move |left| left.since <= base).map(|left| left.gone);
-        Some(now.chain(before.filter(|gone| !self.shows(gone.key))))
-    }
-
-    /// What was in view in the state `known` or in any after it, and is not any more.
-    pub(super) fn gone_after<'a>(
-        &'a self,
-        view: &'a EntitiesInView,
-        known: Tick,
-    ) -> impl Iterator<Item = GoneKey> + 'a {
-        let before = view.left_since(known).into_iter().flatten().map(|left| left.gone);
-        self.lost.iter().map(|left| left.gone).chain(before.filter(|gone| !self.shows(gone.key)))
-    }
-
-    /// The client is told so, in the state `now`, against `base`.
-    pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick, base: Option<Tick>) {
-        let seen = self.inside.iter().map(|inside| {
-            let Inside { key, slot, since, .. } = *inside;
-            Seen { key, slot, since: since.unwrap_or(now) }
-        });
-        view.note_told(now, base, self.lost.iter().copied(), seen);
+    /// The client is told so, in the state `now`.
+    pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick) {
+        view.note_told(now, self.inside.iter().map(|inside| Seen { key: inside.key, slot: inside.slot }));
         view.note_reach(self.look.interest, &self.look.eyes);
-    }
-
-    /// Whether all that is seen now has been since `base`, and nothing else was.
-    pub(super) fn is_as_in(&self, view: &EntitiesInView, base: Option<Tick>) -> bool {
-        view.has_told_all() && self.inside.iter().all(|inside| inside.since.is_some() && inside.since <= base)
     }
 }
 

@@ -8,6 +8,8 @@ mod encoded_rows;
 mod entities_in_view;
 mod entity_grid;
 mod event_log;
+mod exact_choice;
+mod exact_rows;
 mod gone_rows;
 mod interest;
 mod outgoing_snapshot;
@@ -34,6 +36,6 @@ mod waiting_rows;
 
 pub(super) use allowance::Budget;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
-pub(super) use replica::{Replica, StepReport, WholeWish};
+pub(super) use replica::{Replica, StepReport};
 pub(super) use replication::{Receiver, Replication};
 pub(super) use sight_terms::SightTerms;

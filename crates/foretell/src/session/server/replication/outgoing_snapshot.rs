@@ -11,10 +11,8 @@ use crate::world::Rows;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// What has changed of what the client predicts, and row by row what it shows.
-    Lanes,
-    /// What has changed; where that does not fit, without the farthest entities of others.
     Changes,
-    /// What has changed, all of it or nothing.
+    /// What has changed of everything, in an exact session: all of it or nothing.
     AllChanges,
     /// All rows of an earlier state: nothing else is told against it, nor it against anything.
     Image,

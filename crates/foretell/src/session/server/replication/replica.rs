@@ -3,8 +3,9 @@
 use super::allowance::Allowance;
 use super::entities_in_view::EntitiesInView;
 use super::event_log::StepEventLog;
+use super::exact_rows::ExactRows;
 use super::interest::InterestQuery;
-use super::outgoing_snapshot::{Form, Snapshot};
+use super::outgoing_snapshot::Snapshot;
 use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
 use super::sight_terms::SightTerms;
@@ -13,7 +14,6 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, Owned, PlayerId, RowKey, StepOutput, Visibility};
-use core::time::Duration;
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -23,17 +23,6 @@ pub(crate) struct StepReport<'a> {
     pub state: &'a AuthoritativeState,
     /// By what it is decided what each client sees.
     pub sight: SightTerms<'a>,
-}
-
-/// So much time is between two changes from whole states to single rows, or back.
-const CHANGES_APART: Duration = Duration::from_secs(1);
-
-/// Whether a client that has the state `known` asks for whole states.
-#[derive(Clone, Copy)]
-pub(crate) struct WholeWish {
-    pub is_whole: bool,
-    pub known: Option<Tick>,
-    pub now: Instant,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -46,20 +35,18 @@ pub(crate) struct Replica {
     newest_sent: Option<Tick>,
     /// How often a state was sent that was not newer; wraps.
     repeats: u8,
-    /// What it shows of others, unless it is told whole states.
+    /// What it shows of others.
     pub(super) shown: ShownLane,
     pub(super) allowance: Allowance,
-    /// Whether it is told whole states.
-    is_whole: bool,
-    /// When that last changed.
-    whole_since: Option<Instant>,
-    /// Whether another change is put off.
-    is_put_off: bool,
+    /// How far around its own entities it is told those of others exactly, in metres, 0 wherever they are; `None` where it is not.
+    exact_within_m: Option<u32>,
+    /// Which of them it is.
+    pub(super) exact: ExactRows,
     /// What it sees, where that is not everything.
     pub(super) view: Option<EntitiesInView>,
     /// The state that it was told last.
     told: Option<Tick>,
-    /// Whether not all that it is to see fits into a snapshot.
+    /// Whether not all that it is to be told exactly had room in the last snapshot.
     is_crowded: bool,
     /// How many snapshots in a row were not sent, as they were too large.
     untold: u32,
@@ -74,9 +61,8 @@ impl Replica {
             repeats: 0,
             shown: ShownLane::new(),
             allowance: Allowance::new(),
-            is_whole: false,
-            whole_since: None,
-            is_put_off: false,
+            exact_within_m: None,
+            exact: ExactRows::default(),
             view: None,
             told: None,
             is_crowded: false,
@@ -91,31 +77,14 @@ impl Replica {
         self.allowance = Allowance::new();
     }
 
-    /// Takes in whether the client needs whole states; it says so in its newest datagram. A change costs as much as all rows, so
-    /// there is one in a second: another waits. Whether that is so, and is new.
-    pub(crate) fn want_whole(&mut self, wish: WholeWish) -> bool {
-        let WholeWish { is_whole, known, now } = wish;
-        let known = known.unwrap_or(Tick::ZERO);
-        if is_whole == self.is_whole {
-            self.is_put_off = false;
-            return false;
-        }
-        if self.whole_since.is_some_and(|since| now.since(since) < CHANGES_APART) {
-            return !core::mem::replace(&mut self.is_put_off, true);
-        }
-        // It asks again: until then it can't be told what it may have and is not to have any more.
-        if !is_whole && self.view.as_ref().is_some_and(|view| !view.remembers(known)) {
-            return false;
-        }
-        (self.is_whole, self.whole_since, self.is_put_off) = (is_whole, Some(now), false);
-        // What was told in the one way is nothing to tell against in the other.
-        self.sent.forget();
-        self.shown.follow_whole(known);
-        false
+    /// The client says in its newest datagram how far around its own entities it predicts those of others.
+    pub(crate) fn want_exact(&mut self, within_m: Option<u32>) {
+        self.exact_within_m = within_m;
     }
 
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
+    /// How far around its own entities it is told those of others exactly.
+    pub(super) fn exact_within_m(&self) -> Option<u32> {
+        self.exact_within_m
     }
 
     /// The client has told which datagrams have come.
@@ -207,25 +176,17 @@ impl Replica {
         Some(self.repeats)
     }
 
-    /// Whether not all that it is to see has fitted into the last snapshot.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.is_crowded
-    }
-
     /// How many snapshots in a row were not sent, as they were too large.
     pub(crate) fn untold_in_a_row(&self) -> u32 {
         self.untold
     }
 
-    /// A snapshot was sent, or was too large to be.
-    pub(super) fn note_told(&mut self, is_told: bool) {
+    /// A snapshot was sent, or was too large to be; or has less in it than the client predicts. Whether that it is too large for all is
+    /// new.
+    pub(super) fn note_told(&mut self, is_told: bool, is_cut: bool) -> bool {
         self.untold = if is_told { 0 } else { self.untold.saturating_add(1) };
-    }
-
-    /// Whether that is so now. Whether it is new.
-    pub(super) fn note_crowded(&mut self, is_crowded: bool) -> bool {
-        let was_crowded = core::mem::replace(&mut self.is_crowded, is_crowded);
-        is_crowded && !was_crowded
+        let was_crowded = core::mem::replace(&mut self.is_crowded, !is_told || is_cut);
+        self.is_crowded && !was_crowded
     }
 
     /// From now on it may not see everything.
@@ -237,14 +198,12 @@ impl Replica {
         });
     }
 
-    /// It was told what it sees of a state. Where everything is to be seen, the view ends when all is in it.
+    /// It was told what it sees of a state. Where everything is to be seen, and nothing of others exactly, the view ends.
     pub(super) fn note_view(&mut self, interest: &InterestQuery, told: &Snapshot<'_>) {
         self.told = Some(told.tick);
-        let base = self.sent.baseline();
         let Some(view) = &mut self.view else { return };
-        interest.note_told(view, told.tick, base);
-        let is_all = !told.sight.are_limited() && !interest.has_shed();
-        if is_all && (told.form == Form::Lanes || interest.is_as_in(view, base)) {
+        interest.note_told(view, told.tick);
+        if !told.sight.are_limited() && self.exact_within_m.is_none() && self.exact.is_empty() {
             self.view = None;
         }
     }

@@ -1,19 +1,20 @@
-//! Snapshots out: the whole state that a player may see, as exact bits, in one to eight datagrams.
+//! Snapshots out: what a client predicts of a state as exact bits, in one to eight datagrams, and row by row what it shows.
 //!
-//! Every snapshot makes the whole state, by itself or with one that the client has said to have, so that a join, a resync
-//! and a correction need nothing but the newest one.
+//! What is exact makes all of that of one state, by itself or with a snapshot that the client has said to have, so that a join, a
+//! resync and a correction need nothing but the newest one.
 
-use super::delta::{DeltaSet, Limits, Perspective};
+use super::delta::{DeltaSet, ExactScope};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::event_log::ToldEvents;
+use super::exact_choice::{ExactChoice, ExactTerms};
 use super::interest::{InterestQuery, Viewer};
 use super::outgoing_snapshot::{Form, Snapshot};
 use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
-use super::shown_state::Shown;
+use super::shown_state::{Limits, Shown};
 use super::shown_writer::{Room, ShownWriter};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::viewpoint::Viewpoint;
@@ -26,6 +27,10 @@ use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
 use crate::world::{PlayerId, Schema};
 use alloc::vec::Vec;
+
+/// How long all that is told exactly of others may be: where the client's own rows are few, all of it has room in the parts of a
+/// snapshot, beside heads, news and what is left over at the ends of datagrams.
+const EXACT_BITS_MAX: u64 = (PARTS_MAX as u64 - 2) * DATAGRAM_MAX as u64 * 8;
 
 /// Who gets it.
 pub(crate) struct Receiver<'a> {
@@ -57,6 +62,8 @@ pub(crate) struct Replication {
     /// Where the entities of the state are, and which of them are in view of the client that it is written for.
     grid: EntityGrid,
     interest: InterestQuery,
+    /// What of them that client is told exactly.
+    exact: ExactChoice,
     changes: RecentChanges,
     encoded: EncodedRows,
     paces: Paces,
@@ -71,6 +78,7 @@ impl Replication {
             holders: Vec::new(),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
+            exact: ExactChoice::default(),
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
             paces: Paces::new(schema, rate),
@@ -80,39 +88,37 @@ impl Replication {
 
     /// Sends a state to one client, with the news if they fit too.
     pub(crate) fn send(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> SendReport {
-        let Snapshot { form, rows, .. } = *snapshot;
-        to.head.proof = None;
-        to.head.is_whole = form != Form::Lanes;
+        let Snapshot { form, rows, state, .. } = *snapshot;
+        (to.head.proof, to.head.is_crowded) = (None, false);
         match form {
-            Form::Lanes => self.select_lanes(to, snapshot),
-            Form::Changes => {}
-            Form::AllChanges => self.select(to, snapshot),
-            Form::Image => self.delta.choose_all(rows, snapshot.state.schema(), to.player),
+            Form::Changes => self.choose(to, snapshot),
+            Form::AllChanges => self.delta.choose_changes(to.replica.sent.baseline(), to.player, state),
+            Form::Image => self.delta.choose_all(rows, state.schema(), to.player),
             Form::Digest(digest) => {
                 to.head.proof = Some(digest);
                 self.delta.choose_none();
             }
         }
-        let bytes = match form {
-            Form::Changes => self.send_what_fits(to, snapshot, outbox),
-            _ => self.write(to, snapshot, true, outbox),
-        };
-        let bytes = bytes.or_else(|| self.write(to, snapshot, false, outbox));
-        to.replica.note_told(bytes.is_some());
-        let is_crowded = bytes.is_none() || form == Form::Changes && self.interest.has_shed();
-        SendReport { bytes, is_newly_crowded: to.replica.note_crowded(is_crowded) }
+        let bytes = self.write(to, snapshot, true, outbox).or_else(|| self.write(to, snapshot, false, outbox));
+        SendReport { bytes, is_newly_crowded: to.replica.note_told(bytes.is_some(), to.head.is_crowded) }
     }
 
-    /// Chooses what is told of the client's own rows, and finds out what of the others it is to be told.
-    fn select_lanes(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
-        self.delta.choose_own(to.replica.sent.baseline(), to.player, snapshot.state);
-        self.encoded.begin(snapshot.tick, snapshot.state.versions().slots());
-        to.replica.allowance.add(snapshot.budget, to.replica.shown.under_way(), snapshot.now);
-        let Replication { changes, interest, viewpoint, encoded, paces, .. } = self;
-        let shown = shown_in(to.player, snapshot, changes, paces, limits(&to.replica.view, interest));
-        let lane = &mut to.replica.shown;
+    /// Chooses what is told exactly, and finds out what of the others the client is to be told.
+    fn choose(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
+        let Replica { sent, shown, allowance, .. } = &mut *to.replica;
+        allowance.add(snapshot.budget, shown.under_way(), snapshot.now);
+        let (base, player, state) = (sent.baseline(), to.player, snapshot.state);
+        self.choose_exact(to, snapshot, base);
+        to.replica.allowance.spend_on_others(self.exact.bits_to_tell());
+        to.head.is_crowded = self.exact.is_cut();
+        to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
+        self.delta
+            .choose(base, ExactScope { player, known: to.known, state, chosen: &self.exact, had: &to.replica.exact });
+        let Replication { changes, interest, exact, viewpoint, encoded, paces, .. } = self;
+        encoded.begin(snapshot.tick, state.versions().slots());
+        let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
+        let shown = shown_in(player, snapshot, changes, paces, limits(view, interest, exact));
         lane.note(&shown);
-        let allowance = &to.replica.allowance;
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
@@ -120,11 +126,26 @@ impl Replication {
         }
     }
 
+    /// Chooses what of others is told exactly: as much as may be, and has room beside the own rows.
+    fn choose_exact(&mut self, to: &Receiver<'_>, snapshot: &Snapshot<'_>, base: Option<Tick>) {
+        let Replication { codec, grid, interest, exact, .. } = self;
+        let Replica { view, allowance, exact: before, .. } = &*to.replica;
+        let versions = snapshot.state.versions();
+        let within_m = to.replica.exact_within_m().filter(|_| view.is_some());
+        let terms = within_m.map(|within_m| {
+            let own = snapshot.state.own_places(to.player).map(|place| versions.versions()[place].key.component);
+            let own: u64 = own.map(|component| codec.bits_max(component)).sum();
+            let bits_max = EXACT_BITS_MAX.saturating_sub(own).min(allowance.bits_of_others());
+            ExactTerms { base, versions, grid, interest, codec, within_m, bits_max }
+        });
+        exact.choose(terms, before);
+    }
+
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, codec, encoded, paces, .. } = self;
+        let Replication { changes, interest, exact, codec, encoded, paces, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
-        let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest));
+        let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest, exact));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
@@ -146,65 +167,24 @@ impl Replication {
         sent
     }
 
-    /// Writes all that a client sees; where that does not fit, without the farthest. `None` where it can't.
-    fn send_what_fits(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> Option<u64> {
-        let is_crowded = to.replica.is_crowded();
-        let parts_max = if is_crowded { PARTS_MAX - 1 } else { PARTS_MAX };
-        (0..=parts_max).rev().find_map(|parts| {
-            if parts < PARTS_MAX {
-                self.shed(to, snapshot, u64::from(parts) * 8 * DATAGRAM_MAX as u64);
-            }
-            self.select(to, snapshot);
-            self.write(to, snapshot, true, outbox)
-        })
-    }
-
-    /// Finds out what a client sees of the state that is sent next, if that is limited, or was.
+    /// Finds out what a client sees of the state that is sent next, if that is limited, or was, or some of it is told exactly.
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &Snapshot<'_>) {
         let Snapshot { tick, state, sight, form, .. } = *snapshot;
         self.interest.clear();
         self.changes.update(tick, state, &self.paces);
-        let is_crowded = form == Form::Changes && replica.is_crowded();
-        if matches!(form, Form::Lanes | Form::Changes) && (sight.are_limited() || is_crowded) {
+        if form == Form::Changes && (sight.are_limited() || replica.exact_within_m().is_some()) {
             replica.limit_view(state, player);
         }
-        self.look_around(player, replica, snapshot);
-    }
-
-    /// The same, where something may be out of view.
-    fn look_around(&mut self, player: PlayerId, replica: &Replica, snapshot: &Snapshot<'_>) {
         let Some(view) = &replica.view else { return };
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
-        grid.update(snapshot.state, snapshot.tick, changes.since, changed);
+        grid.update(state, tick, changes.since, changed);
         interest.look(viewer(player, snapshot, view), grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
     pub(crate) fn shows_player(&self, snapshot: &Snapshot<'_>, player: PlayerId) -> bool {
         self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
-    }
-
-    /// Leaves the farthest out of view, so that the changes of the others take at most `bits_max` bits.
-    fn shed(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, bits_max: u64) {
-        if to.replica.view.is_none() {
-            to.replica.limit_view(snapshot.state, to.player);
-            self.look_around(to.player, to.replica, snapshot);
-        }
-        let Replication { codec, grid, interest, .. } = self;
-        let (base, versions) = (to.replica.sent.baseline(), snapshot.state.versions().versions());
-        let Some(view) = &to.replica.view else { return };
-        interest.shed(viewer(to.player, snapshot, view), grid, bits_max, |key, row, since| {
-            let is_known = since.is_some_and(|since| Some(since.max(versions[row].changed)) <= base);
-            if is_known { 0 } else { codec.bits_max(key.component) }
-        });
-    }
-
-    /// Chooses what of the rows is told.
-    fn select(&mut self, to: &Receiver<'_>, snapshot: &Snapshot<'_>) {
-        let limits = limits(&to.replica.view, &self.interest);
-        let perspective = Perspective { player: to.player, state: snapshot.state, limits };
-        self.delta.choose(to.replica.sent.baseline(), perspective);
     }
 
     /// Writes a snapshot of what was chosen; `None` where it is too large.
@@ -228,7 +208,7 @@ impl Replication {
         let last_part = to.head.part;
         outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
         let mut shown = 0;
-        if snapshot.form == Form::Lanes {
+        if snapshot.form == Form::Changes {
             to.replica.allowance.spend(usize::try_from(bytes).unwrap_or(usize::MAX));
             shown = self.write_shown(to, snapshot, outbox);
         }
@@ -244,10 +224,11 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, encoded, paces, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, exact, encoded, paces, .. } = self;
         let Receiver { player, head, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
-        let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest));
+        let are_shown = snapshot.form == Form::Changes;
+        let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest, exact));
         let DeltaSet { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
@@ -255,7 +236,7 @@ impl Replication {
         head.baseline = baseline;
         head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
         let mut lists = SnapshotLists {
-            gone: baseline.map(|_| gone.iter().peekable()),
+            gone: gone.iter().peekable(),
             rows: told.iter().peekable(),
             events: if are_left_out { Default::default() } else { events }.peekable(),
             holders: holders.iter().peekable(),
@@ -273,8 +254,8 @@ impl Replication {
                 writer.put(u64::from(relayed.is_some()), 1);
                 relayed.into_iter().for_each(|relayed| relayed.append_to(&mut writer));
                 lists.write(&mut writer, &rows);
-                if head.is_whole {
-                    return;
+                if !are_shown {
+                    return writer.put(0, 2);
                 }
                 let is_last = lists.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
@@ -283,7 +264,7 @@ impl Replication {
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;
-            if !head.is_whole {
+            if are_shown {
                 shown.note_sent(head.number, size, snapshot.now);
             }
             if lists.are_written() {
@@ -295,7 +276,7 @@ impl Replication {
 
     /// Remembers what a client was sent.
     fn note_sent(&self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
-        if matches!(snapshot.form, Form::Changes | Form::Lanes) {
+        if snapshot.form == Form::Changes {
             to.replica.note_view(&self.interest, snapshot);
         }
         if snapshot.form != Form::Image {
@@ -306,13 +287,17 @@ impl Replication {
 
 /// Who looks at a state.
 fn viewer<'a>(player: PlayerId, snapshot: &'a Snapshot<'_>, view: &'a EntitiesInView) -> Viewer<'a> {
-    let Snapshot { tick, state, authority, sight, .. } = *snapshot;
-    Viewer { player, tick, state, authority, terms: sight, view }
+    let Snapshot { state, authority, sight, .. } = *snapshot;
+    Viewer { player, state, authority, terms: sight, view }
 }
 
-/// What of a state a client sees, where that is not everything.
-fn limits<'a>(view: &'a Option<EntitiesInView>, interest: &'a InterestQuery) -> Option<Limits<'a>> {
-    view.as_ref().map(|view| Limits { view, interest })
+/// What of a state a client sees, where that is not everything, or some of it is told exactly.
+fn limits<'a>(
+    view: &'a Option<EntitiesInView>,
+    interest: &'a InterestQuery,
+    exact: &'a ExactChoice,
+) -> Option<Limits<'a>> {
+    view.as_ref().map(|view| Limits { view, interest, exact })
 }
 
 /// What of a state is shown to a client.

@@ -5,16 +5,14 @@
 //! more to tell than fits, what is near and what was told long ago comes first.
 
 use super::client_rows::{ClientRows, RowName};
-use super::delta::Limits;
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
-use super::interest::Visible;
 use super::paced_rows::PacedRows;
 use super::recent_changes::RecentChanges;
 use super::row_teller::RowTeller;
 use super::sent_datagrams::{Fates, SentDatagrams, SettledDatagram};
-use super::shown_state::Shown;
+use super::shown_state::{Limits, Shown};
 use super::shown_writer::ShownWriter;
 use super::slot_set::SlotSet;
 use super::viewpoint::{Claim, Viewpoint};
@@ -24,12 +22,13 @@ use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Instant, Tick};
 
-/// Why a row is not shown any more: it is not there, not in view, or the client's own.
+/// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Gone,
     Hidden,
     Own,
+    Exact,
 }
 
 /// Lives as long as the place.
@@ -39,14 +38,12 @@ pub(super) struct ShownLane {
     waiting: WaitingRows,
     paced: PacedRows,
     gone: GoneRows,
-    /// The numbers of rows that were the client's own until lately: they are told with each state until they are there, so that
-    /// they are never nowhere.
+    /// The numbers of rows that were the client's own until lately, or told exactly: they are told with each state until they are
+    /// there, so that they are never nowhere.
     given: SlotSet,
     sent: SentDatagrams,
     /// Up to which state it is known what has changed.
     noted: Option<Tick>,
-    /// Since this state whole ones were told, and no row by itself.
-    whole: Option<Tick>,
 }
 
 impl ShownLane {
@@ -59,7 +56,6 @@ impl ShownLane {
             given: SlotSet::default(),
             sent: SentDatagrams::new(),
             noted: None,
-            whole: None,
         }
     }
 
@@ -70,13 +66,6 @@ impl ShownLane {
         waiting.add_both(rows.present(), rows.present());
         gone.tell_anew();
         sent.forget();
-    }
-
-    /// The client was told whole states until now, the newest that it is known to have is the one of `known`: all of that may
-    /// be there.
-    pub(super) fn follow_whole(&mut self, known: Tick) {
-        self.begin_anew();
-        self.whole = Some(known);
     }
 
     /// The client has told which datagrams have come. Returns what has become of those of which it was not known.
@@ -102,14 +91,13 @@ impl ShownLane {
             self.note_removed(noted, of);
         }
         self.rows.resize(of.state.versions().slots());
-        let whole = self.whole.take();
-        whole.into_iter().for_each(|whole| self.note_whole(whole, of));
+        of.limits.into_iter().for_each(|limits| self.note_exact(limits, of));
         // Whether it was noted what was to be told with the state before.
-        let is_next = whole.is_none() && noted.is_some_and(|noted| noted >= of.changes.before);
+        let is_next = noted.is_some_and(|noted| noted >= of.changes.before);
         match of.limits {
             Some(limits) if is_next && noted == limits.view.told() => self.note_view(limits, of),
             Some(limits) => {
-                limits.interest.rows().for_each(|seen| self.note_row(seen.row, of));
+                limits.interest.rows().for_each(|(place, _)| self.note_row(place, of));
                 self.drop_unseen(limits);
             }
             None if is_next => self.note_changes(of),
@@ -122,9 +110,9 @@ impl ShownLane {
     /// What has come into view, has left it, or has changed in it.
     fn note_view(&mut self, limits: Limits<'_>, of: &Shown<'_>) {
         let versions = of.state.versions();
-        for seen in limits.interest.rows() {
-            if seen.visible == Visible::Entered || versions.versions()[seen.row].changed > of.changes.since {
-                self.note_row(seen.row, of);
+        for (place, has_entered) in limits.interest.rows() {
+            if has_entered || versions.versions()[place].changed > of.changes.since {
+                self.note_row(place, of);
             }
         }
         for key in limits.interest.lost() {
@@ -152,7 +140,7 @@ impl ShownLane {
         let RowVersion { key, owner, slot, changed, .. } = *version;
         // What is in view is for them, also where that is up to the game's rules.
         let is_for_them = || of.limits.is_some() || of.includes(key, owner);
-        if owner == of.player || slot >= SLOTS_MAX || !is_for_them() {
+        if owner == of.player || slot >= SLOTS_MAX || of.is_exact(slot) || !is_for_them() {
             return;
         }
         let ShownLane { rows, gone, waiting, paced, .. } = self;
@@ -166,29 +154,24 @@ impl ShownLane {
         }
     }
 
-    /// Whole states were told since the one of `whole`: what was in any of them may be there.
-    fn note_whole(&mut self, whole: Tick, of: &Shown<'_>) {
+    /// What is told exactly is not shown by itself; what was and is not any more is, or is gone.
+    fn note_exact(&mut self, Limits { exact, interest, .. }: Limits<'_>, of: &Shown<'_>) {
         let versions = of.state.versions();
-        match of.limits {
-            Some(Limits { view, interest }) => {
-                interest.rows().for_each(|seen| self.note_row(seen.row, of));
-                let gone = interest.gone_after(view, whole).filter(|gone| !of.state.is_own(gone.key, of.player));
-                gone.for_each(|gone| self.gone.tell_once(gone));
-            }
-            None => {
-                (0..of.state.rows().len()).for_each(|place| self.note_row(place, of));
-                for removed in versions.removed_after(whole).into_iter().flatten() {
-                    let (key, owner) = (removed.row.key, removed.row.owner);
-                    // One that is there still may have become the client's own, which it is not to see.
-                    let is_over = versions.get(key).is_none_or(|there| !of.includes(key, there.owner));
-                    if of.includes(key, owner) && is_over {
-                        self.gone.tell_once(GoneKey { key, is_hidden: false });
-                    }
+        for row in exact.rows().iter().filter(|row| row.since.is_none()) {
+            self.end(row.slot, End::Exact);
+            self.gone.forget(row.key);
+        }
+        for key in exact.lost() {
+            match versions.get(*key) {
+                Some(there) if interest.shows(*key) => {
+                    self.note_given(there, of);
+                    self.rows.note_may_be_there(there.slot);
                 }
+                Some(there) if there.owner == of.player && of.state.is_for_owner(*key) => self.gone.take(*key),
+                // A client that has missed that it was told exactly may have it from before.
+                _ => self.gone.tell_once(GoneKey::new(*key, of.state, of.player)),
             }
         }
-        self.rows.may_all_be_there();
-        self.gone.take_all(of.state.own_places(of.player).map(|place| versions.versions()[place].key));
     }
 
     /// What was there in the state `noted`, and is not any more, or another's.
@@ -216,7 +199,7 @@ impl ShownLane {
         }
     }
 
-    /// It was the client's own.
+    /// It was the client's own, or told exactly.
     fn note_given(&mut self, of_row: &RowVersion, of: &Shown<'_>) {
         if of.limits.is_some_and(|limits| !limits.interest.shows(of_row.key)) {
             return;
@@ -224,7 +207,7 @@ impl ShownLane {
         let versions = of.state.versions();
         self.rows.resize(versions.slots());
         self.note_row(versions.place(of_row.slot), of);
-        self.given.insert(of_row.slot);
+        self.given.set(of_row.slot, self.rows.name(of_row.slot).is_some());
     }
 
     /// The same, where it is not remembered what was removed.
@@ -244,7 +227,7 @@ impl ShownLane {
         self.gone.end_taken(|taken| versions.get(taken).is_none());
     }
 
-    /// What was the client's own is told until it is there.
+    /// What was the client's own, or told exactly, is told until it is there.
     fn tell_given_again(&mut self) {
         let ShownLane { rows, waiting, given, .. } = self;
         let mut next = 0;
@@ -276,6 +259,7 @@ impl ShownLane {
         self.given.remove(slot);
         match end {
             _ if !may_be_there => {}
+            End::Exact => {}
             End::Own => self.gone.take(key),
             End::Gone => self.gone.tell(GoneKey { key, is_hidden: false }),
             End::Hidden => self.gone.tell(GoneKey { key, is_hidden: true }),

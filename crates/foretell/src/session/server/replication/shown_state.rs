@@ -1,12 +1,22 @@
 //! The state that is sent, and what of it one client shows.
 
-use super::delta::Limits;
 use super::encoded_rows::RowToTell;
+use super::entities_in_view::EntitiesInView;
+use super::exact_choice::ExactChoice;
+use super::interest::InterestQuery;
 use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
+
+/// What a client is told last and now, where it does not see everything, or is told some of it exactly.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'a> {
+    pub view: &'a EntitiesInView,
+    pub interest: &'a InterestQuery,
+    pub exact: &'a ExactChoice,
+}
 
 /// The state that is sent, and for whom.
 #[derive(Clone, Copy)]
@@ -26,6 +36,11 @@ impl<'a> Shown<'a> {
     /// Whether the player gets a row that belongs to `owner`, whatever the game's rules say.
     pub fn includes(&self, key: RowKey, owner: PlayerId) -> bool {
         self.state.schema().component(key.component).audience().includes(self.player, owner)
+    }
+
+    /// Whether the row with this number is told exactly, and so not shown by what is told of it alone.
+    pub fn is_exact(&self, slot: u32) -> bool {
+        self.limits.is_some_and(|limits| limits.exact.has_number(slot))
     }
 
     /// The row with this number.

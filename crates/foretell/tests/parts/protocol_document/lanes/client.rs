@@ -8,9 +8,9 @@ struct Heard {
     tick: u64,
     /// The head of a snapshot.
     head: Option<Snapshot>,
-    /// In a whole state all, else the client's own.
+    /// The client's own, and those of others that it is told exactly.
     rows: BTreeMap<Key, Facts>,
-    /// What is gone of a snapshot's baseline, and whether it is hidden.
+    /// What is not told exactly any more, and whether it is there.
     gone: Vec<(Key, u64)>,
     shown: Vec<ShownRow>,
 }
@@ -53,23 +53,23 @@ impl Shore {
         let (mut rows, mut gone) = (BTreeMap::new(), Vec::new());
         if let Some((back, _)) = head.baseline {
             rows = self.snapshots[&(head.tick - back)].clone();
-            while reader.take(1) == 1 {
-                let key = read_sea_key(&mut reader);
-                rows.remove(&key);
-                gone.push((key, reader.take(1)));
-            }
+        }
+        while reader.take(1) == 1 {
+            let key = read_sea_key(&mut reader);
+            rows.remove(&key);
+            gone.push((key, reader.take(1)));
         }
         while reader.take(1) == 1 {
             rows.extend([read_sea_row(&mut reader)]);
         }
         if let Some((_, check)) = head.baseline {
-            assert_eq!(check, rows.iter().map(sea_hash).sum::<u64>() & 0xffff_ffff, "of the own rows alone");
+            assert_eq!(check, rows.iter().map(sea_hash).sum::<u64>() & 0xffff_ffff, "of what is told exactly");
         }
         while reader.take(1) == 1 {
             read_news(&mut reader);
         }
         assert_eq!(reader.take(1), 0, "nobody holds anything");
-        let shown = if head.whole == 1 { vec![] } else { self.memory.read_shown(&mut reader, head.tick) };
+        let shown = self.memory.read_shown(&mut reader, head.tick);
         reader.finish();
         Heard { number: head.number, tick: head.tick, head: Some(head), rows, gone, shown }
     }
@@ -101,13 +101,17 @@ impl Shore {
     }
 
     /// A datagram of inputs.
-    fn inputs(&mut self, sequence: u64, next: u64, wants_whole: bool) -> Vec<u8> {
+    fn inputs(&mut self, sequence: u64, next: u64, exact_within_m: Option<u32>) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.put(3, 3).put(u64::from(TICKET), 8).put(sequence, 16);
         let newest = self.snapshots.last_key_value().map(|(tick, _)| [(*tick, 16)]);
         writer.optional(newest.as_ref().map(|fields| &fields[..]));
         writer.optional(self.received().as_deref());
-        writer.put(u64::from(wants_whole), 1).put(next, 16).small(1).put(0, 1).put(0, 1);
+        writer.put(u64::from(exact_within_m.is_some()), 1);
+        if let Some(metres) = exact_within_m {
+            writer.small(metres);
+        }
+        writer.put(next, 16).small(1).put(0, 1).put(0, 1);
         put_input(&mut writer, Command::default());
         writer.put(0, 1).bytes()
     }
@@ -130,7 +134,7 @@ struct Coast {
     next: u64,
     /// How many datagrams of inputs were sent.
     said: u64,
-    wants_whole: bool,
+    exact_within_m: Option<u32>,
 }
 
 impl Coast {
@@ -145,10 +149,10 @@ impl Coast {
         let mut outbox = Outbox::new();
         server.update(Instant::ZERO, &mut world, &mut outbox);
         for ticket in [None, Some(TICKET)] {
-            let hello = hello(8, 42, &rules_of_the_sea(), (0, ticket));
+            let hello = hello(9, 42, &rules_of_the_sea(), (0, ticket));
             server.receive(Instant::ZERO, ME, &hello).expect("well-formed");
         }
-        Coast { server, world, outbox, shore: Shore::default(), next: 1, said: 0, wants_whole: false }
+        Coast { server, world, outbox, shore: Shore::default(), next: 1, said: 0, exact_within_m: None }
     }
 
     /// The next step of the server; what it has sent of states.
@@ -162,7 +166,7 @@ impl Coast {
 
     /// The client says what it has.
     fn tell(&mut self) {
-        let inputs = self.shore.inputs(self.said, self.next, self.wants_whole);
+        let inputs = self.shore.inputs(self.said, self.next, self.exact_within_m);
         self.said += 1;
         self.server.receive(Instant::from_micros(self.next * TICK_MICROS), ME, &inputs).expect("well-formed");
     }
@@ -202,7 +206,7 @@ fn a_client_that_follows_the_document_alone_is_told_its_own_rows_altogether_and_
     let mut coast = Coast::new(2);
     let [first] = &coast.turn()[..] else { panic!("one datagram") };
     let head = first.head.as_ref().expect("a snapshot");
-    assert_eq!((head.whole, head.baseline, first.tick), (0, None, 2));
+    assert_eq!((head.crowded, head.baseline, first.tick), (0, None, 2));
     assert_eq!(first.rows.keys().copied().collect::<Vec<_>>(), [OWN, CHEST]);
     let told = |x: f64, rests: u64| Ok((rests, at_x(x)));
     let mut shown = first.shown.clone();
@@ -275,35 +279,35 @@ fn what_does_not_fit_beside_the_own_rows_comes_in_datagrams_of_its_own() {
 }
 
 #[test]
-fn a_client_that_follows_the_document_alone_asks_for_whole_states_and_ends_it() {
+fn a_client_that_follows_the_document_alone_is_told_exactly_what_is_near_while_it_says_so() {
     let mut coast = Coast::new(3);
+    (0..3).for_each(|nth| coast.place(nth, f64::from(nth) * 20.0));
     (0..6).for_each(|_| drop(coast.turn()));
-    coast.wants_whole = true;
+    coast.exact_within_m = Some(30);
     coast.tell();
-    // It is granted one change in a second.
-    for turn in 0..65 {
-        coast.place(0, f64::from(turn));
-        let [whole] = &coast.turn()[..] else { panic!("one datagram") };
-        let head = whole.head.as_ref().expect("a snapshot");
-        assert_eq!((head.whole, head.baseline.is_some()), (1, turn > 0), "told against whole states alone");
-        let mut all: Vec<(Key, Facts)> = whole.rows.clone().into_iter().collect();
-        all.retain(|(key, _)| *key != OWN && *key != CHEST);
-        assert_eq!((whole.rows.len(), all), (5, coast.truth()));
+    for turn in 0..8 {
+        coast.place(0, f64::from(turn) * 0.1);
+        let [heard] = &coast.turn()[..] else { panic!("one datagram") };
+        assert_eq!(heard.head.as_ref().expect("a snapshot").crowded, 0);
+        let told: Vec<_> = heard.rows.iter().filter(|(_, facts)| facts.owner == 0).map(|(key, _)| *key).collect();
+        assert_eq!((told, heard.shown.len()), (vec![key_of(0), key_of(1)], 0), "the third is too far, and rests");
+        let lanes = |nth: u16| coast.world.buoys.get(buoy(nth)).expect("there").place[0].to_bits();
+        assert_eq!(heard.rows[&key_of(0)].lanes[0], lanes(0), "as it is, and not rounded");
     }
-    // All rows of the last whole state are known. One of them is gone when the next state is sent.
-    coast.wants_whole = false;
-    coast.tell();
-    coast.shore.others.clear();
-    let (last, rows) = coast.shore.snapshots.last_key_value().expect("a whole state");
-    for (key, facts) in rows.iter().filter(|(_, facts)| facts.owner == 0) {
-        coast.shore.others.insert(*key, (*last, Some((0, facts.clone()))));
-    }
-    coast.world.buoys.remove(buoy(1));
-    let [first] = &coast.turn()[..] else { panic!("one datagram") };
-    let head = first.head.as_ref().expect("a snapshot");
-    assert_eq!((head.whole, head.baseline, first.rows.len()), (0, None, 2));
-    assert!(first.shown.contains(&(key_of(1), Err(0))));
-    assert_eq!((first.shown.len(), coast.shore.shown()), (3, coast.truth()), "all are told anew");
+    // What goes away is there still, and told by itself until that has come.
+    coast.place(1, 200.0);
+    let sent = coast.update();
+    let heard = coast.shore.read_snapshot(&sent[0]);
+    assert_eq!((&heard.gone[..], heard.shown.len()), (&[(key_of(1), 1)][..], 1));
+    let [heard] = &coast.turn()[..] else { panic!("one datagram") };
+    assert_eq!((&heard.gone[..], heard.shown.len()), (&[(key_of(1), 1)][..], 1));
+    // What ends is gone of what it is told against.
+    coast.world.buoys.remove(buoy(0));
+    let [heard] = &coast.turn()[..] else { panic!("one datagram") };
+    assert!(heard.gone.contains(&(key_of(0), 0)), "{:?}", heard.gone);
+    coast.exact_within_m = None;
+    (0..4).for_each(|_| drop(coast.turn()));
+    assert_eq!(coast.shore.snapshots.last_key_value().expect("there").1.len(), 2, "the own rows alone");
 }
 
 #[test]
@@ -362,15 +366,4 @@ fn a_client_that_follows_the_document_alone_is_told_of_what_leaves_its_view_that
     assert_eq!(coast.turn_shown(), [(key_of(0), Err(1))]);
     coast.world.buoys.remove(buoy(0));
     assert!((0..80).all(|_| coast.turn_shown().is_empty()), "its end is not told");
-    // In whole states it is named as gone from the baseline.
-    coast.wants_whole = true;
-    (0..4).for_each(|_| drop(coast.turn()));
-    coast.place(1, 61.0);
-    let [whole] = &coast.turn()[..] else { panic!("one datagram") };
-    assert_eq!((&whole.gone[..], whole.rows.len()), (&[(key_of(1), 1)][..], 2));
-    coast.world.buoys.insert(Owned { entity: buoy(7), owner: PlayerId::SERVER }, Buoy::default());
-    (0..4).for_each(|_| drop(coast.turn()));
-    coast.world.buoys.remove(buoy(7));
-    let [whole] = &coast.turn()[..] else { panic!("one datagram") };
-    assert_eq!(whole.gone, [(key_of(7), 0)]);
 }

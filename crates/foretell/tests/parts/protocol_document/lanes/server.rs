@@ -11,20 +11,16 @@ fn sea_snapshot(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[Show
 impl Memory {
     fn snapshot(&mut self, of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[(ShownRow, Kind)]) -> Vec<u8> {
         let mut writer = put_head(&of, ((0, 0), tick, None));
-        if let Some((_, _, gone)) = of.baseline {
-            for key in gone {
-                put_sea_key(writer.put(1, 1), key).put(0, 1);
-            }
-            writer.put(0, 1);
+        for key in of.baseline.into_iter().flat_map(|(_, _, gone)| gone) {
+            put_sea_key(writer.put(1, 1), key).put(0, 1);
         }
+        writer.put(0, 1);
         for (key, facts) in rows {
             put_owner(put_sea_key(writer.put(1, 1), key), key, facts.owner);
             put_lanes(writer.put(0, 2), *key, facts);
         }
         writer.put(0, 3);
-        if of.whole == 0 {
-            self.put_shown(&mut writer, tick, shown);
-        }
+        self.put_shown(&mut writer, tick, shown);
         writer.bytes()
     }
 
@@ -96,14 +92,14 @@ fn a_server_that_follows_the_document_alone_tells_rows_of_others_one_by_one() {
     let mut bay = Bay::new();
     let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
     let moves = |nth: u64, x: f64| (key_of(nth), Ok((0, at_x(x))));
-    let lanes = |number: u64| Telling { number, whole: 0, ..Telling::default() };
+    let lanes = |number: u64| Telling { number, ..Telling::default() };
     bay.receive(
         1,
         &sea_snapshot(lanes(10), 1, std::slice::from_ref(&mine), &[moves(0, 1.0), (key_of(1), Ok((1, at_x(7.0))))]),
     );
     assert_eq!(bay.buoys(), [(0, 1.0, 1), (1, 7.0, 1)]);
     let said = bay.said(1);
-    assert_eq!((said.received, said.wants_whole), (Some(vec![10, 0]), 0));
+    assert_eq!((said.received, said.exact_within_m), (Some(vec![10, 0]), None));
     // The check and what is gone are of the own rows alone.
     let check = sea_hash((&mine.0, &mine.1)) & 0xffff_ffff;
     let against = Telling { baseline: Some((1, check, &[])), ..lanes(11) };
@@ -120,19 +116,33 @@ fn a_server_that_follows_the_document_alone_tells_rows_of_others_one_by_one() {
     bay.receive(4, &sea_snapshot(Telling { baseline: Some((2, check, &[])), ..lanes(16) }, 4, &[], &[]));
     assert_eq!(bay.buoys(), [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1)]);
     assert_eq!(bay.said(4).received, Some(vec![16, 0b11_1111]));
-    // Whole states, and after them their rows are known.
-    let whole = Telling { number: 17, ..Telling::default() };
-    bay.receive(5, &sea_snapshot(whole, 5, &[mine.clone(), (key_of(3), at_x(4.0))], &[]));
-    assert_eq!(bay.buoys(), [(3, 4.0, 5)]);
-    bay.receive(6, &sea_snapshot(lanes(18), 6, &[mine], &[moves(0, 5.0)]));
-    assert_eq!(bay.buoys(), [(0, 5.0, 6), (3, 4.0, 5)]);
+    // Some of what others have is told exactly, and then not any more: one is gone, and one is told by itself.
+    let exact = [mine.clone(), (key_of(3), at_x(4.0)), (key_of(4), at_x(4.5))];
+    bay.receive(5, &sea_snapshot(lanes(17), 5, &exact, &[]));
+    let known = [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 4.0, 5), (4, 4.5, 5)];
+    assert_eq!(bay.buoys(), known);
+    bay.receive(6, &memory_of_hidden(lanes(18), 6, &[mine], key_of(3)));
+    assert_eq!(bay.buoys(), known[..4]);
+    bay.receive(7, &shown_datagram(19, 7, &[moves(3, 5.0)]));
+    assert_eq!(bay.buoys(), [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 5.0, 7)]);
+}
+
+/// A snapshot in which a row is named that is not told exactly any more, and there.
+fn memory_of_hidden(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], hidden: Key) -> Vec<u8> {
+    let mut writer = put_head(&of, ((0, 0), tick, None));
+    put_sea_key(writer.put(1, 1), &hidden).put(1, 1).put(0, 1);
+    for (key, facts) in rows {
+        put_owner(put_sea_key(writer.put(1, 1), key), key, facts.owner);
+        put_lanes(writer.put(0, 2), *key, facts);
+    }
+    writer.put(0, 5).bytes()
 }
 
 #[test]
 fn a_client_tells_four_times_that_a_datagram_has_come_however_many_have_overtaken_it() {
     let mut bay = Bay::new();
     let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
-    bay.receive(1, &sea_snapshot(Telling { number: 1, whole: 0, ..Telling::default() }, 1, &[mine], &[]));
+    bay.receive(1, &sea_snapshot(Telling { number: 1, ..Telling::default() }, 1, &[mine], &[]));
     (4..=100).for_each(|number| bay.receive(1, &shown_datagram(number, 1, &[])));
     let all = 0xffff_ffff;
     assert_eq!(bay.said(1).received, Some(vec![100, all, all, all, 0b100]));
@@ -167,7 +177,7 @@ fn a_server_that_follows_the_document_alone_tells_rows_by_their_numbers_and_agai
         assert_eq!(told(bay, nth), rounded::restore(0, &rounded::round(0, &facts.lanes)), "{nth}");
     };
     let first = [facing(10.2, 64.0, [0.6, 0.8], true), facing(1e12, 0.0, [0.0, 0.0], false)];
-    let lanes = |number: u64| Telling { number, whole: 0, ..Telling::default() };
+    let lanes = |number: u64| Telling { number, ..Telling::default() };
     let mine = std::slice::from_ref(&mine);
     let rows = [row(3, &first[0], Kind::Named), row(2000, &first[1], Kind::Named)];
     bay.receive(1, &memory.snapshot(lanes(1), 1, mine, &rows));
@@ -224,7 +234,7 @@ fn a_server_that_follows_the_document_alone_says_of_what_is_not_shown_any_more_w
     let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
     let check = sea_hash((&mine.0, &mine.1)) & 0xffff_ffff;
     let rests = |nth: u64| (key_of(nth), Ok((1, at_x(7.0))));
-    let first = Telling { number: 0, whole: 0, ..Telling::default() };
+    let first = Telling { number: 0, ..Telling::default() };
     bay.receive(1, &sea_snapshot(first, 1, std::slice::from_ref(&mine), &[rests(0), rests(1)]));
     bay.said(1);
     for tick in 2..120 {
@@ -233,7 +243,7 @@ fn a_server_that_follows_the_document_alone_says_of_what_is_not_shown_any_more_w
             80 => &[rests(0)],
             _ => &[],
         };
-        let against = Telling { number: tick, whole: 0, baseline: Some((1, check, &[])), ..Telling::default() };
+        let against = Telling { number: tick, baseline: Some((1, check, &[])), ..Telling::default() };
         bay.receive(tick, &sea_snapshot(against, tick, &[], shown));
         bay.said(tick);
     }
@@ -248,22 +258,24 @@ fn a_server_that_follows_the_document_alone_says_of_what_is_not_shown_any_more_w
 }
 
 #[test]
-fn who_predicts_others_asks_for_whole_states() {
+fn who_predicts_others_says_how_far_around() {
     let mut bay = Bay::new();
     let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
-    bay.receive(1, &sea_snapshot(Telling { whole: 0, ..Telling::default() }, 1, &[mine], &[]));
-    assert_eq!(bay.said(1).wants_whole, 0);
+    bay.receive(1, &sea_snapshot(Telling::default(), 1, &[mine], &[]));
+    assert_eq!(bay.said(1).exact_within_m, None);
     bay.client.predict(PlayerId::new(9), true);
-    assert_eq!(bay.said(2).wants_whole, 1);
+    assert_eq!(bay.said(2).exact_within_m, Some(0), "wherever they are");
     bay.client.predict(PlayerId::new(9), false);
-    assert_eq!(bay.said(3).wants_whole, 0);
+    assert_eq!(bay.said(3).exact_within_m, None);
+    bay.client.config_mut().predict = Predict::Near { within_m: 4.0, until_m: 5.0 };
+    assert_eq!(bay.said(4).exact_within_m, Some(11));
 }
 
 #[test]
 fn rows_that_the_document_calls_malformed_change_nothing() {
     let mut bay = Bay::new();
     let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
-    let lanes = Telling { number: 3, whole: 0, ..Telling::default() };
+    let lanes = Telling { number: 3, ..Telling::default() };
     bay.receive(1, &sea_snapshot(lanes, 1, &[mine], &[(key_of(0), Ok((0, at_x(1.0))))]));
     let moved = (key_of(0), Ok((0, at_x(2.0))));
     let good = shown_datagram(4, 2, std::slice::from_ref(&moved));

@@ -54,7 +54,7 @@ fn rows_of(list: &[(u16, PlayerId, u32)]) -> Rows {
 
 fn take_own(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
     let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
-    known.take_in_own(Tick::new(tick), ME, &rows_of(&own));
+    known.take_in_exact(Tick::new(tick), ME, &rows_of(&own), &[]);
 }
 
 fn truth_of(known: &KnownRows, nth: u16) -> Truth {
@@ -147,7 +147,7 @@ fn what_is_anothers_by_now_does_not_become_the_clients_own_by_an_older_snapshot(
 /// The client's own rows, as they were in a state that comes late.
 fn take_own_late(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
     let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
-    known.take_in_own_late(Tick::new(tick), &rows_of(&own));
+    known.take_in_exact_late(Tick::new(tick), &rows_of(&own));
 }
 
 #[test]
@@ -163,6 +163,17 @@ fn a_late_state_says_how_the_clients_own_was_between_those_that_are_known_and_no
 }
 
 #[test]
+fn a_late_state_does_not_bring_back_what_was_the_clients_own_and_ended() {
+    let mut known = known();
+    take_own(&mut known, 3, &[(0, 3)]);
+    take_own(&mut known, 7, &[]);
+    take_own_late(&mut known, 5, &[(0, 5)]);
+    let tracks = known.tracks();
+    let is_there = |tick: u32| tracks.has(key(0), &tracks.in_state(Tick::new(tick)));
+    assert_eq!([4, 6, 8].map(is_there), [true, true, false]);
+}
+
+#[test]
 fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own_by_now() {
     let schema = test_states::schema_of_others();
     let mut known = KnownRows::new(&schema, STATES);
@@ -174,7 +185,7 @@ fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own
     let mut own = Rows::new(&schema);
     let RowKey { component, entity } = purse[0];
     own.set_words(Row { component, entity, owner: ME, words: &[2] });
-    known.take_in_own(Tick::new(2), ME, &own);
+    known.take_in_exact(Tick::new(2), ME, &own, &[]);
     assert_eq!(rumour.map(|key| known.rows().words(key).is_some()), [false, true]);
     let tracks = known.tracks();
     let has = |tick: u32| rumour.map(|key| tracks.has(key, &tracks.in_state(Tick::new(tick))));
@@ -182,21 +193,25 @@ fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own
 }
 
 #[test]
-fn a_whole_state_replaces_what_is_older_and_leaves_what_is_newer() {
+fn what_is_told_exactly_of_others_stays_as_it_was_until_it_is_told_by_itself_or_gone() {
     let mut known = known();
-    for (nth, tick) in [(0, 3), (1, 5), (2, 7)] {
+    for (nth, tick) in [(0, 3), (1, 7)] {
         tell(&mut known, tick, nth, Some(u32::from(nth)));
     }
-    tell(&mut known, 8, 3, None);
-    known.take_in_whole(Tick::new(6), &rows_of(&[(0, OTHER, 50), (2, OTHER, 52), (3, OTHER, 53)]), false);
-    known.begin(Tick::new(6));
-    let truths = [0, 1, 2, 3].map(|nth| truth_of(&known, nth));
-    assert_eq!(truths, [Truth::Another(50), Truth::Gone, Truth::Another(2), Truth::Gone]);
-    let told = [0, 2].map(|nth| known.tracks().newest_tick(key(nth)).map(Tick::get));
-    assert_eq!(told, [Some(6), Some(7)], "rows of the whole state are of that state");
-    assert!(!tell(&mut known, 5, 1, Some(1)), "the whole state did not have it");
-    assert!(tell_resting(&mut known, 6, 0, Some(50), true), "that it rests is news");
-    assert!(!tell(&mut known, 6, 0, Some(50)));
+    let mut exact = |tick: u32, of: &[(u16, PlayerId, u32)], hidden: &[u16]| {
+        let hidden: Vec<_> = hidden.iter().map(|nth| key(*nth).entity).collect();
+        known.take_in_exact(Tick::new(tick), ME, &rows_of(of), &hidden);
+        [0, 1, 2, 3].map(|nth| truth_of(&known, nth))
+    };
+    let of_others = [(0, OTHER, 50), (1, OTHER, 51), (2, OTHER, 52), (3, OTHER, 53)];
+    let [newer, first, second, third] = [1, 50, 52, 53].map(Truth::Another);
+    assert_eq!(exact(6, &of_others, &[]), [first, newer, second, third]);
+    // One is not told exactly any more, another is not there.
+    assert_eq!(exact(8, &of_others[..1], &[1, 3]), [first, newer, Truth::Gone, third]);
+    assert!(tell_resting(&mut known, 8, 0, Some(50), true), "that it rests is news");
+    assert!(!tell(&mut known, 7, 2, Some(9)) && tell(&mut known, 8, 3, Some(9)));
+    known.take_in_exact_late(Tick::new(7), &rows_of(&[(0, OTHER, 49), (2, OTHER, 49)]));
+    assert_eq!([0, 2].map(|nth| truth_of(&known, nth)), [first, Truth::Gone]);
 }
 
 #[test]
@@ -235,7 +250,7 @@ fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_un
     let mut known = KnownRows::new(&schema, STATES);
     let counts = |known: &mut KnownRows| {
         let own = Rows::new(&schema);
-        known.take_in_own(Tick::new(2), ME, &own);
+        known.take_in_exact(Tick::new(2), ME, &own, &[]);
         (known.state_with(ME, &own).len(), known.orphans())
     };
     (0..100).for_each(|nth| tell_wagon(&mut known, nth, 1, true));

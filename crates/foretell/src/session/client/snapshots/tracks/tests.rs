@@ -6,6 +6,7 @@ use crate::session::test_states::{self, SHIP};
 use alloc::collections::BTreeMap;
 use proptest::prelude::*;
 
+const ME: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
 const STATES: usize = 8;
 
@@ -19,7 +20,7 @@ fn put(tracks: &mut Tracks, tick: u32, nth: u16, word: u32, rests: bool) -> bool
 }
 
 fn end(tracks: &mut Tracks, tick: u32, nth: u16) -> bool {
-    tracks.end(Tick::new(tick), key(nth), false)
+    tracks.end(Tick::new(tick), key(nth), None)
 }
 
 fn tracks() -> Tracks {
@@ -135,7 +136,7 @@ fn that_it_is_gone_may_be_told_ever_again_and_how_it_was_is_known_still() {
 fn what_was_the_clients_own_is_gone_or_of_another_whichever_is_told() {
     let mut tracks = tracks();
     put(&mut tracks, 3, 0, 5, false);
-    assert!(tracks.end(Tick::new(8), key(0), true));
+    assert!(tracks.end(Tick::new(8), key(0), Some(ME)));
     assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), None, "it is gone");
     assert!(put(&mut tracks, 6, 0, 6, false), "it was another's before");
     assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), Some([Some((3, 5)), Some((6, 6)), None, None]));
@@ -182,7 +183,7 @@ fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
 fn how_it_is_as_anothers_in_the_state_in_which_it_was_given_away_was_not_known_before() {
     let mut tracks = tracks();
     put(&mut tracks, 3, 0, 5, false);
-    assert!(tracks.end(Tick::new(8), key(0), true));
+    assert!(tracks.end(Tick::new(8), key(0), Some(ME)));
     let seen = look(&tracks, 8.0, 8);
     tracks.end_update(TickTime::default(), 1);
     assert!(put(&mut tracks, 8, 0, 8, false));
@@ -221,14 +222,15 @@ fn a_late_end_makes_the_state_after_it_a_beginning_and_a_late_beginning_the_end_
 }
 
 #[test]
-fn what_is_gone_is_forgotten_though_whole_states_go_on() {
+fn what_is_gone_is_forgotten_while_others_come() {
     let mut tracks = tracks();
     for tick in 1..2_000 {
         // There is one row, another one in every tenth state.
-        let RowKey { component, entity } = key(u16::try_from(tick / 10).expect("small"));
-        let mut rows = Rows::new(&test_states::schema());
-        rows.set_words(Row { component, entity, owner: OTHER, words: &[1] });
-        tracks.put_state(Tick::new(tick), &rows, false);
+        let nth = u16::try_from(tick / 10).expect("small");
+        put(&mut tracks, tick, nth, 1, false);
+        if tick % 10 == 9 {
+            end(&mut tracks, tick + 1, nth);
+        }
         tracks.end_update(TickTime::start_of(Tick::new(tick)), 1);
     }
     assert!(tracks.count(SHIP) < 20, "{} rows", tracks.count(SHIP));

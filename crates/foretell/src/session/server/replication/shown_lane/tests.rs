@@ -3,15 +3,22 @@
 use super::*;
 use crate::session::row_codec::RowCodec;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::authority::SharedMode;
 use crate::session::server::replication::encoded_rows::EncodedRows;
+use crate::session::server::replication::entities_in_view::EntitiesInView;
+use crate::session::server::replication::entity_grid::EntityGrid;
+use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
+use crate::session::server::replication::exact_rows::ExactRows;
+use crate::session::server::replication::interest::{InterestQuery, Viewer};
 use crate::session::server::replication::paces::Paces;
 use crate::session::server::replication::shown_writer::Room;
+use crate::session::server::replication::sight_terms::SightTerms;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
-use crate::world::{Audience, Entity, PlayerId, Row, RowKey, Schema};
+use crate::world::{Audience, Entity, Interest, PlayerId, Row, RowKey, Schema};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -52,10 +59,10 @@ struct Flight {
     arrives: u32,
     number: u16,
     tick: u32,
-    /// All rows of a whole state; else what is shown.
-    whole: Option<Vec<Facts>>,
-    /// The client's own rows of the state.
-    own: Vec<Facts>,
+    /// The client's own rows of the state, and those of others that are told exactly, if it is the first datagram of that state.
+    exact: Vec<Facts>,
+    /// Which rows of others are there.
+    there: Vec<bool>,
     shown: Vec<u8>,
 }
 
@@ -67,6 +74,8 @@ struct Client {
     /// In which state each was told last, and whether it rests since the one before.
     rests: BTreeMap<u16, (u32, bool)>,
     newest_own: u32,
+    /// Which rows of others were told exactly in that state.
+    exact: Vec<u16>,
     received: Option<Received>,
     /// By number: the row that has it, whose it is, and from which state to which.
     names: BTreeMap<u32, (RowKey, PlayerId, [u32; 2])>,
@@ -119,18 +128,26 @@ impl Client {
     }
 
     fn take_in(&mut self, flight: &Flight) {
-        let is_whole = flight.whole.is_some();
-        let rows = if is_whole { Some(Vec::new()) } else { self.read(flight) };
+        let rows = self.read(flight);
         if rows.is_some() {
             let number = flight.number;
             self.received = Some(self.received.map_or(Received::first(number), |received| received.with(number)));
         }
-        for (nth, facts) in (0..).zip(flight.whole.iter().flatten()) {
-            self.note(nth, flight.tick, facts.filter(|(owner, _)| *owner != ME));
+        for (nth, facts) in (0..).zip(&flight.exact).filter(|(_, facts)| facts.is_some_and(|(owner, _)| owner != ME)) {
+            self.note(nth, flight.tick, *facts);
+            let newest = self.rests.entry(nth).or_default();
+            *newest = (*newest).max((flight.tick, true));
         }
-        if flight.tick > self.newest_own {
+        if flight.tick > self.newest_own && !flight.exact.is_empty() {
             self.newest_own = flight.tick;
-            let own = (0..).zip(&flight.own).filter(|(_, facts)| facts.is_some());
+            let is_other = |(_, facts): &(u16, &Facts)| facts.is_some_and(|(owner, _)| owner != ME);
+            let exact = (0..).zip(&flight.exact).filter(is_other).map(|(nth, _)| nth).collect();
+            for nth in core::mem::replace(&mut self.exact, exact) {
+                if !flight.there[usize::from(nth)] {
+                    self.note(nth, flight.tick, None);
+                }
+            }
+            let own = (0..).zip(&flight.exact).filter(|(_, facts)| facts.is_some_and(|(owner, _)| owner == ME));
             self.own.extend(own.map(|(nth, facts)| (nth, (flight.tick, *facts))));
         }
         for (nth, facts) in rows.into_iter().flatten() {
@@ -184,16 +201,17 @@ struct Scene {
     paces: Paces,
     /// Whether the client is to have its own rows.
     sees_own: bool,
-    is_whole: bool,
-    /// The newest state that the client is known to have.
-    known: Tick,
+    authority: SharedMode,
+    grid: EntityGrid,
+    interest: InterestQuery,
+    view: EntitiesInView,
+    exact: ExactRows,
+    chosen: ExactChoice,
+    /// How many rows of others are told exactly; `None` where nothing limits what is seen.
+    exact_max: Option<u64>,
 }
 
 impl Scene {
-    fn new() -> Scene {
-        Scene::of(&test_states::schema(), FEW)
-    }
-
     fn of(schema: &Schema, scale: Scale) -> Scene {
         Scene {
             scale,
@@ -206,8 +224,13 @@ impl Scene {
             flights: Vec::new(),
             paces: Paces::every(1),
             sees_own: schema.component(SHIP).audience() == Audience::All,
-            is_whole: false,
-            known: Tick::ZERO,
+            authority: SharedMode::new(schema, TickRate::default()),
+            grid: EntityGrid::default(),
+            interest: InterestQuery::default(),
+            view: EntitiesInView::of_nothing(),
+            exact: ExactRows::default(),
+            chosen: ExactChoice::default(),
+            exact_max: None,
         }
     }
 
@@ -230,36 +253,54 @@ impl Scene {
         (0..self.scale.rows).map(|nth| facts(&self.state, nth).filter(is_seen)).collect()
     }
 
+    /// Chooses what of others is told exactly.
+    fn choose(&mut self, tick: Tick, exact_max: u64) {
+        let Scene { state, codec, grid, interest, view, authority, .. } = self;
+        let changed = self.changes.places.iter().map(|place| *place as usize);
+        grid.update(state, tick, self.changes.since, changed);
+        let terms = SightTerms { interest: Interest::Everything, rules: None };
+        interest.look(Viewer { player: ME, state, authority, terms, view }, grid);
+        let (versions, bits_max) = (state.versions(), exact_max * codec.bits_max(SHIP));
+        let terms = ExactTerms { base: None, versions, grid, interest, codec, within_m: 0, bits_max };
+        self.chosen.choose(Some(terms), &self.exact);
+        self.exact.note(tick, None, self.chosen.rows(), self.chosen.lost());
+    }
+
     /// Sends the state of `tick` in datagrams of few rows, of which some are lost and all come out of order.
     fn send(&mut self, tick: u32, dice: &mut Dice) {
         let mut datagrams = Vec::new();
-        if self.is_whole {
-            datagrams.push((self.lane.next_number(), Vec::new()));
-        } else {
-            let (tick, state, paces) = (Tick::new(tick), &self.state, &self.paces);
-            self.changes.update(tick, state, paces);
-            let of = Shown { player: ME, tick, state, changes: &self.changes, paces, limits: None };
-            self.encoded.begin(of.tick, self.state.versions().slots());
-            self.lane.note(&of);
-            self.lane.sort();
-            for _ in 0..=dice.roll(3) {
-                let (number, mut bytes) = (self.lane.next_number(), Vec::new());
-                let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
-                let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
-                self.lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
-                self.lane.note_sent(number, bytes.len(), at(tick.get()));
-                assert!(bytes.len() <= self.scale.bits_max / 8 + 1);
-                datagrams.push((number, bytes));
-            }
+        let (now, all) = (Tick::new(tick), self.all());
+        let there: Vec<bool> = all.iter().map(|facts| facts.is_some_and(|(owner, _)| owner != ME)).collect();
+        self.changes.update(now, &self.state, &self.paces);
+        self.exact_max.into_iter().for_each(|most| self.choose(now, most));
+        let Scene { state, paces, lane, view, interest, chosen, .. } = self;
+        let limits = self.exact_max.map(|_| Limits { view, interest, exact: chosen });
+        let of = Shown { player: ME, tick: now, state, changes: &self.changes, paces, limits };
+        self.encoded.begin(of.tick, state.versions().slots());
+        lane.note(&of);
+        lane.sort();
+        for _ in 0..=dice.roll(3) {
+            let (number, mut bytes) = (lane.next_number(), Vec::new());
+            let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
+            let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
+            lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
+            lane.note_sent(number, bytes.len(), at(tick));
+            assert!(bytes.len() <= self.scale.bits_max / 8 + 1);
+            datagrams.push((number, bytes));
         }
-        let own: Vec<Facts> = self.all().into_iter().map(|facts| facts.filter(|(owner, _)| *owner == ME)).collect();
+        if self.exact_max.is_some() {
+            interest.note_told(view, now);
+        }
+        let is_exact = |nth: u16| chosen.rows().iter().any(|row| row.key == key(nth));
+        let of_exact = |(nth, facts): (u16, Facts)| facts.filter(|(owner, _)| *owner == ME || is_exact(nth));
+        let mut exact: Vec<Facts> = (0..).zip(all).map(of_exact).collect();
         for (number, shown) in datagrams {
-            let whole = self.is_whole.then(|| self.all());
+            let exact = core::mem::take(&mut exact);
             for _ in 0..=dice.roll(2) {
                 let arrives = tick + u32::try_from(dice.roll(if tick < LOSSLESS { 12 } else { 3 })).expect("small");
-                let (shown, whole, own) = (shown.clone(), whole.clone(), own.clone());
                 if tick >= LOSSLESS || dice.roll(3) > 0 {
-                    self.flights.push(Flight { arrives, number, tick, whole, own, shown });
+                    let (exact, there, shown) = (exact.clone(), there.clone(), shown.clone());
+                    self.flights.push(Flight { arrives, number, tick, exact, there, shown });
                 }
             }
         }
@@ -275,14 +316,12 @@ impl Scene {
         });
         let Some(received) = client.received.filter(|_| tick >= LOSSLESS || dice.roll(3) > 0) else { return };
         self.lane.acknowledge(received, at(tick));
-        let wants_whole = tick < CALM && if dice.roll(8) == 0 { !self.is_whole } else { self.is_whole };
-        if wants_whole != self.is_whole {
-            self.is_whole = wants_whole;
-            self.lane.follow_whole(self.known);
-        }
-        // What the server knows of is mostly older.
-        if dice.roll(4) == 0 {
-            self.known = Tick::new(client.newest_own);
+    }
+
+    /// More or fewer rows of others are told exactly.
+    fn change_exact(&mut self, dice: &mut Dice) {
+        if self.exact_max.is_some() && dice.roll(4) == 0 {
+            self.exact_max = Some(dice.roll(u64::from(self.scale.rows)));
         }
     }
 }
@@ -296,12 +335,14 @@ proptest! {
         sees_own: bool,
         pace in prop_oneof![Just(1_u32), 2_u32..20],
         scale in prop_oneof![Just(FEW), Just(MANY)],
+        exact_max in prop_oneof![Just(None), Just(Some(0))],
     ) {
         let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
-        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), ..Scene::of(&schema, scale) }, Dice(seed));
+        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
                 scene.change(&mut dice, with_owner);
+                scene.change_exact(&mut dice);
             }
             scene.state.settle(Tick::new(tick));
             if tick % interval == 0 {
@@ -316,21 +357,6 @@ proptest! {
         }
         prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
     }
-}
-
-#[test]
-fn what_whole_states_alone_had_is_told_as_gone_when_they_end() {
-    let mut scene = Scene::new();
-    let RowKey { component, entity } = key(0);
-    scene.state.settle(Tick::new(3));
-    scene.state.rows_mut().set_words(Row { component, entity, owner: PlayerId::SERVER, words: &[7] });
-    scene.state.settle(Tick::new(4));
-    scene.state.rows_mut().remove(key(0));
-    scene.state.settle(Tick::new(5));
-    // It is known to have state 3, and may have state 4.
-    scene.lane.follow_whole(Tick::new(3));
-    scene.send(5, &mut Dice(1));
-    assert!(scene.lane.gone.keys().eq([key(0)]));
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! The rows of others that one client is told as it is told its own, exactly and all of one state: it predicts them, or may.
+
+use super::slot_set::SlotSet;
+use crate::time::Tick;
+use crate::world::RowKey;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// How many rows that are not among them any more are remembered, the newest.
+const LEFT_MAX: usize = 2048;
+
+/// A row of another's that is told exactly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExactRow {
+    /// Where it stands among all rows.
+    pub place: usize,
+    pub slot: u32,
+    pub key: RowKey,
+    /// From which state on it was among them; `None` for this one.
+    pub since: Option<Tick>,
+}
+
+/// One of those of the state that was sent last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub key: RowKey,
+    /// The state from which on it is.
+    pub since: Tick,
+}
+
+/// One that was from one state on, and not any more from another.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    key: RowKey,
+    since: Tick,
+    at: Tick,
+}
+
+/// Lives as long as the place.
+#[derive(Clone, Default, Debug)]
+pub(super) struct ExactRows {
+    /// Ascending by key.
+    rows: Vec<Member>,
+    /// Their numbers.
+    slots: SlotSet,
+    /// Ascending by when they left.
+    left: VecDeque<Left>,
+    /// What has left later than this is all remembered.
+    remembered: Tick,
+}
+
+impl ExactRows {
+    /// Those of the state that was sent last, ascending by key.
+    pub(super) fn rows(&self) -> &[Member] {
+        &self.rows
+    }
+
+    /// The state from which on a row is among them.
+    pub(super) fn since(&self, key: RowKey) -> Option<Tick> {
+        let at = self.rows.binary_search_by_key(&key, |member| member.key).ok()?;
+        Some(self.rows[at].since)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether the row with this number was among them; of one that has got the number since, whether the one before it was.
+    pub(super) fn has_number(&self, slot: u32) -> bool {
+        self.slots.contains(slot)
+    }
+
+    /// In the state of `now`, which is told against `base`, it is these, ascending by key; those that are lost were before.
+    pub(super) fn note(&mut self, now: Tick, base: Option<Tick>, rows: &[ExactRow], lost: &[RowKey]) {
+        for key in lost {
+            let since = self.since(*key);
+            self.left.extend(since.map(|since| Left { key: *key, since, at: now }));
+        }
+        let ExactRows { rows: members, slots, left, .. } = self;
+        let told = left.partition_point(|left| Some(left.at) <= base);
+        left.drain(..told);
+        let surplus = left.len().saturating_sub(LEFT_MAX);
+        self.remembered = left.drain(..surplus).next_back().map_or(self.remembered, |left| left.at);
+        members.clear();
+        slots.clear();
+        for ExactRow { key, slot, since, .. } in rows {
+            members.push(Member { key: *key, since: since.unwrap_or(now) });
+            slots.insert(*slot);
+        }
+    }
+
+    /// What was among them in the state `base` and is not any more; `None` where that is not remembered.
+    pub(super) fn gone_since(&self, base: Tick) -> Option<impl Iterator<Item = RowKey>> {
+        let gone = self.left_after(base).filter(move |left| left.since <= base).map(|left| left.key);
+        (self.remembered <= base).then_some(gone)
+    }
+
+    /// What was among them in any state after that, and is not any more, as far as it is remembered.
+    pub(super) fn gone_after(&self, known: Tick) -> impl Iterator<Item = RowKey> {
+        self.left_after(known).map(|left| left.key)
+    }
+
+    fn left_after(&self, known: Tick) -> impl Iterator<Item = &Left> {
+        let first = self.left.partition_point(|left| left.at <= known);
+        self.left.range(first..).filter(|left| self.since(left.key).is_none())
+    }
+}
