@@ -135,6 +135,28 @@ fn more_than_a_snapshot_holds_of_what_others_have_keeps_nobody_out_who_predicts_
 }
 
 #[test]
+fn what_is_predicted_of_a_thousand_that_rest_may_all_be_shown_again_or_gone_at_once() {
+    let mut net = Net::new(ServerConfig::default(), Hall { boards_to_come: 1000, ..Hall::default() });
+    let only = net.start();
+    net.run(2.0);
+    net.programs[only].client.predict(PlayerId::SERVER, true);
+    net.run(16.0);
+    // How many are known, and predicted.
+    let boards = |net: &Net| {
+        let client = &net.programs[only].client;
+        let (tick, known) = client.newest_snapshot().expect("a snapshot");
+        let predicted = client.predicted(tick).expect("it has been compared");
+        [known, predicted].map(|rows| rows.states::<super::hall::Board>().count())
+    };
+    let [known, predicted] = boards(&net);
+    assert!(known == 1000 && predicted > 500, "what rests takes no room: {predicted} of {known}");
+    net.programs[only].client.predict(PlayerId::SERVER, false);
+    net.run(3.0);
+    assert_eq!(boards(&net), [1000, 0]);
+    assert_eq!(net.state(only), ClientState::Playing);
+}
+
+#[test]
 fn who_predicts_what_others_have_and_does_not_in_turn_has_it_all_the_time() {
     let mut net = Net::new(ServerConfig::default(), Hall { boards_to_come: 20, ..Hall::default() });
     let odd = net.start();

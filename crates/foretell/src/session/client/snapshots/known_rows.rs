@@ -23,6 +23,19 @@ pub(super) struct KnownRows {
     exact: Vec<RowKey>,
 }
 
+/// What a snapshot says is not told exactly any more, ascending, and which entities of these are there.
+#[derive(Clone, Copy)]
+pub(super) struct Gone<'a> {
+    pub keys: &'a [RowKey],
+    pub hidden: &'a [Entity],
+}
+
+impl Gone<'_> {
+    fn is_over(&self, key: &RowKey) -> bool {
+        self.keys.binary_search(key).is_ok() && !self.hidden.contains(&key.entity)
+    }
+}
+
 impl KnownRows {
     /// Of each row up to `states` are kept.
     pub(super) fn new(schema: &Schema, states: usize) -> KnownRows {
@@ -77,11 +90,11 @@ impl KnownRows {
     }
 
     /// Takes in what is told exactly of the state of `tick`: the client's own rows, all of them, and some of others. What was of others
-    /// and is not any more is gone, but for what is `hidden`: that is told by itself.
-    pub(super) fn take_in_exact(&mut self, tick: Tick, player: PlayerId, exact: &Rows, hidden: &[Entity]) {
+    /// and is `gone`, and not `hidden`, is over, as is a row of an entity of which others are told. The rest is told by itself.
+    pub(super) fn take_in_exact(&mut self, tick: Tick, player: PlayerId, exact: &Rows, gone: Gone<'_>) {
         let mut before = core::mem::take(&mut self.exact);
         for key in before.iter().filter(|key| exact.words(**key).is_none()) {
-            if exact.has(key.entity) || !hidden.contains(&key.entity) {
+            if exact.has(key.entity) || gone.is_over(key) {
                 self.remove(*key, tick);
             }
         }
@@ -108,7 +121,12 @@ impl KnownRows {
 
     /// Takes in what was told exactly of a state that comes late.
     pub(super) fn take_in_exact_late(&mut self, tick: Tick, exact: &Rows) {
-        exact.iter().for_each(|row| self.tracks.put_late(tick, row));
+        for row in exact.iter() {
+            if self.tracks.put_late(tick, row) {
+                self.rows.set_words(row);
+            }
+        }
+        self.rows.settle();
     }
 
     /// How everything is now.
@@ -124,11 +142,12 @@ impl KnownRows {
         &mut self.tracks
     }
 
-    /// A state of which the client's own rows are known, with others as they are now.
-    pub(super) fn state_with(&self, player: PlayerId, own: &Rows) -> Rows {
+    /// The state of `tick`, of which these rows are told exactly, with others as they are now that were there by then.
+    pub(super) fn state_with(&self, tick: Tick, player: PlayerId, exact: &Rows) -> Rows {
         let mut state = self.rows.clone();
-        state.retain(|key, of| of.owner != player && self.rows.words(self.first_of(key)).is_some());
-        own.iter().for_each(|row| state.set_words(row));
+        let is_known = |key: RowKey| key.entity.tick() < tick && self.rows.words(self.first_of(key)).is_some();
+        state.retain(|key, of| of.owner != player && is_known(key));
+        exact.iter().for_each(|row| state.set_words(row));
         state.settle();
         state
     }

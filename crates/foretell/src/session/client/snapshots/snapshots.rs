@@ -5,7 +5,7 @@
 
 use super::baselines::Baselines;
 use super::hidden_entities::HiddenEntities;
-use super::known_rows::KnownRows;
+use super::known_rows::{Gone, KnownRows};
 use super::sample_outcomes::{Compared, Outcomes};
 use super::shown_records::ShownRecords;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
@@ -41,8 +41,8 @@ pub(crate) struct Snapshots {
     /// What is known of rows by what was told of each.
     known: KnownRows,
     hidden: HiddenEntities,
-    /// Whether they have all rows there are, and no row is told by itself: in an exact session.
-    are_whole: bool,
+    /// Whether the session is: they have all rows there are, and no row is told by itself.
+    is_exact: bool,
     /// Which datagrams have come.
     received: Option<Received>,
     outcomes: Outcomes,
@@ -64,7 +64,7 @@ impl Snapshots {
             shown: ShownRecords::new(schema, rate),
             known: KnownRows::new(schema, most),
             hidden: HiddenEntities::new(),
-            are_whole: rules.exact,
+            is_exact: rules.exact,
             received: None,
             outcomes: Outcomes::default(),
         }
@@ -142,7 +142,7 @@ impl Snapshots {
             self.lacking = self.lacking.max(Some(tick));
             return Ok(Stored::Lacking);
         }
-        if !self.are_whole {
+        if !self.is_exact {
             self.note_rows(at, predicted.player());
         }
         let snapshot = &mut self.kept[at];
@@ -164,7 +164,7 @@ impl Snapshots {
         let is_over =
             |key: &RowKey| !lists.hidden.contains(&key.entity) || known.rows().owner(key.entity) == Some(player);
         hidden.note_state(*tick, lists.gone.iter().filter(|key| is_over(key)), &lists.hidden, rows);
-        known.take_in_exact(*tick, player, rows, &lists.hidden);
+        known.take_in_exact(*tick, player, rows, Gone { keys: &lists.gone, hidden: &lists.hidden });
     }
 
     /// Whether an entity is there, by what is known of the newest state.
@@ -342,20 +342,20 @@ impl Snapshots {
 
     /// What is known of the newest state: what is told exactly as it is in it, and the rest as it was told last.
     pub(crate) fn rows(&self) -> Option<&Rows> {
-        self.newest().map(|newest| if self.are_whole { &newest.rows } else { self.known.rows() })
+        self.newest().map(|newest| if self.is_exact { &newest.rows } else { self.known.rows() })
     }
 
     /// The state of `tick` as far as it is known: what is not told exactly as it was told last.
     pub(crate) fn state(&self, tick: Tick, player: PlayerId) -> Option<Rows> {
         let Snapshot { rows, .. } = self.get(tick)?;
-        Some(if self.are_whole { rows.clone() } else { self.known.state_with(player, rows) })
+        Some(if self.is_exact { rows.clone() } else { self.known.state_with(tick, player, rows) })
     }
 
     /// Of which state a row of the newest is; `None` where there is no such row.
     pub(crate) fn told_in(&self, key: RowKey) -> Option<Tick> {
         self.rows()?.words(key)?;
         let newest = self.newest()?;
-        if self.are_whole { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
+        if self.is_exact { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
     }
 
     /// How each row was in the last states.

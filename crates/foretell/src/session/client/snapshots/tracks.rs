@@ -111,10 +111,8 @@ impl Tracks {
     }
 
     /// The same of one of a state that comes late, as far as anything newer is known of the row.
-    pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) {
-        if self.find(row.key()).is_some() {
-            self.put(tick, row, false);
-        }
+    pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) -> bool {
+        self.find(row.key()).is_some() && self.put(tick, row, false)
     }
 
     /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. States

@@ -12,8 +12,6 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy)]
 pub(super) struct ExactScope<'a> {
     pub player: PlayerId,
-    /// The newest state that the client is known to have.
-    pub known: Tick,
     pub state: &'a AuthoritativeState,
     /// What of others, now and before.
     pub chosen: &'a ExactChoice,
@@ -28,8 +26,7 @@ pub(super) struct DeltaSet {
     pub check: u32,
     /// The places of the rows to tell, ascending.
     pub told: Vec<usize>,
-    /// What the client has and is not told exactly any more, ascending: what is gone of the state that it is told against, and what is
-    /// there still, whether that has it or not.
+    /// What the state that it is told against has, and is not told exactly any more, ascending.
     pub gone: Vec<GoneKey>,
 }
 
@@ -57,7 +54,7 @@ impl DeltaSet {
     /// What of the client's own rows has changed since `base`, and of those of others that it is told exactly; or all of them, where
     /// that is not longer.
     pub(super) fn choose(&mut self, base: Option<Tick>, of: ExactScope<'_>) {
-        let ExactScope { player, known, state, chosen, had } = of;
+        let ExactScope { player, state, chosen, had } = of;
         self.baseline = base.filter(|base| {
             let (removed, left) = (state.versions().removed_since(*base), had.gone_since(*base));
             let (Some(removed), Some(left)) = (removed, left) else { return false };
@@ -74,12 +71,6 @@ impl DeltaSet {
             self.told.extend(state.own_places(player));
             self.told.extend(chosen.rows().iter().map(|row| row.place));
         }
-        let is_there = |key: &RowKey| state.rows().has(key.entity) && !state.is_own(*key, player);
-        for key in had.gone_after(known).filter(is_there) {
-            self.gone.push(GoneKey { key, is_hidden: true });
-        }
-        self.gone.sort_unstable();
-        self.gone.dedup_by_key(|gone| gone.key);
         if !chosen.is_empty() {
             self.told.sort_unstable();
         }

@@ -7,6 +7,7 @@ use super::rank::{Rank, single};
 use super::slot_set::SlotSet;
 use crate::session::row_codec::RowCodec;
 use crate::session::server::row_versions::RowVersions;
+use crate::session::shown_record::SLOTS_MAX;
 use crate::time::Tick;
 use crate::world::RowKey;
 use alloc::vec::Vec;
@@ -43,10 +44,8 @@ pub(super) struct ExactChoice {
 }
 
 impl ExactChoice {
-    /// Nothing: the client sees everything, and predicts none of it.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.rows.clear();
-        self.slots.clear();
         self.lost.clear();
         (self.is_cut, self.bits_to_tell) = (false, 0);
     }
@@ -81,7 +80,7 @@ impl ExactChoice {
             let first = rows.len();
             for slot in grid.rows_of(rank.number()) {
                 let place = versions.place(slot);
-                if interest.shows_place(place) {
+                if slot < SLOTS_MAX && interest.shows_place(place) {
                     let key = versions.versions()[place].key;
                     rows.push(ExactRow { place, slot, key, since: before.since(key) });
                 }

@@ -6,8 +6,8 @@ use crate::world::RowKey;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// How many rows that are not among them any more are remembered, the newest.
-const LEFT_MAX: usize = 2048;
+/// How many rows that are not among them any more are remembered, the newest: they have room in two datagrams.
+const LEFT_MAX: usize = 400;
 
 /// A row of another's that is told exactly.
 #[derive(Clone, Copy, Debug)]
@@ -91,17 +91,14 @@ impl ExactRows {
 
     /// What was among them in the state `base` and is not any more; `None` where that is not remembered.
     pub(super) fn gone_since(&self, base: Tick) -> Option<impl Iterator<Item = RowKey>> {
-        let gone = self.left_after(base).filter(move |left| left.since <= base).map(|left| left.key);
-        (self.remembered <= base).then_some(gone)
+        let first = self.left.partition_point(|left| left.at <= base);
+        let gone = self.left.range(first..).filter(move |left| left.since <= base).map(|left| left.key);
+        let gone = gone.filter(|key| self.since(*key).is_none());
+        self.remembers(base).then_some(gone)
     }
 
-    /// What was among them in any state after that, and is not any more, as far as it is remembered.
-    pub(super) fn gone_after(&self, known: Tick) -> impl Iterator<Item = RowKey> {
-        self.left_after(known).map(|left| left.key)
-    }
-
-    fn left_after(&self, known: Tick) -> impl Iterator<Item = &Left> {
-        let first = self.left.partition_point(|left| left.at <= known);
-        self.left.range(first..).filter(|left| self.since(left.key).is_none())
+    /// Whether it is remembered what has left since the state `base`.
+    pub(super) fn remembers(&self, base: Tick) -> bool {
+        self.remembered <= base
     }
 }

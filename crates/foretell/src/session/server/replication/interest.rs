@@ -89,7 +89,11 @@ impl InterestQuery {
         self.note_own(viewer, grid);
         let versions = state.versions();
         let InterestQuery { reached, look, .. } = self;
-        let of = |anchor: u32| Reached { place: place_of(state, anchor), anchor, distance: 0.0, weight: 1.0 };
+        let eyes = &look.eyes;
+        let of = |anchor: u32| {
+            let distance = grid.at(anchor).map_or(0.0, |at| nearest_of(eyes, at));
+            Reached { place: place_of(state, anchor), anchor, distance, weight: 1.0 }
+        };
         reached.extend(grid.nowhere().iter().map(|anchor| of(*anchor)));
         for entity in &look.always {
             let row = state.rows().of(*entity).next();

@@ -105,15 +105,17 @@ impl Replication {
 
     /// Chooses what is told exactly, and finds out what of the others the client is to be told.
     fn choose(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
-        let Replica { sent, shown, allowance, .. } = &mut *to.replica;
+        let Replica { sent, shown, allowance, exact, .. } = &mut *to.replica;
         allowance.add(snapshot.budget, shown.under_way(), snapshot.now);
-        let (base, player, state) = (sent.baseline(), to.player, snapshot.state);
+        let (player, state) = (to.player, snapshot.state);
+        // Without a baseline all has to be told that is chosen: that is to be known before.
+        let is_remembered = |base: &Tick| state.versions().removed_since(*base).is_some();
+        let base = sent.baseline().filter(is_remembered).filter(|base| exact.remembers(*base));
         self.choose_exact(to, snapshot, base);
         to.replica.allowance.spend_on_others(self.exact.bits_to_tell());
         to.head.is_crowded = self.exact.is_cut();
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
-        self.delta
-            .choose(base, ExactScope { player, known: to.known, state, chosen: &self.exact, had: &to.replica.exact });
+        self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had: &to.replica.exact });
         let Replication { changes, interest, exact, viewpoint, encoded, paces, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;

@@ -121,16 +121,17 @@ fn a_server_that_follows_the_document_alone_tells_rows_of_others_one_by_one() {
     bay.receive(5, &sea_snapshot(lanes(17), 5, &exact, &[]));
     let known = [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 4.0, 5), (4, 4.5, 5)];
     assert_eq!(bay.buoys(), known);
-    bay.receive(6, &memory_of_hidden(lanes(18), 6, &[mine], key_of(3)));
+    bay.receive(6, &sea_snapshot_without(lanes(18), 6, &[mine], [key_of(3), key_of(4)]));
     assert_eq!(bay.buoys(), known[..4]);
     bay.receive(7, &shown_datagram(19, 7, &[moves(3, 5.0)]));
     assert_eq!(bay.buoys(), [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 5.0, 7)]);
 }
 
-/// A snapshot in which a row is named that is not told exactly any more, and there.
-fn memory_of_hidden(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], hidden: Key) -> Vec<u8> {
+/// A snapshot in which two rows are named that are not told exactly any more, of which one is there.
+fn sea_snapshot_without(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], [hidden, gone]: [Key; 2]) -> Vec<u8> {
     let mut writer = put_head(&of, ((0, 0), tick, None));
-    put_sea_key(writer.put(1, 1), &hidden).put(1, 1).put(0, 1);
+    put_sea_key(writer.put(1, 1), &hidden).put(1, 1);
+    put_sea_key(writer.put(1, 1), &gone).put(0, 2);
     for (key, facts) in rows {
         put_owner(put_sea_key(writer.put(1, 1), key), key, facts.owner);
         put_lanes(writer.put(0, 2), *key, facts);

@@ -13,6 +13,7 @@ use proptest::prelude::*;
 const ME: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
 const KEYS: u16 = 4;
+const NOTHING: Gone<'static> = Gone { keys: &[], hidden: &[] };
 const STATES: usize = 8;
 
 /// What a row is in a state.
@@ -54,7 +55,7 @@ fn rows_of(list: &[(u16, PlayerId, u32)]) -> Rows {
 
 fn take_own(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
     let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
-    known.take_in_exact(Tick::new(tick), ME, &rows_of(&own), &[]);
+    known.take_in_exact(Tick::new(tick), ME, &rows_of(&own), NOTHING);
 }
 
 fn truth_of(known: &KnownRows, nth: u16) -> Truth {
@@ -185,7 +186,7 @@ fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own
     let mut own = Rows::new(&schema);
     let RowKey { component, entity } = purse[0];
     own.set_words(Row { component, entity, owner: ME, words: &[2] });
-    known.take_in_exact(Tick::new(2), ME, &own, &[]);
+    known.take_in_exact(Tick::new(2), ME, &own, NOTHING);
     assert_eq!(rumour.map(|key| known.rows().words(key).is_some()), [false, true]);
     let tracks = known.tracks();
     let has = |tick: u32| rumour.map(|key| tracks.has(key, &tracks.in_state(Tick::new(tick))));
@@ -198,16 +199,17 @@ fn what_is_told_exactly_of_others_stays_as_it_was_until_it_is_told_by_itself_or_
     for (nth, tick) in [(0, 3), (1, 7)] {
         tell(&mut known, tick, nth, Some(u32::from(nth)));
     }
-    let mut exact = |tick: u32, of: &[(u16, PlayerId, u32)], hidden: &[u16]| {
+    let mut exact = |tick: u32, of: &[(u16, PlayerId, u32)], gone: &[u16], hidden: &[u16]| {
+        let keys: Vec<_> = gone.iter().map(|nth| key(*nth)).collect();
         let hidden: Vec<_> = hidden.iter().map(|nth| key(*nth).entity).collect();
-        known.take_in_exact(Tick::new(tick), ME, &rows_of(of), &hidden);
+        known.take_in_exact(Tick::new(tick), ME, &rows_of(of), Gone { keys: &keys, hidden: &hidden });
         [0, 1, 2, 3].map(|nth| truth_of(&known, nth))
     };
     let of_others = [(0, OTHER, 50), (1, OTHER, 51), (2, OTHER, 52), (3, OTHER, 53)];
     let [newer, first, second, third] = [1, 50, 52, 53].map(Truth::Another);
-    assert_eq!(exact(6, &of_others, &[]), [first, newer, second, third]);
+    assert_eq!(exact(6, &of_others, &[], &[]), [first, newer, second, third]);
     // One is not told exactly any more, another is not there.
-    assert_eq!(exact(8, &of_others[..1], &[1, 3]), [first, newer, Truth::Gone, third]);
+    assert_eq!(exact(8, &of_others[..1], &[1, 2], &[1]), [first, newer, Truth::Gone, third]);
     assert!(tell_resting(&mut known, 8, 0, Some(50), true), "that it rests is news");
     assert!(!tell(&mut known, 7, 2, Some(9)) && tell(&mut known, 8, 3, Some(9)));
     known.take_in_exact_late(Tick::new(7), &rows_of(&[(0, OTHER, 49), (2, OTHER, 49)]));
@@ -250,8 +252,8 @@ fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_un
     let mut known = KnownRows::new(&schema, STATES);
     let counts = |known: &mut KnownRows| {
         let own = Rows::new(&schema);
-        known.take_in_exact(Tick::new(2), ME, &own, &[]);
-        (known.state_with(ME, &own).len(), known.orphans())
+        known.take_in_exact(Tick::new(2), ME, &own, NOTHING);
+        (known.state_with(Tick::new(2), ME, &own).len(), known.orphans())
     };
     (0..100).for_each(|nth| tell_wagon(&mut known, nth, 1, true));
     assert_eq!(counts(&mut known), (0, 100));
