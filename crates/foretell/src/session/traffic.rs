@@ -121,7 +121,9 @@ impl<I: Input> Traffic<I> {
                 self.line.stream(reader, &self.input_bits)?;
             }
         }
-        self.pass_gone(reader)?;
+        if self.head.baseline.is_some() {
+            self.pass_gone(reader)?;
+        }
         while reader.take(1)? == 1 {
             self.note_exact_row(reader)?;
         }

@@ -739,7 +739,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
     let mut gone = Vec::new();
-    while reader.take(1) == 1 {
+    while head.baseline.is_some() && reader.take(1) == 1 {
         gone.push(read_key(&mut reader));
         assert_eq!(reader.take(1), 0, "everything is in view");
     }
@@ -876,10 +876,12 @@ impl Default for Telling<'_> {
 
 fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[Row]) -> Vec<u8> {
     let mut writer = put_head(&of, head);
-    for key in of.baseline.into_iter().flat_map(|(_, _, gone)| gone) {
-        put_key(writer.put(1, 1), key).put(0, 1);
+    if let Some((_, _, gone)) = of.baseline {
+        for key in gone {
+            put_key(writer.put(1, 1), key).put(0, 1);
+        }
+        writer.put(0, 1);
     }
-    writer.put(0, 1);
     for Row { key, owner, age, state } in rows {
         let is_given = *owner != key.1[1];
         put_key(writer.put(1, 1), key).put(u64::from(is_given), 1);
@@ -1617,7 +1619,6 @@ fn digest_of(count: u32) -> u64 {
 fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
     let mut reader = Reader::new(datagram);
     let head = read_head(&mut reader);
-    assert_eq!(reader.take(1), 0, "nothing is gone");
     let count = (reader.take(1) == 1).then(|| {
         // The only component takes no bits, and its owner is the first.
         assert_eq!((read_name(&mut reader), reader.take(1)), ([0; 3], 0));

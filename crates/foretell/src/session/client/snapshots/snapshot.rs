@@ -97,7 +97,8 @@ impl Lists {
         let (tick, mut reader) = (part.tick, part.lists.clone());
         rows.clear();
         self.clear();
-        while reader.take(1)? == 1 {
+        let is_against = part.head.baseline.is_some();
+        while is_against && reader.take(1)? == 1 {
             let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
             self.gone.push(key);
             self.hidden.extend(is_hidden.then_some(key.entity));

@@ -160,7 +160,7 @@ impl Allowance {
         (self.of_others * 8.0) as u64
     }
 
-    /// So many did, at most.
+    /// At most this many do.
     #[expect(clippy::cast_precision_loss, reason = "a few bits more or less")]
     pub(super) fn spend_on_others(&mut self, bits: u64) {
         self.of_others -= bits as f64 / 8.0;

@@ -56,7 +56,7 @@ impl DeltaSet {
     pub(super) fn choose(&mut self, base: Option<Tick>, of: ExactScope<'_>) {
         let ExactScope { player, state, chosen, had } = of;
         self.baseline = base.filter(|base| {
-            let (removed, left) = (state.versions().removed_since(*base), had.gone_since(*base));
+            let (removed, left) = (state.versions().removed_since(*base), had.left_since(*base));
             let (Some(removed), Some(left)) = (removed, left) else { return false };
             let is_own = |row: &RemovedRow| row.owner == player && state.is_for_owner(row.key);
             let gone = removed.map(|removed| removed.row).filter(is_own).map(|row| row.key).chain(left);

@@ -6,7 +6,7 @@ use crate::world::RowKey;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// How many rows that are not among them any more are remembered, the newest: they have room in two datagrams.
+/// How many rows that are not among them any more are remembered, the newest: their names have room in two datagrams.
 const LEFT_MAX: usize = 400;
 
 /// A row of another's that is told exactly.
@@ -89,12 +89,12 @@ impl ExactRows {
         }
     }
 
-    /// What was among them in the state `base` and is not any more; `None` where that is not remembered.
-    pub(super) fn gone_since(&self, base: Tick) -> Option<impl Iterator<Item = RowKey>> {
+    /// What was among them in the state `base` and has left since, some of which may be among them again; `None` where that is not
+    /// remembered.
+    pub(super) fn left_since(&self, base: Tick) -> Option<impl Iterator<Item = RowKey>> {
         let first = self.left.partition_point(|left| left.at <= base);
-        let gone = self.left.range(first..).filter(move |left| left.since <= base).map(|left| left.key);
-        let gone = gone.filter(|key| self.since(*key).is_none());
-        self.remembers(base).then_some(gone)
+        let left = self.left.range(first..).filter(move |left| left.since <= base);
+        self.remembers(base).then_some(left.map(|left| left.key))
     }
 
     /// Whether it is remembered what has left since the state `base`.

@@ -11,7 +11,6 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-
 use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Visibility};
 use alloc::vec::Vec;
 

@@ -238,7 +238,7 @@ impl Replication {
         head.baseline = baseline;
         head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
         let mut lists = SnapshotLists {
-            gone: gone.iter().peekable(),
+            gone: baseline.map(|_| gone.iter().peekable()),
             rows: told.iter().peekable(),
             events: if are_left_out { Default::default() } else { events }.peekable(),
             holders: holders.iter().peekable(),

@@ -38,7 +38,7 @@ impl<'a> Shown<'a> {
         self.state.schema().component(key.component).audience().includes(self.player, owner)
     }
 
-    /// Whether the row with this number is told exactly, and so not shown by what is told of it alone.
+    /// Whether the row with this number is told exactly, and so not by itself.
     pub fn is_exact(&self, slot: u32) -> bool {
         self.limits.is_some_and(|limits| limits.exact.has_number(slot))
     }

@@ -14,8 +14,8 @@ use core::slice;
 
 /// What a snapshot has to tell still.
 pub(super) struct SnapshotLists<'a> {
-    /// What the client has and is not told exactly any more.
-    pub gone: Peekable<slice::Iter<'a, GoneKey>>,
+    /// What the client has and is not told exactly any more; `None` in a snapshot without a baseline.
+    pub gone: Option<Peekable<slice::Iter<'a, GoneKey>>>,
     /// The places of rows.
     pub rows: Peekable<slice::Iter<'a, usize>>,
     pub events: Peekable<vec_deque::Iter<'a, StepEvent>>,
@@ -41,9 +41,9 @@ impl SnapshotLists<'_> {
     /// Writes as much as fits into the datagram.
     pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, rows: &RowWriter<'_>) {
         // The bits that end the lists have to fit too, and those of the lists of what is shown.
-        write_list(writer, &mut self.gone, 6, |writer, gone| {
-            rows.codec.write_gone(writer, gone.key, gone.is_hidden);
-        });
+        if let Some(gone) = &mut self.gone {
+            write_list(writer, gone, 6, |writer, gone| rows.codec.write_gone(writer, gone.key, gone.is_hidden));
+        }
         write_list(writer, &mut self.rows, 5, |writer, place| rows.write(writer, **place));
         write_list(writer, &mut self.events, 4, |writer, event| event.write(writer, rows.snapshot.tick));
         write_list(writer, &mut self.holders, 3, |writer, holder| write_holder(writer, holder));
@@ -51,7 +51,7 @@ impl SnapshotLists<'_> {
 
     /// Whether nothing is left.
     pub(super) fn are_written(&mut self) -> bool {
-        self.gone.peek().is_none()
+        self.gone.as_mut().is_none_or(|gone| gone.peek().is_none())
             && self.rows.peek().is_none()
             && self.events.peek().is_none()
             && self.holders.peek().is_none()

@@ -53,11 +53,11 @@ impl Shore {
         let (mut rows, mut gone) = (BTreeMap::new(), Vec::new());
         if let Some((back, _)) = head.baseline {
             rows = self.snapshots[&(head.tick - back)].clone();
-        }
-        while reader.take(1) == 1 {
-            let key = read_sea_key(&mut reader);
-            rows.remove(&key);
-            gone.push((key, reader.take(1)));
+            while reader.take(1) == 1 {
+                let key = read_sea_key(&mut reader);
+                rows.remove(&key);
+                gone.push((key, reader.take(1)));
+            }
         }
         while reader.take(1) == 1 {
             rows.extend([read_sea_row(&mut reader)]);

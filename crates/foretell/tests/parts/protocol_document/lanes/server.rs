@@ -11,10 +11,12 @@ fn sea_snapshot(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[Show
 impl Memory {
     fn snapshot(&mut self, of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[(ShownRow, Kind)]) -> Vec<u8> {
         let mut writer = put_head(&of, ((0, 0), tick, None));
-        for key in of.baseline.into_iter().flat_map(|(_, _, gone)| gone) {
-            put_sea_key(writer.put(1, 1), key).put(0, 1);
+        if let Some((_, _, gone)) = of.baseline {
+            for key in gone {
+                put_sea_key(writer.put(1, 1), key).put(0, 1);
+            }
+            writer.put(0, 1);
         }
-        writer.put(0, 1);
         for (key, facts) in rows {
             put_owner(put_sea_key(writer.put(1, 1), key), key, facts.owner);
             put_lanes(writer.put(0, 2), *key, facts);
@@ -121,21 +123,19 @@ fn a_server_that_follows_the_document_alone_tells_rows_of_others_one_by_one() {
     bay.receive(5, &sea_snapshot(lanes(17), 5, &exact, &[]));
     let known = [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 4.0, 5), (4, 4.5, 5)];
     assert_eq!(bay.buoys(), known);
-    bay.receive(6, &sea_snapshot_without(lanes(18), 6, &[mine], [key_of(3), key_of(4)]));
+    let check = exact.iter().map(|(key, facts)| sea_hash((key, facts))).take(1).sum::<u64>() & 0xffff_ffff;
+    let against = Telling { baseline: Some((1, check, &[])), ..lanes(18) };
+    bay.receive(6, &sea_snapshot_without(against, 6, [key_of(3), key_of(4)]));
     assert_eq!(bay.buoys(), known[..4]);
     bay.receive(7, &shown_datagram(19, 7, &[moves(3, 5.0)]));
     assert_eq!(bay.buoys(), [(0, 2.0, 2), (1, 8.0, 3), (2, 9.0, 1), (3, 5.0, 7)]);
 }
 
-/// A snapshot in which two rows are named that are not told exactly any more, of which one is there.
-fn sea_snapshot_without(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], [hidden, gone]: [Key; 2]) -> Vec<u8> {
+/// A snapshot that tells nothing but that two rows are not told exactly any more, of which one is there.
+fn sea_snapshot_without(of: Telling<'_>, tick: u64, [hidden, gone]: [Key; 2]) -> Vec<u8> {
     let mut writer = put_head(&of, ((0, 0), tick, None));
     put_sea_key(writer.put(1, 1), &hidden).put(1, 1);
     put_sea_key(writer.put(1, 1), &gone).put(0, 2);
-    for (key, facts) in rows {
-        put_owner(put_sea_key(writer.put(1, 1), key), key, facts.owner);
-        put_lanes(writer.put(0, 2), *key, facts);
-    }
     writer.put(0, 5).bytes()
 }
 
