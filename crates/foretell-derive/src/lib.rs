@@ -10,6 +10,7 @@ mod attributes;
 mod field;
 mod input;
 mod layout;
+mod message;
 mod state;
 mod world;
 
@@ -279,6 +280,44 @@ pub fn derive_world(item: TokenStream) -> TokenStream {
 pub fn derive_field(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);
     field::derive(&item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Implements `foretell::Message` for a type that has serde's `Serialize` and `Deserialize`: something that one end tells the other
+/// besides the state.
+///
+/// | attribute | says |
+/// |---|---|
+/// | `#[message(ordered)]` | arrives once, after all of its type that were sent before; the default |
+/// | `#[message(unordered)]` | arrives once, as soon as it is there |
+/// | `#[message(newest)]` | the newest arrives; older ones may not |
+/// | `#[message(unreliable)]` | arrives once or is lost |
+/// | `#[message(in_step)]` | from a client, in the step of the tick that it simulates next, on both ends |
+/// | `#[message(bytes_max = 4096)]` | may take so many bytes as it is sent; by default 1 MiB, in a step 256 |
+///
+/// ```
+/// use foretell::{Delivery, Message};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Message)]
+/// #[message(unordered, bytes_max = 4096)]
+/// struct Chat {
+///     text: String,
+/// }
+///
+/// assert_eq!((Chat::NAME, Chat::DELIVERY, Chat::BYTES_MAX), ("Chat", Delivery::Unordered, 4096));
+/// ```
+///
+/// # What is refused
+/// A type with parameters, and a word that is not in the table:
+/// ```compile_fail
+/// #[derive(serde::Serialize, serde::Deserialize, foretell::Message)]
+/// #[message(reliable)]
+/// struct Chat(String);
+/// ```
+#[proc_macro_derive(Message, attributes(message))]
+pub fn derive_message(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    message::derive(&item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// A layout is a constant of a type, and a type with parameters is many.

@@ -27,15 +27,16 @@ pub mod time;
 pub mod wire;
 pub mod world;
 
-pub use foretell_derive::{Field, Input, State, World};
+pub use foretell_derive::{Field, Input, Message, State, World};
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View, Views};
-pub use session::server::{Server, ServerConfig, ServerFrame};
+pub use session::server::{Server, ServerConfig, ServerFrame, To};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
-    Audience, Column, ComponentId, ComponentSchema, Effect, EffectKind, Entity, Field, Group, Input, InputStatus,
-    Interest, InterestRules, Look, Meaning, Mut, Owned, Part, PlayerId, PlayerInput, Ref, Role, Row, RowKey, Rows,
-    Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
+    InputStatus, Interest, InterestRules, Look, Meaning, Message, Messages, Mut, Owned, Part, PlayerId, PlayerInput,
+    ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility,
+    World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

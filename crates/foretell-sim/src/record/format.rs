@@ -3,6 +3,7 @@
 use super::RecordingError;
 use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::session::server::To;
 use foretell::time::Instant;
 use foretell::wire::{BitReader, Malformed, Stream};
 use foretell::world::{Entity, PlayerId, RowKey};
@@ -10,7 +11,7 @@ use foretell::world::{Entity, PlayerId, RowKey};
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 6;
+pub(super) const VERSION: u8 = 7;
 /// As long as the frame of [`Content::Limit`], and of [`Content::End`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 
@@ -37,9 +38,11 @@ pub(super) enum Content {
     End,
     /// The game has called something of a client about an entity.
     Entity,
+    /// The game has sent a message.
+    Message,
 }
 
-const CONTENTS: [Content; 10] = [
+const CONTENTS: [Content; 11] = [
     Content::Start,
     Content::Config,
     Content::Datagram,
@@ -50,6 +53,7 @@ const CONTENTS: [Content; 10] = [
     Content::Limit,
     Content::End,
     Content::Entity,
+    Content::Message,
 ];
 
 /// Appends a record.
@@ -200,6 +204,24 @@ pub(super) fn stream_owner(stream: &mut impl Stream, owner: &mut PlayerId) -> Re
     let mut number = owner.get();
     stream.u16(&mut number)?;
     *owner = PlayerId::new(number);
+    Ok(())
+}
+
+/// For whom a message is, in whole bytes.
+pub(super) fn stream_to(stream: &mut impl Stream, to: &mut To) -> Result<(), Malformed> {
+    let (mut how, mut player) = match *to {
+        To::All => (0, PlayerId::SERVER),
+        To::AllBut(player) => (1, player),
+        To::Player(player) => (2, player),
+    };
+    stream.u8(&mut how)?;
+    stream_owner(stream, &mut player)?;
+    *to = match how {
+        0 => To::All,
+        1 => To::AllBut(player),
+        2 => To::Player(player),
+        _ => return Err(Malformed::OutOfRange("receiver of a message")),
+    };
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Writing: what an endpoint is given, record by record, to a sink of the caller's.
 
 use super::digest::{client_digest, server_digest};
-use super::format::{Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long, stream_owner};
+use super::format::{
+    Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long, stream_owner, stream_to,
+};
 use super::rows::RowWidths;
 use super::settings::{Made, Settings, Start};
 use alloc::boxed::Box;
@@ -10,7 +12,7 @@ use core::fmt;
 use core::time::Duration;
 use foretell::session::PeerId;
 use foretell::session::client::{ClientCall, ClientOrigin, ClientTap};
-use foretell::session::server::{PeerCall, ServerTap};
+use foretell::session::server::{PeerCall, ServerTap, To};
 use foretell::wire::{BitWriter, Stream, write_change};
 use foretell::world::{Input, ROW_WORDS_MAX, Rows, World, word_bits};
 use foretell::{Client, Instant, Server, Tick};
@@ -160,6 +162,16 @@ impl Recorder {
         });
     }
 
+    /// A message, for whom: everybody, everybody but one, or one.
+    fn note_message(&mut self, to: To, kind: usize, message: &[u8]) {
+        self.body.clear();
+        let mut writer = BitWriter::new(&mut self.body);
+        stream_to(&mut writer, &mut { to }).expect(NEVER_FAILS);
+        writer.put(kind as u64, 8);
+        self.body.extend_from_slice(message);
+        self.output.put(Content::Message, &self.body);
+    }
+
     /// What the rows say that has changed, and what is gone.
     fn note_outside(&mut self, rows: &Rows) {
         if rows.changed().is_empty() && rows.removed().is_empty() {
@@ -265,6 +277,11 @@ impl<W: World> ClientTap<W> for Recorder {
         self.rows = rows;
     }
 
+    fn send(&mut self, client: &Client<W>, kind: usize, bytes: &[u8]) {
+        self.note_settings(Settings::Client(*client.config()));
+        self.note_message(To::All, kind, bytes);
+    }
+
     fn begin_update(&mut self, client: &Client<W>) {
         self.note_settings(Settings::Client(*client.config()));
         self.output.ends = false;
@@ -304,6 +321,11 @@ impl<W: World> ServerTap<W> for Recorder {
         self.note_settings(Settings::Server(*server.config()));
         let number = (0..).zip(PEER_CALLS).find(|(_, known)| *known == call).expect("all calls are listed").0;
         self.note_peer(number, peer.0);
+    }
+
+    fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]) {
+        self.note_settings(Settings::Server(*server.config()));
+        self.note_message(to, kind, bytes);
     }
 
     fn begin_update(&mut self, server: &Server<W>) {

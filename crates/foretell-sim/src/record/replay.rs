@@ -2,14 +2,15 @@
 
 use super::agreement::{Agreement, Divergence};
 use super::digest::{client_digest, server_digest};
-use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner};
+use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner, stream_to};
 use super::recorder::{NOT_PREDICTED, PEER_CALLS, PREDICTED};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::{Config, Made};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
-use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent};
+use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent, To};
 use foretell::session::{Outbox, PeerId};
 use foretell::time::{Instant, Tick};
 use foretell::wire::{BitReader, Malformed, Stream, read_change};
@@ -113,6 +114,12 @@ trait Again {
     /// What was said of a peer, or of a player, by its number.
     fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed>;
 
+    /// A message of a kind of the rules is sent.
+    fn send(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>);
+
+    /// How many kinds of messages there are.
+    fn message_kinds(&self) -> usize;
+
     /// What only one of the two ends is given.
     fn other(&mut self, content: Content, reader: BitReader<'_>) -> Result<(), Malformed>;
 }
@@ -167,6 +174,16 @@ impl Progress {
                 stream_long(&mut reader, &mut peer)?;
                 reader.finish()?;
                 again.call(number, peer)?;
+            }
+            Content::Message => {
+                let (mut to, mut kind) = (To::All, 0);
+                stream_to(&mut reader, &mut to)?;
+                reader.u8(&mut kind)?;
+                let kind = usize::from(kind);
+                if kind >= again.message_kinds() {
+                    return Err(Malformed::OutOfRange("kind of message"));
+                }
+                again.send(to, kind, &rest(frame.body, &reader).into());
             }
             Content::Outside | Content::Entity => again.other(frame.content, reader)?,
             Content::Digest => self.compare(reader, again)?,
@@ -247,6 +264,15 @@ impl<W: World> Again for ClientAgain<W> {
         let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
         self.client.predict(PlayerId::new(player), number == PREDICTED);
         Ok(())
+    }
+
+    fn send(&mut self, _to: To, kind: usize, bytes: &Arc<[u8]>) {
+        // One that could not be sent was recorded as any other.
+        let _ = self.client.send_bytes(kind, bytes);
+    }
+
+    fn message_kinds(&self) -> usize {
+        self.client.rules().messages.kinds().len()
     }
 
     fn other(&mut self, content: Content, mut reader: BitReader<'_>) -> Result<(), Malformed> {
@@ -331,6 +357,15 @@ impl<W: World> Again for ServerAgain<W> {
             PeerCall::Release => self.server.release(peer),
         }
         Ok(())
+    }
+
+    fn send(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>) {
+        // One that could not be sent was recorded as any other.
+        let _ = self.server.send_bytes(to, kind, bytes);
+    }
+
+    fn message_kinds(&self) -> usize {
+        self.server.rules().messages.kinds().len()
     }
 
     /// Changes the world as the game did.

@@ -119,6 +119,8 @@ impl Config for ClientConfig {
             late_snapshots_max,
             join_timeout,
             playout_wait_max,
+            message_rate,
+            message_queue_max,
         } = self;
         stream_send_rate(stream, send_rate)?;
         stream_redundancy(stream, redundancy)?;
@@ -142,7 +144,9 @@ impl Config for ClientConfig {
         stream.optional(lead_max, stream_duration)?;
         stream_float(stream, late_snapshots_max)?;
         stream_duration(stream, join_timeout)?;
-        stream_duration(stream, playout_wait_max)
+        stream_duration(stream, playout_wait_max)?;
+        stream.u32(message_rate)?;
+        stream.u32(message_queue_max)
     }
 }
 
@@ -160,6 +164,8 @@ impl Config for ServerConfig {
             interest,
             budget,
             budget_min,
+            message_rate_max,
+            message_queue_max,
         } = self;
         stream_send_rate(stream, snapshot_rate)?;
         let (number, mut ticks) = match *gap {
@@ -182,7 +188,9 @@ impl Config for ServerConfig {
         stream.u16(held_max)?;
         stream_interest(stream, interest)?;
         stream.u32(budget)?;
-        stream.u32(budget_min)
+        stream.u32(budget_min)?;
+        stream.u32(message_rate_max)?;
+        stream.u32(message_queue_max)
     }
 }
 
@@ -334,6 +342,8 @@ mod tests {
             late_snapshots_max: 0.04,
             join_timeout: Duration::from_millis(7_500),
             playout_wait_max: Duration::from_millis(99),
+            message_rate: 1234,
+            message_queue_max: 123_456,
         };
         let by_size = BySize { near_m: 0.1, moving_mps: 2.0, ..BySize::default() };
         let correction = Some(Correction { decay: Decay::BySize(by_size), ..Correction::default() });

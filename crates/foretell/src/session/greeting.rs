@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// How many parts of the rules a hello may hold: those that all games have, and eight fingerprints.
-pub(crate) const PARTS_OF_RULES_MAX: usize = 12;
+pub(crate) const PARTS_OF_RULES_MAX: usize = 13;
 
 /// Client to server, again and again until three answers and a snapshot have come: "may I join, or go on?"
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -3,7 +3,7 @@
 //! Reads heads alone; neither end of a session needs it.
 
 use super::greeting::{Hello, Refusal, Refused};
-use super::packet::{InputHead, Message, ShownHead, SnapshotHead};
+use super::packet::{DatagramKind, InputHead, ShownHead, SnapshotHead};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 
@@ -43,29 +43,29 @@ pub enum Inspected {
 pub fn inspect(datagram: &[u8], anchor: Tick) -> Result<Inspected, Malformed> {
     let mut reader = BitReader::new(datagram);
     let widen = |low: u16| Tick::widen(u32::from(low), 16, anchor);
-    Ok(match Message::read(&mut reader)? {
-        Message::Inputs => {
+    Ok(match DatagramKind::read(&mut reader)? {
+        DatagramKind::Inputs => {
             let mut head = InputHead::default();
             head.stream(&mut reader)?;
             let newest = widen(head.newest);
             Inspected::Inputs { first: newest.next().back(head.count).unwrap_or_default(), newest }
         }
-        Message::Snapshot => {
+        DatagramKind::Snapshot => {
             let mut head = SnapshotHead::default();
             head.stream(&mut reader)?;
             Inspected::Snapshot { tick: widen(head.tick) }
         }
-        Message::Shown => {
+        DatagramKind::Shown => {
             let mut head = ShownHead::default();
             head.stream(&mut reader)?;
             Inspected::Snapshot { tick: widen(head.tick) }
         }
-        Message::Hello => {
+        DatagramKind::Hello => {
             let mut hello = Hello::default();
             hello.stream_start(&mut reader)?;
             Inspected::Hello { nonce: hello.nonce }
         }
-        Message::Refused => {
+        DatagramKind::Refused => {
             let mut refused = Refused::default();
             refused.stream(&mut reader)?;
             Inspected::Refused { why: refused.why }

@@ -1,4 +1,4 @@
-//! The messages of a session. One function per message runs over a [`Stream`] in both directions.
+//! The datagrams of a session. One function per kind runs over a [`Stream`] in both directions.
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 9;
+pub(crate) const PROTOCOL_VERSION: u8 = 10;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
@@ -25,7 +25,7 @@ pub(crate) const NAMED_TICKS_BACK: u32 = 1000;
 
 /// Which message a datagram holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Message {
+pub(crate) enum DatagramKind {
     Hello,
     Welcome,
     Refused,
@@ -33,28 +33,30 @@ pub(crate) enum Message {
     Snapshot,
     Leave,
     Shown,
+    Messages,
 }
 
-const MESSAGES: [Message; 7] = [
-    Message::Hello,
-    Message::Welcome,
-    Message::Refused,
-    Message::Inputs,
-    Message::Snapshot,
-    Message::Leave,
-    Message::Shown,
+const DATAGRAM_KINDS: [DatagramKind; 8] = [
+    DatagramKind::Hello,
+    DatagramKind::Welcome,
+    DatagramKind::Refused,
+    DatagramKind::Inputs,
+    DatagramKind::Snapshot,
+    DatagramKind::Leave,
+    DatagramKind::Shown,
+    DatagramKind::Messages,
 ];
 
-impl Message {
+impl DatagramKind {
     pub(crate) fn write(self, stream: &mut impl Stream) {
-        let at = MESSAGES.iter().position(|message| *message == self).expect("all messages are listed");
+        let at = DATAGRAM_KINDS.iter().position(|message| *message == self).expect("all messages are listed");
         stream.bits(&mut (at as u64), 3).expect("writing never fails");
     }
 
-    pub(crate) fn read(stream: &mut impl Stream) -> Result<Message, Malformed> {
+    pub(crate) fn read(stream: &mut impl Stream) -> Result<DatagramKind, Malformed> {
         let mut at = 0;
         stream.bits(&mut at, 3)?;
-        usize::try_from(at).ok().and_then(|at| MESSAGES.get(at).copied()).ok_or(Malformed::OutOfRange("message"))
+        usize::try_from(at).ok().and_then(|at| DATAGRAM_KINDS.get(at).copied()).ok_or(Malformed::OutOfRange("message"))
     }
 }
 

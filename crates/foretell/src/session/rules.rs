@@ -2,7 +2,7 @@
 
 use super::greeting::PARTS_OF_RULES_MAX;
 use crate::time::TickRate;
-use crate::world::{Audience, ComponentSchema, Input, Schema};
+use crate::world::{Audience, ComponentSchema, Input, Messages, Schema};
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
@@ -40,6 +40,8 @@ pub struct Rules {
     pub exact: bool,
     /// The components of its entities.
     pub schema: Schema,
+    /// Which kinds of [messages](super::Message) there are besides. Default none.
+    pub messages: Messages,
     /// What else both ends have to have in common, and no row tells: the scenery of a level, the version and the settings of
     /// a physics engine. The one that differs is named to a client that is refused
     /// ([`Client::differing`](crate::Client::differing)). Up to eight; default none.
@@ -65,12 +67,13 @@ impl Fingerprint {
 }
 
 /// How many fingerprints there may be.
-const FINGERPRINTS_MAX: usize = PARTS_OF_RULES_MAX - 4;
+const FINGERPRINTS_MAX: usize = PARTS_OF_RULES_MAX - 5;
 
 impl Rules {
     /// The default rules for a game of these components.
     pub fn new(schema: Schema) -> Rules {
-        Rules { tick_rate: TickRate::default(), exact: false, schema, fingerprints: Vec::new() }
+        let (messages, fingerprints) = (Messages::new(), Vec::new());
+        Rules { tick_rate: TickRate::default(), exact: false, schema, messages, fingerprints }
     }
 
     /// Panics when they can't be kept.
@@ -84,8 +87,8 @@ impl Rules {
 
     /// A hash of the rules, but for fingerprints, and of the layout of the input, the same on every platform.
     pub fn hash_with<I: Input>(&self) -> u64 {
-        let Rules { tick_rate, exact, schema, fingerprints: _ } = self;
-        hash_of(&(tick_rate, exact, schema, I::columns()))
+        let Rules { tick_rate, exact, schema, messages, fingerprints: _ } = self;
+        hash_of(&(tick_rate, exact, schema, messages, I::columns()))
     }
 
     /// The parts that both ends have to have in common, each with its name and its hash.
@@ -95,6 +98,7 @@ impl Rules {
             ("exact", hash_of(&self.exact)),
             ("components", hash_of(&self.schema)),
             ("input", hash_of(&I::columns())),
+            ("messages", hash_of(&self.messages)),
         ];
         // The name counts too: another fingerprint in its place is another part.
         own.into_iter().chain(self.fingerprints.iter().map(|print| (print.name, hash_of(print)))).collect()

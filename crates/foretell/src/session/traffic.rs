@@ -4,7 +4,7 @@
 //! needs it.
 
 use super::authority::read_holder;
-use super::packet::{Message, ShownHead, SnapshotHead};
+use super::packet::{DatagramKind, ShownHead, SnapshotHead};
 use super::relay::RelayLine;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
@@ -104,9 +104,9 @@ impl<I: Input> Traffic<I> {
     pub fn note(&mut self, datagram: &[u8]) -> Result<(), Malformed> {
         self.bits += 8 * datagram.len() as u64;
         let mut reader = BitReader::new(datagram);
-        match Message::read(&mut reader)? {
-            Message::Snapshot => self.note_snapshot(&mut reader),
-            Message::Shown => {
+        match DatagramKind::read(&mut reader)? {
+            DatagramKind::Snapshot => self.note_snapshot(&mut reader),
+            DatagramKind::Shown => {
                 ShownHead::default().stream(&mut reader)?;
                 self.note_shown_rows(&mut reader)
             }

@@ -21,6 +21,7 @@ mod input_delay;
 mod interest;
 mod joins;
 mod kinds;
+mod messages;
 mod mobile_links;
 mod modes;
 mod onlooker;

@@ -4,6 +4,7 @@ use super::input_datagram::InputDatagram;
 use super::link::Connection;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::local_world::LocalWorld;
+use super::message_link::MessageLink;
 use super::prediction::Restart;
 use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
@@ -27,6 +28,7 @@ const BEGUN_AGAIN_TICKS: u32 = 1024;
 pub(super) struct Session<W: World> {
     pub link: Link,
     pub local: LocalWorld<W>,
+    pub messages: MessageLink,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
 }
@@ -54,7 +56,8 @@ impl<W: World> Session<W> {
         snapshots: Snapshots,
     ) -> Session<W> {
         let link = Link::new(connection, moment.setup.rules.tick_rate, moment.at, moment.now);
-        Session { link, local: LocalWorld::new(moment, player, snapshots), resyncing: None }
+        let messages = MessageLink::new(&moment.setup.rules.messages, moment.at.tick());
+        Session { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
     }
 
     /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
@@ -185,6 +188,7 @@ impl<W: World> Session<W> {
         self.local.prediction.timeline.seek_present(game.world);
         self.local.tell(self.moment(now, setup), report);
         self.send(now, setup, game.outbox, report);
+        self.send_messages(now, setup, game.outbox, report);
     }
 
     fn moment<'a>(&self, now: Instant, setup: &'a Setup) -> Moment<'a> {
@@ -301,6 +305,12 @@ impl<W: World> Session<W> {
         report.stats.datagrams_sent += 1;
         report.stats.inputs_sent += u64::from(written.inputs);
         report.stats.bytes_sent += written.bytes as u64;
+    }
+
+    fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
+        let (before, ticket) = (outbox.len(), self.link.connection.ticket);
+        report.stats.bytes_sent += self.messages.send(now, ticket, setup, outbox);
+        report.stats.datagrams_sent += (outbox.len() - before) as u64;
     }
 
     /// How it fares.

@@ -60,6 +60,13 @@ pub struct ClientConfig {
     /// The longest that others are shown later because snapshots come late or not at all, at most 10 s. With zero whatever
     /// is later than the fastest is extrapolated. Default 250 ms.
     pub playout_wait_max: Duration,
+    /// How many bytes per second of [messages](crate::session::Message) go up at most, however large they are; less where the way up
+    /// does not take it without a queue, as inputs come first. Default 16,000, half of what a server
+    /// [takes](crate::ServerConfig::message_rate_max).
+    pub message_rate: u32,
+    /// How many bytes of messages may wait to go up, those under way included; one that has no room is
+    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    pub message_queue_max: u32,
 }
 
 impl Default for ClientConfig {
@@ -81,6 +88,8 @@ impl Default for ClientConfig {
             late_snapshots_max: 0.01,
             join_timeout: Duration::from_secs(10),
             playout_wait_max: Duration::from_millis(250),
+            message_rate: 16_000,
+            message_queue_max: 4 << 20,
         }
     }
 }

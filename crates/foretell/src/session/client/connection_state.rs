@@ -11,7 +11,8 @@ use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::greeting::{Refusal, Refused, Welcome};
-use crate::session::packet::{Message, ShownHead, SnapshotHead};
+use crate::session::messages::MessagesHead;
+use crate::session::packet::{DatagramKind, ShownHead, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -107,33 +108,55 @@ impl<W: World> ConnectionState<W> {
         report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
-        match Message::read(&mut reader)? {
-            Message::Welcome => {
+        match DatagramKind::read(&mut reader)? {
+            DatagramKind::Welcome => {
                 let mut welcome = Welcome::default();
                 welcome.stream(&mut reader)?;
                 reader.finish()?;
                 self.take_welcome(now, welcome);
                 Ok(())
             }
-            Message::Refused => {
+            DatagramKind::Refused => {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
                 self.take_refusal(&refused, &setup.rules, report);
                 Ok(())
             }
-            Message::Snapshot => {
+            DatagramKind::Snapshot => {
                 self.head.stream(&mut reader)?;
                 self.told.read(&mut reader, &setup.input_widths)?;
                 self.take_snapshot(now, reader, setup, report)
             }
-            Message::Shown => {
+            DatagramKind::Messages => {
+                let mut head = MessagesHead::default();
+                head.stream(&mut reader)?;
+                self.take_messages(now, head, reader, setup, report)
+            }
+            DatagramKind::Shown => {
                 let mut head = ShownHead::default();
                 head.stream(&mut reader)?;
                 self.take_shown(now, head, reader, report)
             }
             _ => Err(Malformed::OutOfRange("message")),
         }
+    }
+
+    /// Messages are of a session that has begun.
+    fn take_messages(
+        &mut self,
+        now: Instant,
+        head: MessagesHead,
+        pieces: BitReader<'_>,
+        setup: &Setup,
+        report: &mut UpdateLog,
+    ) -> Result<(), Malformed> {
+        let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
+        let Session { link, messages, .. } = &mut **session;
+        if !link.connection.accepts(head.ticket) {
+            return Ok(());
+        }
+        messages.receive(now, head, pieces, &setup.rules.messages, &mut report.coming_messages)
     }
 
     fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
@@ -280,7 +303,7 @@ impl<W: World> ConnectionState<W> {
         let Some(session) = self.session() else { return };
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
-            Message::Leave.write(&mut writer);
+            DatagramKind::Leave.write(&mut writer);
             writer.put(u64::from(session.link.connection.ticket), 8);
             writer.put(u64::from(session.local.player.get()), 16);
         });

@@ -13,11 +13,13 @@ use super::snapshots::Snapshot;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats, Frame};
 use crate::session::authority::{Claim, Holder};
-use crate::session::{Outbox, Rules};
+use crate::session::messages::check_size;
+use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};
 use crate::wire::Malformed;
-use crate::world::{ComponentId, Entity, PlayerId, ROW_WORDS_MAX, RowKey, Rows, State, World};
+use crate::world::{ComponentId, Entity, Message, Messages, PlayerId, ROW_WORDS_MAX, RowKey, Rows, State, World};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 /// The client of a session.
 ///
@@ -46,6 +48,9 @@ pub trait ClientTap<W: World>: Send + Sync {
 
     /// The game calls something about an entity or a player.
     fn call(&mut self, client: &Client<W>, call: &ClientCall);
+
+    /// The game sends a message, of a kind by its number in the rules.
+    fn send(&mut self, client: &Client<W>, kind: usize, bytes: &[u8]);
 
     /// An update begins.
     fn begin_update(&mut self, client: &Client<W>);
@@ -243,6 +248,45 @@ impl<W: World> Client<W> {
         S::read(usize::from(held.component.0) - self.rules().schema.first_of::<S>()?, &held.words)
     }
 
+    /// Sends a message to the server, in the next update or as soon as [`ClientConfig::message_rate`] allows. Messages end with the
+    /// session: where another one begins ([`ClientEvent::Joined`]), those of the one before that have not come never do.
+    ///
+    /// # Errors
+    /// [`SendError`]: nothing of it is sent.
+    ///
+    /// # Panics
+    /// When the [rules](Rules::messages) have no such kind.
+    pub fn send<M: Message>(&mut self, message: &M) -> Result<(), SendError> {
+        let kind = self.rules().messages.number_of::<M>();
+        self.send_bytes(kind, &Messages::encode(message))
+    }
+
+    /// The same as its bytes, of a kind by its number in the rules: what a tap was told can be sent again.
+    ///
+    /// # Errors
+    /// As [`send`](Client::send).
+    ///
+    /// # Panics
+    /// When there is no kind of this number.
+    pub fn send_bytes(&mut self, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
+        self.tell_tap(|tap, client| tap.send(client, kind, bytes));
+        check_size(&self.rules().messages.kinds()[kind], bytes)?;
+        let Client { setup, membership, .. } = self;
+        let session = membership.session_mut().ok_or(SendError::NotPlaying)?;
+        session.messages.push(kind, bytes.clone(), setup)
+    }
+
+    /// What was sent and has come of messages in this session.
+    pub fn message_stats(&self) -> MessageStats {
+        self.session().map_or(MessageStats::default(), |session| session.messages.stats())
+    }
+
+    /// The messages from the server that have come in part: for a bar that grows while a map is loaded.
+    pub fn message_progress(&self) -> impl Iterator<Item = MessageProgress> + '_ {
+        let session = self.session().into_iter();
+        session.flat_map(|session| session.messages.progress(&self.rules().messages))
+    }
+
     /// One of the calls that have names of their own, as data: what a tap was told can be called again.
     pub fn call(&mut self, call: &ClientCall) {
         self.tell_tap(|tap, client| tap.call(client, call));
@@ -276,9 +320,9 @@ impl<W: World> Client<W> {
 
     /// What the last update did, with the state at `now`.
     pub fn frame(&self, now: Instant) -> Frame<'_> {
-        let UpdateLog { ran, corrections, events, .. } = &self.report;
+        let UpdateLog { ran, corrections, events, messages, .. } = &self.report;
         let (state, tick) = (self.state(now), self.tick());
-        Frame { state, tick, ticks: ran.ticks, resimulated: ran.resimulated, corrections, events }
+        Frame { state, tick, ticks: ran.ticks, resimulated: ran.resimulated, corrections, events, messages }
     }
 
     /// How it fares at `now`.

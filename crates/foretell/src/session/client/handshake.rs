@@ -3,7 +3,7 @@
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
 use crate::session::greeting::{Hello, Refusal, Welcome};
-use crate::session::packet::{Message, PROTOCOL_VERSION, ShownHead, SnapshotHead};
+use crate::session::packet::{DatagramKind, PROTOCOL_VERSION, ShownHead, SnapshotHead};
 use crate::session::{Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -203,7 +203,7 @@ impl Handshake {
         self.hello.sent = now.micros();
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
-            Message::Hello.write(&mut writer);
+            DatagramKind::Hello.write(&mut writer);
             self.hello.stream(&mut writer).expect("writing never fails");
         });
     }

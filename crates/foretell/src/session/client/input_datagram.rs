@@ -3,7 +3,7 @@
 use super::authority::{AuthorityTable, Carried};
 use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
-use crate::session::packet::{DATAGRAM_MAX, InputHead, Message, presented_bits, stream_presented};
+use crate::session::packet::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
@@ -57,7 +57,7 @@ impl<W: World> InputDatagram<'_, W> {
     fn write_once(&mut self, bytes: &mut Vec<u8>) -> Carried {
         let start = bytes.len();
         let mut writer = BitWriter::new(bytes);
-        Message::Inputs.write(&mut writer);
+        DatagramKind::Inputs.write(&mut writer);
         self.head.stream(&mut writer).expect("a count of stored inputs is in range");
         let widths = &self.setup.input_widths[..];
         let mut words = [[0; ROW_WORDS_MAX]; 2];

@@ -13,6 +13,7 @@ mod initial_capacity;
 mod input_datagram;
 mod link;
 mod local_world;
+mod message_link;
 mod prediction;
 mod presentation;
 mod recordable_calls;

@@ -1,6 +1,7 @@
 //! What the next frame reports: counters, corrections and events.
 
 use super::update_report::{ClientEvent, ClientStats, Corrected, TickCounts};
+use crate::world::ReceivedMessage;
 use alloc::vec::Vec;
 
 /// Lives as long as the client.
@@ -10,6 +11,9 @@ pub(super) struct UpdateLog {
     pub events: Vec<ClientEvent>,
     /// What has come between two updates; the next one reports it.
     pub coming: Vec<ClientEvent>,
+    pub messages: Vec<ReceivedMessage>,
+    /// Those that have come between two updates.
+    pub coming_messages: Vec<ReceivedMessage>,
     pub ran: TickCounts,
 }
 
@@ -20,6 +24,8 @@ impl UpdateLog {
             corrections: Vec::with_capacity(super::initial_capacity::FEW),
             events: Vec::with_capacity(super::initial_capacity::FEW),
             coming: Vec::with_capacity(super::initial_capacity::FEW),
+            messages: Vec::new(),
+            coming_messages: Vec::new(),
             ran: TickCounts::default(),
         }
     }
@@ -29,6 +35,8 @@ impl UpdateLog {
         self.corrections.clear();
         self.events.clear();
         self.events.append(&mut self.coming);
+        self.messages.clear();
+        self.messages.append(&mut self.coming_messages);
         self.ran = TickCounts::default();
     }
 
@@ -53,6 +61,7 @@ impl UpdateLog {
 
     /// How much it keeps.
     pub(super) fn kept(&self) -> usize {
-        self.events.len() + self.coming.len() + self.corrections.len()
+        let messages = self.messages.len() + self.coming_messages.len();
+        self.events.len() + self.coming.len() + self.corrections.len() + messages
     }
 }

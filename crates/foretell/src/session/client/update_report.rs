@@ -5,7 +5,7 @@ use super::snapshots::Outcomes;
 use crate::motion::Pose;
 use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;
-use crate::world::{Difference, Effect, Entity, PlayerId};
+use crate::world::{Difference, Effect, Entity, PlayerId, ReceivedMessage};
 use core::time::Duration;
 
 /// How the client fares. Data, not errors.
@@ -200,6 +200,8 @@ pub struct Frame<'a> {
     pub corrections: &'a [Corrected],
     /// What happened, in order.
     pub events: &'a [ClientEvent],
+    /// Messages from the server, in the order in which they are to be told.
+    pub messages: &'a [ReceivedMessage],
 }
 
 /// Counters since the session began, and the newest measurements.

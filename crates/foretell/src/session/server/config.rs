@@ -50,6 +50,13 @@ pub struct ServerConfig {
     /// 5,000, less than any link takes over which a game can be played, so that a small game never waits for what jitter is
     /// mistaken for. A link that takes less gets a queue.
     pub budget_min: u32,
+    /// How many bytes per second of messages may come from one client; what is beyond is as if it were lost, and noted in its
+    /// [ledger](crate::session::Ledger). More than [`ClientConfig::message_rate`](crate::ClientConfig::message_rate) of honest ones;
+    /// two seconds of it may come at once. Default 32,000.
+    pub message_rate_max: u32,
+    /// How many bytes of messages may wait for one client, those under way included; one that has no room is
+    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    pub message_queue_max: u32,
 }
 
 impl Default for ServerConfig {
@@ -66,6 +73,8 @@ impl Default for ServerConfig {
             interest: Interest::Everything,
             budget: 128_000,
             budget_min: 5_000,
+            message_rate_max: 32_000,
+            message_queue_max: 4 << 20,
         }
     }
 }

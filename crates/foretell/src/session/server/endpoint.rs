@@ -1,14 +1,18 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
+use super::peer_messages::To;
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
+use crate::session::messages::check_size;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
+use crate::session::{MessageStats, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;
-use crate::world::{Entity, PlayerId, Rows, World};
+use crate::world::{Delivery, Entity, Message, Messages, PlayerId, Rows, World};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 /// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
 /// wants to know; it changes nothing.
@@ -21,6 +25,9 @@ pub trait ServerTap<W: World>: Send + Sync {
 
     /// The transport or the game says something of a peer.
     fn call(&mut self, server: &Server<W>, call: PeerCall, peer: PeerId);
+
+    /// The game sends a message, of a kind by its number in the rules.
+    fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]);
 
     /// An update begins.
     fn begin_update(&mut self, server: &Server<W>);
@@ -103,7 +110,7 @@ impl<W: World> Server<W> {
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
             self.pipeline.step(world, tick);
-            self.pipeline.send_state(now, world, outbox);
+            self.pipeline.send(now, world, outbox);
         }
         self.pipeline.finish_update();
         self.tell_tap(|tap, server| tap.end_update(server, read));
@@ -144,6 +151,40 @@ impl<W: World> Server<W> {
     pub fn disconnected(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Disconnected, peer);
         self.pipeline.change_roster(|roster| roster.disconnect(peer));
+    }
+
+    /// Sends a message. It goes out with the next update, as far as the [budget](ServerConfig::budget) allows: a quarter of that is for
+    /// messages whatever else there is to tell, and all that nothing else needs. What is sent to all is encoded once.
+    ///
+    /// # Errors
+    /// [`SendError`]: nothing of it is sent, or, where it is for several, it is not sent to some of them.
+    ///
+    /// # Panics
+    /// When the [rules](Rules::messages) have no such kind.
+    pub fn send<M: Message>(&mut self, to: To, message: &M) -> Result<(), SendError> {
+        let kind = self.rules().messages.number_of::<M>();
+        self.send_bytes(to, kind, &Messages::encode(message))
+    }
+
+    /// The same as its bytes, of a kind by its number in the rules: what a tap was told can be sent again.
+    ///
+    /// # Errors
+    /// As [`send`](Server::send).
+    ///
+    /// # Panics
+    /// When there is no kind of this number.
+    pub fn send_bytes(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
+        self.tell_tap(|tap, server| tap.send(server, to, kind, bytes));
+        check_size(&self.rules().messages.kinds()[kind], bytes)?;
+        if self.rules().messages.kinds()[kind].delivery() == Delivery::InStep {
+            return Err(SendError::OfClients);
+        }
+        self.pipeline.push_message(to, kind, bytes)
+    }
+
+    /// What was sent to a player of messages, and has come of them.
+    pub fn message_stats(&self, player: PlayerId) -> Option<MessageStats> {
+        Some(self.pipeline.roster.member(player)?.peer.messages.stats())
     }
 
     /// What the last update did.

@@ -9,6 +9,7 @@ mod exact;
 mod inputs;
 mod peer;
 mod peer_acks;
+mod peer_messages;
 mod pipeline;
 mod relay_inputs;
 mod replication;
@@ -21,6 +22,7 @@ mod update_report;
 
 pub use config::ServerConfig;
 pub use endpoint::{PeerCall, Server, ServerTap};
+pub use peer_messages::To;
 pub use schedule::CATCH_UP_TICKS_MAX;
 pub use stats::{InputTotals, JoinTotals, PeerStats};
 pub use update_report::{LateInput, ServerEvent, ServerFrame};

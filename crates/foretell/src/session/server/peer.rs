@@ -4,11 +4,12 @@ use super::admission::Roster;
 use super::authority::Ledgers;
 use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput};
 use super::peer_acks::PeerAcks;
+use super::peer_messages::PeerMessages;
 use super::replication::Replica;
 use super::stats::PeerCounters;
 use crate::session::{GapPolicy, Ledger, Offence};
 use crate::time::Tick;
-use crate::world::{InputStatus, PlayerId, PlayerInput};
+use crate::world::{InputStatus, Messages, PlayerId, PlayerInput};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
@@ -17,19 +18,21 @@ pub(super) struct Peer<I> {
     pub arrivals: Arrivals,
     pub counters: PeerCounters,
     pub replica: Replica,
+    pub messages: PeerMessages,
     /// With whom of the others the next relayed inputs begin.
     pub relay_from: PlayerId,
 }
 
 impl<I: Copy + Default> Peer<I> {
     /// One whose first input may be of the tick `start`.
-    pub fn new(start: Tick) -> Peer<I> {
+    pub fn new(start: Tick, messages: &Messages) -> Peer<I> {
         Peer {
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
             counters: PeerCounters::default(),
             replica: Replica::new(),
+            messages: PeerMessages::new(messages),
             relay_from: PlayerId::SERVER,
         }
     }

@@ -7,17 +7,20 @@ use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::inputs::ReceivedInputs;
 use super::peer::Peer;
+use super::peer_messages::{Taken, To};
 use super::replication::{SightTerms, StepReport};
 use super::schedule::TickSchedule;
 use super::simulation::Simulation;
-use super::state_sender::{SnapshotRound, StateSender};
+use super::state_sender::{SendRound, StateSender};
 use super::stats::{InputTotals, JoinTotals};
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
-use crate::session::packet::Message;
-use crate::session::{Outbox, PeerId, Refusal};
+use crate::session::messages::{Inbox, MessagesHead};
+use crate::session::packet::DatagramKind;
+use crate::session::{Offence, Outbox, PeerId, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Input, PlayerId, World};
+use alloc::sync::Arc;
 use core::time::Duration;
 
 /// Whoever is silent for less is not lost.
@@ -80,7 +83,10 @@ impl<I: Input> Pipeline<I> {
     /// Admits who is at `peer` without a handshake; `None` where there is no place left.
     pub fn join(&mut self, peer: PeerId) -> Option<PlayerId> {
         let (terms, next) = (self.terms(), self.schedule.next());
-        self.change_roster(|roster| roster.join(peer, &terms, || Peer::new(next)))
+        let messages = &self.settings.rules.messages;
+        let player = self.roster.join(peer, &terms, || Peer::new(next, messages));
+        self.follow_roster();
+        player
     }
 
     /// Changes who is here, and tells all parts of it.
@@ -170,24 +176,33 @@ impl<I: Input> Pipeline<I> {
         self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));
     }
 
-    /// Sends the published state of `world`, if it is one that is sent.
-    pub fn send_state(&mut self, now: Instant, world: &impl World, outbox: &mut Outbox) {
+    /// Sends messages, and the published state of `world`, if it is one that is sent.
+    pub fn send(&mut self, now: Instant, world: &impl World, outbox: &mut Outbox) {
         let Pipeline { settings, schedule, roster, state, authority, exact, downlink, frame, .. } = self;
-        if settings.is_sent(schedule.next()) {
-            downlink.send_all(SnapshotRound {
-                now,
-                settings,
-                schedule,
-                state,
-                authority,
-                exact,
-                sight: SightTerms::new(settings, world.interest_rules()),
-                roster,
-                frame,
-                outbox,
-            });
+        downlink.send_all(SendRound {
+            now,
+            settings,
+            schedule,
+            state,
+            authority,
+            exact,
+            sight: SightTerms::new(settings, world.interest_rules()),
+            roster,
+            frame,
+            outbox,
+        });
+        if self.settings.is_sent(self.schedule.next()) {
             self.turn_away();
         }
+    }
+
+    /// Takes a message that is to be sent. The first of what stands against it, where it is for several.
+    pub fn push_message(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
+        let Pipeline { settings, roster, .. } = self;
+        let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
+        let members = roster.joined_mut().filter(|member| to.includes(member.player));
+        let pushed = members.map(|member| member.peer.messages.push(kind, bytes.clone(), &settings.config));
+        pushed.reduce(Result::and).unwrap_or(nobody)
     }
 
     /// The update is over.
@@ -219,10 +234,14 @@ impl<I: Input> Pipeline<I> {
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
         let (terms, next) = (self.terms(), self.schedule.next());
-        match Message::read(&mut reader)? {
-            Message::Hello => self.roster.read_hello(peer, reader, &terms, || Peer::new(next)),
-            Message::Inputs => self.read_inputs(now, peer, reader),
-            Message::Leave => self.roster.read_leave(peer, reader),
+        match DatagramKind::read(&mut reader)? {
+            DatagramKind::Hello => {
+                let messages = &self.settings.rules.messages;
+                self.roster.read_hello(peer, reader, &terms, || Peer::new(next, messages))
+            }
+            DatagramKind::Messages => self.read_messages(now, peer, reader),
+            DatagramKind::Inputs => self.read_inputs(now, peer, reader),
+            DatagramKind::Leave => self.roster.read_leave(peer, reader),
             _ => Err(Malformed::OutOfRange("message")),
         }
     }
@@ -252,6 +271,26 @@ impl<I: Input> Pipeline<I> {
         self.roster.note_played(player, is_newer || self.datagram.newest() >= anchor);
         self.follow_roster();
         self.take_inputs(now, player, is_newer);
+        Ok(())
+    }
+
+    /// Takes in a datagram of messages, if who sends it has a place.
+    fn read_messages(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let mut head = MessagesHead::default();
+        head.stream(&mut reader)?;
+        let Some(player) = self.roster.speaker(address, head.ticket) else { return Ok(()) };
+        let Pipeline { settings: Settings { rules, config }, roster, frame, .. } = self;
+        let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
+        let (kinds, messages) = (&rules.messages, frame.messages_mut());
+        let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
+        let taken = peer.messages.receive(now, head, reader, config.message_rate_max, &mut inbox);
+        let ledger = &mut peer.counters.stats.ledger;
+        ledger.note_times(Offence::Message, inbox.senseless);
+        match taken? {
+            Taken::In(fates) => peer.replica.allowance().note(fates, now),
+            Taken::OfAnother => frame.note(ServerEvent::MessagesReset(player)),
+            Taken::TooMuch => ledger.note(Offence::Message),
+        }
         Ok(())
     }
 
@@ -285,7 +324,8 @@ impl<I: Input> Pipeline<I> {
             let event = match change {
                 Change::Joined(player) => {
                     self.exact.admit(player, next);
-                    self.change_peer(player, |peer| *peer = Peer::new(next));
+                    let peer = Peer::new(next, &self.settings.rules.messages);
+                    self.change_peer(player, |known| *known = peer);
                     self.joins.joined += 1;
                     Some(ServerEvent::Joined(player))
                 }

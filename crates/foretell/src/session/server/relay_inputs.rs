@@ -183,7 +183,7 @@ mod tests {
         let member = |(nth, component)| {
             let player = PlayerId::new(nth);
             test_states::set(rows, test_states::key(component, Entity::new(player, Tick::ZERO, 0)), 0);
-            Member::new(player, PeerId(0), Peer::new(Tick::ZERO))
+            Member::new(player, PeerId(0), Peer::new(Tick::ZERO, &crate::world::Messages::new()))
         };
         (1..).zip(components).map(member).collect()
     }

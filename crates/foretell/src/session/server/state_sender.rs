@@ -1,4 +1,5 @@
-//! What goes out with a state: to each player a head of what they alone are told, the inputs of others, and the rows.
+//! What goes out after a step: to each player messages, and with a state a head of what they alone are told, the inputs of others,
+//! and the rows.
 
 use super::admission::{Member, Roster};
 use super::authoritative_state::AuthoritativeState;
@@ -7,16 +8,18 @@ use super::config::Settings;
 use super::exact::ExactSession;
 use super::peer::Peer;
 use super::relay_inputs::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
-use super::replication::{Budget, Form, Receiver, Replication, SightTerms, Snapshot};
+use super::replication::{Form, Receiver, Replication, SightTerms, Snapshot};
 use super::schedule::TickSchedule;
 use super::update_report::{ServerEvent, UpdateLog};
+use crate::session::allowance::Budget;
+use crate::session::messages::Receiver as MessageReceiver;
 use crate::session::packet::SnapshotHead;
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};
 use crate::world::{Input, PlayerId};
 
-/// What the snapshots of one state are made from, and where they go.
-pub(super) struct SnapshotRound<'a, I> {
+/// What is sent after one step is made from, and where it goes.
+pub(super) struct SendRound<'a, I> {
     pub now: Instant,
     pub settings: &'a Settings,
     pub schedule: &'a TickSchedule,
@@ -42,16 +45,24 @@ impl<I: Input> StateSender<I> {
         StateSender { head: SnapshotHead::default(), relay: InputRelay::new(), replication }
     }
 
-    /// Sends the published state to everybody who is here; in an exact session its digest, where that is enough, and the last
+    /// Sends messages to everybody who is here, and the published state, if it is one that is sent; in an exact session its digest, where that is enough, and the last
     /// canonical state, where it is owed.
-    pub fn send_all(&mut self, mut round: SnapshotRound<'_, I>) {
+    pub fn send_all(&mut self, mut round: SendRound<'_, I>) {
         let tick = round.schedule.next();
+        let is_sent = round.settings.is_sent(tick);
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
             if place.is_lost() || !place.has_joined() {
                 continue;
             }
             let (player, known) = (*player, peer.link.acknowledged());
+            if is_sent {
+                allow(&mut round, index);
+            }
+            send_messages(&mut round, index);
+            if !is_sent {
+                continue;
+            }
             if let Some(image) = round.exact.image_for(player, known, tick) {
                 self.send(&mut round, index, image, Form::Image);
                 let untold = round.roster.members()[index].peer.replica.untold_in_a_row();
@@ -60,16 +71,18 @@ impl<I: Input> StateSender<I> {
             if let Some(form) = round.exact.form_for(player, known, tick) {
                 self.send(&mut round, index, tick, form);
             }
+            // What the state has left.
+            send_messages(&mut round, index);
         }
     }
 
     /// Sends the state `tick` to one player.
-    fn send(&mut self, round: &mut SnapshotRound<'_, I>, index: usize, tick: Tick, form: Form) {
+    fn send(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick, form: Form) {
         if !round.roster.members_mut()[index].peer.link.may_send() {
             return;
         }
         self.write_head(round, index, tick);
-        let Settings { rules, config } = round.settings;
+        let Settings { rules, .. } = round.settings;
         let rows = if form == Form::Image { round.exact.image() } else { round.state.rows() };
         let snapshot = Snapshot {
             tick,
@@ -79,7 +92,6 @@ impl<I: Input> StateSender<I> {
             form,
             sight: round.sight,
             rate: rules.tick_rate,
-            budget: Budget { least: config.budget_min, most: config.budget },
             now: round.now,
         };
         let Member { player, peer, .. } = &mut round.roster.members_mut()[index];
@@ -133,7 +145,7 @@ impl<I: Input> StateSender<I> {
     }
 
     /// Everybody who is told something tells it for one player.
-    fn write_head(&mut self, round: &mut SnapshotRound<'_, I>, index: usize, tick: Tick) {
+    fn write_head(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick) {
         let head = &mut self.head;
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
         let known = peer.link.acknowledged();
@@ -151,4 +163,19 @@ impl<I: Input> StateSender<I> {
         round.authority.answers(*player, known, &mut head.answers);
         round.exact.tell(tick, known, head);
     }
+}
+
+/// Finds out how much may be sent to one player.
+fn allow<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
+    let Member { peer, .. } = &mut round.roster.members_mut()[index];
+    let budget = Budget { least: round.settings.config.budget_min, most: round.settings.config.budget };
+    peer.replica.allow(budget, peer.messages.under_way(), round.now);
+}
+
+/// Sends what there is of messages, and may be sent now.
+fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
+    let Member { peer, place, .. } = &mut round.roster.members_mut()[index];
+    let to = MessageReceiver { peer: place.address(), ticket: place.ticket() };
+    let (kinds, allowance) = (&round.settings.rules.messages, peer.replica.allowance());
+    peer.counters.stats.bytes += peer.messages.send(round.now, to, kinds, allowance, round.outbox);
 }

@@ -2,7 +2,7 @@
 
 use crate::session::{Claim, HoldRefusal, PeerId, Refusal};
 use crate::time::{Offset, Tick};
-use crate::world::{Entity, PlayerId};
+use crate::world::{Entity, PlayerId, ReceivedMessage};
 use alloc::vec::Vec;
 
 /// Something that happened in an update of the server.
@@ -34,6 +34,9 @@ pub enum ServerEvent {
     /// player is refused ([`Refusal::TooLarge`]) when that has lasted for [`timeout`](crate::ServerConfig::timeout), at once
     /// where they have no state yet. Reported once, when it begins.
     SnapshotTooLarge(PlayerId),
+    /// A player's program was started again, and plays on as this player: what was sent to it before is gone, as far as it had not
+    /// come. Send again what it needs to have from the start.
+    MessagesReset(PlayerId),
     /// A player's client has authority over an entity, or another right to it than before.
     Held {
         /// Which.
@@ -83,6 +86,8 @@ pub struct ServerFrame<'a> {
     pub events: &'a [ServerEvent],
     /// Inputs that came too late, in the order of their arrival.
     pub late: &'a [LateInput],
+    /// Messages of players, in the order in which they are to be told.
+    pub messages: &'a [ReceivedMessage],
 }
 
 /// How many events one frame tells.
@@ -91,21 +96,24 @@ const EVENTS_MAX: usize = 1024;
 const LATE_MAX: usize = 256;
 
 /// What is reported of one update, and of what came before it. Its memory is used again.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct UpdateLog {
     steps: u32,
     events: Vec<ServerEvent>,
     late: Vec<LateInput>,
-    /// How many events and late inputs the last frame has shown.
+    messages: Vec<ReceivedMessage>,
+    /// How many events, late inputs and messages the last frame has shown.
     shown_events: usize,
     shown_late: usize,
+    shown_messages: usize,
 }
 
 impl UpdateLog {
     /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
     pub fn with_room() -> UpdateLog {
         let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
-        UpdateLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
+        let messages = Vec::new();
+        UpdateLog { steps: 0, events, late, messages, shown_events: 0, shown_late: 0, shown_messages: 0 }
     }
 
     /// Adds an event that a client brings about; of very many between two updates the last are not told.
@@ -127,6 +135,11 @@ impl UpdateLog {
         }
     }
 
+    /// Where messages are put that have come.
+    pub fn messages_mut(&mut self) -> &mut Vec<ReceivedMessage> {
+        &mut self.messages
+    }
+
     /// A step was executed.
     pub fn note_step(&mut self) {
         self.steps += 1;
@@ -137,20 +150,23 @@ impl UpdateLog {
         self.steps = 0;
         self.events.drain(..self.shown_events);
         self.late.drain(..self.shown_late);
+        self.messages.drain(..self.shown_messages);
     }
 
     /// The update is over.
     pub fn finish(&mut self) {
         (self.shown_events, self.shown_late) = (self.events.len(), self.late.len());
+        self.shown_messages = self.messages.len();
     }
 
     /// What there is to tell; `tick` is the next to step.
     pub fn frame(&self, tick: Tick) -> ServerFrame<'_> {
-        ServerFrame { tick, steps: self.steps, events: &self.events, late: &self.late }
+        let UpdateLog { steps, events, late, messages, .. } = self;
+        ServerFrame { tick, steps: *steps, events, late, messages }
     }
 
     /// How much it keeps.
     pub fn kept(&self) -> usize {
-        self.events.len() + self.late.len()
+        self.events.len() + self.late.len() + self.messages.len()
     }
 }

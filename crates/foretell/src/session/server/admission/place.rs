@@ -1,7 +1,7 @@
 //! What a server keeps for one player: who they are, where they play, and whether they are there.
 
 use crate::session::greeting::{Hello, Welcome};
-use crate::session::packet::Message;
+use crate::session::packet::DatagramKind;
 use crate::session::{Outbox, PeerId};
 use crate::time::TickTime;
 use crate::wire::BitWriter;
@@ -197,7 +197,7 @@ impl Place {
         let mut welcome = Welcome { nonce, sent, epoch, ticket, player, tick, fraction };
         outbox.push(from, |bytes| {
             let mut writer = BitWriter::new(bytes);
-            Message::Welcome.write(&mut writer);
+            DatagramKind::Welcome.write(&mut writer);
             welcome.stream(&mut writer).expect("writing never fails");
         });
     }

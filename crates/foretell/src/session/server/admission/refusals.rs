@@ -1,7 +1,7 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
 use crate::session::greeting::{Refusal, Refused};
-use crate::session::packet::Message;
+use crate::session::packet::DatagramKind;
 use crate::session::{Outbox, PeerId};
 use crate::wire::BitWriter;
 use alloc::collections::VecDeque;
@@ -98,7 +98,7 @@ impl Refusals {
         for Pending { to, mut refused } in self.pending.drain(..) {
             outbox.push(to, |bytes| {
                 let mut writer = BitWriter::new(bytes);
-                Message::Refused.write(&mut writer);
+                DatagramKind::Refused.write(&mut writer);
                 refused.stream(&mut writer).expect("writing never fails");
             });
         }

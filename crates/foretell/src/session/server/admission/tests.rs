@@ -2,7 +2,7 @@
 
 use super::{Change, Roster, Terms};
 use crate::session::greeting::{Hello, Refusal, Refused, Welcome};
-use crate::session::packet::{Message, PROTOCOL_VERSION};
+use crate::session::packet::{DatagramKind, PROTOCOL_VERSION};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter};
@@ -41,7 +41,7 @@ fn answers(roster: &mut Roster<()>) -> Vec<String> {
     roster.answer_hellos(TickTime::default(), &mut outbox);
     let read = |(to, datagram): (PeerId, &[u8])| {
         let mut reader = BitReader::new(datagram);
-        if Message::read(&mut reader) == Ok(Message::Welcome) {
+        if DatagramKind::read(&mut reader) == Ok(DatagramKind::Welcome) {
             let mut welcome = Welcome::default();
             welcome.stream(&mut reader).expect("well-formed");
             format!("{}: player {}, ticket {}", to.0, welcome.player, welcome.ticket)

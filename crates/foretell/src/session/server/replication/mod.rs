@@ -1,6 +1,5 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
-mod allowance;
 mod by_base;
 mod client_rows;
 mod delta;
@@ -17,7 +16,6 @@ mod paced_rows;
 mod paces;
 mod rank;
 mod recent_changes;
-mod recent_extreme;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
@@ -34,7 +32,6 @@ mod spatial_index;
 mod viewpoint;
 mod waiting_rows;
 
-pub(super) use allowance::Budget;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
 pub(super) use replica::{Replica, StepReport};
 pub(super) use replication::{Receiver, Replication};

@@ -1,6 +1,5 @@
 //! What is sent: a state, and what of it a snapshot tells.
 
-use super::allowance::Budget;
 use super::sight_terms::SightTerms;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
@@ -31,8 +30,6 @@ pub(crate) struct Snapshot<'a> {
     /// By what it is decided what each client sees.
     pub sight: SightTerms<'a>,
     pub rate: TickRate,
-    /// What each client may be sent.
-    pub budget: Budget,
     /// When it is sent.
     pub now: Instant,
 }

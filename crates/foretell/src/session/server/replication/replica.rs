@@ -1,6 +1,5 @@
 //! What one client was sent, and what it has to be told still.
 
-use super::allowance::Allowance;
 use super::entities_in_view::EntitiesInView;
 use super::event_log::StepEventLog;
 use super::exact_rows::ExactRows;
@@ -9,6 +8,7 @@ use super::outgoing_snapshot::Snapshot;
 use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
 use super::sight_terms::SightTerms;
+use crate::session::allowance::{Allowance, Budget};
 use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
@@ -91,6 +91,16 @@ impl Replica {
     pub(crate) fn note_received(&mut self, received: Received, now: Instant) {
         let fates = self.shown.acknowledge(received, now);
         self.allowance.note(fates, now);
+    }
+
+    /// Something is going to be sent, while so many bytes of messages are under way.
+    pub(crate) fn allow(&mut self, budget: Budget, of_messages: u64, now: Instant) {
+        self.allowance.add(budget, self.shown.under_way() + of_messages, now);
+    }
+
+    /// How much may be sent.
+    pub(crate) fn allowance(&mut self) -> &mut Allowance {
+        &mut self.allowance
     }
 
     /// The client says which is the newest complete snapshot that it has.

@@ -20,7 +20,7 @@ use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::viewpoint::Viewpoint;
 use crate::session::authority::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};
-use crate::session::packet::{DATAGRAM_MAX, Message, PARTS_MAX, ShownHead, SnapshotHead};
+use crate::session::packet::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead, SnapshotHead};
 use crate::session::row_codec::RowCodec;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
@@ -105,8 +105,7 @@ impl Replication {
 
     /// Chooses what is told exactly, and finds out what of the others the client is to be told.
     fn choose(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
-        let Replica { sent, shown, allowance, exact, .. } = &mut *to.replica;
-        allowance.add(snapshot.budget, shown.under_way(), snapshot.now);
+        let Replica { sent, exact, .. } = &mut *to.replica;
         let (player, state) = (to.player, snapshot.state);
         // Without a baseline all has to be told that is chosen: that is to be known before.
         let is_remembered = |base: &Tick| state.versions().removed_since(*base).is_some();
@@ -154,7 +153,7 @@ impl Replication {
             let mut head = ShownHead { ticket: head.ticket, number, tick: snapshot.tick.low16() };
             let bytes = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
-                Message::Shown.write(&mut writer);
+                DatagramKind::Shown.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
@@ -250,7 +249,7 @@ impl Replication {
             head.number = shown.next_number();
             let size = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
-                Message::Snapshot.write(&mut writer);
+                DatagramKind::Snapshot.write(&mut writer);
                 head.stream(&mut writer).expect("writing never fails");
                 let relayed = relayed.filter(|_| part == 0);
                 writer.put(u64::from(relayed.is_some()), 1);

@@ -1,8 +1,9 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
-use super::recent_extreme::RecentExtreme;
 use super::slot_set::SlotRun;
+use crate::session::allowance::Fates;
 use crate::session::received::Received;
+use crate::session::recent_extreme::RecentExtreme;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
 use alloc::collections::{VecDeque, vec_deque};
@@ -41,17 +42,6 @@ enum Fate {
     Come,
     /// Or late.
     Lost,
-}
-
-/// What has become of datagrams of which it was not known before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Fates {
-    pub come: u32,
-    pub lost: u32,
-    /// How many bytes have come.
-    pub bytes: u64,
-    /// When the newest was sent of those that have come.
-    pub newest_sent: Option<Instant>,
 }
 
 /// One of which it is known whether it has come.

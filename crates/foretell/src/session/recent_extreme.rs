@@ -5,7 +5,7 @@ use core::time::Duration;
 
 /// Two windows, the one that goes on and the one before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RecentExtreme<T> {
+pub(crate) struct RecentExtreme<T> {
     pick: fn(T, T) -> T,
     window: Duration,
     of: Option<T>,
@@ -15,11 +15,11 @@ pub(super) struct RecentExtreme<T> {
 
 impl<T: Copy> RecentExtreme<T> {
     /// `pick` tells which of two values counts.
-    pub(super) fn new(window: Duration, pick: fn(T, T) -> T) -> RecentExtreme<T> {
+    pub(crate) fn new(window: Duration, pick: fn(T, T) -> T) -> RecentExtreme<T> {
         RecentExtreme { pick, window, of: None, of_before: None, since: Instant::ZERO }
     }
 
-    pub(super) fn note(&mut self, value: T, now: Instant) {
+    pub(crate) fn note(&mut self, value: T, now: Instant) {
         let age = now.since(self.since);
         if age >= self.window {
             let is_recent = age < 2 * self.window;
@@ -29,12 +29,12 @@ impl<T: Copy> RecentExtreme<T> {
     }
 
     /// From now on this one counts, and nothing that was before.
-    pub(super) fn set(&mut self, value: T, now: Instant) {
+    pub(crate) fn set(&mut self, value: T, now: Instant) {
         (self.of_before, self.of, self.since) = (None, Some(value), now);
     }
 
     /// `None` before the first.
-    pub(super) fn get(&self) -> Option<T> {
+    pub(crate) fn get(&self) -> Option<T> {
         match (self.of, self.of_before) {
             (Some(of), Some(before)) => Some((self.pick)(of, before)),
             (of, before) => of.or(before),

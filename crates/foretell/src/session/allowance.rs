@@ -4,9 +4,8 @@
 //! waited in a queue, or more are lost than a bad link alone loses; then it falls to what comes through in the time of the
 //! fastest, so that the queue is worked off, and grows slowly. While nothing comes through there is nothing to learn.
 
+use super::packet::DATAGRAM_MAX;
 use super::recent_extreme::RecentExtreme;
-use super::sent_datagrams::Fates;
-use crate::session::packet::DATAGRAM_MAX;
 use crate::time::Instant;
 use core::time::Duration;
 
@@ -24,6 +23,10 @@ const OF_OTHERS: f64 = 0.75;
 const OF_OTHERS_PACE: f64 = 0.5 / PACE;
 /// What of that was not sent is saved for so long: much may begin to move at once.
 const OF_OTHERS_SAVED: Duration = Duration::from_millis(250);
+/// So much of what may be sent may be messages, whatever else there is to tell;
+const OF_MESSAGES: f64 = 0.25;
+/// and of that no more is saved than fits into a datagram.
+const OF_MESSAGES_SAVED: f64 = DATAGRAM_MAX as f64;
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
 /// The window grows by so much of it per round trip at first,
@@ -69,11 +72,24 @@ pub(crate) struct Budget {
     pub most: u32,
 }
 
+/// What has become of datagrams of which it was not known before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Fates {
+    pub come: u32,
+    pub lost: u32,
+    /// How many bytes have come.
+    pub bytes: u64,
+    /// When the newest was sent of those that have come.
+    pub newest_sent: Option<Instant>,
+}
+
 /// Lives as long as somebody has the place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(crate) struct Allowance {
     /// How many bytes may tell exactly what is others'.
     of_others: f64,
+    /// How many bytes may be messages, whatever else there is; less than none after a large one.
+    of_messages: f64,
     /// How many bytes it may be sent still; less than none where more was sent than was allowed.
     bytes: i64,
     /// And how many until the window is full.
@@ -115,9 +131,10 @@ struct Round {
 }
 
 impl Allowance {
-    pub(super) fn new() -> Allowance {
+    pub(crate) fn new() -> Allowance {
         Allowance {
             of_others: 0.0,
+            of_messages: 0.0,
             bytes: 0,
             room: 0,
             window: WINDOW_FIRST,
@@ -136,13 +153,15 @@ impl Allowance {
     }
 
     /// A state is sent, while `under_way` bytes are under way.
-    pub(super) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
+    pub(crate) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
         self.interval = passed;
         let pace = self.rtt().map_or(f64::INFINITY, |rtt| PACE * self.window / rtt.as_secs_f64().max(0.001));
         let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_PACE * pace);
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
+        let of_messages = OF_MESSAGES * f64::from(budget.most).min(pace).max(f64::from(budget.least.min(budget.most)));
+        self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64()).min(OF_MESSAGES_SAVED);
         #[expect(clippy::cast_possible_truncation, reason = "a share of it is not more")]
         let [bytes, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))]
             .map(|rate| (rate * passed.as_secs_f64()) as i64);
@@ -156,14 +175,26 @@ impl Allowance {
 
     /// How many bits may tell exactly what is others'.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    pub(super) fn bits_of_others(&self) -> u64 {
+    pub(crate) fn bits_of_others(&self) -> u64 {
         (self.of_others * 8.0) as u64
     }
 
     /// At most this many do.
     #[expect(clippy::cast_precision_loss, reason = "a few bits more or less")]
-    pub(super) fn spend_on_others(&mut self, bits: u64) {
+    pub(crate) fn spend_on_others(&mut self, bits: u64) {
         self.of_others -= bits as f64 / 8.0;
+    }
+
+    /// Whether a datagram of messages may be sent: there is room, and either nothing else takes it, or it is their turn.
+    pub(crate) fn takes_messages(&self) -> bool {
+        self.room > 0 && (self.of_messages > 0.0 || self.is_left())
+    }
+
+    /// So many bytes of messages were sent.
+    #[expect(clippy::cast_precision_loss, reason = "a few bytes more or less")]
+    pub(crate) fn spend_on_messages(&mut self, bytes: usize) {
+        self.of_messages = (self.of_messages - bytes as f64).max(-OF_MESSAGES_SAVED);
+        self.spend(bytes);
     }
 
     /// How long a round trip takes now.
@@ -172,7 +203,7 @@ impl Allowance {
     }
 
     /// So many were sent.
-    pub(super) fn spend(&mut self, bytes: usize) {
+    pub(crate) fn spend(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_sub(signed(bytes)).max(-OWED_MAX);
         self.room = self.room.saturating_sub(signed(bytes));
         #[expect(clippy::cast_precision_loss, reason = "a few bytes more or less")]
@@ -185,13 +216,13 @@ impl Allowance {
     }
 
     /// How long a datagram may become, in bits, in which so many are written already that had to be.
-    pub(super) fn bits_max(&self, written: usize) -> usize {
+    pub(crate) fn bits_max(&self, written: usize) -> usize {
         let left = self.left().saturating_sub(signed(written.div_ceil(8)));
         written.saturating_add(usize::try_from(left).unwrap_or(0).saturating_mul(8)).min(DATAGRAM_MAX * 8)
     }
 
     /// Whether a row is to be shown now, though there is no room for it; counts it.
-    pub(super) fn trickles(&mut self, now: Instant) -> bool {
+    pub(crate) fn trickles(&mut self, now: Instant) -> bool {
         let is_due = self.trickled.is_none_or(|trickled| now.since(trickled) >= TRICKLE);
         if is_due {
             self.trickled = Some(now);
@@ -200,22 +231,22 @@ impl Allowance {
     }
 
     /// Whether another datagram is worth its head.
-    pub(super) fn is_left(&self) -> bool {
+    pub(crate) fn is_left(&self) -> bool {
         self.left() >= DATAGRAM_LEAST
     }
 
     /// Whether so many bits may be.
-    pub(super) fn has_room_for(&self, bits: u64) -> bool {
+    pub(crate) fn has_room_for(&self, bits: u64) -> bool {
         i64::try_from(bits.div_ceil(8)).is_ok_and(|bytes| bytes <= self.left())
     }
 
     /// How many things of this many bits each may be sent.
-    pub(super) fn count_max(&self, bits: usize) -> usize {
+    pub(crate) fn count_max(&self, bits: usize) -> usize {
         usize::try_from(self.left()).unwrap_or(0).saturating_mul(8) / bits
     }
 
     /// It is known of datagrams how they fared.
-    pub(super) fn note(&mut self, fates: Fates, now: Instant) {
+    pub(crate) fn note(&mut self, fates: Fates, now: Instant) {
         let Fates { come, lost, bytes, newest_sent } = fates;
         self.round.bytes += bytes;
         self.come += come;

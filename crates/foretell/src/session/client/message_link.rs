@@ -1,0 +1,65 @@
+//! The client's messages: both ways, and how much of them may go up.
+
+use super::setup::Setup;
+use crate::session::allowance::{Allowance, Budget};
+use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesHead, Receiver, SendError};
+use crate::session::{Outbox, PeerId};
+use crate::time::{Instant, Tick};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{Messages, PlayerId, ReceivedMessage};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// However much waits on the way, so many bytes per second of messages may go up.
+const LEAST: u32 = 1000;
+
+/// Lives as long as the session.
+pub(super) struct MessageLink {
+    exchange: Exchange,
+    allowance: Allowance,
+}
+
+impl MessageLink {
+    /// Of a session that begins in this tick.
+    pub(super) fn new(messages: &Messages, begins: Tick) -> MessageLink {
+        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new() }
+    }
+
+    pub(super) fn stats(&self) -> MessageStats {
+        self.exchange.stats()
+    }
+
+    /// The messages that have come in part.
+    pub(super) fn progress<'a>(&'a self, messages: &'a Messages) -> impl Iterator<Item = MessageProgress> + 'a {
+        self.exchange.progress(messages)
+    }
+
+    /// Takes a message that is to be sent.
+    pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, setup: &Setup) -> Result<(), SendError> {
+        self.exchange.push(kind, bytes, setup.config.message_queue_max as usize)
+    }
+
+    /// Takes in a datagram.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        head: MessagesHead,
+        pieces: BitReader<'_>,
+        kinds: &Messages,
+        messages: &mut Vec<ReceivedMessage>,
+    ) -> Result<(), Malformed> {
+        let mut inbox = Inbox { from: PlayerId::SERVER, kinds, messages, senseless: 0 };
+        let fates = self.exchange.receive(now, head, pieces, &mut inbox)?;
+        self.allowance.note(fates, now);
+        if inbox.senseless > 0 { Err(Malformed::OutOfRange("message")) } else { Ok(()) }
+    }
+
+    /// Sends what may be sent now. Returns how many bytes those are.
+    pub(super) fn send(&mut self, now: Instant, ticket: u8, setup: &Setup, outbox: &mut Outbox) -> u64 {
+        let MessageLink { exchange, allowance } = self;
+        let most = setup.config.message_rate;
+        allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
+        let to = Receiver { peer: PeerId::default(), ticket };
+        exchange.send(now, to, &setup.rules.messages, allowance, outbox)
+    }
+}

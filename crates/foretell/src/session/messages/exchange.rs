@@ -1,0 +1,259 @@
+//! Messages both ways over one connection: what is to be sent, what is under way, and what has come.
+
+use super::in_flight::InFlight;
+use super::incoming::{Incoming, MessageProgress};
+use super::messages_head::MessagesHead;
+use super::outgoing::{Outgoing, SendError};
+use super::piece::write_piece;
+use crate::session::allowance::{Allowance, Fates};
+use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
+use crate::session::received::Received;
+use crate::session::{Outbox, PeerId};
+use crate::time::Instant;
+use crate::wire::{BitReader, BitWriter, Malformed};
+use crate::world::PlayerId;
+use crate::world::{Messages, ReceivedMessage};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// A client says that it is there until it hears that the server knows it, so often.
+const OPENS_AGAIN: Duration = Duration::from_millis(100);
+/// A datagram whose number is behind by more is a late copy.
+const BEHIND_MAX: u16 = 1024;
+
+/// What was sent and has come of messages, since the session began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MessageStats {
+    /// Messages that were given to be sent.
+    pub sent: u64,
+    /// Messages that have come.
+    pub received: u64,
+    /// Bytes of datagrams of messages that were sent, heads and repetitions included.
+    pub bytes_sent: u64,
+    /// Bytes of datagrams of messages that have come.
+    pub bytes_received: u64,
+    /// Pieces that were sent again.
+    pub repeated: u64,
+    /// How many bytes wait to be sent, or to be known to have come.
+    pub waiting_bytes: usize,
+}
+
+/// Where messages go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Receiver {
+    pub peer: PeerId,
+    pub ticket: u8,
+}
+
+/// Where messages that have come are put.
+pub(crate) struct Inbox<'a> {
+    pub from: PlayerId,
+    pub kinds: &'a Messages,
+    pub messages: &'a mut Vec<ReceivedMessage>,
+    /// How many were none of their kind.
+    pub senseless: u64,
+}
+
+/// Lives as long as a client's session, on both ends.
+pub(crate) struct Exchange {
+    /// The tick in which the client's session began; a server does not know it before the client says so.
+    opening: Option<u32>,
+    is_client: bool,
+    /// Whether the other end knows it.
+    is_open: bool,
+    /// When it was said last.
+    opened: Option<Instant>,
+    /// The number of the next datagram.
+    next: u16,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    in_flight: InFlight,
+    received: Option<Received>,
+    /// Whether something has come of which the other end does not know.
+    owes: bool,
+    stats: MessageStats,
+}
+
+impl Exchange {
+    /// A server's: it says nothing before its client does.
+    pub(crate) fn of_server(messages: &Messages) -> Exchange {
+        Exchange {
+            opening: None,
+            is_client: false,
+            is_open: true,
+            opened: None,
+            next: 0,
+            outgoing: Outgoing::new(messages),
+            incoming: Incoming::new(messages),
+            in_flight: InFlight::new(),
+            received: None,
+            owes: false,
+            stats: MessageStats::default(),
+        }
+    }
+
+    /// A client's, whose session began in the tick `opening`. Where there are no kinds of messages nothing is ever sent.
+    pub(crate) fn of_client(messages: &Messages, opening: u32) -> Exchange {
+        let is_open = messages.kinds().is_empty();
+        Exchange { opening: Some(opening), is_client: true, is_open, ..Exchange::of_server(messages) }
+    }
+
+    /// What was sent and has come.
+    pub(crate) fn stats(&self) -> MessageStats {
+        MessageStats { waiting_bytes: self.outgoing.waiting_bytes(), ..self.stats }
+    }
+
+    /// How many bytes are under way.
+    pub(crate) fn under_way(&self) -> u64 {
+        self.in_flight.under_way()
+    }
+
+    /// The messages that have come in part.
+    pub(crate) fn progress<'a>(&'a self, messages: &'a Messages) -> impl Iterator<Item = MessageProgress> + 'a {
+        self.incoming.progress(messages)
+    }
+
+    /// Takes a message that is to be sent, where no more than `waiting_max` bytes wait then.
+    pub(crate) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, waiting_max: usize) -> Result<(), SendError> {
+        self.outgoing.push(kind, bytes, waiting_max)?;
+        self.stats.sent += 1;
+        Ok(())
+    }
+
+    /// On a server: a client speaks whose session began in this tick. Whether what it is told is to begin anew, as another session of
+    /// it was told before.
+    pub(crate) fn is_of_another(&self, opening: u32) -> bool {
+        self.opening.is_some_and(|known| known < opening)
+    }
+
+    /// On a server: from now on it is this client's.
+    pub(crate) fn open(&mut self, opening: u32) {
+        self.opening = self.opening.or(Some(opening));
+    }
+
+    /// Takes in a datagram. Returns how those fared that it tells of.
+    pub(crate) fn receive(
+        &mut self,
+        now: Instant,
+        head: MessagesHead,
+        pieces: BitReader<'_>,
+        inbox: &mut Inbox<'_>,
+    ) -> Result<Fates, Malformed> {
+        if self.opening != Some(head.opening) {
+            return Ok(Fates::default());
+        }
+        self.stats.bytes_received += (pieces.left() / 8) as u64;
+        let is_fresh = head.number.is_some_and(|number| self.is_fresh(number));
+        if is_fresh {
+            self.incoming.read(pieces, inbox.kinds)?;
+        }
+        let is_opening = head.number.is_none() && head.received.is_none();
+        self.owes |= head.number.is_some() || is_opening && !self.is_client;
+        self.is_open = true;
+        let outgoing = &mut self.outgoing;
+        let fates = head.received.map(|received| {
+            self.in_flight.settle(received, now, |piece, has_come| {
+                self.stats.repeated += u64::from(!has_come);
+                outgoing.settle(piece, has_come);
+            })
+        });
+        if let Some(number) = head.number.filter(|_| is_fresh) {
+            self.received = Some(self.received.map_or(Received::first(number), |received| received.with(number)));
+            self.take(inbox);
+        }
+        Ok(fates.unwrap_or_default())
+    }
+
+    /// Whether a datagram of this number has not come before, as far as is known.
+    fn is_fresh(&self, number: u16) -> bool {
+        self.received.is_none_or(|received| {
+            let is_late = received.is_newer_than(number.wrapping_add(BEHIND_MAX));
+            !received.has(number) && !is_late
+        })
+    }
+
+    fn take(&mut self, inbox: &mut Inbox<'_>) {
+        let Exchange { incoming, stats, .. } = self;
+        incoming.take(|kind, bytes| {
+            let kind = &inbox.kinds.kinds()[kind];
+            match kind.decode(bytes) {
+                Some(content) => {
+                    stats.received += 1;
+                    inbox.messages.push(ReceivedMessage::new(inbox.from, kind, content));
+                }
+                None => inbox.senseless += 1,
+            }
+        });
+    }
+
+    /// Sends what may be sent now, and what the other end has to know. Returns how many bytes those are.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        to: Receiver,
+        messages: &Messages,
+        allowance: &mut Allowance,
+        outbox: &mut Outbox,
+    ) -> u64 {
+        let Some(opening) = self.opening else { return 0 };
+        let Exchange { in_flight, outgoing, stats, .. } = self;
+        in_flight.expire(now, |piece| {
+            stats.repeated += 1;
+            outgoing.settle(piece, false);
+        });
+        let mut sent = 0;
+        while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages() {
+            let bytes = self.write(now, to, opening, messages, outbox);
+            allowance.spend_on_messages(bytes);
+            sent += bytes as u64;
+        }
+        let opens = !self.is_open && self.opened.is_none_or(|opened| now.since(opened) >= OPENS_AGAIN);
+        if self.owes || opens {
+            sent += self.write_head(now, to, opening, outbox) as u64;
+        }
+        self.stats.bytes_sent += sent;
+        sent
+    }
+
+    /// Writes a datagram with as many pieces as fit into it.
+    fn write(&mut self, now: Instant, to: Receiver, opening: u32, messages: &Messages, outbox: &mut Outbox) -> usize {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        let head = self.head(now, to, opening, Some(number));
+        let mut names = Vec::new();
+        let bytes = outbox.push(to.peer, |bytes| {
+            let mut writer = begin(bytes, head);
+            let room = DATAGRAM_MAX - writer.bit_len().div_ceil(8) - 1;
+            names = self.outgoing.fill(room, |name, message| {
+                writer.put(1, 1);
+                write_piece(&mut writer, name, message, messages);
+            });
+            writer.put(0, 1);
+        });
+        self.in_flight.note_sent(number, bytes, now, names);
+        bytes
+    }
+
+    /// Writes one that only tells what has come.
+    fn write_head(&mut self, now: Instant, to: Receiver, opening: u32, outbox: &mut Outbox) -> usize {
+        let head = self.head(now, to, opening, None);
+        outbox.push(to.peer, |bytes| {
+            begin(bytes, head);
+        })
+    }
+
+    fn head(&mut self, now: Instant, to: Receiver, opening: u32, number: Option<u16>) -> MessagesHead {
+        (self.owes, self.opened) = (false, Some(now));
+        let head = MessagesHead { ticket: to.ticket, opening, received: self.received, number };
+        self.received.iter_mut().for_each(Received::note_told);
+        head
+    }
+}
+
+fn begin(bytes: &mut Vec<u8>, mut head: MessagesHead) -> BitWriter<'_> {
+    let mut writer = BitWriter::new(bytes);
+    DatagramKind::Messages.write(&mut writer);
+    head.stream(&mut writer).expect("writing never fails");
+    writer
+}

@@ -1,0 +1,108 @@
+//! Datagrams of messages of which it is not known whether they have come, and what stood in each.
+
+use super::piece::PieceName;
+use crate::session::allowance::Fates;
+use crate::session::received::Received;
+use crate::session::recent_extreme::RecentExtreme;
+use crate::time::Instant;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Before anything has come, one is waited for so long.
+const WAITS_FIRST: Duration = Duration::from_millis(500);
+/// The slowest way counts for so long.
+const OF_LATE: Duration = Duration::from_secs(2);
+/// The other end may tell a little later than it has mostly done that something has come.
+const GRACE: Duration = Duration::from_millis(20);
+/// Where nothing is heard it is waited twice as long each time, up to so many times.
+const DOUBLED_MAX: u32 = 4;
+/// How many datagrams may be under way.
+const SENT_MAX: usize = 1024;
+
+/// A datagram under way.
+struct Sent {
+    number: u16,
+    at: Instant,
+    bytes: usize,
+    pieces: Vec<PieceName>,
+}
+
+/// Those of which nothing is known yet, in the order in which they were sent.
+pub(super) struct InFlight {
+    sent: VecDeque<Sent>,
+    under_way: u64,
+    /// How long it takes at most to hear of one.
+    slowest: RecentExtreme<Duration>,
+    /// How often in a row nothing was heard in time.
+    unheard: u32,
+}
+
+impl InFlight {
+    pub(super) fn new() -> InFlight {
+        let slowest = RecentExtreme::new(OF_LATE / 2, Duration::max);
+        InFlight { sent: VecDeque::new(), under_way: 0, slowest, unheard: 0 }
+    }
+
+    /// How many bytes are under way.
+    pub(super) fn under_way(&self) -> u64 {
+        self.under_way
+    }
+
+    /// Whether as many are under way as may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.sent.len() >= SENT_MAX
+    }
+
+    /// One is sent.
+    pub(super) fn note_sent(&mut self, number: u16, bytes: usize, at: Instant, pieces: Vec<PieceName>) {
+        self.under_way += bytes as u64;
+        self.sent.push_back(Sent { number, at, bytes, pieces });
+    }
+
+    /// The other end has told which have come. Calls `settle` with each piece of which it is known by now whether it has come.
+    pub(super) fn settle(
+        &mut self,
+        received: Received,
+        now: Instant,
+        mut settle: impl FnMut(PieceName, bool),
+    ) -> Fates {
+        let (mut fates, waits) = (Fates::default(), self.waits());
+        let InFlight { sent, under_way, slowest, unheard } = self;
+        sent.retain(|sent| {
+            let took = now.since(sent.at);
+            let has_come = received.has(sent.number);
+            if !has_come && !(took > waits && received.is_newer_than(sent.number)) {
+                return true;
+            }
+            if has_come {
+                slowest.note(took, now);
+                *unheard = 0;
+                (fates.come, fates.bytes) = (fates.come + 1, fates.bytes + sent.bytes as u64);
+                fates.newest_sent = fates.newest_sent.max(Some(sent.at));
+            }
+            fates.lost += u32::from(!has_come);
+            *under_way -= sent.bytes as u64;
+            sent.pieces.iter().for_each(|piece| settle(*piece, has_come));
+            false
+        });
+        fates
+    }
+
+    /// Nothing was heard for so long that what is under way is taken to be lost. Calls `lost` with each of its pieces.
+    pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(PieceName)) {
+        let timeout = self.waits() * (1 << self.unheard.min(DOUBLED_MAX));
+        if self.sent.front().is_none_or(|first| now.since(first.at) <= timeout) {
+            return;
+        }
+        self.unheard += 1;
+        while let Some(sent) = self.sent.pop_front_if(|sent| now.since(sent.at) > timeout) {
+            self.under_way -= sent.bytes as u64;
+            sent.pieces.into_iter().for_each(&mut lost);
+        }
+    }
+
+    fn waits(&self) -> Duration {
+        self.slowest.get().map_or(WAITS_FIRST, |slowest| slowest * 9 / 8 + GRACE)
+    }
+}

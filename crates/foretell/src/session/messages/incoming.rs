@@ -1,0 +1,60 @@
+//! All messages that come, by their kinds.
+
+use super::incoming_channel::IncomingChannel;
+use super::piece::{Piece, read_piece};
+use crate::wire::{BitReader, Malformed};
+use crate::world::Messages;
+use alloc::vec::Vec;
+
+/// How far a message has come that takes more than one datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageProgress {
+    /// What its kind is called.
+    pub name: &'static str,
+    /// How many of its bytes are there.
+    pub come_bytes: usize,
+    /// How many it has.
+    pub bytes: usize,
+}
+
+/// Lives as long as the exchange.
+pub(super) struct Incoming {
+    channels: Vec<IncomingChannel>,
+    /// Those of the datagram that is being read.
+    pieces: Vec<Piece>,
+}
+
+impl Incoming {
+    pub(super) fn new(messages: &Messages) -> Incoming {
+        let channels = messages.kinds().iter().map(|kind| IncomingChannel::new(kind.delivery())).collect();
+        Incoming { channels, pieces: Vec::new() }
+    }
+
+    /// Reads the pieces of a datagram. None of them counts before all are [taken](Incoming::take).
+    pub(super) fn read(&mut self, mut reader: BitReader<'_>, messages: &Messages) -> Result<(), Malformed> {
+        self.pieces.clear();
+        while reader.take(1)? == 1 {
+            let piece = read_piece(&mut reader, messages)?;
+            self.channels[piece.name.kind].check(&piece)?;
+            self.pieces.push(piece);
+        }
+        reader.finish()
+    }
+
+    /// Takes what was read. Calls `tell` with the kind and the bytes of each message that is to be told now.
+    pub(super) fn take(&mut self, mut tell: impl FnMut(usize, &[u8])) {
+        for piece in self.pieces.drain(..) {
+            let kind = piece.name.kind;
+            self.channels[kind].take(piece, |bytes| tell(kind, bytes));
+        }
+    }
+
+    /// The messages that have come in part.
+    pub(super) fn progress<'a>(&'a self, messages: &'a Messages) -> impl Iterator<Item = MessageProgress> + 'a {
+        let channels = self.channels.iter().zip(messages.kinds());
+        channels.filter_map(|(channel, kind)| {
+            let (come_bytes, bytes) = channel.progress()?;
+            Some(MessageProgress { name: kind.name(), come_bytes, bytes })
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The messages of one kind that come: put together of their pieces, told once, and in order where that is asked for.
+
+use super::piece::{Piece, WINDOW, pieces_of};
+use crate::wire::Malformed;
+use crate::world::Delivery;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+/// A message that takes more than one piece, as far as it has come.
+struct Partial {
+    number: u16,
+    total: usize,
+    /// Those that have come: whoever claims a large message has to send one before anything takes room.
+    pieces: BTreeMap<u32, Vec<u8>>,
+}
+
+/// Lives as long as the exchange.
+pub(super) struct IncomingChannel {
+    delivery: Delivery,
+    /// The number of the first message that has not been told. Of the newest, and of unreliable ones, the first that is newer than
+    /// all that were told.
+    next: u16,
+    /// Later ones that were told before it; by how much they are later is below [`WINDOW`].
+    told: BTreeSet<u16>,
+    /// Complete ones that wait for it.
+    early: BTreeMap<u16, Vec<u8>>,
+    partial: Option<Partial>,
+}
+
+impl IncomingChannel {
+    pub(super) fn new(delivery: Delivery) -> IncomingChannel {
+        IncomingChannel { delivery, next: 0, told: BTreeSet::new(), early: BTreeMap::new(), partial: None }
+    }
+
+    /// How many bytes of the message have come that is being put together, and how many it has.
+    pub(super) fn progress(&self) -> Option<(usize, usize)> {
+        let partial = self.partial.as_ref()?;
+        Some((partial.pieces.values().map(Vec::len).sum(), partial.total))
+    }
+
+    /// Whether a piece may be taken: it is of a message that an honest end may send now.
+    pub(super) fn check(&self, piece: &Piece) -> Result<(), Malformed> {
+        if self.delivery == Delivery::InStep {
+            return Err(Malformed::OutOfRange("kind of message"));
+        }
+        let is_reliable = matches!(self.delivery, Delivery::Ordered | Delivery::Unordered);
+        if !is_reliable || self.is_past(piece.name.number) {
+            return Ok(());
+        }
+        if piece.name.number.wrapping_sub(self.next) >= WINDOW {
+            return Err(Malformed::OutOfRange("number of a message"));
+        }
+        let other = self.partial.as_ref().filter(|_| pieces_of(piece.total) > 1);
+        let differs = |partial: &Partial| (partial.number, partial.total) != (piece.name.number, piece.total);
+        if other.is_some_and(differs) {
+            return Err(Malformed::OutOfRange("message beside one that has not come"));
+        }
+        Ok(())
+    }
+
+    /// Takes a piece that was [checked](IncomingChannel::check), and calls `tell` with the bytes of each message that is to be told
+    /// now.
+    pub(super) fn take(&mut self, piece: Piece, mut tell: impl FnMut(&[u8])) {
+        let number = piece.name.number;
+        if self.is_past(number) || self.early.contains_key(&number) {
+            return;
+        }
+        let Some(bytes) = self.complete(piece) else { return };
+        match self.delivery {
+            Delivery::Ordered | Delivery::InStep => {
+                self.early.insert(number, bytes);
+                while let Some(bytes) = self.early.remove(&self.next) {
+                    self.next = self.next.wrapping_add(1);
+                    tell(&bytes);
+                }
+            }
+            Delivery::Unordered => {
+                self.told.insert(number);
+                while self.told.remove(&self.next) {
+                    self.next = self.next.wrapping_add(1);
+                }
+                tell(&bytes);
+            }
+            Delivery::Newest | Delivery::Unreliable => {
+                if !self.is_behind(number) {
+                    self.next = number.wrapping_add(1);
+                }
+                tell(&bytes);
+            }
+        }
+    }
+
+    /// Whether a message is not to be told any more, if it comes.
+    fn is_past(&self, number: u16) -> bool {
+        match self.delivery {
+            Delivery::Ordered | Delivery::Unordered | Delivery::InStep => {
+                self.is_behind(number) || self.told.contains(&number)
+            }
+            Delivery::Newest => self.is_behind(number),
+            // The same datagram never counts twice.
+            Delivery::Unreliable => false,
+        }
+    }
+
+    fn is_behind(&self, number: u16) -> bool {
+        number.wrapping_sub(self.next).cast_signed() < 0
+    }
+
+    /// The message, if all of it is there.
+    fn complete(&mut self, piece: Piece) -> Option<Vec<u8>> {
+        let Piece { name, total, bytes } = piece;
+        if pieces_of(total) == 1 {
+            return Some(bytes);
+        }
+        let is_same = |partial: &Partial| (partial.number, partial.total) == (name.number, total);
+        if !self.partial.as_ref().is_some_and(is_same) {
+            let is_newer = |partial: &Partial| name.number.wrapping_sub(partial.number).cast_signed() > 0;
+            if !self.partial.as_ref().is_none_or(is_newer) {
+                return None;
+            }
+            self.partial = Some(Partial { number: name.number, total, pieces: BTreeMap::new() });
+        }
+        let partial = self.partial.as_mut()?;
+        partial.pieces.entry(name.index).or_insert(bytes);
+        if partial.pieces.len() < pieces_of(total) {
+            return None;
+        }
+        let partial = self.partial.take()?;
+        Some(partial.pieces.into_values().flatten().collect())
+    }
+}

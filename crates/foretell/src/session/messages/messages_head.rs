@@ -1,0 +1,26 @@
+//! What stands before the messages of a datagram.
+
+use crate::session::received::Received;
+use crate::wire::{Malformed, Stream};
+
+/// Both ways: the head of a datagram of messages. Then come the pieces, each after a bit 1, and a bit 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct MessagesHead {
+    pub ticket: u8,
+    /// The tick in which the client's session began: what was sent to an earlier one of the same player, or by it, is none of this
+    /// one's.
+    pub opening: u32,
+    /// Which of the other end's datagrams of messages have come.
+    pub received: Option<Received>,
+    /// Counts this end's datagrams of messages; `None` for one that only tells what has come.
+    pub number: Option<u16>,
+}
+
+impl MessagesHead {
+    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        stream.u8(&mut self.ticket)?;
+        stream.u32(&mut self.opening)?;
+        stream.optional(&mut self.received, |stream, received| received.stream(stream))?;
+        stream.optional(&mut self.number, |stream, number| stream.u16(number))
+    }
+}

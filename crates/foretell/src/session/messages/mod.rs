@@ -1,0 +1,20 @@
+//! Messages of the game's own, both ways: what has to arrive, once and in order, or may be lost; of any size up to a bound. Both
+//! ends have the same parts, and neither knows of states, ticks or predictions.
+
+mod exchange;
+mod in_flight;
+mod incoming;
+mod incoming_channel;
+mod messages_head;
+mod outgoing;
+mod outgoing_channel;
+mod piece;
+#[cfg(test)]
+mod tests;
+
+pub use exchange::MessageStats;
+pub(crate) use exchange::{Exchange, Inbox, Receiver};
+pub use incoming::MessageProgress;
+pub(crate) use messages_head::MessagesHead;
+pub use outgoing::SendError;
+pub(crate) use outgoing::check_size;

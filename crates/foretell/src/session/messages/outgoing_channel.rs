@@ -1,0 +1,130 @@
+//! The messages of one kind that are to be sent, and what of each is under way or has come.
+
+use super::piece::{PieceName, WINDOW, pieces_of};
+use crate::world::Delivery;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// How many unreliable messages wait for their turn; of more the newest do.
+const UNRELIABLE_MAX: usize = 64;
+
+/// What has become of a piece.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Waiting,
+    UnderWay,
+    Come,
+}
+
+/// A message that has not come yet, as far as is known.
+struct Unsent {
+    number: u16,
+    bytes: Arc<[u8]>,
+    pieces: Vec<Fate>,
+    /// No piece before this one is waiting.
+    waiting_from: usize,
+    /// How many have not come.
+    left: usize,
+}
+
+impl Unsent {
+    fn next_waiting(&mut self) -> Option<u32> {
+        let waiting = self.pieces[self.waiting_from..].iter().position(|fate| *fate == Fate::Waiting);
+        self.waiting_from = waiting.map_or(self.pieces.len(), |waiting| self.waiting_from + waiting);
+        waiting.and_then(|_| u32::try_from(self.waiting_from).ok())
+    }
+
+    fn is_large(&self) -> bool {
+        self.pieces.len() > 1
+    }
+}
+
+/// Lives as long as the exchange.
+pub(super) struct OutgoingChannel {
+    delivery: Delivery,
+    next: u16,
+    queue: VecDeque<Unsent>,
+}
+
+impl OutgoingChannel {
+    pub(super) fn new(delivery: Delivery) -> OutgoingChannel {
+        OutgoingChannel { delivery, next: 0, queue: VecDeque::new() }
+    }
+
+    /// One more is to be sent. Returns how many bytes of others are not, because of it.
+    pub(super) fn push(&mut self, bytes: Arc<[u8]>) -> usize {
+        let mut dropped = 0;
+        let kept_max = match self.delivery {
+            Delivery::Newest => 0,
+            Delivery::Unreliable => UNRELIABLE_MAX - 1,
+            _ => usize::MAX,
+        };
+        while self.queue.len() > kept_max {
+            dropped += self.queue.pop_front().map_or(0, |unsent| unsent.bytes.len());
+        }
+        let count = pieces_of(bytes.len());
+        let pieces = alloc::vec![Fate::Waiting; count];
+        self.queue.push_back(Unsent { number: self.next, bytes, pieces, waiting_from: 0, left: count });
+        self.next = self.next.wrapping_add(1);
+        dropped
+    }
+
+    /// The piece that is to be sent next, of this kind, and its message. Of those that take more than one piece no second is begun
+    /// before the first has come: so who receives them needs room for one.
+    pub(super) fn next_piece(&mut self, kind: usize) -> Option<(PieceName, Arc<[u8]>)> {
+        let first = self.queue.front()?.number;
+        let mut is_large_begun = false;
+        for unsent in &mut self.queue {
+            let is_within = unsent.number.wrapping_sub(first) < WINDOW;
+            if !is_within {
+                return None;
+            }
+            if unsent.is_large() && core::mem::replace(&mut is_large_begun, true) {
+                continue;
+            }
+            if let Some(index) = unsent.next_waiting() {
+                let name = PieceName { kind, number: unsent.number, index };
+                return Some((name, unsent.bytes.clone()));
+            }
+        }
+        None
+    }
+
+    /// A piece is under way. Returns how many bytes are not kept any more.
+    pub(super) fn note_sent(&mut self, name: PieceName) -> usize {
+        self.set(name, Fate::UnderWay);
+        let is_over = |unsent: &mut Unsent| unsent.next_waiting().is_none();
+        let is_unreliable = self.delivery == Delivery::Unreliable;
+        let done = self.queue.pop_front_if(|unsent| is_unreliable && unsent.number == name.number && is_over(unsent));
+        done.map_or(0, |done| done.bytes.len())
+    }
+
+    /// It is known whether a piece has come. Returns how many bytes are not kept any more.
+    pub(super) fn settle(&mut self, name: PieceName, has_come: bool) -> usize {
+        self.set(name, if has_come { Fate::Come } else { Fate::Waiting });
+        let Some(at) = self.position(name.number).filter(|at| self.queue[*at].left == 0) else { return 0 };
+        self.queue.remove(at).map_or(0, |done| done.bytes.len())
+    }
+
+    fn set(&mut self, name: PieceName, fate: Fate) {
+        let Some(at) = self.position(name.number) else { return };
+        let unsent = &mut self.queue[at];
+        let index = name.index as usize;
+        match unsent.pieces[index] {
+            Fate::Come => return,
+            _ if fate == Fate::Come => unsent.left -= 1,
+            _ => {}
+        }
+        unsent.pieces[index] = fate;
+        if fate == Fate::Waiting {
+            unsent.waiting_from = unsent.waiting_from.min(index);
+        }
+    }
+
+    fn position(&self, number: u16) -> Option<usize> {
+        let first = self.queue.front()?.number;
+        let offset = number.wrapping_sub(first);
+        self.queue.binary_search_by_key(&offset, |unsent| unsent.number.wrapping_sub(first)).ok()
+    }
+}

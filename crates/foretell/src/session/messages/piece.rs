@@ -1,0 +1,111 @@
+//! A message, or a piece of one that does not fit into a datagram, as it stands in a datagram.
+
+use crate::wire::{BitReader, BitWriter, Malformed, Stream};
+use crate::world::Messages;
+use alloc::vec::Vec;
+
+/// How many bytes of a message one piece has: with all that may stand before it, it fits into a datagram.
+pub(super) const PIECE_BYTES: usize = 960;
+/// Which of the messages of a kind may be under way at the same time: those of so many numbers.
+pub(super) const WINDOW: u16 = 256;
+
+/// Which piece of which message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct PieceName {
+    /// The number of its kind.
+    pub kind: usize,
+    /// Of the message among those of its kind.
+    pub number: u16,
+    /// Of the piece in the message.
+    pub index: u32,
+}
+
+/// A piece that has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Piece {
+    pub name: PieceName,
+    /// How many bytes the message has.
+    pub total: usize,
+    pub bytes: Vec<u8>,
+}
+
+/// How many pieces a message of so many bytes has.
+pub(super) fn pieces_of(total: usize) -> usize {
+    total.div_ceil(PIECE_BYTES).max(1)
+}
+
+/// The bytes of a message that one of its pieces has.
+pub(super) fn piece_range(total: usize, index: u32) -> core::ops::Range<usize> {
+    let start = (index as usize).saturating_mul(PIECE_BYTES);
+    start..(start + PIECE_BYTES).min(total)
+}
+
+/// How many bits the number of a kind takes.
+fn kind_bits(messages: &Messages) -> u32 {
+    usize::BITS - messages.kinds().len().saturating_sub(1).leading_zeros()
+}
+
+/// Streams what stands before the bytes. Reading, it is checked that there may be such a piece.
+fn stream_head(
+    stream: &mut impl Stream,
+    name: &mut PieceName,
+    total: &mut usize,
+    messages: &Messages,
+) -> Result<(), Malformed> {
+    let mut kind = name.kind as u64;
+    stream.bits(&mut kind, kind_bits(messages))?;
+    name.kind = usize::try_from(kind).unwrap_or(usize::MAX);
+    let Some(kind) = messages.kinds().get(name.kind) else { return Err(Malformed::OutOfRange("kind of message")) };
+    stream.u16(&mut name.number)?;
+    let mut length = u32::try_from(*total).unwrap_or(u32::MAX);
+    stream.small(&mut length)?;
+    if length > kind.bytes_max() {
+        return Err(Malformed::OutOfRange("length of a message"));
+    }
+    *total = length as usize;
+    if pieces_of(*total) > 1 {
+        stream.small(&mut name.index)?;
+    } else {
+        name.index = 0;
+    }
+    if name.index as usize >= pieces_of(*total) {
+        return Err(Malformed::OutOfRange("piece of a message"));
+    }
+    Ok(())
+}
+
+/// How many bytes a piece takes in a datagram, at most.
+pub(super) fn piece_bytes_max(total: usize, index: u32) -> usize {
+    // Kind, number, length and index, and the bit before it.
+    const HEAD_BYTES_MAX: usize = 14;
+    piece_range(total, index).len() + HEAD_BYTES_MAX
+}
+
+/// Writes a piece of a message.
+pub(super) fn write_piece(writer: &mut BitWriter<'_>, name: PieceName, message: &[u8], messages: &Messages) {
+    let (mut name, mut total) = (name, message.len());
+    stream_head(writer, &mut name, &mut total, messages).expect("what is sent is within the bounds");
+    let mut words = message[piece_range(total, name.index)].chunks_exact(8);
+    words.by_ref().for_each(|word| writer.put(u64::from_le_bytes(word.try_into().expect("eight bytes")), 64));
+    words.remainder().iter().for_each(|byte| writer.put(u64::from(*byte), 8));
+}
+
+/// Reads what [`write_piece`] has written.
+pub(super) fn read_piece(reader: &mut BitReader<'_>, messages: &Messages) -> Result<Piece, Malformed> {
+    let (mut name, mut total) = (PieceName::default(), 0);
+    stream_head(reader, &mut name, &mut total, messages)?;
+    let length = piece_range(total, name.index).len();
+    if reader.left() < length * 8 {
+        return Err(Malformed::TooShort);
+    }
+    let mut bytes = Vec::with_capacity(length);
+    for _ in 0..length / 8 {
+        bytes.extend_from_slice(&reader.take(64)?.to_le_bytes());
+    }
+    for _ in 0..length % 8 {
+        let mut byte = 0;
+        reader.u8(&mut byte)?;
+        bytes.push(byte);
+    }
+    Ok(Piece { name, total, bytes })
+}

@@ -1,0 +1,246 @@
+//! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
+
+use super::exchange::{Exchange, Inbox, Receiver};
+use super::messages_head::MessagesHead;
+use super::outgoing::SendError;
+use super::piece::PIECE_BYTES;
+use crate::session::allowance::{Allowance, Budget};
+use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
+use crate::session::{Outbox, PeerId};
+use crate::time::Instant;
+use crate::wire::{BitReader, BitWriter, Malformed};
+use crate::world::PlayerId;
+use crate::world::{Delivery, Message, Messages, ReceivedMessage};
+use alloc::vec::Vec;
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A message of each delivery: its number, and bytes that follow from it.
+macro_rules! numbered {
+    ($($name:ident $delivery:ident),*) => {$(
+        #[derive(Serialize, Deserialize)]
+        struct $name(u32, Vec<u8>);
+
+        impl Message for $name {
+            const NAME: &'static str = stringify!($name);
+            const DELIVERY: Delivery = Delivery::$delivery;
+            const BYTES_MAX: u32 = 20_000;
+        }
+    )*};
+}
+
+numbered!(Line Ordered, Gift Unordered, Wind Newest, Spark Unreliable);
+
+const KINDS: usize = 4;
+
+fn kinds() -> Messages {
+    Messages::new().with::<Line>().with::<Gift>().with::<Wind>().with::<Spark>()
+}
+
+fn content(number: u32, length: usize) -> Vec<u8> {
+    (0..length).map(|at| (number as usize * 31 + at) as u8).collect()
+}
+
+/// One end: what it sends, and what has come to it by kind.
+struct End {
+    exchange: Exchange,
+    allowance: Allowance,
+    inbox: Vec<ReceivedMessage>,
+    sent: [u32; KINDS],
+    come: [Vec<u32>; KINDS],
+}
+
+impl End {
+    fn new(exchange: Exchange) -> End {
+        let come = core::array::from_fn(|_| Vec::new());
+        End { exchange, allowance: Allowance::new(), inbox: Vec::new(), sent: [0; KINDS], come }
+    }
+
+    fn send(&mut self, kind: usize, length: usize) -> Result<(), SendError> {
+        let number = self.sent[kind];
+        let bytes = Messages::encode(&Line(number, content(number, length)));
+        self.exchange.push(kind, bytes, 1 << 20)?;
+        self.sent[kind] += 1;
+        Ok(())
+    }
+
+    fn write(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.allowance.add(Budget { least: 64_000, most: 64_000 }, self.exchange.under_way(), now);
+        let to = Receiver { peer: PeerId(0), ticket: 7 };
+        self.exchange.send(now, to, &kinds(), &mut self.allowance, outbox);
+    }
+
+    fn read(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
+        let mut reader = BitReader::new(datagram);
+        assert_eq!(DatagramKind::read(&mut reader)?, DatagramKind::Messages);
+        let mut head = MessagesHead::default();
+        head.stream(&mut reader)?;
+        self.exchange.open(head.opening);
+        let kinds = kinds();
+        let mut inbox = Inbox { from: PlayerId::SERVER, kinds: &kinds, messages: &mut self.inbox, senseless: 0 };
+        self.exchange.receive(now, head, reader, &mut inbox)?;
+        assert_eq!(inbox.senseless, 0);
+        for message in self.inbox.drain(..) {
+            let found = [
+                message.get().map(|Line(number, bytes)| (number, bytes)),
+                message.get().map(|Gift(number, bytes)| (number, bytes)),
+                message.get().map(|Wind(number, bytes)| (number, bytes)),
+                message.get().map(|Spark(number, bytes)| (number, bytes)),
+            ];
+            let kind = found.iter().position(Option::is_some).expect("one of the kinds");
+            let (number, bytes) = found[kind].expect("it was found");
+            assert_eq!(*bytes, content(*number, bytes.len()));
+            self.come[kind].push(*number);
+        }
+        Ok(())
+    }
+}
+
+/// What a link does to a datagram: how many milliseconds it takes each copy.
+type Fate = Vec<u64>;
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        1 => Just(Vec::new()),
+        6 => (10_u64..80).prop_map(|ms| vec![ms]),
+        1 => prop::collection::vec(10_u64..400, 2),
+    ]
+}
+
+/// Two ends, and what is under way between them.
+struct Pair {
+    ends: [End; 2],
+    /// Due when, at which end.
+    under_way: Vec<(u64, usize, Vec<u8>)>,
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let kinds = kinds();
+        let ends = [End::new(Exchange::of_client(&kinds, 5)), End::new(Exchange::of_server(&kinds))];
+        Pair { ends, under_way: Vec::new() }
+    }
+
+    /// A tick of both ends; `fates` says what becomes of each datagram.
+    fn tick(&mut self, ms: u64, mut fates: impl FnMut() -> Fate) {
+        let now = Instant::from_micros(ms * 1000);
+        let mut due: Vec<_> = self.under_way.extract_if(.., |(at, _, _)| *at <= ms).collect();
+        due.sort_by_key(|(at, end, _)| (*at, *end));
+        for (_, end, datagram) in due {
+            self.ends[end].read(now, &datagram).expect("an honest end has written it");
+        }
+        for end in 0..2 {
+            let mut outbox = Outbox::new();
+            self.ends[end].write(now, &mut outbox);
+            for (_, datagram) in outbox.iter() {
+                assert!(datagram.len() <= DATAGRAM_MAX, "{} bytes", datagram.len());
+                let copies = fates().into_iter().map(|takes| (ms + takes, 1 - end, datagram.to_vec()));
+                self.under_way.extend(copies);
+            }
+        }
+    }
+
+    fn waiting(&self) -> usize {
+        self.ends.iter().map(|end| end.exchange.stats().waiting_bytes).sum()
+    }
+}
+
+proptest! {
+    #[test]
+    fn over_any_link_each_message_arrives_as_its_kind_says(
+        sends in prop::collection::vec((0_usize..2, 0..KINDS, prop_oneof![3 => 0_usize..200, 1 => 0_usize..9000]), 1..80),
+        fates in prop::collection::vec(fate(), 1..200),
+    ) {
+        let (mut pair, mut at) = (Pair::new(), 0);
+        let (mut sends, mut ms) = (sends.into_iter().peekable(), 0);
+        while sends.peek().is_some() || (ms < 60_000 && (pair.waiting() > 0 || !pair.under_way.is_empty())) {
+            for (end, kind, length) in sends.by_ref().take(2) {
+                pair.ends[end].send(kind, length).expect("there is room");
+            }
+            pair.tick(ms, || {
+                at += 1;
+                fates[at % fates.len()].clone()
+            });
+            ms += 16;
+        }
+        let is_ever_there = fates.iter().any(|copies| !copies.is_empty());
+        for (sender, receiver) in [(0, 1), (1, 0)] {
+            let (sent, come) = (pair.ends[sender].sent, &pair.ends[receiver].come);
+            prop_assert!(come[0].iter().copied().eq(0..sent[0]) || !is_ever_there, "{:?} of {}", come[0], sent[0]);
+            let mut gifts = come[1].clone();
+            gifts.sort_unstable();
+            prop_assert!(gifts.into_iter().eq(0..sent[1]) || !is_ever_there, "{:?} of {}", come[1], sent[1]);
+            prop_assert!(come[2].is_sorted_by(|one, next| one < next), "{:?}", come[2]);
+            prop_assert!(come[2].last().copied() == sent[2].checked_sub(1) || !is_ever_there);
+            let mut sparks = come[3].clone();
+            sparks.sort_unstable();
+            prop_assert!(sparks.is_sorted_by(|one, next| one < next), "{:?}", come[3]);
+        }
+    }
+
+    #[test]
+    fn any_bytes_after_a_head_are_refused_or_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut datagram = Vec::new();
+        let mut writer = BitWriter::new(&mut datagram);
+        DatagramKind::Messages.write(&mut writer);
+        MessagesHead { ticket: 7, opening: 5, received: None, number: Some(3) }.stream(&mut writer).expect("writing never fails");
+        bytes.iter().for_each(|byte| writer.put(u64::from(*byte), 8));
+        let kinds = kinds();
+        let mut exchange = Exchange::of_client(&kinds, 5);
+        let mut reader = BitReader::new(&datagram);
+        let mut head = MessagesHead::default();
+        DatagramKind::read(&mut reader).expect("it was written");
+        head.stream(&mut reader).expect("it was written");
+        let mut messages = Vec::new();
+        let mut inbox = Inbox { from: PlayerId::SERVER, kinds: &kinds, messages: &mut messages, senseless: 0 };
+        let _ = exchange.receive(Instant::ZERO, head, reader, &mut inbox);
+    }
+}
+
+#[test]
+fn a_small_message_overtakes_a_large_one_of_another_kind() {
+    let mut pair = Pair::new();
+    pair.tick(0, || vec![20]);
+    pair.ends[1].send(1, 19_000).expect("there is room");
+    (1..10).for_each(|nth| pair.tick(nth * 16, || vec![20]));
+    assert!(pair.ends[0].come[1].is_empty());
+    pair.ends[1].send(0, 5).expect("there is room");
+    (10..15).for_each(|nth| pair.tick(nth * 16, || vec![20]));
+    assert_eq!((pair.ends[0].come[0].len(), pair.ends[0].come[1].len()), (1, 0));
+    let kinds = kinds();
+    let progress = pair.ends[0].exchange.progress(&kinds).next().expect("the large one is under way");
+    assert!(progress.name == "Gift" && progress.come_bytes > PIECE_BYTES && progress.bytes > 19_000, "{progress:?}");
+}
+
+#[test]
+fn where_nothing_is_said_nothing_is_sent() {
+    let mut pair = Pair::new();
+    let mut count = 0;
+    (0..100).for_each(|nth| {
+        pair.tick(nth * 16, || {
+            count += 1;
+            vec![20]
+        });
+    });
+    assert!((2..=6).contains(&count), "{count} datagrams to get to know each other");
+    let (kinds, mut outbox) = (Messages::new(), Outbox::new());
+    let mut silent = End::new(Exchange::of_client(&kinds, 5));
+    silent.exchange.send(
+        Instant::ZERO,
+        Receiver { peer: PeerId(0), ticket: 0 },
+        &kinds,
+        &mut silent.allowance,
+        &mut outbox,
+    );
+    assert!(outbox.is_empty(), "there are no kinds of messages");
+}
+
+#[test]
+fn what_has_no_room_is_refused_whole_and_has_room_later() {
+    let mut pair = Pair::new();
+    let bytes = Messages::encode(&Line(0, content(0, 3000)));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes.clone(), 5000), Ok(()));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes.clone(), 5000), Err(SendError::Full));
+    (0..40).for_each(|nth| pair.tick(nth * 16, || vec![20]));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes, 5000), Ok(()));
+}

@@ -1,0 +1,113 @@
+//! The messages of one player: both ways, with a limit on what comes.
+
+use super::config::ServerConfig;
+use crate::session::Outbox;
+use crate::session::allowance::{Allowance, Fates};
+use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesHead, Receiver, SendError};
+use crate::time::Instant;
+use crate::wire::{BitReader, Malformed};
+use crate::world::{Messages, PlayerId};
+use alloc::sync::Arc;
+use core::time::Duration;
+
+/// So much of what may come in this time may come at once.
+const SAVED: Duration = Duration::from_secs(2);
+
+/// For whom a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum To {
+    /// Everybody in the session.
+    All,
+    /// Everybody but this player.
+    AllBut(PlayerId),
+    /// This player. A group is whoever the game sends it to, one by one.
+    Player(PlayerId),
+}
+
+impl To {
+    /// Whether it is for this player.
+    pub(super) fn includes(self, player: PlayerId) -> bool {
+        match self {
+            To::All => true,
+            To::AllBut(other) => other != player,
+            To::Player(only) => only == player,
+        }
+    }
+}
+
+/// What has become of a datagram of messages.
+pub(super) enum Taken {
+    /// It was taken in: how those of the server's fared that it tells of.
+    In(Fates),
+    /// It is of another session of the client's than what it was told is for: that is begun anew.
+    OfAnother,
+    /// The player has sent more than they may.
+    TooMuch,
+}
+
+/// Lives as long as the place.
+pub(super) struct PeerMessages {
+    exchange: Exchange,
+    /// How many bytes may come, as of `metered`.
+    allowed: f64,
+    metered: Option<Instant>,
+}
+
+impl PeerMessages {
+    pub fn new(messages: &Messages) -> PeerMessages {
+        PeerMessages { exchange: Exchange::of_server(messages), allowed: 0.0, metered: None }
+    }
+
+    pub fn stats(&self) -> MessageStats {
+        self.exchange.stats()
+    }
+
+    pub fn under_way(&self) -> u64 {
+        self.exchange.under_way()
+    }
+
+    /// Takes a message that is to be sent.
+    pub fn push(&mut self, kind: usize, bytes: Arc<[u8]>, config: &ServerConfig) -> Result<(), SendError> {
+        self.exchange.push(kind, bytes, config.message_queue_max as usize)
+    }
+
+    /// Takes in a datagram. Beyond what may come in a second it is as if it were lost: an honest client sends it again.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        head: MessagesHead,
+        pieces: BitReader<'_>,
+        rate_max: u32,
+        inbox: &mut Inbox<'_>,
+    ) -> Result<Taken, Malformed> {
+        let passed = self.metered.replace(now).map_or(SAVED, |metered| now.since(metered));
+        let rate = f64::from(rate_max);
+        self.allowed = (self.allowed + rate * passed.as_secs_f64()).min(rate * SAVED.as_secs_f64());
+        if self.allowed <= 0.0 {
+            return Ok(Taken::TooMuch);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a datagram")]
+        let bytes = pieces.left() as f64 / 8.0;
+        self.allowed -= bytes;
+        if self.exchange.is_of_another(head.opening) {
+            self.exchange = Exchange::of_server(inbox.kinds);
+            self.exchange.open(head.opening);
+            self.exchange.receive(now, head, pieces, inbox)?;
+            return Ok(Taken::OfAnother);
+        }
+        self.exchange.open(head.opening);
+        self.exchange.receive(now, head, pieces, inbox).map(Taken::In)
+    }
+
+    /// Sends what may be sent now. Returns how many bytes those are.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        to: Receiver,
+        messages: &Messages,
+        allowance: &mut Allowance,
+        outbox: &mut Outbox,
+    ) -> u64 {
+        self.exchange.send(now, to, messages, allowance, outbox)
+    }
+}
