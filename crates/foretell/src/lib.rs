@@ -35,8 +35,8 @@ pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
     InputStatus, Interest, InterestRules, Look, Meaning, Message, Messages, Mut, Owned, Part, PlayerId, PlayerInput,
-    ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility,
-    World, WorldPart, Writer,
+    PlayerMessage, ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text,
+    Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

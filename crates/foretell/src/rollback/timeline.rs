@@ -5,9 +5,12 @@ use super::history::History;
 use super::inputs::{Inputs, Outdated, others};
 use super::relayed::RelayedInput;
 use super::resimulation::Resimulation;
+use super::step_messages::StepMessages;
 use super::world_cursor::WorldCursor;
 use crate::time::{Tick, TickRate};
-use crate::world::{Effect, Entity, Owned, PlayerId, PlayerInput, Predicted, RemovedRow, Rows, Schema, World};
+use crate::world::{
+    Effect, Entity, Owned, PlayerId, PlayerInput, Predicted, ReceivedMessage, RemovedRow, Rows, Schema, World,
+};
 use alloc::vec::Vec;
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
@@ -18,6 +21,7 @@ use alloc::vec::Vec;
 pub struct Timeline<W: World> {
     history: History<W::Input>,
     inputs: Inputs<W::Input>,
+    messages: StepMessages,
     checkpoints: Checkpoints<W::Saved>,
     /// Where the caller's world is.
     cursor: WorldCursor,
@@ -34,6 +38,7 @@ impl<W: World> Timeline<W> {
         Timeline {
             history: History::new(schema, horizon),
             inputs: Inputs::new(horizon, rate),
+            messages: StepMessages::default(),
             checkpoints: Checkpoints::new(checkpoint_every, horizon),
             cursor: WorldCursor::new(schema, player, rate),
             resimulation: Resimulation::none(),
@@ -122,6 +127,19 @@ impl<W: World> Timeline<W> {
     /// Remembers the own input of a tick that has not run.
     pub fn give(&mut self, tick: Tick, input: PlayerInput<W::Input>) {
         self.inputs.give(tick, input);
+    }
+
+    /// Remembers a message of the own player's that is part of the step of `tick`, which has not run; `number` counts them.
+    pub(crate) fn give_message(&mut self, tick: Tick, number: u32, message: ReceivedMessage) {
+        // Who starts again does it from before the oldest state that is remembered.
+        let oldest = self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO);
+        self.messages.give(tick, number, message, oldest);
+    }
+
+    /// The authority has the message of this number in a later step than it was meant for, that of `tick`: so has every simulation
+    /// from now on.
+    pub(crate) fn put_off_message(&mut self, number: u32, tick: Tick) {
+        self.messages.put_off(number, tick);
     }
 
     /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what
@@ -324,7 +342,7 @@ impl<W: World> Timeline<W> {
         assert!(tick <= self.present(), "only a remembered tick can be simulated again");
         self.seek(world, from, Purpose::Visit);
         for tick in from.until(tick) {
-            self.cursor.repeat(world, tick, &self.history);
+            self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));
         }
         self.cursor.has(&self.history.slot(tick).rows)
     }
@@ -334,7 +352,7 @@ impl<W: World> Timeline<W> {
         let again = tick < self.present();
         let slot = self.history.slot_mut(tick);
         self.inputs.gather(tick, self.cursor.predicted(), &mut slot.given);
-        self.cursor.step(world, tick, slot);
+        self.cursor.step(world, tick, slot, self.messages.of(tick));
         self.record(tick.next());
         self.checkpoints.save_next(world, tick.next(), self.history.oldest(), again);
         self.forget_old();
@@ -372,7 +390,7 @@ impl<W: World> Timeline<W> {
         let from = from.expect("the oldest state is saved");
         self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.proxies_in(from));
         for tick in from.until(tick) {
-            self.cursor.repeat(world, tick, &self.history);
+            self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::history::{History, Slot};
 use crate::time::{Tick, TickRate};
-use crate::world::{PlayerId, Predicted, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
+use crate::world::{PlayerId, Predicted, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
 
 /// Which state the caller's world is in, and what of it is known.
@@ -110,13 +110,20 @@ impl WorldCursor {
     }
 
     /// The step of `tick`, which makes the next state of the one that the world is in; fills in what it has said.
-    pub(super) fn step<W: World>(&mut self, world: &mut W, tick: Tick, slot: &mut Slot<W::Input>) {
+    pub(super) fn step<W: World>(
+        &mut self,
+        world: &mut W,
+        tick: Tick,
+        slot: &mut Slot<W::Input>,
+        messages: &[ReceivedMessage],
+    ) {
         let first_time = tick >= self.unseen;
         self.unseen = self.unseen.max(tick.next());
         self.adopt_proxies(world, tick, &slot.proxies);
         let output = core::mem::take(&mut slot.output);
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &slot.given.inputs);
-        let step = step.predicting(&self.predicted).with_output(output).on_canonical(slot.given.canonical);
+        let step = step.with_messages(messages).predicting(&self.predicted).with_output(output);
+        let step = step.on_canonical(slot.given.canonical);
         let mut step = if first_time { step } else { step.again() };
         world.step(&mut step);
         slot.output = step.into_output();
@@ -124,11 +131,18 @@ impl WorldCursor {
     }
 
     /// The step of `tick` again, with everything that it was simulated with before; what it comes to is known.
-    pub(super) fn repeat<W: World>(&mut self, world: &mut W, tick: Tick, history: &History<W::Input>) {
+    pub(super) fn repeat<W: World>(
+        &mut self,
+        world: &mut W,
+        tick: Tick,
+        history: &History<W::Input>,
+        messages: &[ReceivedMessage],
+    ) {
         let Slot { given, proxies, .. } = history.slot(tick);
         self.adopt_proxies(world, tick, proxies);
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &given.inputs);
-        world.step(&mut step.predicting(&self.predicted).on_canonical(given.canonical).again());
+        let step = step.with_messages(messages).predicting(&self.predicted);
+        world.step(&mut step.on_canonical(given.canonical).again());
         self.take_step(world, tick, proxies);
         let next = history.slot(tick.next());
         if next.rewritten {
@@ -268,7 +282,7 @@ mod tests {
             self.proxies.settle();
             theirs.into_iter().for_each(|at| self.proxies.set(THEIRS, &Marble { at }));
             slot.proxies.clone_from(&self.proxies);
-            self.cursor.step(&mut self.world, tick, slot);
+            self.cursor.step(&mut self.world, tick, slot, &[]);
             self.record(tick.next());
         }
 
@@ -311,7 +325,7 @@ mod tests {
         let mut played = Played::new();
         played.load(Tick::new(3));
         for tick in Tick::new(3).until(Tick::new(10)) {
-            played.cursor.repeat(&mut played.world, tick, &played.history);
+            played.cursor.repeat(&mut played.world, tick, &played.history, &[]);
             let next = tick.next();
             assert_eq!(played.cursor.at(), next);
             assert!(played.cursor.has(&played.history.slot(next).rows), "{next}");
@@ -330,7 +344,7 @@ mod tests {
         played.history.slot_mut(present).rewritten = true;
         assert_eq!(played.places(), [(MINE, 50), (THEIRS, 109)]);
         played.load(Tick::new(9));
-        played.cursor.repeat(&mut played.world, Tick::new(9), &played.history);
+        played.cursor.repeat(&mut played.world, Tick::new(9), &played.history, &[]);
         assert!(played.cursor.has(&rewritten));
         assert_eq!(played.places(), [(MINE, 50), (THEIRS, 109)]);
     }

@@ -154,6 +154,18 @@ pub(crate) struct InputArrival {
     pub margin: u16,
 }
 
+/// A message that was part of a later step than its client has it in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LateMessage {
+    /// Which one of the client's session.
+    pub number: u32,
+    /// How many ticks before the snapshot's that step was.
+    pub back: u32,
+}
+
+/// How many late messages one head may name.
+pub(crate) const LATE_MESSAGES_MAX: usize = 16;
+
 /// How many arrivals one head may tell of; of more the newest are told.
 pub(crate) const ARRIVALS_MAX: usize = 64;
 
@@ -201,6 +213,8 @@ pub(crate) struct SnapshotHead {
     pub arrived: u16,
     /// Ticks whose input was substituted and that the client may not know of yet; newest first.
     pub substituted: Vec<SubstitutedRange>,
+    /// Messages that were part of later steps than the client has them in, and it may not know of that; oldest first.
+    pub late_messages: Vec<LateMessage>,
     /// Of how many ticks before the snapshot's all news are told; `None` for all that the client does not know.
     pub news_ticks: Option<u32>,
     /// What became of the client's requests for authority, as far as it may not know; oldest first.
@@ -263,6 +277,7 @@ impl SnapshotHead {
         stream.optional(&mut self.newest_input, |stream, tick| stream.u16(tick))?;
         self.stream_arrivals(stream)?;
         self.stream_substituted(stream)?;
+        self.stream_late_messages(stream)?;
         stream.optional(&mut self.news_ticks, |stream, ticks| stream.small(ticks))?;
         if self.news_ticks > Some(STEP_EVENT_TICKS_BACK) {
             return Err(Malformed::OutOfRange("ticks of news"));
@@ -281,6 +296,23 @@ impl SnapshotHead {
         }
         stream.optional(&mut self.proof, |stream, digest| stream.u32(digest))?;
         stream.optional(&mut self.baseline, |stream, baseline| baseline.stream(stream))
+    }
+
+    fn stream_late_messages(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let mut count = u32::try_from(self.late_messages.len()).unwrap_or(u32::MAX);
+        stream.small(&mut count)?;
+        if count as usize > LATE_MESSAGES_MAX {
+            return Err(Malformed::OutOfRange("count of late messages"));
+        }
+        self.late_messages.resize(count as usize, LateMessage::default());
+        for late in &mut self.late_messages {
+            stream.u32(&mut late.number)?;
+            stream.small(&mut late.back)?;
+            if late.back == 0 || late.back > NAMED_TICKS_BACK {
+                return Err(Malformed::OutOfRange("tick of a late message"));
+            }
+        }
+        Ok(())
     }
 
     fn stream_canonical(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {

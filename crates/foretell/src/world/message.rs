@@ -155,6 +155,16 @@ impl Messages {
         &self.kinds
     }
 
+    /// Whether any of them is part of a step.
+    pub(crate) fn has_in_step(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.delivery == Delivery::InStep)
+    }
+
+    /// How many bits the number of a kind takes.
+    pub(crate) fn number_bits(&self) -> u32 {
+        usize::BITS - self.kinds.len().saturating_sub(1).leading_zeros()
+    }
+
     /// The number of a kind, by its type.
     ///
     /// # Panics
@@ -172,6 +182,15 @@ impl Messages {
     }
 }
 
+/// A message of a player, as a step has it: [`Step::messages`](super::Step::messages).
+#[derive(Debug)]
+pub struct PlayerMessage<'a, M> {
+    /// Whose.
+    pub player: PlayerId,
+    /// What.
+    pub message: &'a M,
+}
+
 /// A message that has come.
 pub struct ReceivedMessage {
     from: PlayerId,
@@ -182,6 +201,12 @@ pub struct ReceivedMessage {
 impl ReceivedMessage {
     pub(crate) fn new(from: PlayerId, kind: &MessageKind, content: Content) -> ReceivedMessage {
         ReceivedMessage { from, name: kind.name, content }
+    }
+
+    /// A message as if it had come: for a step of a world that runs without a session, in tests and offline.
+    #[must_use]
+    pub fn of<M: Message>(from: PlayerId, message: M) -> ReceivedMessage {
+        ReceivedMessage { from, name: M::NAME, content: Box::new(message) }
     }
 
     /// Who sent it: [`PlayerId::SERVER`] on a client.

@@ -37,7 +37,7 @@ pub use entity::{ComponentId, Entity, Owned, PlayerId, RowKey};
 pub(crate) use entity_map::EntityMap;
 pub use field::{Field, Input, Scalar, State, Text};
 pub use interest::{Interest, InterestRules, Look, Visibility};
-pub use message::{Delivery, Message, MessageKind, Messages, ReceivedMessage};
+pub use message::{Delivery, Message, MessageKind, Messages, PlayerMessage, ReceivedMessage};
 pub use part::Part;
 pub use precision::Precision;
 pub use predicted::Predicted;

@@ -1,6 +1,7 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Effect, EffectKind, Entity, Input, InterestRules, Owned, PlayerId, Predicted, Rows, Schema, StepOutput};
+use super::{Effect, EffectKind, Entity, Input, InterestRules, Message, Owned, PlayerId, PlayerMessage};
+use super::{Predicted, ReceivedMessage, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
@@ -138,6 +139,7 @@ pub struct Step<'a, I> {
     first_time: bool,
     canonical: bool,
     inputs: &'a [PlayerInput<I>],
+    messages: &'a [ReceivedMessage],
     joined: &'a [PlayerId],
     left: &'a [PlayerId],
     output: StepOutput,
@@ -154,6 +156,7 @@ impl<'a, I> Step<'a, I> {
             first_time: true,
             canonical: false,
             inputs,
+            messages: &[],
             joined: &[],
             left: &[],
             output: StepOutput::default(),
@@ -165,6 +168,13 @@ impl<'a, I> Step<'a, I> {
     pub fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
+        self
+    }
+
+    /// The same with messages of players, ascending by player, those of one as they were sent.
+    #[must_use]
+    pub fn with_messages(mut self, messages: &'a [ReceivedMessage]) -> Step<'a, I> {
+        self.messages = messages;
         self
     }
 
@@ -228,6 +238,19 @@ impl<'a, I> Step<'a, I> {
     /// The input of one player; `None` when it is not stepped in this tick.
     pub fn input(&self, player: PlayerId) -> Option<&'a PlayerInput<I>> {
         self.inputs.binary_search_by_key(&player, |input| input.player).ok().map(|index| &self.inputs[index])
+    }
+
+    /// The messages of this type that belong to this tick ([`Delivery::InStep`](super::Delivery::InStep)), ascending by player, those
+    /// of one as they were sent. On the server everybody's; on a client the local player's, as they are predicted: what they bring
+    /// about for others it sees when it is told.
+    pub fn messages<M: Message>(&self) -> impl Iterator<Item = PlayerMessage<'a, M>> + use<'a, M, I> {
+        let messages = self.messages.iter();
+        messages.filter_map(|sent| Some(PlayerMessage { player: sent.from(), message: sent.get()? }))
+    }
+
+    /// Those of one player.
+    pub fn messages_of<M: Message>(&self, player: PlayerId) -> impl Iterator<Item = &'a M> + use<'a, M, I> {
+        self.messages().filter(move |sent| sent.player == player).map(|sent| sent.message)
     }
 
     /// Players that join with this tick, ascending: their clients have shown that they hear the server, so that a body made now is not

@@ -42,6 +42,7 @@ mod shared_limits;
 mod show_with;
 mod shown_others;
 mod slow_links;
+mod step_messages;
 mod tampering;
 mod traffic;
 mod views;

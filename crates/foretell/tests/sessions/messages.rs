@@ -143,6 +143,8 @@ struct Talk {
     random: SplitMix64,
     /// Until then.
     until: Instant,
+    /// In which sixtieth of a second each client was asked last.
+    drawn: BTreeMap<usize, u64>,
     /// The client of each machine, and what has come to it.
     clients: BTreeMap<usize, (Sender, Receiver)>,
     /// The same of each player on the server.
@@ -151,7 +153,13 @@ struct Talk {
 
 impl Talk {
     fn new(seed: u64, until: Instant) -> Talk {
-        Talk { random: SplitMix64::new(seed), until, clients: BTreeMap::new(), players: BTreeMap::new() }
+        Talk {
+            random: SplitMix64::new(seed),
+            until,
+            drawn: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            players: BTreeMap::new(),
+        }
     }
 
     /// Which kind is sent now, and how long it is.
@@ -197,7 +205,9 @@ impl Driver<Masses> for Talk {
     }
 
     fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Masses>) {
-        let Some((kind, length)) = self.draw(at.now) else { return };
+        // As often whatever the frame rate.
+        let is_due = self.drawn.insert(player, at.now.micros() / 16_000) != Some(at.now.micros() / 16_000);
+        let Some((kind, length)) = self.draw(at.now).filter(|_| is_due) else { return };
         self.clients.entry(player).or_default().0.send(kind, length, client);
     }
 

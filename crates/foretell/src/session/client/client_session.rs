@@ -11,12 +11,13 @@ use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats};
-use crate::session::Outbox;
 use crate::session::greeting::Welcome;
 use crate::session::packet::{InputHead, ShownHead, SnapshotHead};
+use crate::session::{Outbox, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{InputStatus, PlayerId, PlayerInput, World};
+use crate::world::{Delivery, InputStatus, PlayerId, PlayerInput, ReceivedMessage, World};
+use alloc::sync::Arc;
 use core::time::Duration;
 
 /// After a sleep, the clock is trusted to have gone on as the server's has for so long without a snapshot that fits to it.
@@ -144,14 +145,27 @@ impl<W: World> Session<W> {
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
     fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
-        let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, .. } = self;
-        head.heard.into_iter().for_each(|(sequence, _)| authority.note_heard(sequence));
+        let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
+        if let Some((sequence, _)) = head.heard {
+            authority.note_heard(sequence);
+            link.step_messages.note_heard(sequence);
+        }
         link.note_head(received);
+        if let Some((sequence, ago)) = head.heard
+            && let Some(sent) = link.connection.sent_at(sequence)
+        {
+            messages.note_heard(now, sequence, sent + Duration::from_micros(u64::from(ago) * 64));
+        }
         prediction.reconciler.causes.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
         if let Some((newest, ticks)) = missed.note_substituted(tick, &head.substituted) {
             report.stats.substituted += u64::from(ticks);
             report.coming.push(ClientEvent::Substituted { newest, ticks });
+        }
+        for late in &head.late_messages {
+            let Some(in_tick) = tick.back(late.back) else { continue };
+            prediction.timeline.put_off_message(late.number, in_tick);
+            missed.note_put_off(in_tick);
         }
         let limits = setup.config.limits(setup.rules.tick_rate);
         let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
@@ -281,7 +295,7 @@ impl<W: World> Session<W> {
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
-        let Session { link: Link { connection, inputs, pacing, .. }, local, .. } = self;
+        let Session { link: Link { connection, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present.
@@ -299,12 +313,28 @@ impl<W: World> Session<W> {
             count: inputs.count(newest, setup.config.redundancy, pacing),
             asks: prediction.asks.map(Tick::low16),
         };
-        let written = InputDatagram { timeline, authority, setup, head, newest }.write(outbox);
+        let written = InputDatagram { timeline, authority, step_messages, setup, head, newest }.write(outbox);
         inputs.note_sent(newest);
         authority.note_sent(sequence, written.carried);
+        step_messages.note_sent(sequence, written.messages);
         report.stats.datagrams_sent += 1;
         report.stats.inputs_sent += u64::from(written.inputs);
         report.stats.bytes_sent += written.bytes as u64;
+    }
+
+    /// Takes a message of the game's: one that is part of a step is part of that of the next input, here and on the server.
+    pub(super) fn push_message(&mut self, kind: usize, bytes: &Arc<[u8]>, setup: &Setup) -> Result<(), SendError> {
+        let known = &setup.rules.messages.kinds()[kind];
+        if known.delivery() != Delivery::InStep {
+            return self.messages.push(kind, bytes.clone(), setup);
+        }
+        let Session { link, local: LocalWorld { player, prediction, .. }, .. } = self;
+        let timeline = &mut prediction.timeline;
+        let tick = link.inputs.newest().map_or(timeline.present(), |newest| newest.next().max(timeline.present()));
+        let content = known.decode(bytes).ok_or(SendError::Senseless)?;
+        let (number, tick) = link.step_messages.push(tick, kind, bytes.clone())?;
+        timeline.give_message(tick, number, ReceivedMessage::new(*player, known, content));
+        Ok(())
     }
 
     fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {

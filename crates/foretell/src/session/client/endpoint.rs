@@ -273,7 +273,7 @@ impl<W: World> Client<W> {
         check_size(&self.rules().messages.kinds()[kind], bytes)?;
         let Client { setup, membership, .. } = self;
         let session = membership.session_mut().ok_or(SendError::NotPlaying)?;
-        session.messages.push(kind, bytes.clone(), setup)
+        session.push_message(kind, bytes, setup)
     }
 
     /// What was sent and has come of messages in this session.

@@ -1,6 +1,7 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
 use super::authority::{AuthorityTable, Carried};
+use super::link::StepMessages;
 use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
@@ -14,6 +15,7 @@ use alloc::vec::Vec;
 pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
     pub authority: &'a AuthorityTable,
+    pub step_messages: &'a StepMessages,
     pub setup: &'a Setup,
     /// Whose count is how many inputs it is to carry; fewer, where there are no more, or no room.
     pub head: InputHead,
@@ -26,16 +28,18 @@ pub(super) struct Written {
     pub inputs: u32,
     /// Which rows of what this client holds have found room.
     pub carried: Carried,
+    /// And how many messages of steps.
+    pub messages: usize,
 }
 
 impl<W: World> InputDatagram<'_, W> {
     pub(super) fn write(mut self, outbox: &mut Outbox) -> Written {
         self.head.count = self.count_stored(self.head.count);
-        let mut carried = Carried::default();
+        let (mut carried, mut messages) = (Carried::default(), 0);
         let bytes = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
             loop {
-                carried = self.write_once(bytes);
+                (carried, messages) = self.write_once(bytes);
                 if bytes.len() - start <= DATAGRAM_MAX || self.head.count <= 1 {
                     break;
                 }
@@ -44,7 +48,7 @@ impl<W: World> InputDatagram<'_, W> {
                 self.head.count /= 2;
             }
         });
-        Written { bytes, inputs: self.head.count, carried }
+        Written { bytes, inputs: self.head.count, carried, messages }
     }
 
     /// How many of these inputs are there, up to the newest.
@@ -54,7 +58,7 @@ impl<W: World> InputDatagram<'_, W> {
         u32::try_from(stored).unwrap_or(u32::MAX).clamp(1, INPUTS_KEPT)
     }
 
-    fn write_once(&mut self, bytes: &mut Vec<u8>) -> Carried {
+    fn write_once(&mut self, bytes: &mut Vec<u8>) -> (Carried, usize) {
         let start = bytes.len();
         let mut writer = BitWriter::new(bytes);
         DatagramKind::Inputs.write(&mut writer);
@@ -74,7 +78,9 @@ impl<W: World> InputDatagram<'_, W> {
             write_change(&mut writer, widths, before_words, &current[..widths.len()]);
             words.swap(0, 1);
         }
-        let codec = &self.setup.authority_codec;
-        self.authority.write(self.newest, &mut writer, codec, (start + DATAGRAM_MAX) * 8)
+        let (codec, kinds) = (&self.setup.authority_codec, &self.setup.rules.messages);
+        let has_messages = kinds.has_in_step();
+        let messages = if has_messages { self.step_messages.write(&mut writer, self.newest, kinds) } else { 0 };
+        (self.authority.write(self.newest, &mut writer, codec, (start + DATAGRAM_MAX) * 8), messages)
     }
 }

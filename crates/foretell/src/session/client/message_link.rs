@@ -1,7 +1,7 @@
 //! The client's messages: both ways, and how much of them may go up.
 
 use super::setup::Setup;
-use crate::session::allowance::{Allowance, Budget};
+use crate::session::allowance::{Allowance, Budget, Fates};
 use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesHead, Receiver, SendError};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
@@ -17,12 +17,14 @@ const LEAST: u32 = 1000;
 pub(super) struct MessageLink {
     exchange: Exchange,
     allowance: Allowance,
+    /// The newest datagram of inputs of which it is known when it came.
+    heard: Option<u16>,
 }
 
 impl MessageLink {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> MessageLink {
-        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new() }
+        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new(), heard: None }
     }
 
     pub(super) fn stats(&self) -> MessageStats {
@@ -54,9 +56,17 @@ impl MessageLink {
         if inbox.senseless > 0 { Err(Malformed::OutOfRange("message")) } else { Ok(()) }
     }
 
+    /// The server has a datagram of inputs, which it would have had at `sent` had it come at once. There are many of them, so it is
+    /// known by them whether what goes up waits.
+    pub(super) fn note_heard(&mut self, now: Instant, sequence: u16, sent: Instant) {
+        if self.heard.replace(sequence) != Some(sequence) {
+            self.allowance.note(Fates { come: 1, newest_sent: Some(sent), ..Fates::default() }, now);
+        }
+    }
+
     /// Sends what may be sent now. Returns how many bytes those are.
     pub(super) fn send(&mut self, now: Instant, ticket: u8, setup: &Setup, outbox: &mut Outbox) -> u64 {
-        let MessageLink { exchange, allowance } = self;
+        let MessageLink { exchange, allowance, .. } = self;
         let most = setup.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
         let to = Receiver { peer: PeerId::default(), ticket };

@@ -9,6 +9,7 @@ mod messages_head;
 mod outgoing;
 mod outgoing_channel;
 mod piece;
+mod step_list;
 #[cfg(test)]
 mod tests;
 
@@ -18,3 +19,4 @@ pub use incoming::MessageProgress;
 pub(crate) use messages_head::MessagesHead;
 pub use outgoing::SendError;
 pub(crate) use outgoing::check_size;
+pub(crate) use step_list::{STEP_MESSAGE_BYTES_MAX, STEP_MESSAGES_MAX, StepList, StepMessage};

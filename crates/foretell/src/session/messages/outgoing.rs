@@ -23,6 +23,8 @@ pub enum SendError {
     Full,
     /// Only a client sends messages of this kind: they are part of a step.
     OfClients,
+    /// The bytes are no message of their kind.
+    Senseless,
 }
 
 impl fmt::Display for SendError {
@@ -33,6 +35,7 @@ impl fmt::Display for SendError {
                 write!(f, "the message takes {bytes} bytes, and one of its kind {max} at most")
             }
             SendError::Full => f.write_str("too much waits to be sent already"),
+            SendError::Senseless => f.write_str("the bytes are no message of their kind"),
             SendError::OfClients => f.write_str("a message that is part of a step is sent by clients alone"),
         }
     }

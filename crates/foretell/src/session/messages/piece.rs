@@ -40,11 +40,6 @@ pub(super) fn piece_range(total: usize, index: u32) -> core::ops::Range<usize> {
     start..(start + PIECE_BYTES).min(total)
 }
 
-/// How many bits the number of a kind takes.
-fn kind_bits(messages: &Messages) -> u32 {
-    usize::BITS - messages.kinds().len().saturating_sub(1).leading_zeros()
-}
-
 /// Streams what stands before the bytes. Reading, it is checked that there may be such a piece.
 fn stream_head(
     stream: &mut impl Stream,
@@ -53,7 +48,7 @@ fn stream_head(
     messages: &Messages,
 ) -> Result<(), Malformed> {
     let mut kind = name.kind as u64;
-    stream.bits(&mut kind, kind_bits(messages))?;
+    stream.bits(&mut kind, messages.number_bits())?;
     name.kind = usize::try_from(kind).unwrap_or(usize::MAX);
     let Some(kind) = messages.kinds().get(name.kind) else { return Err(Malformed::OutOfRange("kind of message")) };
     stream.u16(&mut name.number)?;
@@ -85,17 +80,19 @@ pub(super) fn piece_bytes_max(total: usize, index: u32) -> usize {
 pub(super) fn write_piece(writer: &mut BitWriter<'_>, name: PieceName, message: &[u8], messages: &Messages) {
     let (mut name, mut total) = (name, message.len());
     stream_head(writer, &mut name, &mut total, messages).expect("what is sent is within the bounds");
-    let mut words = message[piece_range(total, name.index)].chunks_exact(8);
+    write_bytes(writer, &message[piece_range(total, name.index)]);
+}
+
+/// Writes bytes whose number is known.
+pub(crate) fn write_bytes(writer: &mut BitWriter<'_>, bytes: &[u8]) {
+    let mut words = bytes.chunks_exact(8);
     words.by_ref().for_each(|word| writer.put(u64::from_le_bytes(word.try_into().expect("eight bytes")), 64));
     words.remainder().iter().for_each(|byte| writer.put(u64::from(*byte), 8));
 }
 
-/// Reads what [`write_piece`] has written.
-pub(super) fn read_piece(reader: &mut BitReader<'_>, messages: &Messages) -> Result<Piece, Malformed> {
-    let (mut name, mut total) = (PieceName::default(), 0);
-    stream_head(reader, &mut name, &mut total, messages)?;
-    let length = piece_range(total, name.index).len();
-    if reader.left() < length * 8 {
+/// Reads so many bytes.
+pub(crate) fn read_bytes(reader: &mut BitReader<'_>, length: usize) -> Result<Vec<u8>, Malformed> {
+    if reader.left() / 8 < length {
         return Err(Malformed::TooShort);
     }
     let mut bytes = Vec::with_capacity(length);
@@ -107,5 +104,13 @@ pub(super) fn read_piece(reader: &mut BitReader<'_>, messages: &Messages) -> Res
         reader.u8(&mut byte)?;
         bytes.push(byte);
     }
+    Ok(bytes)
+}
+
+/// Reads what [`write_piece`] has written.
+pub(super) fn read_piece(reader: &mut BitReader<'_>, messages: &Messages) -> Result<Piece, Malformed> {
+    let (mut name, mut total) = (PieceName::default(), 0);
+    stream_head(reader, &mut name, &mut total, messages)?;
+    let bytes = read_bytes(reader, piece_range(total, name.index).len())?;
     Ok(Piece { name, total, bytes })
 }

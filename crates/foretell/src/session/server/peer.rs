@@ -2,7 +2,7 @@
 
 use super::admission::Roster;
 use super::authority::Ledgers;
-use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput};
+use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput, StepMessages};
 use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
@@ -16,6 +16,7 @@ pub(super) struct Peer<I> {
     pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
+    pub step_messages: StepMessages,
     pub counters: PeerCounters,
     pub replica: Replica,
     pub messages: PeerMessages,
@@ -30,6 +31,7 @@ impl<I: Copy + Default> Peer<I> {
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
+            step_messages: StepMessages::default(),
             counters: PeerCounters::default(),
             replica: Replica::new(),
             messages: PeerMessages::new(messages),
@@ -62,6 +64,7 @@ impl<I: Copy + Default> Peer<I> {
         }
         self.link.acknowledge(tick);
         self.buffer.acknowledge(tick);
+        self.step_messages.acknowledge(tick);
         self.replica.acknowledge(tick);
     }
 

@@ -134,7 +134,9 @@ impl<I: Input> Pipeline<I> {
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
-        self.simulation.gather(&mut self.roster, self.settings.config.gap);
+        if self.simulation.gather(&mut self.roster, tick, self.settings.config.gap) {
+            self.exact.note_unforeseen(tick.next());
+        }
         let lead = |member: &Member<Peer<I>>| {
             let Member { player, peer, .. } = member;
             let round_trip = peer.link.acknowledged().map(|known| tick.since(known));
@@ -219,7 +221,8 @@ impl<I: Input> Pipeline<I> {
 
     /// How much is kept of what has come and is not done with.
     pub fn kept(&self) -> usize {
-        let substituted: usize = self.roster.members().iter().map(|member| member.peer.buffer.kept()).sum();
+        let of_peer = |peer: &Peer<I>| peer.buffer.kept() + peer.step_messages.kept();
+        let substituted: usize = self.roster.members().iter().map(|member| of_peer(&member.peer)).sum();
         substituted + self.state.kept() + self.roster.kept() + self.frame.kept()
     }
 
@@ -255,7 +258,7 @@ impl<I: Input> Pipeline<I> {
         // from the inputs of those that it will simulate.
         peer.skip_to(self.schedule.first_kept(now));
         let anchor = peer.buffer.next();
-        self.datagram.read(reader, anchor)?;
+        self.datagram.read(reader, anchor, &self.settings.rules.messages)?;
         let is_newer = peer.link.note(self.datagram.sequence(), now);
         if is_newer {
             peer.replica.want_exact(self.datagram.exact_within_m());
@@ -312,7 +315,9 @@ impl<I: Input> Pipeline<I> {
                 frame.note_late(LateInput { player, tick: offered.tick, by: schedule.lateness(offered.tick, now) });
             }
         }
+        let refused = peer.step_messages.take(player, datagram.messages(), &settings.rules.messages, next);
         let ledger = &mut peer.counters.stats.ledger;
+        ledger.note_times(Offence::Message, refused);
         let mut sender = Sender { player, ledger, now, newest, next, held_max: settings.held_max() };
         authority.receive(&mut sender, datagram.shared(), state, frame);
     }

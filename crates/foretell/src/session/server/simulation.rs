@@ -1,29 +1,36 @@
 //! Steps of the world, with everybody's input for the tick.
 
-use super::admission::Roster;
+use super::admission::{Member, Roster};
 use super::peer::Peer;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
-use crate::world::{Input, PlayerInput, Side, Step, StepOutput, World};
+use crate::world::{Input, PlayerInput, ReceivedMessage, Side, Step, StepOutput, World};
 use alloc::vec::Vec;
 
 /// What a step is given, and what it says. Its memory is used again.
 pub(super) struct Simulation<I> {
     /// Ascending by player.
     inputs: Vec<PlayerInput<I>>,
+    /// Ascending by player.
+    messages: Vec<ReceivedMessage>,
     /// What the last step has said.
     output: StepOutput,
 }
 
 impl<I: Input> Simulation<I> {
     pub fn new() -> Simulation<I> {
-        Simulation { inputs: Vec::new(), output: StepOutput::with_room() }
+        Simulation { inputs: Vec::new(), messages: Vec::new(), output: StepOutput::with_room() }
     }
 
-    /// Takes every player's input of the next tick.
-    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy) {
+    /// Takes every player's input and messages of `tick`, the next one. Whether there are messages, of which no other client knows.
+    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, tick: Tick, gap: GapPolicy) -> bool {
         self.inputs.clear();
-        self.inputs.extend(roster.joined_mut().filter_map(|member| member.peer.take_input(member.player, gap)));
+        self.messages.clear();
+        for Member { player, peer, .. } in roster.joined_mut() {
+            self.inputs.extend(peer.take_input(*player, gap));
+            peer.step_messages.give(tick, &mut self.messages);
+        }
+        !self.messages.is_empty()
     }
 
     /// Steps the world through `tick`. What else the step is to know `complete` adds.
@@ -35,7 +42,8 @@ impl<I: Input> Simulation<I> {
         complete: impl FnOnce(Step<'a, I>) -> Step<'a, I>,
     ) {
         let output = core::mem::take(&mut self.output);
-        let mut step = complete(Step::new(tick, rate, Side::Server, &self.inputs).with_output(output));
+        let step = Step::new(tick, rate, Side::Server, &self.inputs).with_messages(&self.messages);
+        let mut step = complete(step.with_output(output));
         world.step(&mut step);
         self.output = step.into_output();
     }

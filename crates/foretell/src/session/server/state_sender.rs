@@ -160,6 +160,7 @@ impl<I: Input> StateSender<I> {
         head.arrived = peer.arrivals.tell(&mut head.arrivals).low16();
         head.newest_input = peer.buffer.newest().map(Tick::low16);
         peer.buffer.ranges(tick, &mut head.substituted);
+        peer.step_messages.tell(tick, &mut head.late_messages);
         round.authority.answers(*player, known, &mut head.answers);
         round.exact.tell(tick, known, head);
     }

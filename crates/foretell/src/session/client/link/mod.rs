@@ -6,8 +6,10 @@ mod input_schedule;
 mod link;
 mod pacing;
 mod server_clock;
+mod step_messages;
 mod tick_unwrap;
 
 pub(super) use connection::Connection;
 pub(super) use link::{CATCH_UP, Link, ReceivedHead};
 pub(super) use server_clock::ServerClock;
+pub(super) use step_messages::StepMessages;

@@ -50,6 +50,14 @@ impl MissedInputs {
         self.newest_substituted.filter(|_| news > 0).map(|newest| (newest, news))
     }
 
+    /// Something of the own input's was in the step of `tick`, and not in the one that it was meant for.
+    pub(crate) fn note_put_off(&mut self, tick: Tick) {
+        let at = self.substituted.partition_point(|missed| *missed < tick);
+        if self.substituted.get(at) != Some(&tick) && self.substituted.len() < NAMED_MAX {
+            self.substituted.insert(at, tick);
+        }
+    }
+
     /// The own clock was set or stood still: inputs from `tick` on may be late. The state of `compared` has been compared.
     pub(crate) fn note_off_clock(&mut self, tick: Tick, compared: Tick) {
         // What is not compared yet may follow from the time before.

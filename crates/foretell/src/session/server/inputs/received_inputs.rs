@@ -1,12 +1,13 @@
 //! A datagram of inputs, decoded and checked as a whole before anything is taken over from it.
 
 use crate::session::authority::{AuthorityCodec, Shared};
+use crate::session::messages::StepList;
 use crate::session::packet::{InputHead, presented_time, stream_presented};
 use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed, read_change};
-use crate::world::{Column, Input, ROW_WORDS_MAX, Schema, word_bits};
+use crate::world::{Column, Input, Messages, ROW_WORDS_MAX, Schema, word_bits};
 use alloc::vec::Vec;
 
 /// An input that a client has sent.
@@ -30,6 +31,7 @@ pub(crate) struct ReceivedInputs<I> {
     anchor: Tick,
     /// Oldest first.
     inputs: Vec<OfferedInput<I>>,
+    messages: StepList,
     shared: Shared,
 }
 
@@ -42,6 +44,7 @@ impl<I: Input> ReceivedInputs<I> {
             head: InputHead::default(),
             anchor: Tick::ZERO,
             inputs: Vec::with_capacity(64),
+            messages: StepList::default(),
             shared: Shared::with_room(),
         }
     }
@@ -54,7 +57,7 @@ impl<I: Input> ReceivedInputs<I> {
     }
 
     /// Reads what follows the head, of a player whose next tick is `anchor`. Of a malformed one nothing counts.
-    pub(crate) fn read(&mut self, mut reader: BitReader<'_>, anchor: Tick) -> Result<(), Malformed> {
+    pub(crate) fn read(&mut self, mut reader: BitReader<'_>, anchor: Tick, kinds: &Messages) -> Result<(), Malformed> {
         self.anchor = anchor;
         self.inputs.clear();
         let first = self.newest().next().back(self.head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
@@ -70,6 +73,10 @@ impl<I: Input> ReceivedInputs<I> {
             let is_finite = self.is_finite(&input);
             let presented = presented.map(|bits| presented_time(bits, anchor));
             self.inputs.push(OfferedInput { tick: first + ahead, input, presented, is_finite });
+        }
+        if kinds.has_in_step() {
+            let newest = self.newest();
+            self.messages.read(&mut reader, newest, kinds)?;
         }
         self.shared.read(&mut reader, &self.shared_codec)?;
         reader.finish()
@@ -122,6 +129,11 @@ impl<I: Input> ReceivedInputs<I> {
     /// Its inputs, oldest first.
     pub(crate) fn inputs(&self) -> &[OfferedInput<I>] {
         &self.inputs
+    }
+
+    /// Its messages that are part of steps.
+    pub(crate) fn messages(&self) -> &StepList {
+        &self.messages
     }
 
     /// What it says of entities under the client's authority.
