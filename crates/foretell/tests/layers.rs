@@ -18,7 +18,7 @@ const FOLDERS: [Folder; 12] = [
             &["initial_capacity", "causes", "curves", "row_math"],
             &["config", "snapshots"],
             &["update_report", "handshake", "link", "setup"],
-            &["authority", "recordable_calls", "update_log"],
+            &["authority", "message_link", "recordable_calls", "update_log"],
             &["input_datagram", "prediction", "presentation"],
             &["authority_handoff"],
             &["local_world"],
@@ -29,7 +29,7 @@ const FOLDERS: [Folder; 12] = [
     },
     Folder {
         path: "session/client/link",
-        layers: &[&["connection", "server_clock", "tick_unwrap"], &["pacing"], &["input_schedule"], &["link"]],
+        layers: &[&["connection", "server_clock", "step_messages", "tick_unwrap"], &["pacing"], &["input_schedule"], &["link"]],
     },
     Folder {
         path: "session/client/snapshots",
@@ -76,7 +76,7 @@ const FOLDERS: [Folder; 12] = [
         path: "session/server",
         layers: &[
             &["admission", "config", "update_report", "inputs", "peer_acks", "row_versions", "schedule", "stats"],
-            &["authoritative_state"],
+            &["authoritative_state", "peer_messages"],
             &["authority"],
             &["replication"],
             &["exact", "peer"],
@@ -95,7 +95,7 @@ const FOLDERS: [Folder; 12] = [
         layers: &[&["authority_requests", "speed_limit"], &["hold"], &["hold_table"], &["shared_mode"]],
     },
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
-    Folder { path: "session/server/inputs", layers: &[&["arrivals", "input_buffer", "received_inputs"]] },
+    Folder { path: "session/server/inputs", layers: &[&["arrivals", "input_buffer", "received_inputs", "step_messages"]] },
     Folder {
         path: "session/server/replication",
         layers: &[

@@ -145,8 +145,10 @@ impl Exchange {
         }
         self.stats.bytes_received += (pieces.left() / 8) as u64;
         let is_fresh = head.number.is_some_and(|number| self.is_fresh(number));
-        if is_fresh {
-            self.incoming.read(pieces, inbox.kinds)?;
+        match head.number {
+            Some(_) if is_fresh => self.incoming.read(pieces, inbox.kinds)?,
+            Some(_) => {}
+            None => pieces.finish()?,
         }
         let is_opening = head.number.is_none() && head.received.is_none();
         self.owes |= head.number.is_some() || is_opening && !self.is_client;

@@ -51,7 +51,7 @@ fn rules_of_the_sea() -> Vec<u64> {
     let facing = (8, ("facing", 3, None, 4, 2), 0.001);
     hash.component_to("Buoy", &[place, drift, facing, (12, ("lit", 0, None, 1, 0), 0.0)], 13, 0);
     hash.component("Chest", &[(0, ("0", 1, Some(32), 1, 0))], 1, 1);
-    vec![hash_of(64, 2), hash_of(0, 1), hash.0, hash_of_input()]
+    vec![hash_of(64, 2), hash_of(0, 1), hash.0, hash_of_input(), hash_of(0, 8)]
 }
 
 /// A buoy of the server's.
