@@ -29,7 +29,12 @@ const FOLDERS: [Folder; 12] = [
     },
     Folder {
         path: "session/client/link",
-        layers: &[&["connection", "server_clock", "step_messages", "tick_unwrap"], &["pacing"], &["input_schedule"], &["link"]],
+        layers: &[
+            &["connection", "server_clock", "step_messages", "tick_unwrap"],
+            &["pacing"],
+            &["input_schedule"],
+            &["link"],
+        ],
     },
     Folder {
         path: "session/client/snapshots",
@@ -95,7 +100,10 @@ const FOLDERS: [Folder; 12] = [
         layers: &[&["authority_requests", "speed_limit"], &["hold"], &["hold_table"], &["shared_mode"]],
     },
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
-    Folder { path: "session/server/inputs", layers: &[&["arrivals", "input_buffer", "received_inputs", "step_messages"]] },
+    Folder {
+        path: "session/server/inputs",
+        layers: &[&["arrivals", "input_buffer", "received_inputs", "step_messages"]],
+    },
     Folder {
         path: "session/server/replication",
         layers: &[

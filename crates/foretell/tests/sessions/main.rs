@@ -21,6 +21,7 @@ mod input_delay;
 mod interest;
 mod joins;
 mod kinds;
+mod message_load;
 mod messages;
 mod mobile_links;
 mod modes;

@@ -2,9 +2,25 @@
 
 use foretell::session::client::{Joined, Predict};
 use foretell::{
-    Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, Schema, Server, ServerConfig, World,
+    Client, ClientConfig, Input, Instant, Message, Messages, Outbox, PeerId, PlayerId, Rules, Schema, Server,
+    ServerConfig, To, World,
 };
 use foretell_sim::netsim::SplitMix64;
+use serde::{Deserialize, Serialize};
+
+/// A message that arrives in order.
+#[derive(Serialize, Deserialize, Message)]
+struct Note(Vec<u8>);
+
+/// One of which the newest arrives.
+#[derive(Serialize, Deserialize, Message)]
+#[message(newest)]
+struct Gust(f32);
+
+/// One that is part of a step.
+#[derive(Serialize, Deserialize, Message)]
+#[message(in_step)]
+struct Deed(u8);
 
 /// Both ends of a session that was created joined, with a perfect link between them.
 pub struct Ends<W: World> {
@@ -28,7 +44,8 @@ pub trait Playable: World + Default {
 
 impl<W: Playable> Ends<W> {
     pub fn new() -> Ends<W> {
-        let rules = Rules::new(W::bounded());
+        let messages = Messages::new().with::<Note>().with::<Gust>().with::<Deed>();
+        let rules = Rules { messages, ..Rules::new(W::bounded()) };
         let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
         let mut server = Server::new(rules.clone(), config, 1, Instant::ZERO);
         let player = server.join(PeerId(0));
@@ -56,6 +73,12 @@ impl<W: Playable> Ends<W> {
                 *word = (bits >> nth & 1) as u32;
             }
             let input = W::Input::read(&words);
+            if random.chance(0.1) {
+                let _ = self.client.send(&Note(vec![3; (bits % 3000) as usize]));
+                let _ = self.client.send(&Deed(7));
+                let _ = self.server.send(To::All, &Note(vec![4; (bits % 1000) as usize]));
+                let _ = self.server.send(To::All, &Gust(0.5));
+            }
             self.client.update(clients, &mut self.client_world, &mut |_| input, &mut outbox);
             for (_, datagram) in outbox.iter() {
                 sent.push(datagram.to_vec());
