@@ -11,7 +11,7 @@ struct Folder {
     layers: &'static [&'static [&'static str]],
 }
 
-const FOLDERS: [Folder; 12] = [
+const FOLDERS: [Folder; 13] = [
     Folder {
         path: "session/client",
         layers: &[
@@ -65,7 +65,9 @@ const FOLDERS: [Folder; 12] = [
             &["cubic", "followers", "lifecycles", "playout", "view"],
             &["row_samples"],
             &["remote_window"],
-            &["views", "visual_state"],
+            &["views"],
+            &["state_pair"],
+            &["visual_state"],
             &["error_offsets"],
             &["remote_playback"],
             &["presentation"],
@@ -79,7 +81,7 @@ const FOLDERS: [Folder; 12] = [
             &["authoritative_state"],
             &["authority"],
             &["replication"],
-            &["exact", "peer"],
+            &["exact", "local_seat", "peer"],
             &["relay_inputs", "simulation"],
             &["state_sender"],
             &["pipeline"],
@@ -96,6 +98,7 @@ const FOLDERS: [Folder; 12] = [
     },
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder { path: "session/server/inputs", layers: &[&["arrivals", "input_buffer", "received_inputs"]] },
+    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["start"]] },
     Folder {
         path: "session/server/replication",
         layers: &[
@@ -113,7 +116,7 @@ const FOLDERS: [Folder; 12] = [
             ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["allowance", "interest"],
-            &["exact_rows"],
+            &["exact_rows", "local_sight"],
             &["exact_choice"],
             &["outgoing_snapshot"],
             &["delta", "snapshot_packing"],

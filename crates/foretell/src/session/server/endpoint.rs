@@ -1,11 +1,13 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
+use super::local_seat::LocalTurn;
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
+use crate::session::client::Show;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
-use crate::time::{Instant, Tick};
+use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
 use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::boxed::Box;
@@ -22,8 +24,14 @@ pub trait ServerTap<W: World>: Send + Sync {
     /// The transport or the game says something of a peer.
     fn call(&mut self, server: &Server<W>, call: PeerCall, peer: PeerId);
 
+    /// A player joins who sits at the server, and to whom states are shown so.
+    fn join_local(&mut self, server: &Server<W>, show: Show);
+
     /// An update begins.
     fn begin_update(&mut self, server: &Server<W>);
+
+    /// The update has asked the player who sits at the server for the input of a tick.
+    fn input(&mut self, tick: Tick, input: &W::Input);
 
     /// The game may have changed its world since the last step: [`changed`](crate::Rows::changed) and
     /// [`removed`](crate::Rows::removed) of the server's [rows](Server::rows) say what.
@@ -92,6 +100,28 @@ impl<W: World> Server<W> {
     /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.advance(now, world, None, outbox);
+        self.frame()
+    }
+
+    /// The same with a player who sits here.
+    pub(in crate::session) fn update_with(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        local: &mut dyn LocalTurn<W::Input>,
+        outbox: &mut Outbox,
+    ) {
+        self.advance(now, world, Some(local), outbox);
+    }
+
+    fn advance(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        mut local: Option<&mut dyn LocalTurn<W::Input>>,
+        outbox: &mut Outbox,
+    ) {
         self.tell_tap(|tap, server| tap.begin_update(server));
         let read = now;
         let now = self.pipeline.begin_update(read);
@@ -99,15 +129,22 @@ impl<W: World> Server<W> {
         self.pipeline.answer_hellos(now, outbox);
         self.pipeline.skip_behind();
         while let Some(tick) = self.pipeline.schedule.due() {
+            if let Some(local) = &mut local {
+                let given = local.input(tick);
+                self.tell_tap(|tap, _| tap.input(tick, &given.input));
+                self.pipeline.take_local(local.player(), tick, given);
+            }
             self.pipeline.gather_inputs(tick);
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
             self.pipeline.step(world, tick);
+            if let Some(local) = &mut local {
+                local.note_step(self.pipeline.local_step(world, local.player()));
+            }
             self.pipeline.send_state(now, world, outbox);
         }
         self.pipeline.finish_update();
         self.tell_tap(|tap, server| tap.end_update(server, read));
-        self.frame()
     }
 
     /// Admits a peer whose client was created [joined](crate::Client::joined), without a handshake. The world hears of
@@ -122,7 +159,18 @@ impl<W: World> Server<W> {
     /// The same, where there may be no place left: then `None`.
     pub fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
         self.note_call(PeerCall::Join, peer);
-        self.pipeline.join(peer)
+        self.pipeline.join(Some(peer))
+    }
+
+    /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left.
+    pub(in crate::session) fn join_local(&mut self, show: Show) -> Option<PlayerId> {
+        self.tell_tap(|tap, server| tap.join_local(server, show));
+        self.pipeline.join(None)
+    }
+
+    /// Where its clock stands at `now`.
+    pub(in crate::session) fn at(&self, now: Instant) -> TickTime {
+        self.pipeline.schedule.on_callers(now)
     }
 
     /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
@@ -188,9 +236,14 @@ impl<W: World> Server<W> {
         self.pipeline.roster.joined().map(|member| member.player)
     }
 
-    /// The connection over which a player plays, or has played last.
+    /// Who sits here, in the [host's](crate::Host) program; `None` where nobody does.
+    pub fn local_player(&self) -> Option<PlayerId> {
+        self.pipeline.roster.joined().find(|member| member.place.is_local()).map(|member| member.player)
+    }
+
+    /// The connection over which a player plays, or has played last; `None` also of who [sits here](Server::local_player).
     pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
-        Some(self.pipeline.roster.member(player)?.place.address())
+        self.pipeline.roster.member(player)?.place.address()
     }
 
     /// Whether a player is lost: silent for too long, with a place that waits. `false` for who is not in the session.

@@ -7,6 +7,7 @@ mod config;
 mod endpoint;
 mod exact;
 mod inputs;
+mod local_seat;
 mod peer;
 mod peer_acks;
 mod pipeline;
@@ -21,6 +22,7 @@ mod update_report;
 
 pub use config::ServerConfig;
 pub use endpoint::{PeerCall, Server, ServerTap};
+pub(in crate::session) use local_seat::{LocalInput, LocalSight, LocalStep, LocalTurn};
 pub use schedule::CATCH_UP_TICKS_MAX;
 pub use stats::{InputTotals, JoinTotals, PeerStats};
 pub use update_report::{LateInput, ServerEvent, ServerFrame};

@@ -5,7 +5,8 @@ use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
-use super::inputs::ReceivedInputs;
+use super::inputs::{OfferedInput, ReceivedInputs};
+use super::local_seat::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::replication::{SightTerms, StepReport};
 use super::schedule::TickSchedule;
@@ -77,8 +78,8 @@ impl<I: Input> Pipeline<I> {
         result
     }
 
-    /// Admits who is at `peer` without a handshake; `None` where there is no place left.
-    pub fn join(&mut self, peer: PeerId) -> Option<PlayerId> {
+    /// Admits who is at `peer`, or sits at the server, without a handshake; `None` where there is no place left.
+    pub fn join(&mut self, peer: Option<PeerId>) -> Option<PlayerId> {
         let (terms, next) = (self.terms(), self.schedule.next());
         self.change_roster(|roster| roster.join(peer, &terms, || Peer::new(next)))
     }
@@ -125,6 +126,21 @@ impl<I: Input> Pipeline<I> {
         }
     }
 
+    /// Takes the input of `tick`, the next one, of a player who sits at the server.
+    pub fn take_local(&mut self, player: PlayerId, tick: Tick, LocalInput { input, presented }: LocalInput<I>) {
+        let is_finite = self.datagram.is_finite(&input);
+        self.change_peer(player, |peer| {
+            peer.offer(&OfferedInput { tick, input, presented, is_finite });
+        });
+    }
+
+    /// What a step that is over has brought about, as a player who sits at the server may see it.
+    pub fn local_step<'a>(&'a self, world: &'a impl World, player: PlayerId) -> LocalStep<'a> {
+        let Pipeline { settings, state, authority, simulation, .. } = self;
+        let sight = SightTerms::new(settings, world.interest_rules());
+        LocalStep { player, tick: self.schedule.next(), state, authority, sight, output: simulation.output() }
+    }
+
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
@@ -157,7 +173,7 @@ impl<I: Input> Pipeline<I> {
         });
         state.publish(world);
         let (output, sight) = (simulation.output(), SightTerms::new(settings, world.interest_rules()));
-        for Member { player, peer, .. } in roster.joined_mut() {
+        for Member { player, peer, .. } in roster.joined_mut().filter(|member| !member.place.is_local()) {
             peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
         }
         state.settle(tick.next());
@@ -284,7 +300,11 @@ impl<I: Input> Pipeline<I> {
         while let Some(change) = self.roster.next_change() {
             let event = match change {
                 Change::Joined(player) => {
-                    self.exact.admit(player, next);
+                    if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
+                        self.exact.admit_local(player);
+                    } else {
+                        self.exact.admit(player, next);
+                    }
                     self.change_peer(player, |peer| *peer = Peer::new(next));
                     self.joins.joined += 1;
                     Some(ServerEvent::Joined(player))

@@ -48,7 +48,7 @@ impl<I: Input> StateSender<I> {
         let tick = round.schedule.next();
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
-            if place.is_lost() || !place.has_joined() {
+            if place.is_lost() || place.is_local() || !place.has_joined() {
                 continue;
             }
             let (player, known) = (*player, peer.link.acknowledged());
@@ -86,9 +86,10 @@ impl<I: Input> StateSender<I> {
         self.replication.look(*player, &mut peer.replica, &snapshot);
         let relay_from = self.encode_relay(round.settings, round.roster, index, &snapshot);
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
+        let Some(address) = place.address() else { return };
         let mut to = Receiver {
             player: *player,
-            address: place.address(),
+            address,
             known: peer.link.acknowledged().unwrap_or(Tick::ZERO),
             replica: &mut peer.replica,
             head: &mut self.head,

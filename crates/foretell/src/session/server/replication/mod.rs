@@ -12,6 +12,7 @@ mod exact_choice;
 mod exact_rows;
 mod gone_rows;
 mod interest;
+mod local_sight;
 mod outgoing_snapshot;
 mod paced_rows;
 mod paces;
@@ -35,6 +36,8 @@ mod viewpoint;
 mod waiting_rows;
 
 pub(super) use allowance::Budget;
+pub(super) use local_sight::LocalLook;
+pub(in crate::session) use local_sight::LocalSight;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
 pub(super) use replica::{Replica, StepReport};
 pub(super) use replication::{Receiver, Replication};
