@@ -222,8 +222,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         let mut notes = self.notes.borrow_mut();
         let (stepped, inputs) = (core::mem::take(&mut notes.steps), core::mem::take(&mut notes.inputs));
         drop(notes);
-        let seated =
-            server.local_player();
+        let seated = server.local_player();
         self.stepped.clone_from(&stepped);
         self.applied.clear();
         self.applied.extend(inputs.iter().map(|(tick, input)| {

@@ -250,10 +250,11 @@ impl<W: World> Simulation<W> {
     }
 
     fn run_server(&mut self, driver: &mut impl Driver<W>) {
-        let ServerHost { server, host, .. } = &mut self.server;
+        let ServerHost { server, local, host, .. } = &mut self.server;
         if !host.take_frame() {
             return;
         }
+        local.iter_mut().for_each(|player| player.join(server));
         for (index, player) in self.players.iter_mut().enumerate() {
             while let Some(delivery) = player.up.receive(self.now) {
                 // A malformed datagram is counted by the server.

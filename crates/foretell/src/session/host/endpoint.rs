@@ -39,8 +39,8 @@ impl<W: World> Host<W> {
         Host::of(Server::new(rules, config, epoch, now), Show::default())
     }
 
-    /// A server, made as it has to be, with the player of this program, who is shown what there is as `show` says. The player joins
-    /// with the first update: the server may have run before, and others be there.
+    /// A server, made as it has to be, with the player of this program, who is shown what there is as `show` says. The player takes a
+    /// place with the first update or datagram: the server may have run before, and others be there.
     pub fn of(server: Server<W>, show: Show) -> Host<W> {
         Host { server, player: LocalPlayer::new(show) }
     }
@@ -50,7 +50,9 @@ impl<W: World> Host<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
-        self.server.receive(now, peer, datagram)
+        let Host { server, player } = self;
+        player.join(server);
+        server.receive(now, peer, datagram)
     }
 
     /// Steps the world through all ticks that are due, and writes what is to be sent to the others. `input` is called once for each

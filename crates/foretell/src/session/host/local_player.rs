@@ -12,13 +12,15 @@ use alloc::vec::Vec;
 /// The player of the program in which a [`Server`] runs, for who keeps the server elsewhere: in a loop of their own, in a test rig.
 /// A [`Host`](super::Host) is both together.
 ///
-/// It joins with its first [update](LocalPlayer::update), and is told to the step as everybody who
-/// [joins](crate::Step::joined). Update the server by it alone: in ticks that the server's own update steps nobody asks this
+/// They take a place with the first [update](LocalPlayer::update), or when they [join](LocalPlayer::join), and are told to the step as
+/// everybody who [joins](crate::Step::joined). Update the server by it alone: in ticks that the server's own update steps nobody asks this
 /// player, and the [gap policy](crate::ServerConfig::gap) stands in.
 pub struct LocalPlayer {
     show: Show,
     place: Place,
     events: Vec<ClientEvent>,
+    /// How many of them the last frame has shown.
+    told: usize,
     /// How many ticks the last update has stepped, and which is next.
     ticks: u32,
     next: Tick,
@@ -77,7 +79,7 @@ impl<I> LocalTurn<I> for Turn<'_, I> {
 impl LocalPlayer {
     /// A player who is going to join, and who is shown what there is as `show` says: by default between the last two states.
     pub fn new(show: Show) -> LocalPlayer {
-        LocalPlayer { show, place: Place::Waiting, events: Vec::with_capacity(16), ticks: 0, next: Tick::ZERO }
+        LocalPlayer { show, place: Place::Waiting, events: Vec::with_capacity(16), told: 0, ticks: 0, next: Tick::ZERO }
     }
 
     /// [Updates](Server::update) the server, with this player in it. `input` is called once for each tick, just before the tick is
@@ -93,11 +95,9 @@ impl LocalPlayer {
         input: &mut dyn FnMut(Tick) -> W::Input,
     ) -> Frame<'_> {
         let ServerSide { server, world, outbox } = at;
-        (self.ticks, self.next) = (0, server.tick());
-        self.events.clear();
-        if matches!(self.place, Place::Waiting) {
-            self.join(server);
-        }
+        self.events.drain(..self.told);
+        self.ticks = 0;
+        self.join(server);
         if let Place::Taken(seat) = &mut self.place {
             let mut turn = Turn { seat, input, ticks: 0 };
             server.update_with(now, world, &mut turn, outbox);
@@ -108,11 +108,15 @@ impl LocalPlayer {
         } else {
             server.update(now, world, outbox);
         }
-        self.next = server.tick();
+        (self.told, self.next) = (self.events.len(), server.tick());
         self.frame()
     }
 
-    fn join<W: World>(&mut self, server: &mut Server<W>) {
+    /// Takes a place in the session, before anybody whose hello comes later; once. The next frame tells what has come of it.
+    pub fn join<W: World>(&mut self, server: &mut Server<W>) {
+        if !matches!(self.place, Place::Waiting) {
+            return;
+        }
         let Some(player) = server.join_local(self.show) else {
             self.place = Place::Refused;
             return self.events.push(ClientEvent::Refused(Refusal::Full));
@@ -133,8 +137,9 @@ impl LocalPlayer {
 
     /// What the last update did.
     pub fn frame(&self) -> Frame<'_> {
-        let LocalPlayer { next, ticks, events, .. } = self;
-        Frame { state: self.state(), tick: *next, ticks: *ticks, resimulated: 0, corrections: &[], events }
+        let LocalPlayer { next, ticks, events, told, .. } = self;
+        let (state, events) = (self.state(), &events[..*told]);
+        Frame { state, tick: *next, ticks: *ticks, resimulated: 0, corrections: &[], events }
     }
 
     /// How they fare.

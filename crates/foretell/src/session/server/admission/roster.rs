@@ -140,14 +140,9 @@ impl<P> Roster<P> {
         }
     }
 
-    /// Admits who is at `address`, or sits at the server, without a handshake; `None` where there is no place left.
-    pub(crate) fn join(
-        &mut self,
-        address: Option<PeerId>,
-        terms: &Terms,
-        peer: impl FnOnce() -> P,
-    ) -> Option<PlayerId> {
-        let place = Place::new(address, None, self.epoch, self.uptime.awake());
+    /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
+    pub(crate) fn join(&mut self, at: Option<PeerId>, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        let place = Place::new(at, None, self.epoch, self.uptime.awake());
         let player = self.admit(place, terms, peer)?;
         self.note_joined(player);
         Some(player)
