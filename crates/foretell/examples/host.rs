@@ -85,19 +85,24 @@ fn play(first: Start, second: Option<Start>) -> (Game, Option<Game>) {
             near.session.receive(now, PeerId(1), delivery.bytes).expect("well-formed");
         }
         near.frame(now, Buttons { left: false, right: true });
-        near.outbox.iter().for_each(|(_, datagram)| drop(down.send(now, datagram, &conditions)));
+        for (_, datagram) in near.outbox.iter() {
+            down.send(now, datagram, &conditions);
+        }
         near.outbox.clear();
         let Some(far) = &mut far else { continue };
         while let Some(delivery) = down.receive(now) {
             far.session.receive(now, PeerId(0), delivery.bytes).expect("well-formed");
         }
         far.frame(now, Buttons { left: true, right: false });
-        far.outbox.iter().for_each(|(_, datagram)| drop(up.send(now, datagram, &conditions)));
+        for (_, datagram) in far.outbox.iter() {
+            up.send(now, datagram, &conditions);
+        }
         far.outbox.clear();
     }
     (near, far)
 }
 
+/// Plays all three.
 pub fn main() {
     let client = Start::Client { nonce: 5 };
     for (name, first, second) in [
