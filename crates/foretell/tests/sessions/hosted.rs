@@ -208,6 +208,16 @@ fn where_there_is_no_place_left_the_player_of_the_program_is_refused_and_the_oth
 }
 
 #[test]
+fn one_player_sits_at_a_server_and_no_other() {
+    let mut server = Server::<Masses>::new(Rules::new(Masses::schema()), ServerConfig::default(), 0, Instant::ZERO);
+    let (mut first, mut second) = (LocalPlayer::new(Show::Between), LocalPlayer::new(Show::Between));
+    first.join(&mut server);
+    second.join(&mut server);
+    assert_eq!((first.player(), second.player(), server.local_player()), (Some(HOST), None, Some(HOST)));
+    assert_eq!((second.state(), server.peer_of(HOST)), (ClientState::Refused(Refusal::Full), None));
+}
+
+#[test]
 fn who_plays_alone_lets_nobody_in_until_there_are_more_places() {
     let config = SessionConfig::new(Rules::new(Masses::schema()));
     let mut alone = Session::start(Start::Single, config.clone(), Instant::ZERO);
@@ -219,7 +229,8 @@ fn who_plays_alone_lets_nobody_in_until_there_are_more_places() {
             up.iter().for_each(|(_, bytes)| alone.receive(now, PeerId(nonce), bytes).expect("well-formed"));
             alone.update(now, world, &mut press, &mut down);
             down.iter().for_each(|(_, bytes)| other.receive(now, PeerId(0), bytes).expect("well-formed"));
-            (up.clear(), down.clear());
+            up.clear();
+            down.clear();
         }
         other.player()
     };

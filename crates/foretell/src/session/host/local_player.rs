@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 ///
 /// They take a place with the first [update](LocalPlayer::update), or when they [join](LocalPlayer::join), and are told to the step as
 /// everybody who [joins](crate::Step::joined). Update the server by it alone: in ticks that the server's own update steps nobody asks this
-/// player, and the [gap policy](crate::ServerConfig::gap) stands in.
+/// player, and the [gap policy](crate::ServerConfig::gap) stands in. One player sits at a server: there is no place for another.
 pub struct LocalPlayer {
     show: Show,
     place: Place,
@@ -84,7 +84,8 @@ impl LocalPlayer {
 
     /// [Updates](Server::update) the server, with this player in it. `input` is called once for each tick, just before the tick is
     /// stepped, in order; nothing of the session is called back from it. What the update has done for everybody else is in
-    /// [`Server::frame`].
+    /// [`Server::frame`]. An input with a number that is not finite is refused, as anybody's: the gap policy stands in, and the
+    /// [ledger](Server::ledger) says so.
     ///
     /// In the frame nothing is ever corrected or simulated again. Its state is [`Playing`](ClientState::Playing), or
     /// [`Refused`](ClientState::Refused) where the session had no place left for this player.

@@ -162,10 +162,10 @@ impl<W: World> Server<W> {
         self.pipeline.join(Some(peer))
     }
 
-    /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left.
+    /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left, or somebody sits here.
     pub(in crate::session) fn join_local(&mut self, show: Show) -> Option<PlayerId> {
         self.tell_tap(|tap, server| tap.join_local(server, show));
-        self.pipeline.join(None)
+        if self.local_player().is_some() { None } else { self.pipeline.join(None) }
     }
 
     /// Where its clock stands at `now`.

@@ -26,7 +26,7 @@ impl Walk {
     fn frame(&mut self) {
         let now = Instant::from_micros(self.frames * 1_000_000 / 60);
         let mut input = |tick: Tick| {
-            let right = tick.get() / 128 % 2 == 0;
+            let right = (tick.get() / 128).is_multiple_of(2);
             Pace { right, left: !right, ..Pace::default() }
         };
         let frame = self.host.update(now, &mut self.world, &mut input, &mut Outbox::new());
