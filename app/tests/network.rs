@@ -162,6 +162,28 @@ fn bots_push_one_pile_and_are_told_digests_in_place_of_what_lies_there() {
 }
 
 #[test]
+fn who_hosts_plays_with_who_joins_and_who_plays_alone_with_nobody() {
+    for game in ["arena", "pile"] {
+        let mut host = Program::start(&["join", "--host", "127.0.0.1:0", "--game", game, "--seconds", "30"]);
+        let url = address(&host.says("players join "));
+        host.says(", 0 others");
+        let mut player = Program::start(&["join", &url, "--insecure", "alice", "--game", game, "--seconds", "3"]);
+        player.says("playing");
+        host.says(", 1 other |");
+        assert!(player.ends());
+        host.says(", 0 others");
+        host.signal("-INT");
+        assert!(host.ends());
+        let mut alone = Program::start(&["join", "--single", "--game", game, "--seconds", "2"]);
+        alone.says("playing alone | round trip 0.0 ms, margin +0.00 ticks, 0 corrections");
+        assert!(alone.ends());
+    }
+    let reachable = run(&["join", "--host", "0.0.0.0:0"]);
+    assert!(String::from_utf8_lossy(&reachable.stderr).contains("--insecure-for-all"));
+    assert!(!run(&["join"]).status.success() && !run(&["join", "--single", "--host"]).status.success());
+}
+
+#[test]
 fn whoever_comes_for_another_game_is_told_so_in_a_sentence() {
     let server = serve(&["--listen", "127.0.0.1:0", "--set", "session.game=pile"]);
     for arguments in [&["join", &server.url, "--insecure", "alice"][..], &["bots", "1", &server.url]] {

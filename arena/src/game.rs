@@ -20,6 +20,11 @@ pub trait Game: World<Input = Buttons, Saved: Send> + Default + Send + 'static {
         ServerConfig::default()
     }
 
+    /// The world of who hosts it: with what there is before anybody comes.
+    fn hosted() -> Self {
+        Self::default()
+    }
+
     /// How it is played.
     fn client() -> ClientConfig {
         ClientConfig::default()

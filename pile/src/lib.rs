@@ -173,6 +173,10 @@ impl Game for Pile {
         Rules { tick_rate: TickRate::hz(60), exact: true, fingerprints, ..Rules::new(Pile::schema()) }
     }
 
+    fn hosted() -> Pile {
+        Pile::new(CUBES_MAX)
+    }
+
     fn server() -> ServerConfig {
         ServerConfig { relay_inputs: true, players_max: PLAYERS_MAX, ..ServerConfig::default() }
     }

@@ -2,7 +2,7 @@
 
 use foretell::session::client::{ClientStats, Corrected};
 use foretell::{ClientState, World};
-use foretell_net::{Connected, Player};
+use foretell_net::{Connected, Gateway, Hosting, Player};
 
 /// What is told of a connection.
 #[derive(Default)]
@@ -20,6 +20,10 @@ pub struct ConnectionStatus {
     pub corrections: u64,
     /// Bytes per second, up and down.
     pub bytes_per_s: [f64; 2],
+    /// By which address others join, where the server is here.
+    pub address: Option<String>,
+    /// Bytes that the others were sent and have sent, where the server is here.
+    of_others: [u64; 2],
 }
 
 impl ConnectionStatus {
@@ -38,6 +42,24 @@ impl ConnectionStatus {
         (self.rtt_ms, self.margin_ticks) = (stats.rtt.as_secs_f64() * 1e3, stats.margin_ticks);
         (self.corrections, self.before) = (stats.corrections, stats);
         self.state = state(player);
+    }
+
+    /// The figures of now, where the server is here: nothing lies between.
+    pub fn take_here<W: World>(&mut self, hosting: &Hosting<W>, seconds: f64) {
+        let traffic = hosting.gateway().map(Gateway::traffic).unwrap_or_default();
+        let now = [traffic.sent_bytes, traffic.received_bytes];
+        #[expect(clippy::cast_precision_loss, reason = "bytes of a quarter of a second")]
+        let per_s = |nth: usize| now[nth].saturating_sub(self.of_others[nth]) as f64 / seconds;
+        (self.bytes_per_s, self.of_others) = ([per_s(0), per_s(1)], now);
+        let others = match hosting.host().server().players().count() {
+            2 => "1 other".to_owned(),
+            all => format!("{} others", all.saturating_sub(1)),
+        };
+        // In the terminal's own screen what was printed before is not to be seen.
+        self.state = match &self.address {
+            Some(address) => format!("hosting at {address}, {others}"),
+            None => "playing alone".to_owned(),
+        };
     }
 
     /// On one line.

@@ -1,6 +1,7 @@
 //! What the terminal shows: the room from above, and the status below; without a terminal a line each second.
 
 use super::connection_status::ConnectionStatus;
+use super::seat::Seat;
 use anyhow::Result;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::style::{Color, Print, ResetColor, SetForegroundColor};
@@ -10,7 +11,6 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use foretell::{PlayerId, Views};
 use foretell_arena::Game;
-use foretell_net::Player;
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
@@ -46,10 +46,10 @@ impl Screen {
     }
 
     /// Shows what there is now.
-    pub fn draw<G: Game>(&mut self, player: &Player<G>, status: &ConnectionStatus, now: Instant) -> Result<()> {
+    pub fn draw<G: Game>(&mut self, seat: &Seat<G>, status: &ConnectionStatus, now: Instant) -> Result<()> {
         if self.is_terminal {
-            player.present(&mut self.views);
-            return draw_room(&self.views, player.client().player(), status);
+            seat.present(&mut self.views);
+            return draw_room(&self.views, seat.player(), status);
         }
         if self.told.is_none_or(|told| now - told >= Duration::from_secs(1)) {
             self.told = Some(now);

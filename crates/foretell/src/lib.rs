@@ -29,6 +29,7 @@ pub mod world;
 
 pub use foretell_derive::{Field, Input, Message, State, World};
 pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View, Views};
+pub use session::host::{Host, Session, SessionConfig, Start};
 pub use session::server::{Server, ServerConfig, ServerFrame, To};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};

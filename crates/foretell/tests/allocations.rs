@@ -6,17 +6,57 @@ mod common;
 use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::session::client::Predict;
+use foretell::session::client::{Predict, Show};
 use foretell::{
-    Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate,
-    Step, Table, Tick, Views, World,
+    Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Interest, Owned, PlayerId, Rules, ServerConfig,
+    Simulate, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::harness::{Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 
 /// Draws every frame.
 #[derive(Default)]
 struct Quiet(Views);
+
+/// Presses the same as others, and draws, at the server.
+#[derive(Default)]
+struct Hosting(Quiet);
+
+impl Driver<Masses> for Hosting {
+    fn input(&mut self, player: usize, tick: Tick) -> Buttons {
+        self.0.input(player, tick)
+    }
+
+    fn local_input(&mut self, tick: Tick) -> Buttons {
+        self.0.input(9, tick)
+    }
+
+    fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Masses>, _frame: &Frame<'_>) {
+        seat.present(at.local, &mut self.0.0);
+    }
+}
+
+#[test]
+fn who_sits_at_the_server_costs_no_allocations_either_with_and_without_limits_of_what_they_see() {
+    let within = Interest::Within { radius_m: 1e3, leaves_at_m: 2e3 };
+    for interest in [Interest::Everything, within] {
+        let server = ServerConfig { interest, ..ServerConfig::default() };
+        let mut simulation = Simulation::new(Rules::new(Masses::schema()), server, Masses::default(), 3);
+        simulation.seat_player(Show::Between);
+        let (client, conditions) = (ClientConfig::default(), Conditions::default());
+        for _ in 0..2 {
+            let (host, world) = (HostOptions::at(60), Masses::default());
+            simulation.add_player(PlayerOptions { client, host, conditions: conditions.clone(), world });
+        }
+        let mut hosting = Hosting::default();
+        simulation.run_until(Instant::from_micros(40_000_000), &mut hosting);
+        let used = allocation_counter::measure(|| {
+            simulation.run_until(Instant::from_micros(60_000_000), &mut hosting);
+        });
+        assert!(!hosting.0.0.is_empty());
+        assert_eq!(used.count_total, 0, "{used:?} in 20 s of two clients and a host");
+    }
+}
 
 impl Driver<Masses> for Quiet {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {

@@ -11,7 +11,7 @@ struct Folder {
     layers: &'static [&'static [&'static str]],
 }
 
-const FOLDERS: [Folder; 12] = [
+const FOLDERS: [Folder; 13] = [
     Folder {
         path: "session/client",
         layers: &[
@@ -70,7 +70,9 @@ const FOLDERS: [Folder; 12] = [
             &["cubic", "followers", "lifecycles", "playout", "view"],
             &["row_samples"],
             &["remote_window"],
-            &["views", "visual_state"],
+            &["views"],
+            &["state_pair"],
+            &["visual_state"],
             &["error_offsets"],
             &["remote_playback"],
             &["presentation"],
@@ -84,7 +86,7 @@ const FOLDERS: [Folder; 12] = [
             &["authoritative_state", "peer_messages"],
             &["authority"],
             &["replication"],
-            &["exact", "peer"],
+            &["exact", "local_seat", "peer"],
             &["relay_inputs", "simulation"],
             &["state_sender"],
             &["pipeline"],
@@ -104,6 +106,7 @@ const FOLDERS: [Folder; 12] = [
         path: "session/server/inputs",
         layers: &[&["arrivals", "input_buffer", "received_inputs", "step_messages"]],
     },
+    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["start"]] },
     Folder {
         path: "session/server/replication",
         layers: &[
@@ -121,7 +124,7 @@ const FOLDERS: [Folder; 12] = [
             ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["allowance", "interest"],
-            &["exact_rows"],
+            &["exact_rows", "local_sight"],
             &["exact_choice"],
             &["outgoing_snapshot"],
             &["delta", "snapshot_packing"],

@@ -1,6 +1,7 @@
 //! Foretell sessions over real networks: WebTransport over QUIC, WebSocket where no UDP passes, players with tokens.
 //!
-//! [`serve`] runs a world on a port, [`serve_with`] with a hook between ticks, [`connect`] joins it. A [`Gateway`] is all of a server's network for who has a loop
+//! [`serve`] runs a world on a port, [`serve_with`] with a hook between ticks, [`connect`] joins it. [`host`] does both in a player's
+//! own program, and [`alone`] is the same without anybody else. A [`Gateway`] is all of a server's network for who has a loop
 //! of their own, [`Transport`] what a session asks of a network.
 //!
 //! ```no_run
@@ -86,6 +87,7 @@ pub use native::{
     admission::Access,
     certificate::Certificates,
     gateway::Gateway,
+    hosting::{Hosting, alone, host},
     join_url::join_url,
     limits::Limits,
     listen::GatewayConfig,

@@ -154,11 +154,12 @@ pub const STEPPING_LANES: Control = Control {
         ("reconciliation", "reconciliation"),
         ("gaps", "lost inputs"),
         ("repetition", "repeated inputs"),
+        ("seats", "client or host"),
     ]),
     default: 0,
-    explain: "What stands side by side: the article's system and a session, or the article's by one of its choices. A change \
-              begins the lanes anew.",
-    source: "R8, R14, R16, R19, D10",
+    explain: "What stands side by side: the article's system and a session, the article's by one of its choices, or you as a client \
+              and as the host. A change begins the lanes anew.",
+    source: "R8, R14, R16, R19, D10, F2",
 };
 
 pub const RECONCILIATION: Control = Control {

@@ -43,6 +43,7 @@ const LEGENDS = {
     { role: "client", explain: "your screen" },
     { role: "server", explain: "the truth" },
     { role: "ghost", explain: "the newest received" },
+    { role: "other", name: "others' view", explain: "a host on another's screen" },
   ],
   shared: [
     { role: "local", explain: "without ticks" },
@@ -62,6 +63,7 @@ const LEGENDS = {
 
 /** How another player is drawn, by where their pose comes from: the same in the arena and in the legend. */
 export const SOURCES = {
+  authority: { dash: [], fill: 0.9, crossed: false },
   predicted: { dash: [], fill: 0.9, crossed: false, ringed: true },
   interpolated: { dash: [], fill: 0.55, crossed: false },
   extrapolated: { dash: [3, 3], fill: 0.2, crossed: false },

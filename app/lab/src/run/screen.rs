@@ -90,6 +90,7 @@ impl PersonScreen {
 /// Where a pose comes from, and how far beyond the newest snapshot it is, in ms.
 fn source(source: Source) -> (&'static str, f64) {
     match source {
+        Source::Authority => ("authority", 0.0),
         Source::Predicted => ("predicted", 0.0),
         Source::Interpolated => ("interpolated", 0.0),
         Source::Held => ("held", 0.0),

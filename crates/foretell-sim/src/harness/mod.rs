@@ -6,6 +6,7 @@
 //! and the tests of this crate drive the engine below, [`Simulation`].
 
 mod apply;
+mod bot_view;
 pub mod check;
 mod failure;
 mod fault;
@@ -20,12 +21,13 @@ mod spied;
 mod sync;
 
 pub use apply::{FaultStage, Faults};
+pub use bot_view::BotView;
 pub use failure::Failure;
 pub use fault::{Fault, MalformedFault, Schedule, Way, What, Who};
 pub use figures::{Figures, Spread};
 pub use host::{Host, HostOptions};
 pub use mix::FaultMix;
-pub use scenario::{BotView, Scenario, Summary};
-pub use simulation::{Driver, Leaving, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
+pub use scenario::{Scenario, Summary};
+pub use simulation::{Driver, Leaving, LocalSeat, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
 pub use spied::{Spied, Truth};
 pub use sync::{OutOfSync, Stepped, sync_test};

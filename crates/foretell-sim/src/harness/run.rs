@@ -1,10 +1,10 @@
 //! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
 
 use super::apply::{Disturbances, FaultStage, Faults};
-use super::check::{Applied, Check, ClientSeen, ServerSeen};
+use super::check::{Applied, Check, ClientSeen, LocalSeen, ServerSeen};
 use super::figures::{Figures, Gauge};
 use super::spied::{Shared, Spied, Truth};
-use super::{BotView, Driver, HostOptions, Moment, PlayerOptions, Scenario, Schedule, Simulation};
+use super::{BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, Simulation};
 use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -12,6 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::session::Rules;
 use foretell::session::client::{Client, Frame, Views};
 use foretell::session::server::{Server, ServerFrame};
 use foretell::time::{Instant, Tick};
@@ -43,6 +44,8 @@ pub(super) struct Found {
 const SLICE_MS: u32 = 250;
 /// For how many ticks the bots' inputs are remembered.
 const INPUTS_REMEMBERED: usize = 1024;
+/// How often a server renders at which somebody sits.
+const LOCAL_FRAMES_PER_SECOND: u32 = 60;
 
 /// Runs a plan. The figures, or the first thing that does not hold.
 pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figures, Found> {
@@ -50,12 +53,19 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let (world, notes) = Spied::new((scenario.make)(), Some(truth));
     let rules = scenario.setting.rules.clone();
     let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
+    let local = scenario.local_index().map(|index| {
+        simulation.seat_player(scenario.setting.client.show);
+        simulation.server.host.set_frames_per_second(Instant::ZERO, LOCAL_FRAMES_PER_SECOND);
+        Machine::new(index, notes.clone(), &scenario.setting.rules)
+    });
     let mut watch = Watch {
         scenario,
         plan,
         checks: scenario.fresh_checks(),
         notes,
         machines: Vec::new(),
+        local,
+        stepped: Vec::new(),
         of_player: BTreeMap::new(),
         disturbances: Disturbances::of(&plan.schedule),
         present: 0,
@@ -94,6 +104,10 @@ struct Watch<'a, W: World> {
     /// Of the server's world.
     notes: Shared<W::Input>,
     machines: Vec<Machine<W>>,
+    /// That of the server, where somebody sits at it.
+    local: Option<Machine<W>>,
+    /// The ticks that the server's last update has stepped.
+    stepped: Vec<Tick>,
     of_player: BTreeMap<PlayerId, usize>,
     disturbances: Disturbances,
     /// How many machines are there.
@@ -118,6 +132,30 @@ struct Machine<W: World> {
 }
 
 impl<W: World> Machine<W> {
+    /// That of the player of this index.
+    fn new(player: u8, notes: Shared<W::Input>, rules: &Rules) -> Machine<W> {
+        let given = (0..INPUTS_REMEMBERED).map(|_| None).collect();
+        let sees = (PlayerId::SERVER, Rows::new(&rules.schema));
+        Machine { player, notes, asked: Vec::new(), sees, given }
+    }
+
+    /// The input of its bot for a tick.
+    fn input(&mut self, scenario: &Scenario<W>, seed: u64, tick: Tick) -> W::Input {
+        let (player, rows) = &self.sees;
+        let view = BotView { index: usize::from(self.player), tick, player: *player, rows };
+        let input = scenario.input(seed, &view);
+        self.asked.push(tick);
+        self.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
+        input
+    }
+
+    /// Its player is shown this.
+    fn see(&mut self, player: PlayerId, views: &Views) {
+        self.sees.0 = player;
+        self.sees.1.clear();
+        views.iter().for_each(|view| self.sees.1.set_words(view.row()));
+    }
+
     fn given(&self, tick: Tick) -> Option<W::Input> {
         let given = self.given[tick.get() as usize % INPUTS_REMEMBERED].as_ref();
         given.filter(|(of, _)| *of == tick).map(|(_, input)| *input)
@@ -141,9 +179,7 @@ impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
     fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {
         let (world, notes) = Spied::new((self.scenario.make)(), None);
         let player = u8::try_from(player).unwrap_or(u8::MAX);
-        let given = (0..INPUTS_REMEMBERED).map(|_| None).collect();
-        let sees = (PlayerId::SERVER, Rows::new(&self.scenario.setting.rules.schema));
-        self.machines.push(Machine { player, notes, asked: Vec::new(), sees, given });
+        self.machines.push(Machine::new(player, notes, &self.scenario.setting.rules));
         let client = self.scenario.setting.client;
         PlayerOptions { client, host: HostOptions::at(60), conditions: Conditions::default(), world }
     }
@@ -157,13 +193,26 @@ impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
 
 impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
     fn input(&mut self, machine: usize, tick: Tick) -> W::Input {
-        let machine = &mut self.machines[machine];
-        let (player, rows) = &machine.sees;
-        let view = BotView { index: usize::from(machine.player), tick, player: *player, rows };
-        let input = self.scenario.input(self.plan.seed, &view);
-        machine.asked.push(tick);
-        machine.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
-        input
+        self.machines[machine].input(self.scenario, self.plan.seed, tick)
+    }
+
+    fn local_input(&mut self, tick: Tick) -> W::Input {
+        let machine = self.local.as_mut().expect("whoever is asked for an input is there");
+        machine.input(self.scenario, self.plan.seed, tick)
+    }
+
+    fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Spied<W>>, frame: &Frame<'_>) {
+        let (Some(machine), None) = (&mut self.local, &self.found) else { return };
+        seat.present(at.local, &mut self.views);
+        machine.see(seat.player.player().unwrap_or(PlayerId::SERVER), &self.views);
+        let asked = core::mem::take(&mut machine.asked);
+        let (player, notes) = (machine.player, self.notes.borrow());
+        let Some(truth) = &notes.truth else { return };
+        let seen = LocalSeen { frame, asked: &asked, stepped: &self.stepped, views: &self.views, truth };
+        let result =
+            self.checks.iter_mut().try_for_each(|check| check.after_local(&seen).map_err(|what| (check.name(), what)));
+        drop(notes);
+        self.note(result, at.now, Some(player));
     }
 
     fn after_server(&mut self, now: Instant, server: &Server<Spied<W>>, frame: &ServerFrame<'_>) {
@@ -173,10 +222,13 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         let mut notes = self.notes.borrow_mut();
         let (stepped, inputs) = (core::mem::take(&mut notes.steps), core::mem::take(&mut notes.inputs));
         drop(notes);
+        let seated = server.local_player();
+        self.stepped.clone_from(&stepped);
         self.applied.clear();
         self.applied.extend(inputs.iter().map(|(tick, input)| {
-            let machine = self.of_player.get(&input.player);
-            let given = machine.and_then(|machine| self.machines[*machine].given(*tick));
+            let of_player = || Some(&self.machines[*self.of_player.get(&input.player)?]);
+            let local = self.local.as_ref().filter(|_| seated == Some(input.player));
+            let given = local.or_else(of_player).and_then(|machine| machine.given(*tick));
             Applied { tick: *tick, input: *input, given }
         }));
         let seen = ServerSeen {
@@ -185,7 +237,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             frame,
             stepped: &stepped,
             applied: &self.applied,
-            machines: self.present,
+            machines: self.present + usize::from(seated.is_some()),
+            local: seated,
             quiet: self.calm(self.disturbances.quiet(None, now)),
             setting: &self.scenario.setting,
         };
@@ -203,10 +256,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         let player = machine.player;
         if let Some(player) = client.player() {
             self.of_player.insert(player, index);
-            machine.sees.0 = player;
-            machine.sees.1.clear();
             client.present(at.local, &mut self.views);
-            self.views.iter().for_each(|view| machine.sees.1.set_words(view.row()));
+            machine.see(player, &self.views);
         }
         let asked = core::mem::take(&mut machine.asked);
         let stepped = core::mem::take(&mut machine.notes.borrow_mut().steps);

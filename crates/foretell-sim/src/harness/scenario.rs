@@ -6,7 +6,7 @@ use super::figures::Figures;
 use super::run::{Found, Plan, run};
 use super::shrink::shrink;
 use super::sync::client_sync_test;
-use super::{FaultMix, Schedule, Who};
+use super::{BotView, FaultMix, Schedule, Who};
 use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -30,20 +30,6 @@ type Links = dyn Fn(usize) -> [Conditions; 2];
 type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
 /// What is expected of the figures.
 type Holds = dyn Fn(&Figures) -> bool;
-
-/// What a [bot](Scenario::bot) knows when it is asked for an input: as much as somebody who sits at its client.
-#[derive(Clone, Copy, Debug)]
-pub struct BotView<'a> {
-    /// Which of the scenario's players it is, from 0.
-    pub index: usize,
-    /// The tick that the input is for.
-    pub tick: Tick,
-    /// The player that its client has joined as.
-    pub player: PlayerId,
-    /// What its client has shown last: the row of each entity as it was to be [drawn](foretell::session::client::View). None
-    /// before there are any, and where a world is [looked at by itself](super::sync_test).
-    pub rows: &'a Rows,
-}
 
 /// A session to be run again and again, each time as another seed says, while every [check](super::check) looks on.
 ///
@@ -86,6 +72,7 @@ pub struct Scenario<W: World> {
     links: Option<Box<Links>>,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
+    is_hosted: bool,
     players: u8,
     length_ms: u32,
     faults: Faults,
@@ -132,6 +119,7 @@ impl<W: World> Scenario<W> {
             links: None,
             bot: Box::new(|_, _| W::Input::default()),
             is_in_lab: false,
+            is_hosted: false,
             players: 1,
             length_ms: 15_000,
             faults: Faults::Given(Schedule::default()),
@@ -145,10 +133,10 @@ impl<W: World> Scenario<W> {
     /// With so many players, from 1 to 255. Default 1.
     ///
     /// # Panics
-    /// When there are none.
+    /// When there are none, and it is not [hosted](Scenario::hosted).
     #[must_use]
     pub fn players(mut self, players: u8) -> Scenario<W> {
-        assert!(players > 0, "a scenario has 1 to 255 players, not 0");
+        assert!(players > 0 || self.is_hosted, "a scenario has 1 to 255 players, not 0");
         self.players = players;
         self
     }
@@ -175,6 +163,14 @@ impl<W: World> Scenario<W> {
     #[must_use]
     pub fn server(mut self, config: ServerConfig) -> Scenario<W> {
         self.setting.server = config;
+        self
+    }
+
+    /// With one player more, the last, who sits at the server, which renders 60 frames per second: host mode. With no other
+    /// players it is a game that is played alone.
+    #[must_use]
+    pub fn hosted(mut self) -> Scenario<W> {
+        self.is_hosted = true;
         self
     }
 
@@ -316,7 +312,7 @@ impl<W: World> Scenario<W> {
         };
         let absent = |who: Who| matches!(who, Who::Player(player) if player >= players);
         if let Some(fault) = schedule.0.iter().find(|fault| absent(fault.who)) {
-            let last = players - 1;
+            let last = players.saturating_sub(1);
             panic!(
                 "`{fault}` is of a player who is not there; the players of this scenario are p0 to p{last}, and s is \
                     the server"
@@ -327,7 +323,12 @@ impl<W: World> Scenario<W> {
 
     /// Whether the lab can play it, which has room for so many players.
     pub(super) fn is_in_lab(&self, players: u8) -> bool {
-        self.is_in_lab && players <= LAB_PLAYERS_MAX && !self.has_own_links()
+        self.is_in_lab && players <= LAB_PLAYERS_MAX && !self.has_own_links() && !self.is_hosted
+    }
+
+    /// Of which index the player is who sits at the server; `None` where nobody does.
+    pub(super) fn local_index(&self) -> Option<u8> {
+        self.is_hosted.then_some(self.players)
     }
 
     pub(super) fn has_own_links(&self) -> bool {

@@ -3,7 +3,8 @@
 use super::{Host, HostOptions};
 use crate::netsim::{Conditions, Fate, Link, SplitMix64};
 use alloc::vec::Vec;
-use foretell::session::client::{Client, ClientConfig, Frame};
+use foretell::session::client::{Client, ClientConfig, Frame, Show, Views};
+use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::session::{Outbox, PeerId, Rules};
 use foretell::time::{Instant, Tick};
@@ -22,6 +23,18 @@ pub trait Driver<W: World> {
     /// After the server has updated.
     fn after_server(&mut self, now: Instant, server: &Server<W>, frame: &ServerFrame<'_>) {
         let _ = (now, server, frame);
+    }
+
+    /// The input of the player who [sits at the server](Simulation::seat_player), for a tick that is stepped next. By default
+    /// they press nothing.
+    fn local_input(&mut self, tick: Tick) -> W::Input {
+        let _ = tick;
+        W::Input::default()
+    }
+
+    /// After the server has updated, for the player who sits at it; `seat` is ready to present at `at.local`.
+    fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, W>, frame: &Frame<'_>) {
+        let _ = (at, seat, frame);
     }
 
     /// Just before a client updates: the place for calls of the game's own.
@@ -73,10 +86,27 @@ pub enum Leaving {
     Silently,
 }
 
+/// Who sits at the server, and the server.
+pub struct LocalSeat<'a, W: World> {
+    /// The player.
+    pub player: &'a LocalPlayer,
+    /// The authority.
+    pub server: &'a Server<W>,
+}
+
+impl<W: World> LocalSeat<'_, W> {
+    /// Fills `views` with what the player is shown at `now`, on the server's clock.
+    pub fn present(&self, now: Instant, views: &mut Views) {
+        self.player.present(now, self.server, views);
+    }
+}
+
 /// The machine of the server.
 pub struct ServerHost<W: World> {
     /// The authority.
     pub server: Server<W>,
+    /// The player who [sits at it](Simulation::seat_player).
+    pub local: Option<LocalPlayer>,
     /// Its world.
     pub world: W,
     /// Its frames and clock.
@@ -139,8 +169,15 @@ impl<W: World> Simulation<W> {
     pub fn new(rules: Rules, config: ServerConfig, world: W, seed: u64) -> Simulation<W> {
         let host = Host::new(HostOptions::at(u32::from(rules.tick_rate.get())), Instant::ZERO);
         let server = Server::new(rules.clone(), config, 0, Instant::ZERO);
-        let server = ServerHost { server, world, host, outbox: Outbox::new() };
+        let server = ServerHost { server, local: None, world, host, outbox: Outbox::new() };
         Simulation { server, players: Vec::new(), rules, seeds: SplitMix64::new(seed), now: Instant::ZERO }
+    }
+
+    /// From now on a player sits at the server, as in host mode, or in a game that is played alone; the driver is asked for
+    /// [their input](Driver::local_input), and told of [what they see](Driver::after_local). Its frames are theirs: give its
+    /// [machine](ServerHost::host) as many as a screen shows.
+    pub fn seat_player(&mut self, show: Show) {
+        self.server.local = Some(LocalPlayer::new(show));
     }
 
     /// Adds a player, who begins to join now. Returns their index.
@@ -213,10 +250,11 @@ impl<W: World> Simulation<W> {
     }
 
     fn run_server(&mut self, driver: &mut impl Driver<W>) {
-        let ServerHost { server, host, .. } = &mut self.server;
+        let ServerHost { server, local, host, .. } = &mut self.server;
         if !host.take_frame() {
             return;
         }
+        local.iter_mut().for_each(|player| player.join(server));
         for (index, player) in self.players.iter_mut().enumerate() {
             while let Some(delivery) = player.up.receive(self.now) {
                 // A malformed datagram is counted by the server.
@@ -224,9 +262,20 @@ impl<W: World> Simulation<W> {
             }
         }
         driver.before_server(self.now, &mut self.server);
-        let ServerHost { server, world, host, outbox } = &mut self.server;
-        server.update(host.local(self.now), world, outbox);
-        driver.after_server(self.now, server, &server.frame());
+        let ServerHost { server, local, world, host, outbox } = &mut self.server;
+        let at = Moment { now: self.now, local: host.local(self.now) };
+        match local {
+            Some(player) => {
+                let side = ServerSide { server, world, outbox };
+                player.update(at.local, side, &mut |tick| driver.local_input(tick));
+                driver.after_server(self.now, server, &server.frame());
+                driver.after_local(at, &LocalSeat { player, server }, &player.frame());
+            }
+            None => {
+                server.update(at.local, world, outbox);
+                driver.after_server(self.now, server, &server.frame());
+            }
+        }
         for (peer, datagram) in outbox.iter() {
             let Ok(index) = usize::try_from(peer.0) else { continue };
             let Some(player) = self.players.get_mut(index).filter(|player| !player.gone) else { continue };

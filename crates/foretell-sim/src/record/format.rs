@@ -207,19 +207,21 @@ pub(super) fn stream_owner(stream: &mut impl Stream, owner: &mut PlayerId) -> Re
     Ok(())
 }
 
-/// For whom a message is, in whole bytes.
-pub(super) fn stream_to(stream: &mut impl Stream, to: &mut To) -> Result<(), Malformed> {
+/// For whom a message is, in whole bytes; `None` for the server's, from who plays at this end.
+pub(super) fn stream_to(stream: &mut impl Stream, to: &mut Option<To>) -> Result<(), Malformed> {
     let (mut how, mut player) = match *to {
-        To::All => (0, PlayerId::SERVER),
-        To::AllBut(player) => (1, player),
-        To::Player(player) => (2, player),
+        Some(To::All) => (0, PlayerId::SERVER),
+        Some(To::AllBut(player)) => (1, player),
+        Some(To::Player(player)) => (2, player),
+        None => (3, PlayerId::SERVER),
     };
     stream.u8(&mut how)?;
     stream_owner(stream, &mut player)?;
     *to = match how {
-        0 => To::All,
-        1 => To::AllBut(player),
-        2 => To::Player(player),
+        0 => Some(To::All),
+        1 => Some(To::AllBut(player)),
+        2 => Some(To::Player(player)),
+        3 => None,
         _ => return Err(Malformed::OutOfRange("receiver of a message")),
     };
     Ok(())

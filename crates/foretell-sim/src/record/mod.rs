@@ -8,6 +8,7 @@
 mod agreement;
 mod digest;
 mod format;
+mod given_inputs;
 mod recorder;
 mod recording;
 mod replay;

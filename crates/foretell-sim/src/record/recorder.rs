@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use foretell::session::PeerId;
-use foretell::session::client::{ClientCall, ClientOrigin, ClientTap};
+use foretell::session::client::{ClientCall, ClientOrigin, ClientTap, Show};
 use foretell::session::server::{PeerCall, ServerTap, To};
 use foretell::wire::{BitWriter, Stream, write_change};
 use foretell::world::{Input, ROW_WORDS_MAX, Rows, World, word_bits};
@@ -162,8 +162,8 @@ impl Recorder {
         });
     }
 
-    /// A message, for whom: everybody, everybody but one, or one.
-    fn note_message(&mut self, to: To, kind: usize, message: &[u8]) {
+    /// A message, for whom: everybody, everybody but one, or one; or of who plays at this end, for the server.
+    fn note_message(&mut self, to: Option<To>, kind: usize, message: &[u8]) {
         self.body.clear();
         let mut writer = BitWriter::new(&mut self.body);
         stream_to(&mut writer, &mut { to }).expect(NEVER_FAILS);
@@ -279,7 +279,7 @@ impl<W: World> ClientTap<W> for Recorder {
 
     fn send(&mut self, client: &Client<W>, kind: usize, bytes: &[u8]) {
         self.note_settings(Settings::Client(*client.config()));
-        self.note_message(To::All, kind, bytes);
+        self.note_message(None, kind, bytes);
     }
 
     fn begin_update(&mut self, client: &Client<W>) {
@@ -304,10 +304,14 @@ pub(super) const PEER_CALLS: [PeerCall; 4] =
 /// The numbers after those: a client is told whose entities to predict, or not to.
 pub(super) const PREDICTED: u8 = 4;
 pub(super) const NOT_PREDICTED: u8 = 5;
+/// And this is of a server: a player joins who sits at it, to whom states are shown so.
+pub(super) const JOINED_HERE: u8 = 6;
+pub(super) const SHOWS: [Show; 3] = [Show::Between, Show::Newest, Show::Ahead];
 
 impl<W: World> ServerTap<W> for Recorder {
     fn begin(&mut self, server: &Server<W>, epoch: u8, now: Instant) {
         self.rows = RowWidths::new(server.rules());
+        self.given.widths = word_bits(W::Input::columns().iter());
         let start = Start::new::<W::Input>(server.rules(), Made::Server { epoch, now });
         self.note_start(start, Settings::Server(*server.config()));
     }
@@ -325,12 +329,27 @@ impl<W: World> ServerTap<W> for Recorder {
 
     fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]) {
         self.note_settings(Settings::Server(*server.config()));
-        self.note_message(to, kind, bytes);
+        self.note_message(Some(to), kind, bytes);
+    }
+
+    fn send_here(&mut self, server: &Server<W>, kind: usize, bytes: &[u8]) {
+        self.note_settings(Settings::Server(*server.config()));
+        self.note_message(None, kind, bytes);
+    }
+
+    fn join_local(&mut self, server: &Server<W>, show: Show) {
+        self.note_settings(Settings::Server(*server.config()));
+        let nth = (0..).zip(SHOWS).find(|(_, known)| *known == show).expect("all are listed").0;
+        self.note_peer(JOINED_HERE, nth);
     }
 
     fn begin_update(&mut self, server: &Server<W>) {
         self.note_settings(Settings::Server(*server.config()));
         self.output.ends = false;
+    }
+
+    fn input(&mut self, tick: Tick, input: &W::Input) {
+        self.note_input(tick, input);
     }
 
     fn changed_outside(&mut self, server: &Server<W>) {

@@ -3,17 +3,19 @@
 use super::agreement::{Agreement, Divergence};
 use super::digest::{client_digest, server_digest};
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner, stream_to};
-use super::recorder::{NOT_PREDICTED, PEER_CALLS, PREDICTED};
+use super::given_inputs::GivenInputs;
+use super::recorder::{JOINED_HERE, NOT_PREDICTED, PEER_CALLS, PREDICTED, SHOWS};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::{Config, Made};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
+use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent, To};
 use foretell::session::{Outbox, PeerId};
 use foretell::time::{Instant, Tick};
-use foretell::wire::{BitReader, Malformed, Stream, read_change};
+use foretell::wire::{BitReader, Malformed, Stream};
 use foretell::world::{Input, PlayerId, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows, Schema, World, word_bits};
 
 /// What a client's recording came to.
@@ -82,8 +84,9 @@ impl Recording<'_> {
         let rules = self.rules::<W::Input>(schema)?;
         let (rows, outside) = (RowWidths::new(&rules), Rows::new(&rules.schema));
         let server = Server::new(rules, self.first_config()?, epoch, now);
-        let replay = ServerReplay::default();
-        let mut again = ServerAgain { server, world, outbox: Outbox::new(), rows, outside, replay };
+        let (widths, replay) = (word_bits(W::Input::columns().iter()), ServerReplay::default());
+        let mut again =
+            ServerAgain { server, local: None, world, outbox: Outbox::new(), widths, rows, outside, replay };
         let (agreement, span) = run(self.frames, &mut again);
         let server = &again.server;
         let players = server.players().filter_map(|player| Some((player, *server.stats(player)?))).collect();
@@ -114,8 +117,8 @@ trait Again {
     /// What was said of a peer, or of a player, by its number.
     fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed>;
 
-    /// A message of a kind of the rules is sent.
-    fn send(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>);
+    /// A message of a kind of the rules is sent: to whom, or, where that is not said, to the server.
+    fn send(&mut self, to: Option<To>, kind: usize, bytes: &Arc<[u8]>);
 
     /// How many kinds of messages there are.
     fn message_kinds(&self) -> usize;
@@ -176,7 +179,7 @@ impl Progress {
                 again.call(number, peer)?;
             }
             Content::Message => {
-                let (mut to, mut kind) = (To::All, 0);
+                let (mut to, mut kind) = (None, 0);
                 stream_to(&mut reader, &mut to)?;
                 reader.u8(&mut kind)?;
                 let kind = usize::from(kind);
@@ -227,24 +230,6 @@ struct ClientAgain<W: World> {
     replay: ClientReplay,
 }
 
-impl<W: World> ClientAgain<W> {
-    /// The inputs of an update: of which tick the first is, and all of them.
-    fn inputs(&self, mut reader: BitReader<'_>) -> Result<(Tick, Vec<W::Input>), Malformed> {
-        let (mut count, mut first) = (0, 0);
-        reader.small(&mut count)?;
-        if count > 0 {
-            reader.u32(&mut first)?;
-        }
-        let (mut words, mut inputs) = ([0; ROW_WORDS_MAX], Vec::new());
-        for nth in 0..count {
-            read_change(&mut reader, &self.widths, nth == 0, &mut words[..self.widths.len()])?;
-            inputs.push(W::Input::read(&words[..self.widths.len()]));
-        }
-        reader.finish()?;
-        Ok((Tick::new(first), inputs))
-    }
-}
-
 impl<W: World> Again for ClientAgain<W> {
     type Config = foretell::session::client::ClientConfig;
 
@@ -266,7 +251,7 @@ impl<W: World> Again for ClientAgain<W> {
         Ok(())
     }
 
-    fn send(&mut self, _to: To, kind: usize, bytes: &Arc<[u8]>) {
+    fn send(&mut self, _to: Option<To>, kind: usize, bytes: &Arc<[u8]>) {
         // One that could not be sent was recorded as any other.
         let _ = self.client.send_bytes(kind, bytes);
     }
@@ -287,20 +272,13 @@ impl<W: World> Again for ClientAgain<W> {
     }
 
     fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed> {
-        let (first, inputs) = self.inputs(reader)?;
-        let (mut expected, mut left, mut other) = (first, inputs.iter(), None);
-        let mut input = |tick: Tick| {
-            let given = left.next().filter(|_| tick == expected).copied();
-            other = other.or(Some(tick).filter(|_| given.is_none()));
-            expected = tick.next();
-            given.unwrap_or_default()
-        };
-        let ClientAgain { client, world, outbox, replay, .. } = self;
-        let frame = client.update(now, world, &mut input, outbox);
+        let ClientAgain { client, world, outbox, widths, replay, .. } = self;
+        let mut given = GivenInputs::read(widths, reader)?;
+        let frame = client.update(now, world, &mut |tick| given.take(tick), outbox);
         replay.corrections.extend(frame.corrections.iter().map(|correction| (now, *correction)));
         replay.events.extend(frame.events.iter().map(|event| (now, *event)));
         outbox.clear();
-        Ok(other.or_else(|| left.next().map(|_| expected)))
+        Ok(given.differs())
     }
 
     fn digest(&self) -> (Tick, u64) {
@@ -310,8 +288,11 @@ impl<W: World> Again for ClientAgain<W> {
 
 struct ServerAgain<W: World> {
     server: Server<W>,
+    /// The player who sits at it, from when they join with its next update.
+    local: Option<LocalPlayer>,
     world: W,
     outbox: Outbox,
+    widths: Vec<u8>,
     rows: RowWidths,
     outside: Rows,
     replay: ServerReplay,
@@ -329,19 +310,19 @@ impl<W: World> Again for ServerAgain<W> {
         let _ = self.server.receive(now, from, datagram);
     }
 
-    fn update(&mut self, now: Instant, mut reader: BitReader<'_>) -> Result<Option<Tick>, Malformed> {
-        let mut count = 0;
-        reader.small(&mut count)?;
-        reader.finish()?;
-        if count > 0 {
-            return Err(Malformed::OutOfRange("count of inputs"));
+    fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed> {
+        let ServerAgain { server, local, world, outbox, widths, replay, .. } = self;
+        let mut given = GivenInputs::read(widths, reader)?;
+        if let Some(local) = local {
+            local.update(now, ServerSide { server, world, outbox }, &mut |tick| given.take(tick));
+        } else {
+            server.update(now, world, outbox);
         }
-        let ServerAgain { server, world, outbox, replay, .. } = self;
-        let frame = server.update(now, world, outbox);
+        let frame = server.frame();
         replay.events.extend(frame.events.iter().map(|event| (now, *event)));
         replay.late.extend(frame.late.iter().map(|late| (now, *late)));
         outbox.clear();
-        Ok(None)
+        Ok(given.differs())
     }
 
     fn digest(&self) -> (Tick, u64) {
@@ -349,6 +330,11 @@ impl<W: World> Again for ServerAgain<W> {
     }
 
     fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed> {
+        if number == JOINED_HERE {
+            let show = usize::try_from(peer).ok().and_then(|nth| SHOWS.get(nth));
+            self.local = Some(LocalPlayer::new(*show.ok_or(Malformed::OutOfRange("show"))?));
+            return Ok(());
+        }
         let peer = PeerId(peer);
         match PEER_CALLS.get(usize::from(number)).ok_or(Malformed::OutOfRange("call"))? {
             PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
@@ -359,9 +345,14 @@ impl<W: World> Again for ServerAgain<W> {
         Ok(())
     }
 
-    fn send(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>) {
+    fn send(&mut self, to: Option<To>, kind: usize, bytes: &Arc<[u8]>) {
+        let ServerAgain { server, local, .. } = self;
         // One that could not be sent was recorded as any other.
-        let _ = self.server.send_bytes(to, kind, bytes);
+        let _ = match (to, local) {
+            (Some(to), _) => server.send_bytes(to, kind, bytes),
+            (None, Some(local)) => local.send_bytes(server, kind, bytes),
+            (None, None) => Ok(()),
+        };
     }
 
     fn message_kinds(&self) -> usize {

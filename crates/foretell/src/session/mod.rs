@@ -6,6 +6,7 @@
 
 mod baseline;
 pub mod client;
+pub mod host;
 pub mod server;
 
 mod allowance;

@@ -2,6 +2,8 @@
 
 #[path = "../../examples/arena.rs"]
 mod arena;
+#[path = "../../examples/host.rs"]
+mod host;
 #[path = "../../examples/projectiles.rs"]
 mod projectiles;
 #[path = "../../examples/shared.rs"]
@@ -12,6 +14,11 @@ mod teams;
 #[test]
 fn the_arena_example_plays_five_seconds() {
     arena::main();
+}
+
+#[test]
+fn the_host_example_plays_one_loop_however_it_is_started() {
+    host::main();
 }
 
 #[test]

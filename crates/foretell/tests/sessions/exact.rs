@@ -1,7 +1,7 @@
 //! Exact sessions: a world whose steps read more than is published, predicted whole by every client.
 
 use core::time::Duration;
-use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected};
+use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected, Show};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, SendRate, ServerConfig,
@@ -49,6 +49,8 @@ pub(super) struct Balls {
 }
 
 const BALLS: u8 = 20;
+/// The index of who sits at the server.
+const LOCAL: usize = 9;
 
 impl Balls {
     /// Without the balls that were brought since.
@@ -147,6 +149,10 @@ impl Driver<Balls> for Play {
         Push { force: [-100, 0, 0, 100][(drawn & 3) as usize] }
     }
 
+    fn local_input(&mut self, tick: Tick) -> Push {
+        self.input(LOCAL, tick)
+    }
+
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Balls>) {
         if self.pushes.contains(&server.server.tick().get()) {
             server.world.push_first(3.0);
@@ -239,6 +245,22 @@ fn relayed_inputs_alone_lead_two_players_to_the_same_bits() {
     }
     let unexplained = play.corrections.iter().filter(|correction| correction.causes.is_unexplained());
     assert_eq!(unexplained.count(), 0);
+}
+
+#[test]
+fn who_sits_at_the_server_is_foreseen_by_their_relayed_inputs_and_waits_for_nobody() {
+    let mut simulation = session(1, true, bad(150, 0.05), 11);
+    simulation.seat_player(Show::Between);
+    let mut play = Play::new(5, &[0, LOCAL]);
+    run(&mut simulation, &mut play, 3);
+    let before = stats(&simulation, 0);
+    run(&mut simulation, &mut play, 30);
+    let after = stats(&simulation, 0);
+    assert_eq!(after.outcomes.asked, before.outcomes.asked, "{after:?}");
+    assert!(after.corrections > before.corrections, "guesses were wrong");
+    assert!(agrees_with_truth(&simulation, &play, 0, 30));
+    assert!(play.corrections.iter().all(|correction| !correction.causes.is_unexplained()));
+    assert_eq!((simulation.server.world.canonical, simulation.server.server.players().count()), (1, 2));
 }
 
 #[test]

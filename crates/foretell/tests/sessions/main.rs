@@ -15,6 +15,7 @@ mod edges;
 mod ends;
 mod exact;
 mod golden_small;
+mod hosted;
 mod hostile;
 mod impulses;
 mod input_delay;

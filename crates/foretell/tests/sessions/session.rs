@@ -253,7 +253,7 @@ fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move()
                 assert_eq!(view.owner, own);
                 mine += 1;
             }
-            Source::Interpolated | Source::Held | Source::Extrapolated(_) => {
+            Source::Authority | Source::Interpolated | Source::Held | Source::Extrapolated(_) => {
                 let truth = simulation.server.world.body(view.entity);
                 let behind = distance(truth.position, view.get::<Body>().expect("a body").position);
                 assert!(behind < 2.5, "{behind} m behind");

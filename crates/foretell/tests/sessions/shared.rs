@@ -5,10 +5,11 @@ use core::time::Duration;
 use foretell::motion::vector::{length, sub};
 use foretell::session::Offence;
 use foretell::session::client::AuthorityChange::{Began, Granted, Lost, Refused, Returned};
+use foretell::session::client::Show;
 use foretell::session::server::{Server, ServerEvent};
 use foretell::session::{Claim, HoldRefusal, Holder};
-use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick};
-use foretell_sim::harness::{Driver, Moment, Simulation};
+use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick, Views};
+use foretell_sim::harness::{Driver, LocalSeat, Moment, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 use proptest::prelude::*;
 
@@ -53,6 +54,48 @@ fn agree(simulation: &Simulation<Toys>, play: &Play, entity: Entity) {
     }
     let moves = mover(simulation, play, entity).map(|index| simulation.players[index].client.player());
     assert_eq!(moves, held.map(|held| Some(held.player)), "{entity}");
+}
+
+/// Where a cube is shown to who sits at the server, while a client moves it.
+#[derive(Default)]
+struct SeenAtServer {
+    play: Play,
+    places: Vec<[f64; 3]>,
+}
+
+impl Driver<Toys> for SeenAtServer {
+    fn input(&mut self, player: usize, tick: Tick) -> Walk {
+        self.play.input(player, tick)
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Toys>) {
+        self.play.before_client(player, at, client);
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
+        self.play.after_client(player, at, client, frame);
+    }
+
+    fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Toys>, _frame: &Frame<'_>) {
+        let mut views = Views::new();
+        seat.present(at.local, &mut views);
+        self.places.extend(views.get(cube(1)).and_then(|view| view.get::<Toy>()).map(|toy| toy.place()));
+    }
+}
+
+#[test]
+fn who_sits_at_the_server_sees_what_a_client_moves() {
+    let mut simulation = play(1, good(), 1);
+    simulation.seat_player(Show::Between);
+    let script = [(1000, 0, Act::Request(cube(1), Claim::Authority)), (1200, 0, Act::Move([2.0, 0.0, 0.0]))];
+    let mut driver = SeenAtServer { play: Play::of(&script), ..SeenAtServer::default() };
+    simulation.run_until(ms(4000), &mut driver);
+    assert_eq!(holder(&simulation, cube(1)).map(|holder| holder.player), simulation.players[0].client.player());
+    let (first, last) = (driver.places[0], driver.places[driver.places.len() - 1]);
+    assert!((last[0] - first[0] - 5.4).abs() < 0.3, "{first:?} {last:?}");
+    let steps = driver.places.windows(2).map(|two| length(sub(two[1], two[0])));
+    assert!(steps.fold(0.0, f64::max) < 0.1, "evenly, at 2 m/s and 64 frames a second");
+    assert!((place(&simulation, cube(1))[0] - last[0]).abs() < 0.1);
 }
 
 #[test]

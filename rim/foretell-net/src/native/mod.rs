@@ -12,6 +12,7 @@ mod crowd;
 mod development;
 mod door;
 pub(crate) mod gateway;
+pub(crate) mod hosting;
 mod join;
 pub(crate) mod join_url;
 pub(crate) mod limits;

@@ -150,28 +150,14 @@ where
     W::Input: Send,
     W::Saved: Send,
 {
-    let gateway = Gateway::bind(
-        address,
-        GatewayConfig {
-            access: config.access,
-            certificates: config.certificates,
-            players_max: usize::from(config.session.players_max),
-            limits: config.limits,
-            origins: config.origins,
-            idle_timeout: config.idle_timeout,
-            sockets: config.sockets,
-            rate_max: 1_000_000,
-        },
-    )?;
+    let (rules, session) = (config.rules.clone(), config.session);
+    let gateway = bind(address, config, usize::from(session.players_max))?;
     let address = gateway.local_addr()?;
-    // Another one than that of the server before, as long as they start at least a second and less than 256 s apart.
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
-    let epoch = (crate::UnixTime::now().0 / 1000) as u8;
-    let server = Server::new(config.rules.clone(), config.session, epoch, gateway.clock().now());
+    let between = Duration::from_secs(1) / u32::from(rules.tick_rate.get());
+    let server = Server::new(rules, session, epoch_of_now(), gateway.clock().now());
     let (hashes_in, hashes) = watch::channel(gateway.certificate_hashes().to_vec());
     let (status_in, status) = watch::channel(Status::default());
     let (orders, taken) = mpsc::unbounded_channel();
-    let between = Duration::from_secs(1) / u32::from(config.rules.tick_rate.get());
     let running = Loop {
         gateway,
         server,
@@ -185,6 +171,27 @@ where
     };
     let task = tokio::spawn(running.run(between, taken));
     Ok(Running { address, hashes, status, orders, task })
+}
+
+/// The connections of a session that has so many places for them.
+pub(super) fn bind(address: SocketAddr, config: ServeConfig, places: usize) -> io::Result<Gateway> {
+    let config = GatewayConfig {
+        access: config.access,
+        certificates: config.certificates,
+        players_max: places,
+        limits: config.limits,
+        origins: config.origins,
+        idle_timeout: config.idle_timeout,
+        sockets: config.sockets,
+        rate_max: 1_000_000,
+    };
+    Gateway::bind(address, config)
+}
+
+/// Another one than that of the server before, as long as they start at least a second and less than 256 s apart.
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
+pub(super) fn epoch_of_now() -> u8 {
+    (crate::UnixTime::now().0 / 1000) as u8
 }
 
 impl Running {

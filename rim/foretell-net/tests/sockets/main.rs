@@ -7,6 +7,7 @@ mod common;
 mod ending;
 mod hook;
 mod hostile;
+mod hosting;
 mod housekeeping;
 mod play;
 mod pressure;

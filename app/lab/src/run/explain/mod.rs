@@ -124,6 +124,7 @@ impl Explainer {
             ServerEvent::Left(player) => format!("{player} left"),
             ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
             ServerEvent::Rejoined(player) => format!("{player} is back"),
+            ServerEvent::MessagesReset(player) => format!("the program of {player} was started again"),
             ServerEvent::Joined(_)
             | ServerEvent::Held { .. }
             | ServerEvent::HoldRefused { .. }

@@ -104,7 +104,7 @@ fn heading([x, y, z, w]: [f64; 4]) -> f64 {
 fn age_ms(source: Source) -> f64 {
     match source {
         Source::Extrapolated(beyond) => beyond.as_secs_f64() * 1_000.0,
-        Source::Predicted | Source::Interpolated | Source::Held => 0.0,
+        Source::Authority | Source::Predicted | Source::Interpolated | Source::Held => 0.0,
     }
 }
 

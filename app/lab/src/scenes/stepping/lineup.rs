@@ -1,6 +1,7 @@
 //! Which lanes stand side by side, and how each differs from what is chosen.
 
 use super::article::ArticleSystem;
+use super::host::HostSystem;
 use super::session::SessionSystem;
 use super::system::{System, SystemConfig};
 use foretell_articles::csp::{GapPolicy, Reconciliation, Redundancy};
@@ -11,6 +12,8 @@ use foretell_sim::netsim::Conditions;
 enum Whose {
     Article,
     Ours,
+    /// Ours, with the player at the server.
+    OursHosted,
 }
 
 /// One lane.
@@ -45,6 +48,7 @@ impl LaneKind {
         match self.whose {
             Whose::Article => Box::new(ArticleSystem::new(seed, config.article_client, config.article_server)),
             Whose::Ours => Box::new(SessionSystem::new(seed, &config, conditions)),
+            Whose::OursHosted => Box::new(HostSystem::new(seed, &config, conditions)),
         }
     }
 }
@@ -145,6 +149,22 @@ const REPETITIONS: [LaneKind; 4] = [
     LaneKind::ours("Those that are not acknowledged and can still be in time, as chosen (D11).", as_chosen),
 ];
 
+const SEATS: [LaneKind; 2] = [
+    LaneKind {
+        name: "you are a client",
+        explain: "The server is a way off: you play ahead of it, and are corrected where it has something else (F2).",
+        whose: Whose::Ours,
+        change: as_chosen,
+    },
+    LaneKind {
+        name: "you are the host",
+        explain: "The server runs in your program: your keys count in its very tick, and nothing of yours is predicted or corrected. The \
+                  others see you as late as ever (F2).",
+        whose: Whose::OursHosted,
+        change: as_chosen,
+    },
+];
+
 /// What stands side by side.
 #[derive(Clone, Copy, Debug)]
 pub struct Lineup {
@@ -153,7 +173,7 @@ pub struct Lineup {
     pub figures: &'static [&'static str],
 }
 
-const LINEUPS: [Lineup; 4] = [
+const LINEUPS: [Lineup; 5] = [
     Lineup {
         lanes: &SYSTEMS,
         figures: &["corrections", "largest", "wrong by", "waits", "apart", "missing", "run again", "up", "down"],
@@ -161,6 +181,10 @@ const LINEUPS: [Lineup; 4] = [
     Lineup { lanes: &RECONCILIATIONS, figures: &["corrections", "largest", "wrong by", "run again"] },
     Lineup { lanes: &GAPS, figures: &["corrections", "largest", "wrong by", "missing"] },
     Lineup { lanes: &REPETITIONS, figures: &["wrong by", "waits", "missing", "up"] },
+    Lineup {
+        lanes: &SEATS,
+        figures: &["corrections", "largest", "wrong by", "apart", "missing", "run again", "up", "down"],
+    },
 ];
 
 /// The lanes of a choice, by its code.

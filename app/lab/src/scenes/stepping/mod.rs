@@ -5,6 +5,7 @@
 //! the same conditions; those of the article have the same losses.
 
 mod article;
+mod host;
 mod lineup;
 mod measures;
 mod session;

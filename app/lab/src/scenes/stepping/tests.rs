@@ -14,6 +14,7 @@ const OURS: usize = 1;
 const RECONCILIATIONS: f64 = 1.0;
 const GAPS: f64 = 2.0;
 const REPETITIONS: f64 = 3.0;
+const SEATS: f64 = 4.0;
 /// The code of 64 snapshots per second, and of 2.
 const EVERY_TICK: f64 = 1.0;
 const RARE: f64 = 6.0;
@@ -90,6 +91,34 @@ fn where_nothing_is_lost_both_are_shown_to_the_bit_what_their_servers_come_to() 
     }
     let way = length(sub(play.at(ARTICLE, "local"), play.at(OURS, "local")));
     assert!(way < 1.0, "the same keys lead the same way: {way} m");
+}
+
+#[test]
+fn a_host_sees_their_own_cube_at_once_and_uncorrected_and_the_others_see_it_late() {
+    let bad = [(Key::Latency, 100.0), (Key::Jitter, 60.0), (Key::Loss, 10.0), (Key::BurstLength, 5.0)];
+    let mut play = Play::new(&[&[(Key::SteppingLanes, SEATS)][..], &bad].concat());
+    let (client, host) = (0, 1);
+    let (mut late, mut apart) = (0.0_f64, 0.0_f64);
+    for _ in 0..1200 {
+        play.frames(1, drive);
+        apart = apart.max(play.between(host, "local", "client"));
+        late = late.max(play.between(host, "client", "other"));
+    }
+    assert!(apart < 1e-4, "there is no network between: {apart} m");
+    assert!(late > 0.5, "the others see it later: {late} m");
+    let of = |label| (play.figure(client, label), play.figure(host, label));
+    for chart in [0, 1] {
+        assert!(play.chart(client, chart).any(|cm| cm > 0.0), "of what a client sees some is wrong, and corrected");
+        assert!(play.chart(host, chart).all(|cm| cm == 0.0));
+    }
+    assert!(matches!(of("apart"), (some, 0.0) if some > 90.0), "{:?}", of("apart"));
+    play.event("impulse");
+    play.frames(60, drive);
+    assert!(
+        play.between(host, "local", "client") > 0.1,
+        "what the server does to them is no prediction that was wrong"
+    );
+    assert_eq!(play.figure(host, "corrections"), 0.0);
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! | [`History`] | the state of a confirmed tick changes afterwards |
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
 //! | [`Bytes`] | a player's second costs more bytes than the budget |
+//! | [`Hosted`] | who sits at the server is corrected, is shown what it does not have, or a step lacks their input |
 //! | [`Memory`] | an endpoint keeps more than what is under way |
 //! | `world` | a client's world by itself, saved, loaded and stepped again, comes to something else |
 //!
@@ -21,6 +22,7 @@ mod bytes;
 mod convergence;
 mod divergence;
 mod history;
+mod hosted;
 mod memory;
 mod once;
 mod samples;
@@ -34,6 +36,7 @@ pub use bytes::Bytes;
 pub use convergence::{Calm, Convergence};
 pub use divergence::Divergence;
 pub use history::History;
+pub use hosted::Hosted;
 pub use memory::Memory;
 pub use once::Once;
 pub use samples::{Digests, Outcomes, Silence, Unexplained};
@@ -41,10 +44,10 @@ pub use samples::{Digests, Outcomes, Silence, Unexplained};
 use super::{Spied, Truth};
 use core::time::Duration;
 use foretell::session::Rules;
-use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Frame};
+use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Frame, Views};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Difference, Entity, PlayerInput, RowKey, Schema, Tolerance, World, compare_row};
+use foretell::world::{Difference, Entity, PlayerId, PlayerInput, RowKey, Schema, Tolerance, World, compare_row};
 
 /// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
 pub trait Check<W: World> {
@@ -65,6 +68,15 @@ pub trait Check<W: World> {
     /// # Errors
     /// What does not hold, in a sentence.
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let _ = seen;
+        Ok(())
+    }
+
+    /// Looks at the player who sits at the server, after an update of it.
+    ///
+    /// # Errors
+    /// What does not hold, in a sentence.
+    fn after_local(&mut self, seen: &LocalSeen<'_>) -> Result<(), String> {
         let _ = seen;
         Ok(())
     }
@@ -121,12 +133,28 @@ pub struct ServerSeen<'a, W: World> {
     pub stepped: &'a [Tick],
     /// The inputs of these steps, in order.
     pub applied: &'a [Applied<W::Input>],
-    /// How many players' machines are there.
+    /// How many players' machines are there, the server's among them where somebody sits at it.
     pub machines: usize,
+    /// Who sits at it.
+    pub local: Option<PlayerId>,
     /// For how long nothing has gone wrong for anybody.
     pub quiet: Duration,
     /// What does not change.
     pub setting: &'a Setting,
+}
+
+/// What a check sees of the player who sits at the server.
+pub struct LocalSeen<'a> {
+    /// What the update of the server did for them.
+    pub frame: &'a Frame<'a>,
+    /// The ticks that they were asked inputs for since the update before, in order.
+    pub asked: &'a [Tick],
+    /// The ticks that the world was stepped through since the update before, in order.
+    pub stepped: &'a [Tick],
+    /// What they are shown now.
+    pub views: &'a Views,
+    /// The server's states.
+    pub truth: &'a Truth,
 }
 
 /// An input that the server's world was stepped with.
@@ -153,6 +181,7 @@ pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
         Box::new(Calm::default()),
         Box::new(Convergence::default()),
         Box::new(Bytes::default()),
+        Box::new(Hosted::default()),
         Box::new(Memory::default()),
     ]
 }

@@ -114,7 +114,17 @@ impl Session {
         let (now, quiet) = (self.simulation.now(), Duration::from_secs(10));
         let frame = &server.frame();
         let setting = &self.setting;
-        check.after_server(&ServerSeen { now, server, frame, stepped, applied, machines: 1, quiet, setting })
+        check.after_server(&ServerSeen {
+            now,
+            server,
+            frame,
+            stepped,
+            applied,
+            machines: 1,
+            local: None,
+            quiet,
+            setting,
+        })
     }
 }
 

@@ -28,6 +28,7 @@ pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy,
 pub use curves::Curve;
 pub use endpoint::{Client, ClientTap};
 pub use prediction::ResimulationBudget;
+pub(in crate::session) use presentation::{Lifecycles, StatePair};
 pub use presentation::{Source, View, Views, ViewsIter};
 pub use recordable_calls::{ClientCall, ClientOrigin, Joined};
 pub use setup::EntityMode;

@@ -1,18 +1,21 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
+use super::local_seat::LocalTurn;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
+use crate::session::client::Show;
 use crate::session::messages::check_size;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
 use crate::session::{MessageStats, SendError};
-use crate::time::{Instant, Tick};
+use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
-use crate::world::{Delivery, Entity, Message, Messages, PlayerId, Rows, World};
+use crate::world::{Delivery, Entity, Message, Messages, PlayerId, ReceivedMessage, Rows, World};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 /// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
 /// wants to know; it changes nothing.
@@ -29,8 +32,17 @@ pub trait ServerTap<W: World>: Send + Sync {
     /// The game sends a message, of a kind by its number in the rules.
     fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]);
 
+    /// The player who sits at the server sends a message, of a kind by its number in the rules.
+    fn send_here(&mut self, server: &Server<W>, kind: usize, bytes: &[u8]);
+
+    /// A player joins who sits at the server, and to whom states are shown so.
+    fn join_local(&mut self, server: &Server<W>, show: Show);
+
     /// An update begins.
     fn begin_update(&mut self, server: &Server<W>);
+
+    /// The update has asked the player who sits at the server for the input of a tick.
+    fn input(&mut self, tick: Tick, input: &W::Input);
 
     /// The game may have changed its world since the last step: [`changed`](crate::Rows::changed) and
     /// [`removed`](crate::Rows::removed) of the server's [rows](Server::rows) say what.
@@ -99,6 +111,28 @@ impl<W: World> Server<W> {
     /// Steps the world through all ticks that are due, and writes what is to be sent. What it returns is valid until
     /// the next update.
     pub fn update(&mut self, now: Instant, world: &mut W, outbox: &mut Outbox) -> ServerFrame<'_> {
+        self.advance(now, world, None, outbox);
+        self.frame()
+    }
+
+    /// The same with a player who sits here.
+    pub(in crate::session) fn update_with(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        local: &mut dyn LocalTurn<W::Input>,
+        outbox: &mut Outbox,
+    ) {
+        self.advance(now, world, Some(local), outbox);
+    }
+
+    fn advance(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        mut local: Option<&mut dyn LocalTurn<W::Input>>,
+        outbox: &mut Outbox,
+    ) {
         self.tell_tap(|tap, server| tap.begin_update(server));
         let read = now;
         let now = self.pipeline.begin_update(read);
@@ -106,15 +140,22 @@ impl<W: World> Server<W> {
         self.pipeline.answer_hellos(now, outbox);
         self.pipeline.skip_behind();
         while let Some(tick) = self.pipeline.schedule.due() {
+            if let Some(local) = &mut local {
+                let given = local.input(tick);
+                self.tell_tap(|tap, _| tap.input(tick, &given.input));
+                self.pipeline.take_local(local.player(), tick, given);
+            }
             self.pipeline.gather_inputs(tick);
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
             self.pipeline.step(world, tick);
+            if let Some(local) = &mut local {
+                local.note_step(self.pipeline.local_step(world, local.player()));
+            }
             self.pipeline.send(now, world, outbox);
         }
         self.pipeline.finish_update();
         self.tell_tap(|tap, server| tap.end_update(server, read));
-        self.frame()
     }
 
     /// Admits a peer whose client was created [joined](crate::Client::joined), without a handshake. The world hears of
@@ -129,7 +170,18 @@ impl<W: World> Server<W> {
     /// The same, where there may be no place left: then `None`.
     pub fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
         self.note_call(PeerCall::Join, peer);
-        self.pipeline.join(peer)
+        self.pipeline.join(Some(peer))
+    }
+
+    /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left, or somebody sits here.
+    pub(in crate::session) fn join_local(&mut self, show: Show) -> Option<PlayerId> {
+        self.tell_tap(|tap, server| tap.join_local(server, show));
+        if self.local_player().is_some() { None } else { self.pipeline.join(None) }
+    }
+
+    /// Where its clock stands at `now`.
+    pub(in crate::session) fn at(&self, now: Instant) -> TickTime {
+        self.pipeline.schedule.on_callers(now)
     }
 
     /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
@@ -182,6 +234,29 @@ impl<W: World> Server<W> {
         self.pipeline.push_message(to, kind, bytes)
     }
 
+    /// A player who sits at this server sends a message.
+    ///
+    /// # Errors
+    /// As [`send`](Server::send).
+    ///
+    /// # Panics
+    /// When there is no kind of this number.
+    pub(in crate::session) fn send_here(
+        &mut self,
+        player: PlayerId,
+        kind: usize,
+        bytes: &[u8],
+    ) -> Result<(), SendError> {
+        self.tell_tap(|tap, server| tap.send_here(server, kind, bytes));
+        check_size(&self.rules().messages.kinds()[kind], bytes)?;
+        self.pipeline.take_message_here(player, kind, bytes)
+    }
+
+    /// Moves the messages to a player who sits at this server.
+    pub(in crate::session) fn tell_here(&mut self, player: PlayerId, into: &mut Vec<ReceivedMessage>) {
+        self.pipeline.tell_messages_here(player, into);
+    }
+
     /// What was sent to a player of messages, and has come of them.
     pub fn message_stats(&self, player: PlayerId) -> Option<MessageStats> {
         Some(self.pipeline.roster.member(player)?.peer.messages.stats())
@@ -229,9 +304,14 @@ impl<W: World> Server<W> {
         self.pipeline.roster.joined().map(|member| member.player)
     }
 
-    /// The connection over which a player plays, or has played last.
+    /// Who sits here, in the [host's](crate::Host) program; `None` where nobody does.
+    pub fn local_player(&self) -> Option<PlayerId> {
+        self.pipeline.roster.joined().find(|member| member.place.is_local()).map(|member| member.player)
+    }
+
+    /// The connection over which a player plays, or has played last; `None` also of who [sits here](Server::local_player).
     pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
-        Some(self.pipeline.roster.member(player)?.place.address())
+        self.pipeline.roster.member(player)?.place.address()
     }
 
     /// Whether a player is lost: silent for too long, with a place that waits. `false` for who is not in the session.

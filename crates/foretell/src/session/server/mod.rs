@@ -7,6 +7,7 @@ mod config;
 mod endpoint;
 mod exact;
 mod inputs;
+mod local_seat;
 mod peer;
 mod peer_acks;
 mod peer_messages;
@@ -22,6 +23,7 @@ mod update_report;
 
 pub use config::ServerConfig;
 pub use endpoint::{PeerCall, Server, ServerTap};
+pub(in crate::session) use local_seat::{LocalInput, LocalSight, LocalStep, LocalTurn};
 pub use peer_messages::To;
 pub use schedule::CATCH_UP_TICKS_MAX;
 pub use stats::{InputTotals, JoinTotals, PeerStats};

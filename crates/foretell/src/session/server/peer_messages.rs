@@ -6,8 +6,9 @@ use crate::session::allowance::{Allowance, Fates};
 use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesHead, Receiver, SendError};
 use crate::time::Instant;
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Messages, PlayerId};
+use crate::world::{MessageKind, Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// So much of what may come in this time may come at once.
@@ -48,6 +49,8 @@ pub(super) enum Taken {
 /// Lives as long as the place.
 pub(super) struct PeerMessages {
     exchange: Exchange,
+    /// Those to a player who sits at the server, who is told them by the next update.
+    here: Vec<ReceivedMessage>,
     /// How many bytes may come, as of `metered`.
     allowed: f64,
     metered: Option<Instant>,
@@ -55,7 +58,7 @@ pub(super) struct PeerMessages {
 
 impl PeerMessages {
     pub fn new(messages: &Messages) -> PeerMessages {
-        PeerMessages { exchange: Exchange::of_server(messages), allowed: 0.0, metered: None }
+        PeerMessages { exchange: Exchange::of_server(messages), here: Vec::new(), allowed: 0.0, metered: None }
     }
 
     pub fn stats(&self) -> MessageStats {
@@ -69,6 +72,18 @@ impl PeerMessages {
     /// Takes a message that is to be sent.
     pub fn push(&mut self, kind: usize, bytes: Arc<[u8]>, config: &ServerConfig) -> Result<(), SendError> {
         self.exchange.push(kind, bytes, config.message_queue_max as usize)
+    }
+
+    /// Takes one to a player who sits at the server.
+    pub fn push_here(&mut self, kind: &MessageKind, bytes: &[u8]) -> Result<(), SendError> {
+        let content = kind.decode(bytes).ok_or(SendError::Senseless)?;
+        self.here.push(ReceivedMessage::new(PlayerId::SERVER, kind, content));
+        Ok(())
+    }
+
+    /// Moves those to them.
+    pub fn tell_here(&mut self, into: &mut Vec<ReceivedMessage>) {
+        into.append(&mut self.here);
     }
 
     /// Takes in a datagram. Beyond what may come in a second it is as if it were lost: an honest client sends it again.

@@ -5,7 +5,8 @@ use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
-use super::inputs::ReceivedInputs;
+use super::inputs::{OfferedInput, ReceivedInputs};
+use super::local_seat::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::peer_messages::{Taken, To};
 use super::replication::{SightTerms, StepReport};
@@ -19,8 +20,9 @@ use crate::session::packet::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Input, PlayerId, World};
+use crate::world::{Delivery, Input, PlayerId, ReceivedMessage, World};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Whoever is silent for less is not lost.
@@ -80,8 +82,8 @@ impl<I: Input> Pipeline<I> {
         result
     }
 
-    /// Admits who is at `peer` without a handshake; `None` where there is no place left.
-    pub fn join(&mut self, peer: PeerId) -> Option<PlayerId> {
+    /// Admits who is at `peer`, or sits at the server, without a handshake; `None` where there is no place left.
+    pub fn join(&mut self, peer: Option<PeerId>) -> Option<PlayerId> {
         let (terms, next) = (self.terms(), self.schedule.next());
         let messages = &self.settings.rules.messages;
         let player = self.roster.join(peer, &terms, || Peer::new(next, messages));
@@ -131,6 +133,21 @@ impl<I: Input> Pipeline<I> {
         }
     }
 
+    /// Takes the input of `tick`, the next one, of a player who sits at the server.
+    pub fn take_local(&mut self, player: PlayerId, tick: Tick, LocalInput { input, presented }: LocalInput<I>) {
+        let is_finite = self.datagram.is_finite(&input);
+        self.change_peer(player, |peer| {
+            peer.offer(&OfferedInput { tick, input, presented, is_finite });
+        });
+    }
+
+    /// What a step that is over has brought about, as a player who sits at the server may see it.
+    pub fn local_step<'a>(&'a self, world: &'a impl World, player: PlayerId) -> LocalStep<'a> {
+        let Pipeline { settings, state, authority, simulation, .. } = self;
+        let sight = SightTerms::new(settings, world.interest_rules());
+        LocalStep { player, tick: self.schedule.next(), state, authority, sight, output: simulation.output() }
+    }
+
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
@@ -165,7 +182,7 @@ impl<I: Input> Pipeline<I> {
         });
         state.publish(world);
         let (output, sight) = (simulation.output(), SightTerms::new(settings, world.interest_rules()));
-        for Member { player, peer, .. } in roster.joined_mut() {
+        for Member { player, peer, .. } in roster.joined_mut().filter(|member| !member.place.is_local()) {
             peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
         }
         state.settle(tick.next());
@@ -203,8 +220,32 @@ impl<I: Input> Pipeline<I> {
         let Pipeline { settings, roster, .. } = self;
         let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
         let members = roster.joined_mut().filter(|member| to.includes(member.player));
-        let pushed = members.map(|member| member.peer.messages.push(kind, bytes.clone(), &settings.config));
+        let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
+            true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
+            false => peer.messages.push(kind, bytes.clone(), &settings.config),
+        });
         pushed.reduce(Result::and).unwrap_or(nobody)
+    }
+
+    /// Takes a message of a player who sits here.
+    pub fn take_message_here(&mut self, player: PlayerId, kind: usize, bytes: &[u8]) -> Result<(), SendError> {
+        let kind = &self.settings.rules.messages.kinds()[kind];
+        let content = kind.decode(bytes).ok_or(SendError::Senseless)?;
+        let message = ReceivedMessage::new(player, kind, content);
+        if kind.delivery() != Delivery::InStep {
+            self.frame.messages_mut().push(message);
+            return Ok(());
+        }
+        let Member { peer, .. } = self.roster.member_mut(player).ok_or(SendError::NotPlaying)?;
+        let has_room = peer.step_messages.take_here(message, self.schedule.next());
+        if has_room { Ok(()) } else { Err(SendError::Full) }
+    }
+
+    /// Moves the messages to a player who sits here.
+    pub fn tell_messages_here(&mut self, player: PlayerId, into: &mut Vec<ReceivedMessage>) {
+        if let Some(Member { peer, .. }) = self.roster.member_mut(player) {
+            peer.messages.tell_here(into);
+        }
     }
 
     /// The update is over.
@@ -328,7 +369,11 @@ impl<I: Input> Pipeline<I> {
         while let Some(change) = self.roster.next_change() {
             let event = match change {
                 Change::Joined(player) => {
-                    self.exact.admit(player, next);
+                    if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
+                        self.exact.admit_local(player);
+                    } else {
+                        self.exact.admit(player, next);
+                    }
                     let peer = Peer::new(next, &self.settings.rules.messages);
                     self.change_peer(player, |known| *known = peer);
                     self.joins.joined += 1;

@@ -62,6 +62,11 @@ impl TickSchedule {
         self.clock.at_instant(now)
     }
 
+    /// The same of an instant on the caller's clock, which is only looked at.
+    pub fn on_callers(&self, now: Instant) -> TickTime {
+        self.at(self.monotonic.at(now))
+    }
+
     /// How long after the start of `tick` something has come at `now`.
     pub fn lateness(&self, tick: Tick, now: Instant) -> Offset {
         let late = self.at(now) - TickTime::start_of(tick);

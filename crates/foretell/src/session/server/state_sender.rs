@@ -52,7 +52,7 @@ impl<I: Input> StateSender<I> {
         let is_sent = round.settings.is_sent(tick);
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
-            if place.is_lost() || !place.has_joined() {
+            if place.is_lost() || place.is_local() || !place.has_joined() {
                 continue;
             }
             let (player, known) = (*player, peer.link.acknowledged());
@@ -98,9 +98,10 @@ impl<I: Input> StateSender<I> {
         self.replication.look(*player, &mut peer.replica, &snapshot);
         let relay_from = self.encode_relay(round.settings, round.roster, index, &snapshot);
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
+        let Some(address) = place.address() else { return };
         let mut to = Receiver {
             player: *player,
-            address: place.address(),
+            address,
             known: peer.link.acknowledged().unwrap_or(Tick::ZERO),
             replica: &mut peer.replica,
             head: &mut self.head,
@@ -176,7 +177,8 @@ fn allow<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
 /// Sends what there is of messages, and may be sent now.
 fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
     let Member { peer, place, .. } = &mut round.roster.members_mut()[index];
-    let to = MessageReceiver { peer: place.address(), ticket: place.ticket() };
+    let Some(address) = place.address() else { return };
+    let to = MessageReceiver { peer: address, ticket: place.ticket() };
     let (kinds, allowance) = (&round.settings.rules.messages, peer.replica.allowance());
     peer.counters.stats.bytes += peer.messages.send(round.now, to, kinds, allowance, round.outbox);
 }

@@ -2,6 +2,7 @@
 
 mod anything;
 mod audiences;
+mod hosted;
 mod late;
 mod rules;
 mod secrets;

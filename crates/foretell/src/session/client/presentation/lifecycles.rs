@@ -124,6 +124,14 @@ impl Lifecycles {
         }
     }
 
+    /// All that is there is the authority's: it is simulated where the authority is.
+    pub(in crate::session) fn confirm_all(&mut self) {
+        for (entity, life) in self.lives.iter_mut().filter(|(_, life)| !life.confirmed) {
+            life.confirmed = true;
+            self.events.push(ClientEvent::Confirmed(entity));
+        }
+    }
+
     /// Ends what prediction has removed and the authority's state of `tick` does not have either. Returns how many had
     /// never been confirmed.
     pub(crate) fn end(

@@ -10,11 +10,14 @@ mod presentation;
 mod remote_playback;
 mod remote_window;
 mod row_samples;
+mod state_pair;
 mod view;
 mod views;
 mod visual_state;
 
+pub(in crate::session) use lifecycles::Lifecycles;
 pub(super) use presentation::Presentation;
+pub(in crate::session) use state_pair::StatePair;
 pub use view::{Source, View};
 pub use views::{Views, ViewsIter};
 pub(super) use visual_state::{HeldShown, Sources};

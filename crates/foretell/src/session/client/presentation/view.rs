@@ -8,6 +8,8 @@ use core::time::Duration;
 /// Where a shown pose comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Source {
+    /// Simulated here, and the truth: its player sits at the server, or plays alone.
+    Authority,
     /// Simulated here, ahead of the authority.
     Predicted,
     /// Between two of the authority's states.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
-/// Every entity as it is to be drawn, filled by [`Client::present`](crate::Client::present): to go through, to index, to
+/// Every entity as it is to be drawn, filled by [`Client::present`](crate::Client::present) or [`Host::present`](crate::Host::present): to go through, to index, to
 /// find an entity in, to sort. It borrows nothing of the client. Make one, and keep it: its memory is used again in each frame.
 ///
 /// ```
@@ -22,7 +22,7 @@ use core::ops::Range;
 /// }
 /// ```
 ///
-/// The predicted entities come first, then the others; each group by component and then by entity, ascending, until they are
+/// The predicted entities come first, then the others, and a host's all together; each group by component and then by entity, ascending, until they are
 /// [sorted](Views::sort_by). An entity of several tables has as many views.
 #[derive(Clone, Debug, Default)]
 pub struct Views {

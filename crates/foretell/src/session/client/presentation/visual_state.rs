@@ -2,12 +2,13 @@
 
 use super::followers::{Drawing, Followers};
 use super::remote_window::RemoteWindow;
+use super::state_pair::ShownBetween;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
-use crate::session::client::config::{ClientConfig, Show};
+use crate::session::client::config::ClientConfig;
 use crate::session::client::curves::Curves;
-use crate::session::client::row_math::{RowBuffer, ahead, blend, placed_row, pose_of, velocity_of};
+use crate::session::client::row_math::{RowBuffer, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::time::{Instant, TickTime};
@@ -120,14 +121,8 @@ impl<'a, W: World> VisualState<'a, W> {
     /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).
     pub(crate) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
         let Sources { timeline, schema, at, config, .. } = self.sources;
-        let before = timeline.present().back(1).and_then(|tick| timeline.rows(tick).map(|rows| (tick, rows)));
-        let words_before = before.and_then(|(_, rows)| rows.words(row.key()));
-        let (component, words) = (schema.component(row.component), row.words);
-        let fraction = before.map_or(1.0, |(tick, _)| (*at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
-        match (config.show, words_before) {
-            (Show::Between, Some(words_before)) => blend(component, words_before, words, fraction, into),
-            (Show::Ahead, _) => ahead(component, words, fraction * timeline.rate().seconds(), into),
-            _ => into[..words.len()].copy_from_slice(words),
-        }
+        let present = timeline.present();
+        let before = present.back(1).and_then(|tick| timeline.rows(tick));
+        ShownBetween { schema, before, present, at: *at, show: config.show, rate: timeline.rate() }.draw(row, into);
     }
 }

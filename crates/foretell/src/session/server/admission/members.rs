@@ -17,7 +17,7 @@ impl<P> Member<P> {
     /// One who has joined over a connection without a handshake.
     #[cfg(test)]
     pub(crate) fn new(player: PlayerId, address: PeerId, peer: P) -> Member<P> {
-        let mut place = Place::new(address, None, 0, core::time::Duration::ZERO);
+        let mut place = Place::new(Some(address), None, 0, core::time::Duration::ZERO);
         place.join(core::time::Duration::ZERO);
         Member { player, place, peer }
     }
@@ -62,14 +62,16 @@ impl<P> Members<P> {
     }
 
     pub(super) fn insert(&mut self, member: Member<P>) {
-        self.addresses.insert(member.place.address(), member.player);
+        self.addresses.extend(member.place.address().map(|address| (address, member.player)));
         let at = self.all.partition_point(|before| before.player < member.player);
         self.all.insert(at, member);
     }
 
     pub(super) fn remove(&mut self, at: usize) -> Member<P> {
         let member = self.all.remove(at);
-        self.disconnect(member.player, member.place.address());
+        if let Some(address) = member.place.address() {
+            self.disconnect(member.player, address);
+        }
         member
     }
 

@@ -43,8 +43,8 @@ struct PendingHello {
 /// The place of one player. Times are those that the server was awake.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The connection over which its player plays, or has played last.
-    address: PeerId,
+    /// The connection over which its player plays, or has played last; `None` of who sits at the server.
+    address: Option<PeerId>,
     /// Of the hello that it was admitted with: who it is.
     pub(super) nonce: Option<u64>,
     /// Stands in the datagrams of whoever has the place.
@@ -66,7 +66,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(super) fn new(address: PeerId, nonce: Option<u64>, ticket: u8, awake: Duration) -> Place {
+    pub(super) fn new(address: Option<PeerId>, nonce: Option<u64>, ticket: u8, awake: Duration) -> Place {
         Place {
             address,
             nonce,
@@ -82,8 +82,14 @@ impl Place {
         }
     }
 
-    pub(crate) fn address(&self) -> PeerId {
+    /// The connection over which its player plays, or has played last; `None` of who sits at the server.
+    pub(crate) fn address(&self) -> Option<PeerId> {
         self.address
+    }
+
+    /// Whether its player sits at the server: nothing is sent to them, and nothing comes.
+    pub(crate) fn is_local(&self) -> bool {
+        self.address.is_none()
     }
 
     pub(crate) fn ticket(&self) -> u8 {
@@ -95,9 +101,9 @@ impl Place {
         self.lost.is_some()
     }
 
-    /// For how long nothing has come.
+    /// For how long nothing has come; who sits at the server is always there.
     pub(super) fn silence(&self, awake: Duration) -> Duration {
-        awake - self.heard_at
+        if self.is_local() { Duration::ZERO } else { awake - self.heard_at }
     }
 
     /// Whether its client hears the server, so that the player is in the session.
@@ -166,9 +172,9 @@ impl Place {
     /// Whoever has shown the offered ticket plays here from now on, from `address`. Returns the connection before, if that
     /// is another one.
     pub(super) fn take_over(&mut self, address: PeerId, awake: Duration) -> Option<PeerId> {
-        let before = Some(self.address).filter(|before| *before != address);
+        let before = self.address.filter(|before| *before != address);
         self.former = before.map(|address| Former { address, since: awake }).or(self.former);
-        self.address = address;
+        self.address = Some(address);
         self.ticket = self.offered.take().unwrap_or(self.ticket);
         if self.played == Played::Now {
             self.played = Played::Before;
@@ -179,7 +185,7 @@ impl Place {
     /// A hello with its nonce has come: it is answered with its ticket, or with a new one where it comes from elsewhere, or
     /// the player is lost. Whether it comes from where the player plays.
     pub(super) fn greet(&mut self, from: PeerId, hello: &Hello, new_ticket: impl FnOnce() -> u8) -> bool {
-        let is_here = self.address == from && self.lost.is_none();
+        let is_here = self.address == Some(from) && self.lost.is_none();
         // Whoever has not played under the ticket may still be about to begin.
         let is_current = is_here && (hello.ticket == Some(self.ticket) || self.played != Played::Now);
         let ticket = if is_current { self.ticket } else { *self.offered.get_or_insert_with(new_ticket) };

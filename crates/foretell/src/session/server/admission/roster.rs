@@ -140,9 +140,9 @@ impl<P> Roster<P> {
         }
     }
 
-    /// Admits who is at `address`, without a handshake; `None` where there is no place left.
-    pub(crate) fn join(&mut self, address: PeerId, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let place = Place::new(address, None, self.epoch, self.uptime.awake());
+    /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
+    pub(crate) fn join(&mut self, at: Option<PeerId>, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        let place = Place::new(at, None, self.epoch, self.uptime.awake());
         let player = self.admit(place, terms, peer)?;
         self.note_joined(player);
         Some(player)
@@ -275,7 +275,7 @@ impl<P> Roster<P> {
     /// Keeps a place no longer whose player does not come into play, or not on; for a while, it is no use to ask again.
     fn give_up(&mut self, at: usize, why: Refusal) {
         let (place, awake) = (&self.members.all()[at].place, self.uptime.awake());
-        if let (Some(nonce), address) = (place.nonce, place.address()) {
+        if let (Some(nonce), Some(address)) = (place.nonce, place.address()) {
             self.refusals.refuse(address, Refused { nonce, why, part: 0 }, awake);
             self.refusals.note_unplayed(nonce, why, awake);
         }
@@ -284,8 +284,8 @@ impl<P> Roster<P> {
 
     fn remove_refused(&mut self, at: usize, why: Refusal) {
         let Member { player, place, .. } = &self.members()[at];
-        let (peer, player) = (place.address(), place.has_joined().then_some(*player));
-        self.changes.push_back(Change::Refused { peer, player, why });
+        let player = place.has_joined().then_some(*player);
+        self.changes.extend(place.address().map(|peer| Change::Refused { peer, player, why }));
         self.remove(at);
     }
 
@@ -351,7 +351,7 @@ impl<P> Roster<P> {
         }
         self.expel(address);
         let ticket = new_ticket(&mut self.newest_ticket);
-        let mut place = Place::new(address, Some(hello.nonce), ticket, self.uptime.awake());
+        let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.uptime.awake());
         place.greet(address, hello, || ticket);
         if self.admit(place, terms, peer).is_none() {
             self.refuse(address, hello.nonce, Refusal::Full);

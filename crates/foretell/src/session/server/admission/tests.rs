@@ -31,7 +31,8 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
 /// The first hello of a nonce, and the one that shows the ticket of the answer to it.
 fn join(roster: &mut Roster<()>, from: PeerId, nonce: u64) {
     hello(roster, from, nonce, None);
-    let ticket = roster.members().iter().find(|member| member.place.address() == from).map(|at| at.place.ticket());
+    let ticket =
+        roster.members().iter().find(|member| member.place.address() == Some(from)).map(|at| at.place.ticket());
     hello(roster, from, nonce, ticket);
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct ExactSession {
     rate: TickRate,
     /// Of everybody who is in the session.
     agreements: BTreeMap<PlayerId, Agreement>,
+    /// Who sits at the server, and so agrees with it always.
+    local: Option<PlayerId>,
     /// The canonical ticks that were announced, ascending; the last may be yet to come.
     canonical: VecDeque<Tick>,
     /// The published state of the newest canonical tick that has come.
@@ -49,6 +51,7 @@ impl ExactSession {
             is_on: rules.exact,
             rate: rules.tick_rate,
             agreements: BTreeMap::new(),
+            local: None,
             canonical: VecDeque::with_capacity(CANONICAL_MAX + 1),
             image: Rows::new(&rules.schema),
             image_tick: None,
@@ -63,6 +66,11 @@ impl ExactSession {
         if self.is_on {
             self.agreements.insert(player, Agreement::new(next));
         }
+    }
+
+    /// A player has come who sits at the server.
+    pub(crate) fn admit_local(&mut self, player: PlayerId) {
+        self.local = Some(player);
     }
 
     /// Somebody else has the place of a player, from before the step of `next` on.
@@ -146,7 +154,7 @@ impl ExactSession {
             self.image_tick = Some(tick);
         }
         // Nothing is told of the inputs of a player who has no entity: what they bring about nobody foresees.
-        if self.agreements.keys().any(|player| !rows.shows_others(state.schema(), *player)) {
+        if self.agreements.keys().chain(&self.local).any(|player| !rows.shows_others(state.schema(), *player)) {
             self.unforeseen = Some(tick);
         }
         if is_sent {

@@ -83,7 +83,7 @@ impl<I: Input> ReceivedInputs<I> {
     }
 
     /// Whether every floating-point field of an input is a finite number.
-    fn is_finite(&self, input: &I) -> bool {
+    pub(crate) fn is_finite(&self, input: &I) -> bool {
         let mut words = [0; ROW_WORDS_MAX];
         input.write(&mut words);
         let mut at = 0;

@@ -66,6 +66,15 @@ impl StepMessages {
         refused
     }
 
+    /// Takes one of a player who sits at the server, for its next step. Whether there was room.
+    pub(crate) fn take_here(&mut self, message: ReceivedMessage, next: Tick) -> bool {
+        let has_room = self.waiting.len() < WAITING_MAX;
+        if has_room {
+            self.waiting.push_back(Waiting { tick: next, number: 0, message });
+        }
+        has_room
+    }
+
     /// Gives the step of `tick` those that belong to it, and those that have come too late for theirs.
     pub(crate) fn give(&mut self, tick: Tick, into: &mut Vec<ReceivedMessage>) {
         while let Some(waiting) = self.waiting.pop_front_if(|waiting| waiting.tick <= tick) {

@@ -11,6 +11,7 @@ mod exact_choice;
 mod exact_rows;
 mod gone_rows;
 mod interest;
+mod local_sight;
 mod outgoing_snapshot;
 mod paced_rows;
 mod paces;
@@ -32,6 +33,8 @@ mod spatial_index;
 mod viewpoint;
 mod waiting_rows;
 
+pub(super) use local_sight::LocalLook;
+pub(in crate::session) use local_sight::LocalSight;
 pub(super) use outgoing_snapshot::{Form, Snapshot};
 pub(super) use replica::{Replica, StepReport};
 pub(super) use replication::{Receiver, Replication};

@@ -1,0 +1,83 @@
+//! The last two states of what is simulated here: where between them, or ahead of them, it is shown (R23, R24).
+
+use super::view::Source;
+use super::views::{RestOfStates, Views};
+use crate::motion::{Pose, VisualOffset};
+use crate::session::client::config::Show;
+use crate::session::client::row_math::{RowBuffer, ahead, blend, placed_row, pose_of};
+use crate::time::{Tick, TickRate, TickTime};
+use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
+
+/// At which instant what is simulated here is shown.
+pub(super) struct ShownBetween<'a> {
+    pub schema: &'a Schema,
+    /// The newest state, and the rows of the one before it, if there is one.
+    pub present: Tick,
+    pub before: Option<&'a Rows>,
+    /// Where the clock stands.
+    pub at: TickTime,
+    pub show: Show,
+    pub rate: TickRate,
+}
+
+impl ShownBetween<'_> {
+    /// Draws a row of the newest state where it is shown.
+    pub fn draw(&self, row: Row<'_>, into: &mut RowBuffer) {
+        let (component, words) = (self.schema.component(row.component), row.words);
+        let before = self.before.and_then(|rows| rows.words(row.key()));
+        let since = self.present.back(1).filter(|_| self.before.is_some());
+        let fraction = since.map_or(1.0, |tick| (self.at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
+        match (self.show, before) {
+            (Show::Between, Some(before)) => blend(component, before, words, fraction, into),
+            (Show::Ahead, _) => ahead(component, words, fraction * self.rate.seconds(), into),
+            _ => into[..words.len()].copy_from_slice(words),
+        }
+    }
+}
+
+/// The last two states where nothing is corrected, as what is simulated is the truth.
+pub(in crate::session) struct StatePair<'a> {
+    pub schema: &'a Schema,
+    pub rate: TickRate,
+    /// The newest state, its rows, and those of the one before it, if there is one.
+    pub present: Tick,
+    pub newest: &'a Rows,
+    pub before: Option<&'a Rows>,
+    pub show: Show,
+}
+
+impl<'a> StatePair<'a> {
+    /// Fills `views` with all that is there, as it is shown when the clock stands `at`.
+    pub fn show(&self, at: TickTime, views: &mut Views) {
+        let StatePair { schema, newest, .. } = *self;
+        views.clear(schema);
+        let between = self.between(at);
+        let mut words = [0; ROW_WORDS_MAX];
+        for component in schema.ids().filter(|component| schema.is_first(*component)) {
+            views.begin(component);
+            for row in newest.component(component) {
+                between.draw(row, &mut words);
+                let rest = RestOfStates { rows: Some(newest), told: None };
+                views.push(
+                    Row { words: &words[..row.words.len()], ..row },
+                    Source::Authority,
+                    VisualOffset::NONE,
+                    rest,
+                );
+            }
+        }
+    }
+
+    /// Where an entity of the newest state is shown when the clock stands `at`; the origin where it has no place.
+    pub fn pose(&self, entity: Entity, at: TickTime) -> Option<Pose> {
+        let row = placed_row(self.newest, entity, self.schema)?;
+        let mut words = [0; ROW_WORDS_MAX];
+        self.between(at).draw(row, &mut words);
+        Some(pose_of(self.schema.component(row.component), &words))
+    }
+
+    fn between(&self, at: TickTime) -> ShownBetween<'a> {
+        let StatePair { schema, rate, present, before, show, .. } = *self;
+        ShownBetween { schema, present, before, at, show, rate }
+    }
+}

@@ -1,0 +1,190 @@
+//! One type for a game's loop, whichever way it was started: as a client, as a host, alone, or as a server that nobody sits at.
+
+use super::endpoint::Host;
+use crate::session::client::{Client, ClientConfig, ClientState, Frame, Views};
+use crate::session::server::{Server, ServerConfig};
+use crate::session::{Outbox, PeerId, Rules, SendError};
+use crate::time::{Instant, Tick};
+use crate::wire::Malformed;
+use crate::world::{Message, PlayerId, World};
+
+/// How a game is started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Start {
+    /// It plays over the network, on a server elsewhere: [`Client::new`].
+    Client {
+        /// Says who it is: a random number, known to it and the server alone.
+        nonce: u64,
+    },
+    /// Its player plays, and others join over the network: [`Host::new`].
+    Host {
+        /// Another one at every start.
+        epoch: u8,
+    },
+    /// Its player plays alone: a host with one place. Nobody else is let in until the
+    /// [`players_max`](ServerConfig::players_max) of its server are raised.
+    Single,
+    /// Others play, and nobody here: [`Server::new`].
+    Dedicated {
+        /// Another one at every start.
+        epoch: u8,
+    },
+}
+
+/// What a game needs to be started, whichever way.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SessionConfig {
+    /// What both ends agree on.
+    pub rules: Rules,
+    /// What a client decides by itself. Of it counts for a host how its player is shown what there is:
+    /// [`show`](ClientConfig::show).
+    pub client: ClientConfig,
+    /// What a server decides by itself.
+    pub server: ServerConfig,
+}
+
+impl SessionConfig {
+    /// The defaults of both ends.
+    pub fn new(rules: Rules) -> SessionConfig {
+        SessionConfig { rules, client: ClientConfig::default(), server: ServerConfig::default() }
+    }
+}
+
+/// One end of a session, however the game was started: its loop is written once.
+///
+/// ```
+/// use foretell::{Instant, Outbox, PeerId, Session, Views, World};
+///
+/// struct Game<W: World> { session: Session<W>, world: W, outbox: Outbox, views: Views }
+///
+/// fn frame<W: World>(now: Instant, game: &mut Game<W>, arrived: &[(PeerId, Vec<u8>)], keys: W::Input) {
+///     let Game { session, world, outbox, views } = game;
+///     for (from, datagram) in arrived {
+///         let _ = session.receive(now, *from, datagram);
+///     }
+///     session.update(now, world, &mut |_tick| keys, outbox);
+///     // Send what the outbox holds, then clear it.
+///     session.present(now, views);
+///     for view in views.iter() {
+///         println!("draw {} at {:?}", view.entity, view.pose().position);
+///     }
+/// }
+/// ```
+pub enum Session<W: World> {
+    /// Predicts, on a server elsewhere.
+    Client(Client<W>),
+    /// Has the authority and a player; alone, or with others.
+    Host(Host<W>),
+    /// Has the authority, and nobody sits at it.
+    Dedicated(Server<W>),
+}
+
+impl<W: World> Session<W> {
+    /// One that begins at `now`. Give a client's updates a world without entities.
+    ///
+    /// # Panics
+    /// When the rules are [exact](Rules::exact) and can't be.
+    pub fn start(start: Start, config: SessionConfig, now: Instant) -> Session<W> {
+        let SessionConfig { rules, client, server } = config;
+        let host = |server, epoch| Session::Host(Host::of(Server::new(rules.clone(), server, epoch, now), client.show));
+        match start {
+            Start::Client { nonce } => Session::Client(Client::new(rules, client, nonce)),
+            Start::Host { epoch } => host(server, epoch),
+            Start::Single => host(ServerConfig { players_max: 1, ..server }, 0),
+            Start::Dedicated { epoch } => Session::Dedicated(Server::new(rules, server, epoch, now)),
+        }
+    }
+
+    /// Takes in a datagram, which came at `now` from `peer`; for a client that is its server, and not looked at.
+    ///
+    /// # Errors
+    /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
+    pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
+        match self {
+            Session::Client(client) => client.receive(now, datagram),
+            Session::Host(host) => host.receive(now, peer, datagram),
+            Session::Dedicated(server) => server.receive(now, peer, datagram),
+        }
+    }
+
+    /// Runs the ticks that are due, and writes what is to be sent: [`Client::update`], [`Host::update`] or [`Server::update`], which
+    /// asks nobody for an `input`, and whose frame says no more than which ticks it has stepped.
+    pub fn update(
+        &mut self,
+        now: Instant,
+        world: &mut W,
+        input: &mut dyn FnMut(Tick) -> W::Input,
+        outbox: &mut Outbox,
+    ) -> Frame<'_> {
+        match self {
+            Session::Client(client) => client.update(now, world, input, outbox),
+            Session::Host(host) => host.update(now, world, input, outbox),
+            Session::Dedicated(server) => {
+                let (tick, ticks) = {
+                    let frame = server.update(now, world, outbox);
+                    (frame.tick, frame.steps)
+                };
+                let state = ClientState::Playing;
+                Frame { state, tick, ticks, resimulated: 0, corrections: &[], events: &[], messages: &[] }
+            }
+        }
+    }
+
+    /// Sends a message of who plays here to the server: [`Client::send`], [`Host::send`].
+    ///
+    /// # Errors
+    /// [`SendError`]: nothing of it is sent; nobody plays at a dedicated server.
+    ///
+    /// # Panics
+    /// When the [rules](Rules::messages) have no such kind.
+    pub fn send<M: Message>(&mut self, message: &M) -> Result<(), SendError> {
+        match self {
+            Session::Client(client) => client.send(message),
+            Session::Host(host) => host.send(message),
+            Session::Dedicated(_) => Err(SendError::NotPlaying),
+        }
+    }
+
+    /// Fills `views` with every entity as it is to be drawn at `now`; with none where nobody plays here. Reads only.
+    pub fn present(&self, now: Instant, views: &mut Views) {
+        match self {
+            Session::Client(client) => client.present(now, views),
+            Session::Host(host) => host.present(now, views),
+            Session::Dedicated(server) => views.clear(&server.rules().schema),
+        }
+    }
+
+    /// Writes the datagram by which a client says good-bye ([`Client::leave`]). A server has nothing to say in its last moment that
+    /// its clients could not find out: they are told by the transport.
+    pub fn leave(&self, outbox: &mut Outbox) {
+        if let Session::Client(client) = self {
+            client.leave(outbox);
+        }
+    }
+
+    /// Who plays here; `None` before they have joined, and where nobody does.
+    pub fn player(&self) -> Option<PlayerId> {
+        match self {
+            Session::Client(client) => client.player(),
+            Session::Host(host) => host.player(),
+            Session::Dedicated(_) => None,
+        }
+    }
+
+    /// The client, where it is one.
+    pub fn client(&mut self) -> Option<&mut Client<W>> {
+        match self {
+            Session::Client(client) => Some(client),
+            Session::Host(_) | Session::Dedicated(_) => None,
+        }
+    }
+
+    /// The authority, where it is here.
+    pub fn server(&mut self) -> Option<&mut Server<W>> {
+        match self {
+            Session::Client(_) => None,
+            Session::Host(host) => Some(host.server_mut()),
+            Session::Dedicated(server) => Some(server),
+        }
+    }
+}

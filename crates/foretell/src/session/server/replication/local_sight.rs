@@ -1,0 +1,72 @@
+//! What of each state a player sees who sits at the server: as much as a client of theirs would be told, by the same audiences
+//! and rules.
+
+use super::entities_in_view::EntitiesInView;
+use super::entity_grid::EntityGrid;
+use super::interest::{InterestQuery, Viewer};
+use super::sight_terms::SightTerms;
+use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::authority::SharedMode;
+use crate::time::Tick;
+use crate::world::{PlayerId, Rows};
+use alloc::vec::Vec;
+
+/// The state that is looked at.
+#[derive(Clone, Copy)]
+pub(in crate::session::server) struct LocalLook<'a> {
+    pub tick: Tick,
+    pub state: &'a AuthoritativeState,
+    pub authority: &'a SharedMode,
+    pub terms: SightTerms<'a>,
+}
+
+/// The eyes of a player who sits at the server. Its memory is used again.
+pub(in crate::session) struct LocalSight {
+    grid: EntityGrid,
+    interest: InterestQuery,
+    /// What was in view in the state before, where not everything is.
+    view: EntitiesInView,
+    /// The state that was looked at last where not everything was in view.
+    of: Tick,
+    /// Where the rows stand that are seen.
+    places: Vec<usize>,
+}
+
+impl LocalSight {
+    pub fn new() -> LocalSight {
+        LocalSight {
+            grid: EntityGrid::default(),
+            interest: InterestQuery::default(),
+            view: EntitiesInView::of_nothing(),
+            of: Tick::ZERO,
+            places: Vec::new(),
+        }
+    }
+
+    /// Puts what `player` sees in the place of what is in `into`.
+    pub(in crate::session::server) fn look(&mut self, player: PlayerId, at: LocalLook<'_>, into: &mut Rows) {
+        let (rows, schema) = (at.state.rows(), at.state.schema());
+        self.places.clear();
+        if at.terms.are_limited() {
+            self.look_around(player, at);
+            self.places.extend(at.state.own_places(player).chain(self.interest.rows().map(|(place, _)| place)));
+            self.places.sort_unstable();
+        } else {
+            self.places.extend(rows.places_seen_by(schema, player));
+        }
+        into.clear();
+        self.places.iter().for_each(|place| into.set_words(rows.nth(*place)));
+        into.settle();
+    }
+
+    fn look_around(&mut self, player: PlayerId, at: LocalLook<'_>) {
+        let LocalLook { tick, state, authority, terms } = at;
+        let LocalSight { grid, interest, view, of, .. } = self;
+        let since = core::mem::replace(of, tick);
+        let versions = state.versions().versions().iter().enumerate();
+        let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);
+        grid.update(state, tick, since, changed);
+        interest.look(Viewer { player, state, authority, terms, view }, grid);
+        interest.note_told(view, tick);
+    }
+}
