@@ -3,6 +3,7 @@
 
 use anyhow::Context;
 use core::fmt::Write as _;
+use foretell::session::Rules;
 use foretell::session::client::{ClientEvent, ClientStats, Corrected};
 use foretell::{Instant, Schema, World};
 use foretell_arena::Arena;
@@ -40,10 +41,10 @@ fn replay(args: &ReplayArgs) -> anyhow::Result<Vec<String>> {
     let bytes = std::fs::read(&args.file).with_context(file)?;
     let recording = Recording::open(&bytes).with_context(file)?;
     let (text, agreement) = if recording.is_of_server() {
-        let replay = recording.replay_server(Arena::schema(), Arena::default()).with_context(file)?;
+        let replay = recording.replay_server(Rules::new(Arena::schema()), Arena::default()).with_context(file)?;
         (server_text(&replay), replay.agreement)
     } else {
-        let replay = recording.replay_client(Arena::schema(), Arena::default()).with_context(file)?;
+        let replay = recording.replay_client(Rules::new(Arena::schema()), Arena::default()).with_context(file)?;
         (client_text(&replay, &Arena::schema()), replay.agreement)
     };
     // Where nobody reads to the end the code still counts.

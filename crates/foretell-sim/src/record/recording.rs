@@ -2,11 +2,12 @@
 
 use super::format::{Content, Frames};
 use super::settings::{Made, Start};
+use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;
 use foretell::time::{Instant, TickRate};
 use foretell::wire::{BitReader, Malformed};
-use foretell::world::{Input, Schema};
+use foretell::world::Input;
 
 /// What is wrong with a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,13 +110,13 @@ impl<'a> Recording<'a> {
         matches!(self.start.made, Made::Server { .. })
     }
 
-    /// The rules of the session, for a game of these kinds of entity; without fingerprints, which no recording tells.
+    /// The rules of the session, for a game with these components and messages; without fingerprints, which no recording tells.
     ///
     /// # Errors
     /// [`RecordingError::OtherGame`] when the recording was made with others.
-    pub fn rules<I: Input>(&self, schema: Schema) -> Result<Rules, RecordingError> {
+    pub fn rules<I: Input>(&self, game: Rules) -> Result<Rules, RecordingError> {
         let Start { tick_rate, rules_hash: recorded, .. } = self.start;
-        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), ..Rules::new(schema) };
+        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), exact: false, fingerprints: Vec::new(), ..game };
         let given = rules.hash_with::<I>();
         // Which of them it was is told by the hash alone.
         rules.exact = given != recorded;

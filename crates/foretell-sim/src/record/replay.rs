@@ -13,10 +13,10 @@ use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent, To};
-use foretell::session::{Outbox, PeerId};
+use foretell::session::{Outbox, PeerId, Rules};
 use foretell::time::{Instant, Tick};
 use foretell::wire::{BitReader, Malformed, Stream};
-use foretell::world::{Input, PlayerId, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows, Schema, World, word_bits};
+use foretell::world::{Input, PlayerId, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows, World, word_bits};
 
 /// What a client's recording came to.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -53,11 +53,11 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// When it is not a client's, or of another game. What is found wrong later is told by the [`Agreement`].
-    pub fn replay_client<W: World>(mut self, schema: Schema, mut world: W) -> Result<ClientReplay, RecordingError> {
+    pub fn replay_client<W: World>(mut self, game: Rules, mut world: W) -> Result<ClientReplay, RecordingError> {
         if self.is_of_server() {
             return Err(RecordingError::OtherEnd);
         }
-        let rules = self.rules::<W::Input>(schema)?;
+        let rules = self.rules::<W::Input>(game)?;
         let config = self.first_config()?;
         let rows = RowWidths::new(&rules);
         let client = match self.start.made {
@@ -79,9 +79,9 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// When it is not a server's, or of another game. What is found wrong later is told by the [`Agreement`].
-    pub fn replay_server<W: World>(mut self, schema: Schema, world: W) -> Result<ServerReplay, RecordingError> {
+    pub fn replay_server<W: World>(mut self, game: Rules, world: W) -> Result<ServerReplay, RecordingError> {
         let Made::Server { epoch, now } = self.start.made else { return Err(RecordingError::OtherEnd) };
-        let rules = self.rules::<W::Input>(schema)?;
+        let rules = self.rules::<W::Input>(game)?;
         let (rows, outside) = (RowWidths::new(&rules), Rows::new(&rules.schema));
         let server = Server::new(rules, self.first_config()?, epoch, now);
         let (widths, replay) = (word_bits(W::Input::columns().iter()), ServerReplay::default());

@@ -376,6 +376,8 @@ mod tests {
             interest: Interest::Nearest(300),
             budget: 50_000,
             budget_min: 4_000,
+            message_rate_max: 12_345,
+            message_queue_max: 234_567,
         };
         let policies = [GapPolicy::Hold, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
         for config in policies.map(with) {

@@ -288,7 +288,7 @@ fn a_recorded_host_comes_to_the_same_again() {
     drop(host);
     let bytes: Vec<u8> = from.iter().flatten().collect();
     let recording = Recording::open(&bytes).expect("a recording");
-    let again = recording.replay_server(Masses::schema(), Masses::default()).expect("a server's");
+    let again = recording.replay_server(Rules::new(Masses::schema()), Masses::default()).expect("a server's");
     let agreement = &again.agreement;
     assert!(agreement.divergence.is_none() && agreement.broken.is_none() && agreement.digests >= 10, "{agreement:?}");
     assert_eq!((agreement.ending, again.players.len()), (Ending::Dropped, 1));

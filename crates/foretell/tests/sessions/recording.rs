@@ -127,11 +127,11 @@ fn session(seconds: u64, limit: Option<Option<u64>>) -> (Simulation<Masses>, Pla
 }
 
 fn replay_client(bytes: &[u8]) -> Result<ClientReplay, RecordingError> {
-    Recording::open(bytes)?.replay_client(Masses::schema(), Masses::default())
+    Recording::open(bytes)?.replay_client(rules(), Masses::default())
 }
 
 fn replay_server(bytes: &[u8]) -> Result<ServerReplay, RecordingError> {
-    Recording::open(bytes)?.replay_server(Masses::schema(), Masses::default())
+    Recording::open(bytes)?.replay_server(rules(), Masses::default())
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
     assert!(Recording::open(server).expect("a recording").is_of_server());
     let of_f32 = Recording::open(client).expect("a recording");
     let schema = crate::common::f32_mass::Masses::schema();
-    let other = of_f32.replay_client(schema.clone(), crate::common::f32_mass::Masses::default());
+    let other = of_f32.replay_client(Rules::new(schema.clone()), crate::common::f32_mass::Masses::default());
     let recorded = rules().hash_with::<Buttons>();
     let given = Rules::new(schema).hash_with::<Buttons>();
     assert_eq!(other.err(), Some(RecordingError::OtherGame { recorded, given }));
@@ -249,7 +249,7 @@ fn another_game_the_other_end_another_format_and_no_recording_are_told_apart() {
         RecordingError::OtherVersion(1).to_string(),
         "the recording has version 1 of the format, which is not known here"
     );
-    let rules = Recording::open(client).expect("a recording").rules::<Buttons>(Masses::schema()).expect("its own");
+    let rules = Recording::open(client).expect("a recording").rules::<Buttons>(rules()).expect("its own");
     assert_eq!(rules.tick_rate, TickRate::default());
 }
 
@@ -300,11 +300,11 @@ impl World for Faulty {
 fn a_replay_that_comes_to_something_else_says_where_first() {
     let [client, server] = &*SHORT;
     let open = |bytes| Recording::open(bytes).expect("a recording");
-    let replay = open(client).replay_client(Masses::schema(), heavier()).expect("of this game");
+    let replay = open(client).replay_client(rules(), heavier()).expect("of this game");
     let Some(Divergence::Digest { tick, at, .. }) = replay.agreement.divergence else { panic!("{replay:?}") };
     assert!((Tick::new(90)..Tick::new(160)).contains(&tick) && at > Instant::from_micros(77_000_000), "{tick}");
     assert!(!replay.agreement.holds() && replay.agreement.broken.is_none());
-    let replay = open(server).replay_server(Masses::schema(), heavier()).expect("of this game");
+    let replay = open(server).replay_server(rules(), heavier()).expect("of this game");
     let Some(Divergence::Digest { tick, .. }) = replay.agreement.divergence else { panic!("{replay:?}") };
     assert!((Tick::new(91)..Tick::new(156)).contains(&tick), "{tick}");
     assert_eq!(replay.agreement.digests, 2, "those before");

@@ -111,7 +111,8 @@ fn a_recorded_session_of_shared_mode_runs_again_to_the_same() {
     let mut play = Play::of(&script());
     simulation.run_until(ms(8000), &mut play);
     let [of_server, of_client] = [of_server, of_client].map(|from| from.try_iter().flatten().collect::<Vec<u8>>());
-    let replay = Recording::open(&of_client).expect("a recording").replay_client(bounded(), Toys::default());
+    let replay =
+        Recording::open(&of_client).expect("a recording").replay_client(Rules::new(bounded()), Toys::default());
     let replay = replay.expect("of this game");
     assert!(replay.agreement.holds() && replay.agreement.digests > 5, "{:?}", replay.agreement);
     let told = |event: &foretell::session::client::ClientEvent| {
@@ -120,7 +121,7 @@ fn a_recorded_session_of_shared_mode_runs_again_to_the_same() {
     let events = replay.events.iter().filter(|(_, event)| told(event)).count();
     assert_eq!(events, play.events.iter().filter(|(_, player, ..)| *player == 0).count());
     assert!(events > 20, "{events}");
-    let replay = Recording::open(&of_server).expect("a recording").replay_server(bounded(), Toys::server());
+    let replay = Recording::open(&of_server).expect("a recording").replay_server(Rules::new(bounded()), Toys::server());
     let replay = replay.expect("of this game");
     assert!(replay.agreement.holds() && replay.agreement.digests > 5, "{:?}", replay.agreement);
 }

@@ -182,7 +182,8 @@ fn recorded(curve: Option<Curve>) -> Vec<u8> {
 #[test]
 fn a_recording_holds_by_which_curve_an_entity_was_shown() {
     let replay = |bytes: &[u8]| {
-        Recording::open(bytes).and_then(|recording| recording.replay_client(Flock::schema(), Flock::default()))
+        Recording::open(bytes)
+            .and_then(|recording| recording.replay_client(Rules::new(Flock::schema()), Flock::default()))
     };
     let (usual, other) = (recorded(None), recorded(Some(Curve::DeadReckoning)));
     let (usual, other) = (replay(&usual).expect("well-formed"), replay(&other).expect("well-formed"));

@@ -4,12 +4,15 @@ use foretell::session::client::{Causes, Client, ClientEvent, Frame};
 use foretell::session::server::{Server, ServerFrame};
 use foretell::session::{Offence, SendError};
 use foretell::{
-    ClientConfig, Input, Instant, Message, Messages, Rules, ServerConfig, Simulate, State, Step, Table, Tick, World,
+    ClientConfig, Host, Input, Instant, Message, Messages, Outbox, Rules, ServerConfig, Simulate, State, Step, Table,
+    Tick, To, World,
 };
 use foretell_sim::harness::{Driver, FaultMix, FaultStage, Faults, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
+use foretell_sim::record::{Recorder, Recording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -26,6 +29,10 @@ struct Shopper {
     bought: u32,
     count: u32,
 }
+
+/// Something that is said beside it all.
+#[derive(Serialize, Deserialize, Message, PartialEq, Debug)]
+struct News(u32);
 
 /// Buys something.
 #[derive(Serialize, Deserialize, Message, Clone, Copy)]
@@ -63,7 +70,7 @@ impl Simulate for Shop {
 }
 
 fn rules() -> Rules {
-    Rules { messages: Messages::new().with::<Buy>(), ..Rules::new(Shop::schema()) }
+    Rules { messages: Messages::new().with::<Buy>().with::<News>(), ..Rules::new(Shop::schema()) }
 }
 
 /// Who buys things now and then.
@@ -192,4 +199,54 @@ fn whatever_goes_wrong_each_is_bought_once_and_in_order() {
             assert_eq!(ledger.count(Offence::Message), 0, "seed {seed}");
         }
     }
+}
+
+#[test]
+fn a_recorded_session_with_messages_runs_again_to_the_same() {
+    let (to, from) = channel();
+    let recorder = |end: &'static str| {
+        let to = to.clone();
+        Recorder::new(Box::new(move |bytes: &[u8]| drop(to.send((end, bytes.to_vec())))))
+    };
+    let mut simulation = Simulation::new(rules(), ServerConfig::default(), Shop::default(), 7);
+    simulation.server.server.set_tap(Box::new(recorder("server")));
+    let conditions =
+        Conditions { latency: Duration::from_millis(50), loss: Loss::Uniform(0.1), ..Conditions::default() };
+    let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Shop::default() });
+    simulation.players[0].client.set_tap(Box::new(recorder("client")));
+    let mut shopping = Shopping::new(7, Instant::from_micros(5_000_000));
+    simulation.run_until(Instant::from_micros(6_000_000), &mut shopping);
+    assert!(shopping.bought[&0] > 10);
+    drop(simulation);
+    let all: Vec<_> = from.try_iter().collect();
+    let of = |end| all.iter().filter(|(of, _)| *of == end).flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<u8>>();
+    let replay = Recording::open(&of("client")).expect("it is one").replay_client(rules(), Shop::default());
+    let client = replay.expect("it runs again").agreement;
+    let replay = Recording::open(&of("server")).expect("it is one").replay_server(rules(), Shop::default());
+    let server = replay.expect("it runs again").agreement;
+    for agreement in [client, server] {
+        assert!(agreement.holds() && agreement.digests > 4, "{agreement:?}");
+    }
+}
+
+#[test]
+fn who_sits_at_the_server_buys_in_the_next_step_and_is_told_what_the_server_says() {
+    let mut host = Host::<Shop>::new(rules(), ServerConfig::default(), 0, Instant::ZERO);
+    let (mut world, mut outbox) = (Shop::default(), Outbox::new());
+    let mut update = |host: &mut Host<Shop>, tick: u64| {
+        let frame = host.update(Instant::from_micros(tick * 15_625), &mut world, &mut |_| Keys::default(), &mut outbox);
+        let news: Vec<_> = frame.messages.iter().filter_map(|message| Some(message.get::<News>()?.0)).collect();
+        (world.shoppers.iter().next().map(|shopper| shopper.count), news)
+    };
+    assert_eq!(host.send(&Buy { item: 1, number: 0 }), Err(SendError::NotPlaying), "nobody has joined");
+    update(&mut host, 1);
+    let player = host.player().expect("they play");
+    host.send(&Buy { item: 1, number: 0 }).expect("it is small");
+    host.send(&News(5)).expect("it is small");
+    host.server_mut().send(To::Player(player), &News(7)).expect("they are there");
+    assert_eq!(update(&mut host, 2), (Some(1), vec![7]));
+    let told: Vec<_> = host.server().frame().messages.iter().map(|message| message.get::<News>().is_some()).collect();
+    assert_eq!(told, [true]);
+    assert_eq!(update(&mut host, 3), (Some(1), vec![]));
 }
