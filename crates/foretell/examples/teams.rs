@@ -66,11 +66,11 @@ impl Simulate for Match {
     type Input = Keys;
 
     fn step(&mut self, step: &mut Step<'_, Keys>) {
-        for player in step.joined() {
-            let number = player.get() as u8;
-            self.teams.insert(*player, number % 2);
+        for joined in step.joined() {
+            let number = joined.player.get() as u8;
+            self.teams.insert(joined.player, number % 2);
             let soldier = Soldier { x: [0.0], ammunition: 10 * number, health: 100 - number, disguise: number + 50 };
-            self.soldiers.spawn(step, *player, soldier);
+            self.soldiers.spawn(step, joined.player, soldier);
             self.birds.spawn(step, PlayerId::SERVER, Bird { x: [0.0], speed: [4.0] });
         }
         for mut bird in self.birds.simulated(step) {

@@ -28,14 +28,14 @@ pub mod wire;
 pub mod world;
 
 pub use foretell_derive::{Field, Input, State, World};
-pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View, Views};
+pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, JoinDataTooLong, JoinRequest, View, Views};
 pub use session::server::{Server, ServerConfig, ServerFrame};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Effect, EffectKind, Entity, Field, Group, Input, InputStatus,
-    Interest, InterestRules, Look, Meaning, Mut, Owned, Part, PlayerId, PlayerInput, Ref, Role, Row, RowKey, Rows,
-    Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    Interest, InterestRules, Look, Meaning, Mut, Newcomer, Owned, Part, PlayerId, PlayerInput, Reason, Ref, Role, Row,
+    RowKey, Rows, Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

@@ -61,7 +61,7 @@ pub struct BotView<'a> {
 /// #     type Input = Buttons;
 /// #     fn step(&mut self, step: &mut Step<'_, Buttons>) {
 /// #         self.cubes.remove_left(step);
-/// #         for player in step.joined() { self.cubes.spawn(step, *player, Cube::default()); }
+/// #         for joined in step.joined() { self.cubes.spawn(step, joined.player, Cube::default()); }
 /// #         for mut cube in self.cubes.simulated(step) {
 /// #             if step.input(cube.owner()).is_some_and(|player| player.input.right) { cube.x[0] += 0.1; }
 /// #         }

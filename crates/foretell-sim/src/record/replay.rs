@@ -3,10 +3,12 @@
 use super::agreement::{Agreement, Divergence};
 use super::digest::{client_digest, server_digest};
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner};
-use super::recorder::{NOT_PREDICTED, PEER_CALLS, PREDICTED};
+use super::peers::stream_peer_call;
+use super::recorder::{NOT_PREDICTED, PREDICTED};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
-use super::settings::{Config, Made};
+use super::settings::Config;
+use super::start::Made;
 use alloc::vec::Vec;
 use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent};
@@ -61,7 +63,7 @@ impl Recording<'_> {
             Made::Joined { player, epoch, now } => {
                 Client::joined(rules, config, Joined { player: PlayerId::new(player), epoch, now }, &mut world)
             }
-            Made::Client { nonce } => Client::new(rules, config, nonce),
+            Made::Client(request) => Client::new(rules, config, request),
             Made::Server { .. } => return Err(RecordingError::OtherEnd),
         };
         let widths = word_bits(W::Input::columns().iter());
@@ -110,8 +112,8 @@ trait Again {
     fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed>;
     fn digest(&self) -> (Tick, u64);
 
-    /// What was said of a peer, or of a player, by its number.
-    fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed>;
+    /// What was said of a peer, or of a player.
+    fn call(&mut self, reader: BitReader<'_>) -> Result<(), Malformed>;
 
     /// What only one of the two ends is given.
     fn other(&mut self, content: Content, reader: BitReader<'_>) -> Result<(), Malformed>;
@@ -161,13 +163,7 @@ impl Progress {
                     self.agreement.note(Divergence::Inputs { at: now, tick });
                 }
             }
-            Content::Peer => {
-                let (mut number, mut peer) = (0, 0);
-                reader.u8(&mut number)?;
-                stream_long(&mut reader, &mut peer)?;
-                reader.finish()?;
-                again.call(number, peer)?;
-            }
+            Content::Peer => again.call(reader)?,
             Content::Outside | Content::Entity => again.other(frame.content, reader)?,
             Content::Digest => self.compare(reader, again)?,
             Content::Limit | Content::End => {
@@ -240,7 +236,11 @@ impl<W: World> Again for ClientAgain<W> {
         let _ = self.client.receive(now, datagram);
     }
 
-    fn call(&mut self, number: u8, player: u64) -> Result<(), Malformed> {
+    fn call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let (mut number, mut player) = (0, 0);
+        reader.u8(&mut number)?;
+        stream_long(&mut reader, &mut player)?;
+        reader.finish()?;
         if number != PREDICTED && number != NOT_PREDICTED {
             return Err(Malformed::OutOfRange("call"));
         }
@@ -322,13 +322,17 @@ impl<W: World> Again for ServerAgain<W> {
         (self.server.tick(), server_digest(&self.server))
     }
 
-    fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed> {
-        let peer = PeerId(peer);
-        match PEER_CALLS.get(usize::from(number)).ok_or(Malformed::OutOfRange("call"))? {
+    fn call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let (mut call, mut peer) = (PeerCall::Join, PeerId::default());
+        stream_peer_call(&mut reader, &mut call, &mut peer)?;
+        reader.finish()?;
+        match call {
             PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
             PeerCall::Leave => self.server.leave(peer),
             PeerCall::Disconnected => self.server.disconnected(peer),
             PeerCall::Release => self.server.release(peer),
+            PeerCall::Identify(account) => self.server.identify(peer, account),
+            PeerCall::Remove(player, reason) => self.server.remove(player, reason),
         }
         Ok(())
     }

@@ -61,9 +61,9 @@ impl Simulate for Space {
         if step.is_authority() && step.tick() == Tick::ZERO {
             self.things.insert(Owned { entity: ROCK, owner: PlayerId::SERVER }, Thing::Rock);
         }
-        for player in step.joined() {
-            self.things.spawn(step, *player, ship_at(0.0));
-            self.things.spawn(step, *player, Thing::Purse(77));
+        for joined in step.joined() {
+            self.things.spawn(step, joined.player, ship_at(0.0));
+            self.things.spawn(step, joined.player, Thing::Purse(77));
         }
         // Whoever fires hits everything.
         for shooter in step.inputs().iter().filter(|shooter| shooter.input.fire) {

@@ -168,7 +168,7 @@ async fn a_player_who_is_removed_is_told_and_does_not_come_back() {
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
     play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
     let ticket = guests[0].player.ticket().clone();
-    server.remove(account("alice"));
+    server.remove(account("alice"), "enough");
     let removed = Connected::Closed(Closed::Removed);
     play(&mut guests, "it is told", |guests| guests[0].player.connected() == removed).await;
     let refused = join(&server.url("127.0.0.1"), ticket).await.err().expect("refused").to_string();

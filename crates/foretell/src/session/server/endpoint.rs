@@ -4,10 +4,10 @@ use super::config::{ServerConfig, Settings};
 use super::pipeline::Pipeline;
 use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
-use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
+use crate::session::{Departure, Holder, Ledger, Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;
-use crate::world::{Entity, PlayerId, Rows, World};
+use crate::world::{AccountName, Entity, PlayerId, Reason, Rows, Seat, World};
 use alloc::boxed::Box;
 
 /// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
@@ -44,6 +44,10 @@ pub enum PeerCall {
     Disconnected,
     /// [`Server::release`].
     Release,
+    /// [`Server::identify`], with the account.
+    Identify(Option<AccountName>),
+    /// [`Server::remove`], of a player who plays or has played last over this connection, with the reason.
+    Remove(PlayerId, Reason),
 }
 
 /// The server of a session.
@@ -99,9 +103,10 @@ impl<W: World> Server<W> {
         self.pipeline.answer_hellos(now, outbox);
         self.pipeline.skip_behind();
         while let Some(tick) = self.pipeline.schedule.due() {
-            self.pipeline.gather_inputs(tick);
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
+            self.pipeline.admit(world);
+            self.pipeline.gather_inputs(tick);
             self.pipeline.step(world, tick);
             self.pipeline.send_state(now, world, outbox);
         }
@@ -125,18 +130,35 @@ impl<W: World> Server<W> {
         self.pipeline.join(peer)
     }
 
-    /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
-    /// refused.
+    /// Says whose account a connection is of, as whoever has checked it knows: who joins over it from now on comes with it
+    /// ([`Newcomer::account`](crate::Newcomer::account)). It holds until it is said otherwise, or that the connection is
+    /// [lost](Server::disconnected); `None` forgets it, and costs who has joined nothing.
+    pub fn identify(&mut self, peer: PeerId, account: Option<AccountName>) {
+        self.note_call(PeerCall::Identify(account), peer);
+        self.pipeline.change_roster(|roster| roster.identify(peer, account));
+    }
+
+    /// The transport has heard the player of a peer say good-bye: they have left for good, and the world hears of it at its next
+    /// step. A client that says hello with the same nonce is refused.
     pub fn leave(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Leave, peer);
-        self.pipeline.change_roster(|roster| roster.expel(peer));
+        self.pipeline.change_roster(|roster| roster.expel(peer, Departure::GoodBye(Reason::EMPTY)));
+    }
+
+    /// Removes a player for good; the world hears of it at its next step. Their client is told why
+    /// ([`Refusal::Removed`](crate::session::Refusal::Removed)), in at most 120 bytes, else it is cut; so is one that says hello with
+    /// the same nonce.
+    pub fn remove(&mut self, player: PlayerId, reason: impl Into<Reason>) {
+        let (reason, peer) = (reason.into(), self.peer_of(player));
+        self.note_call(PeerCall::Remove(player, reason), peer.unwrap_or_default());
+        self.pipeline.change_roster(|roster| roster.remove_player(player, reason));
     }
 
     /// Keeps the place of a peer no longer, as when [`keep_lost`](ServerConfig::keep_lost) is over: the world hears at
     /// its next step that the player has left. A client that says hello with the same nonce comes back as another player.
     pub fn release(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Release, peer);
-        self.pipeline.change_roster(|roster| roster.release(peer));
+        self.pipeline.change_roster(|roster| roster.expel(peer, Departure::Lost));
     }
 
     /// The transport has lost the connection to a peer: the player is lost at once, instead of after a
@@ -191,6 +213,16 @@ impl<W: World> Server<W> {
     /// The connection over which a player plays, or has played last.
     pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
         Some(self.pipeline.roster.member(player)?.place.address())
+    }
+
+    /// As what somebody is in the session; `None` for who is not.
+    pub fn seat_of(&self, player: PlayerId) -> Option<Seat> {
+        Some(self.pipeline.roster.member(player)?.place.seat())
+    }
+
+    /// Whose account the connection was of over which a player has joined, where that was [said](Server::identify).
+    pub fn account_of(&self, player: PlayerId) -> Option<&str> {
+        self.pipeline.roster.member(player)?.place.account().map(|account| account.as_str())
     }
 
     /// Whether a player is lost: silent for too long, with a place that waits. `false` for who is not in the session.

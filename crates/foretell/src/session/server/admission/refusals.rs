@@ -1,9 +1,10 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
-use crate::session::greeting::{Refusal, Refused};
 use crate::session::packet::Message;
-use crate::session::{Outbox, PeerId};
+use crate::session::refusal::Refused;
+use crate::session::{Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;
+use crate::world::Reason;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -35,6 +36,8 @@ struct Barred {
     why: Refusal,
     /// When it may try again, by the time that the server was awake; `None` for never.
     until: Option<Duration>,
+    /// Over which connection they were removed.
+    removed_at: Option<PeerId>,
 }
 
 /// A refusal that was reported.
@@ -78,12 +81,25 @@ impl Refusals {
 
     /// Whoever has this nonce has had their place.
     pub(super) fn note_gone(&mut self, nonce: u64) {
-        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None });
+        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None, removed_at: None });
     }
 
     /// Whoever has this nonce has not come into play.
     pub(super) fn note_unplayed(&mut self, nonce: u64, why: Refusal, awake: Duration) {
-        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT) });
+        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT), removed_at: None });
+    }
+
+    /// Whoever has this nonce and has played from `address` was removed, and is told so.
+    pub(super) fn note_removed(&mut self, nonce: u64, address: PeerId, reason: Reason, awake: Duration) {
+        let (why, removed_at) = (Refusal::Removed(reason), Some(address));
+        self.refuse(address, Refused::new(nonce, why), awake);
+        push(&mut self.barred, Barred { nonce, why, until: None, removed_at });
+    }
+
+    /// What to tell who still plays over a connection over which somebody was removed.
+    pub(super) fn removed_from(&self, address: PeerId) -> Option<Refused> {
+        let last = self.barred.iter().rev().find(|barred| barred.removed_at == Some(address));
+        last.map(|Barred { nonce, why, .. }| Refused::new(*nonce, *why))
     }
 
     /// Why a nonce is not let in, if so.
