@@ -211,8 +211,8 @@ impl Handshake {
         let unanswered = self.best.is_none() && now.since(first) > LATER;
         self.next_hello = Some(now + if unanswered { REPEAT_LATER } else { REPEAT });
         self.hello.sent = now.micros();
-        // Who goes on is known, and who has got a state has joined.
-        self.hello.joins = self.is_elsewhere() && self.snapshots.newest().is_none();
+        // Who goes on is known.
+        self.hello.joins = self.is_elsewhere();
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             Message::Hello.write(&mut writer);

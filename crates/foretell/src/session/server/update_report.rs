@@ -107,9 +107,10 @@ pub(super) struct UpdateLog {
 }
 
 impl UpdateLog {
-    /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
+    /// Room from the start for what an ordinary update reports, so that a first late input does not allocate, and for all events that
+    /// clients can bring about.
     pub fn with_room() -> UpdateLog {
-        let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
+        let (events, late) = (Vec::with_capacity(EVENTS_MAX), Vec::with_capacity(64));
         UpdateLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
     }
 

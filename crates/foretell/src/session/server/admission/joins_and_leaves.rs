@@ -2,6 +2,7 @@
 
 use crate::session::{Departure, PeerId, Refusal};
 use crate::world::{Newcomer, PlayerId};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// What has changed about who is here, in order.
@@ -17,7 +18,7 @@ pub(crate) enum Change<P> {
     /// A lost player is heard again.
     Returned(PlayerId),
     /// A player has left, was removed, or was lost for too long.
-    Left { player: PlayerId, peer: P, was_lost: bool, why: Departure },
+    Left { player: PlayerId, peer: Box<P>, was_lost: bool, why: Departure },
     /// Somebody was refused, who was not for this reason before; `player` had joined, and has left with the next change.
     Refused { peer: PeerId, player: Option<PlayerId>, why: Refusal },
 }

@@ -90,7 +90,8 @@ impl Refusals {
     }
 
     /// Whoever has this nonce and has played from `address` was removed, and is told so.
-    pub(super) fn note_removed(&mut self, nonce: u64, address: PeerId, reason: Reason, awake: Duration) {
+    pub(super) fn note_removed(&mut self, nonce: Option<u64>, address: PeerId, reason: Reason, awake: Duration) {
+        let Some(nonce) = nonce else { return };
         let (why, removed_at) = (Refusal::Removed(reason), Some(address));
         self.refuse(address, Refused::new(nonce, why), awake);
         push(&mut self.barred, Barred { nonce, why, until: None, removed_at });

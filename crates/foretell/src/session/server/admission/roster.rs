@@ -19,6 +19,7 @@ use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{AccountName, Newcomer, PlayerId, Reason};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -178,9 +179,7 @@ impl<P> Roster<P> {
     pub(crate) fn remove_player(&mut self, player: PlayerId, reason: Reason) {
         let Some(at) = self.members.find(player) else { return };
         let place = &self.members()[at].place;
-        if let Some(nonce) = place.nonce {
-            self.refusals.note_removed(nonce, place.address(), reason, self.uptime.awake());
-        }
+        self.refusals.note_removed(place.nonce, place.address(), reason, self.uptime.awake());
         self.remove(at, Departure::Removed(reason));
     }
 
@@ -225,7 +224,7 @@ impl<P> Roster<P> {
         }
     }
 
-    /// Takes in a hello. Who is admitted by it gets `peer`.
+    /// Takes in a hello. Who gets a place by it gets `peer`.
     pub(crate) fn read_hello(
         &mut self,
         address: PeerId,
@@ -289,7 +288,7 @@ impl<P> Roster<P> {
         let Member { player, place, peer } = self.members.remove(at);
         if place.has_joined() {
             self.turnover.note_left(player);
-            self.changes.push_back(Change::Left { player, peer, was_lost: place.is_lost(), why });
+            self.changes.push_back(Change::Left { player, peer: Box::new(peer), was_lost: place.is_lost(), why });
         }
     }
 
