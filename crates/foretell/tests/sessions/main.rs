@@ -23,6 +23,7 @@ mod joins;
 mod kinds;
 mod mobile_links;
 mod modes;
+mod newcomers;
 mod onlooker;
 mod others;
 mod owners;
