@@ -86,7 +86,7 @@ pub struct Watch {
 impl Driver<Club> for Watch {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
         assert!(!self.spectators.contains(&player), "who looks on is asked for nothing");
-        Buttons::from_bits(if tick.get() / 64 % 2 == 0 { 4 } else { 8 })
+        Buttons::from_bits(if (tick.get() / 64).is_multiple_of(2) { 4 } else { 8 })
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Club>, frame: &ServerFrame<'_>) {
