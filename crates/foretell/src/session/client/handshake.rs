@@ -211,8 +211,8 @@ impl Handshake {
         let unanswered = self.best.is_none() && now.since(first) > LATER;
         self.next_hello = Some(now + if unanswered { REPEAT_LATER } else { REPEAT });
         self.hello.sent = now.micros();
-        // Who goes on is known.
-        self.hello.joins = self.is_elsewhere();
+        // Also where a session goes on: the server may have begun anew, and know nobody.
+        self.hello.joins = self.is_welcome();
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             Message::Hello.write(&mut writer);

@@ -105,7 +105,7 @@ impl<W: World> Server<W> {
         while let Some(tick) = self.pipeline.schedule.due() {
             self.pipeline.publish(world);
             self.tell_tap(|tap, server| tap.changed_outside(server));
-            self.pipeline.admit(world);
+            self.pipeline.admit(world, outbox);
             self.pipeline.gather_inputs(tick);
             self.pipeline.step(world, tick);
             self.pipeline.send_state(now, world, outbox);
@@ -204,7 +204,7 @@ impl<W: World> Server<W> {
         self.pipeline.state.rows()
     }
 
-    /// The players of the session, lost ones too, ascending. Who asks to join, and has not shown yet that they hear the server,
+    /// The players of the session, spectators and lost ones too, ascending. Who asks to join, and has not shown yet that they hear the server,
     /// is none.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
         self.pipeline.roster.joined().map(|member| member.player)

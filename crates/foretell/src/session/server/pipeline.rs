@@ -126,8 +126,8 @@ impl<I: Input> Pipeline<I> {
     }
 
     /// Lets those join who ask to, where the game does: it is asked with the world as the next step finds it.
-    pub fn admit(&mut self, world: &impl World) {
-        self.change_roster(|roster| roster.admit_asking(|newcomer| world.admit(newcomer)));
+    pub fn admit(&mut self, world: &impl World, outbox: &mut Outbox) {
+        self.change_roster(|roster| roster.admit_asking(|newcomer| world.admit(newcomer), outbox));
     }
 
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody

@@ -50,7 +50,7 @@ struct Told {
 }
 
 /// Who is not, or not any more, let in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Refusals {
     /// Oldest first; at most 64.
     barred: VecDeque<Barred>,
@@ -58,6 +58,14 @@ pub(super) struct Refusals {
     told: VecDeque<Told>,
     /// To be sent with the next update, at most 64.
     pending: Vec<Pending>,
+}
+
+impl Default for Refusals {
+    /// Nobody, with room for what one update sends: no datagram makes it grow.
+    fn default() -> Refusals {
+        let pending = Vec::with_capacity(REFUSALS_MAX);
+        Refusals { barred: VecDeque::new(), told: VecDeque::new(), pending }
+    }
 }
 
 impl Refusals {

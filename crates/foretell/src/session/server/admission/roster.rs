@@ -149,19 +149,20 @@ impl<P> Roster<P> {
 
     /// Whose account a connection is of from now on, for who joins over it; `None` is nobody's.
     pub(crate) fn identify(&mut self, address: PeerId, account: Option<AccountName>) {
-        match account {
-            Some(account) => drop(self.accounts.insert(address, account)),
-            None => drop(self.accounts.remove(&address)),
-        }
+        self.accounts.remove(&address);
+        self.accounts.extend(account.map(|account| (address, account)));
     }
 
-    /// Lets those join who ask to, if `admit` does: the world hears of them with its next step.
-    pub(crate) fn admit_asking(&mut self, mut admit: impl FnMut(&Newcomer) -> Result<(), Reason>) {
+    /// Lets those join who ask to, if `admit` does: the world hears of them with its next step. Who may not is told at once.
+    pub(crate) fn admit_asking(&mut self, mut admit: impl FnMut(&Newcomer) -> Result<(), Reason>, outbox: &mut Outbox) {
         for at in (0..self.members().len()).rev() {
             let Some(newcomer) = self.members.take_asking(at, &self.accounts) else { continue };
             match admit(&newcomer) {
                 Ok(()) => self.note_joined(newcomer),
-                Err(reason) => self.give_up(at, Refusal::ByGame(reason)),
+                Err(reason) => {
+                    self.give_up(at, Refusal::ByGame(reason));
+                    self.refusals.send(outbox);
+                }
             }
         }
     }

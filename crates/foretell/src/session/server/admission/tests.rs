@@ -28,7 +28,7 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
     let mut bytes = Vec::new();
     hello.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
     roster.read_hello(from, BitReader::new(&bytes), &TERMS, || ()).expect("well-formed");
-    roster.admit_asking(|_| Ok(()));
+    roster.admit_asking(|_| Ok(()), &mut Outbox::new());
 }
 
 /// The first hello of a nonce, and the one that shows the ticket of the answer to it.
