@@ -140,7 +140,7 @@ impl<W: World> Watch<'_, W> {
 
 impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
     fn ask(&self, player: usize, request: JoinRequest) -> JoinRequest {
-        self.scenario.request_of(player, request)
+        (self.scenario.ask)(player, request)
     }
 
     fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {

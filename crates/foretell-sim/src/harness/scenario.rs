@@ -86,7 +86,7 @@ pub struct Scenario<W: World> {
     pub(super) setting: Setting,
     pub(super) event: Option<Box<Event<W>>>,
     links: Option<Box<Links>>,
-    ask: Box<Ask>,
+    pub(super) ask: Box<Ask>,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
     players: u8,
@@ -332,11 +332,6 @@ impl<W: World> Scenario<W> {
 
     pub(super) fn has_own_links(&self) -> bool {
         self.links.is_some()
-    }
-
-    /// What a client asks with.
-    pub(super) fn request_of(&self, player: usize, request: JoinRequest) -> JoinRequest {
-        (self.ask)(player, request)
     }
 
     /// What a player's link does without faults, to the server and from there.
