@@ -248,7 +248,7 @@ impl<'a, I> Step<'a, I> {
     /// Who joins with this tick, and what is known of them, ascending by player: their clients have shown that they hear the server, so that a body made now is not
     /// for nobody. Of whom nothing comes after that is among the [`left`](Step::left) within the server's
     /// [`timeout`](crate::ServerConfig::timeout). Each is here once, however often their client was cut off and came back.
-    /// [Spectators](Seat::Spectator) are among them. Empty on a client: what a join creates comes as rows. A player's number may be
+    /// [Spectators](crate::Seat::Spectator) are among them. Empty on a client: what a join creates comes as rows. A player's number may be
     /// among the left too, when it was free and is given again: remove first, then add.
     pub fn joined(&self) -> &'a [Newcomer] {
         self.joined
