@@ -134,8 +134,8 @@ impl Simulate for Arena {
 /// Whoever joins gets a cube, who has left has none, and every player drives their own.
 fn step_cubes(cubes: &mut Table<Cube>, step: &mut Step<'_, Buttons>) {
     cubes.remove_left(step);
-    for player in step.joined() {
-        cubes.spawn(step, *player, Cube::at_start(*player));
+    for joined in step.joined() {
+        cubes.spawn(step, joined.player, Cube::at_start(joined.player));
     }
     #[expect(clippy::cast_possible_truncation, reason = "the world is in f32")]
     let dt = step.seconds() as f32;

@@ -148,9 +148,9 @@ impl Simulate for Crowd {
     type Input = Walk;
 
     fn step(&mut self, step: &mut Step<'_, Walk>) {
-        for player in step.joined() {
-            let start = self.start(*player);
-            self.bodies.spawn(step, *player, start);
+        for joined in step.joined() {
+            let start = self.start(joined.player);
+            self.bodies.spawn(step, joined.player, start);
         }
         if step.is_authority() && self.present != self.entities {
             self.settle(step);

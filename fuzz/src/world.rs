@@ -142,9 +142,9 @@ impl Simulate for Yard {
         self.walkers.remove_left(step);
         self.things.remove_left(step);
         self.purses.remove_left(step);
-        for player in step.joined() {
-            let entity = step.spawn(*player);
-            self.join(Owned { entity, owner: *player });
+        for joined in step.joined() {
+            let entity = step.spawn(joined.player);
+            self.join(Owned { entity, owner: joined.player });
         }
         self.fly(step);
         self.walk(step);

@@ -196,9 +196,9 @@ impl Simulate for Pile {
             self.scatter(step);
         }
         self.physics.remove_left(step);
-        for player in step.joined() {
-            let driver = Thing::Driver { body: self.start(*player) };
-            self.physics.spawn(step, *player, &driver);
+        for joined in step.joined() {
+            let driver = Thing::Driver { body: self.start(joined.player) };
+            self.physics.spawn(step, joined.player, &driver);
         }
         let drivers: Vec<_> = self.physics.owned().filter(|of| of.owner != PlayerId::SERVER).collect();
         for driver in drivers {

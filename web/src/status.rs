@@ -17,7 +17,11 @@ pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
         Connected::Closed(Closed::ServerEnded) => {
             ("gone", "The server has ended. This page joins again when it is back.".into())
         }
-        Connected::Closed(why) => ("over", format!("It is over: {why}.")),
+        Connected::Closed(why) => match player.client().state(player.clock().now()) {
+            // The game may have said it in words.
+            ClientState::Refused(why) => ("over", format!("It is over: {why}.")),
+            _ => ("over", format!("It is over: {why}.")),
+        },
         Connected::Refused(why) => ("gone", format!("The server does not take you back: {why}. Joining again.")),
         Connected::GivenUp => ("gone", "Connection lost. This page joins again when the server is back.".into()),
     }

@@ -12,6 +12,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use cpu_time::ProcessTime;
+use foretell::Reason;
 use foretell::session::Refusal;
 use foretell::session::server::JoinTotals;
 use foretell_net::{Status, TickTimes};
@@ -169,6 +170,7 @@ fn tell_refused(to: &mut DescriptorEncoder<'_>, joins: &JoinTotals) -> fmt::Resu
         (Refusal::TooLarge, "too_large"),
         (Refusal::Draining, "draining"),
         (Refusal::TimedOut, "timed_out"),
+        (Refusal::ByGame(Reason::EMPTY), "by_game"),
     ];
     for (why, name) in reasons {
         let reason = [("reason", name)];

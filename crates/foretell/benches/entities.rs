@@ -42,11 +42,11 @@ impl Simulate for Field {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            let nth = player.get();
+        for joined in step.joined() {
+            let nth = joined.player.get();
             let on_plain = [f32::from(nth.wrapping_mul(37) % 1000), 0.0, f32::from(nth.wrapping_mul(91) % 1000)];
             let position = if self.is_plain { on_plain } else { [f32::from(nth), 0.0, 0.0] };
-            self.motes.spawn(step, *player, Mote { position, ..Mote::default() });
+            self.motes.spawn(step, joined.player, Mote { position, ..Mote::default() });
         }
         let forward = step.tick().get() & 64 == 0;
         for mut mote in self.motes.simulated(step).take(self.moving) {

@@ -57,8 +57,8 @@ impl Simulate for Bodies {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.0.spawn(step, *player, Body::default());
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, Body::default());
         }
         for mut body in self.0.simulated(step) {
             let push = step.input(body.owner()).is_some_and(|input| input.input.right);
@@ -90,8 +90,8 @@ impl Simulate for Field {
             let lane = |bits: u32| f32::from((bits & 0x3ff) as u16);
             Mote { position: [lane(bits), 0.0, lane(bits >> 10)], ..Mote::default() }
         };
-        for player in step.joined() {
-            self.0.spawn(step, *player, scattered(u32::from(player.get()) + 5000));
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, scattered(u32::from(joined.player.get()) + 5000));
         }
         while step.is_authority() && self.0.len() < 1000 {
             self.0.spawn(step, PlayerId::SERVER, scattered(self.0.len() as u32));

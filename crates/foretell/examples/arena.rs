@@ -33,8 +33,8 @@ impl Simulate for Arena {
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.cubes.remove_left(step);
-        for player in step.joined() {
-            self.cubes.spawn(step, *player, Cube::default());
+        for joined in step.joined() {
+            self.cubes.spawn(step, joined.player, Cube::default());
         }
         for mut cube in self.cubes.simulated(step) {
             let Some(player) = step.input(cube.owner()) else { continue };

@@ -48,8 +48,8 @@ impl Simulate for Range {
 
     fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.archers.remove_left(step);
-        for player in step.joined() {
-            self.archers.spawn(step, *player, Archer { gold: 100, arrows: 0 });
+        for joined in step.joined() {
+            self.archers.spawn(step, joined.player, Archer { gold: 100, arrows: 0 });
         }
         for mut archer in self.archers.simulated(step) {
             for Buy::Arrows(count) in step.messages_of(archer.owner()) {

@@ -76,8 +76,8 @@ impl Simulate for Duel {
     fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.walkers.remove_left(step);
         self.bolts.remove_left(step);
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker { x: [5.0 * side(*player)], hits: 0 });
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker { x: [5.0 * side(joined.player)], hits: 0 });
         }
         self.fly(step);
         for mut walker in self.walkers.simulated(step) {

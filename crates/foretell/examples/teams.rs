@@ -1,9 +1,11 @@
-//! Teams: who sees what of whom, what no client predicts, and what is told rarely. A player changes sides in the middle.
+//! Teams: who sees what of whom, what no client predicts, and what is told rarely; and names, which players bring along as they join.
+//! A player changes sides in the middle.
 
 use foretell::{
-    Client, ClientConfig, Frame, Group, Input, Instant, InterestRules, Owned, PlayerId, Rules, ServerConfig,
+    Client, ClientConfig, Frame, Group, Input, Instant, InterestRules, Newcomer, Owned, PlayerId, Reason, Rules,
+    ServerConfig,
 };
-use foretell::{Simulate, State, Step, Table, Tick, Views, World};
+use foretell::{Simulate, State, Step, Table, Text, Tick, Views, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ struct Soldier {
     /// Everybody sees it.
     #[state(position)]
     x: [f32; 1],
+    /// Everybody reads it: what its player's client has said with the join.
+    name: Text<16>,
     /// Its player alone.
     #[state(audience = owner)]
     ammunition: u8,
@@ -65,12 +69,18 @@ struct Match {
 impl Simulate for Match {
     type Input = Keys;
 
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        if name_of(newcomer).is_empty() { Err("say your name".into()) } else { Ok(()) }
+    }
+
     fn step(&mut self, step: &mut Step<'_, Keys>) {
-        for player in step.joined() {
-            let number = player.get() as u8;
-            self.teams.insert(*player, number % 2);
-            let soldier = Soldier { x: [0.0], ammunition: 10 * number, health: 100 - number, disguise: number + 50 };
-            self.soldiers.spawn(step, *player, soldier);
+        for joined in step.joined() {
+            let number = joined.player.get() as u8;
+            self.teams.insert(joined.player, number % 2);
+            let name = name_of(joined);
+            let soldier =
+                Soldier { x: [0.0], name, ammunition: 10 * number, health: 100 - number, disguise: number + 50 };
+            self.soldiers.spawn(step, joined.player, soldier);
             self.birds.spawn(step, PlayerId::SERVER, Bird { x: [0.0], speed: [4.0] });
         }
         for mut bird in self.birds.simulated(step) {
@@ -96,6 +106,11 @@ impl Simulate for Match {
     }
 }
 
+/// What a client has said of its player; no name where that is none.
+fn name_of(newcomer: &Newcomer) -> Text<16> {
+    core::str::from_utf8(&newcomer.data).unwrap_or_default().into()
+}
+
 impl InterestRules for Match {
     fn is_in_group(&self, viewer: PlayerId, group: Group, of: Owned) -> bool {
         group == TEAM && self.teams.get(&viewer) == self.teams.get(&of.owner)
@@ -107,6 +122,7 @@ impl InterestRules for Match {
 struct Game {
     views: Views,
     healths: BTreeMap<(usize, u16), u8>,
+    names: BTreeMap<u16, String>,
     mines: BTreeMap<usize, String>,
 }
 
@@ -128,6 +144,7 @@ impl Driver<Match> for Game {
                 assert_eq!(soldier.ammunition > 0, is_own, "nobody sees another's ammunition");
                 assert_eq!(soldier.disguise > 0, !is_own, "nobody sees their own disguise");
                 self.healths.insert((player, view.owner.get()), soldier.health);
+                self.names.insert(view.owner.get(), soldier.name.to_string());
             }
             if view.get::<Mine>().is_some() {
                 self.mines.insert(player, format!("{:?}", view.source));
@@ -139,10 +156,11 @@ impl Driver<Match> for Game {
 /// Three seconds, and three more after the third player has changed sides.
 pub fn main() {
     let mut session = Simulation::new(Rules::new(Match::schema()), ServerConfig::default(), Match::default(), 7);
-    for latency in [20, 40, 60].map(Duration::from_millis) {
+    for (name, latency) in ["Anna", "Bob", "Carla"].into_iter().zip([20, 40, 60].map(Duration::from_millis)) {
         let conditions = Conditions { latency, loss: Loss::Uniform(0.02), ..Conditions::default() };
         let (client, host) = (ClientConfig::default(), HostOptions::at(60));
-        session.add_player(PlayerOptions { client, host, conditions, world: Match::default() });
+        let options = PlayerOptions { client, host, conditions, world: Match::default() };
+        session.add_player_who(options, |request| request.with_data(name).expect("at most 1000 bytes"));
     }
     let mut game = Game::default();
     let first = session.players[0].client.player().map_or(1, PlayerId::get);
@@ -150,7 +168,8 @@ pub fn main() {
         session.run_until(Instant::from_micros(seconds * 1_000_000), &mut game);
         for ((player, soldier), health) in &game.healths {
             let me = first + *player as u16;
-            println!("after {seconds} s player {me} sees of {soldier} a health of {health}");
+            let (seer, seen) = (&game.names[&me], &game.names[soldier]);
+            println!("after {seconds} s {seer} sees of {seen} a health of {health}");
             let are_mates = me == *soldier || mates.contains(&me) && mates.contains(soldier);
             assert_eq!(*health > 0, are_mates, "after {seconds} s, {me} of {soldier}");
         }

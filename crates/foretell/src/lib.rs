@@ -28,16 +28,16 @@ pub mod wire;
 pub mod world;
 
 pub use foretell_derive::{Field, Input, Message, State, World};
-pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, View, Views};
+pub use session::client::{Client, ClientConfig, ClientState, Curve, Frame, JoinDataTooLong, JoinRequest, View, Views};
 pub use session::host::{Host, Session, SessionConfig, Start};
 pub use session::server::{Server, ServerConfig, ServerFrame, To};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
-    InputStatus, Interest, InterestRules, Look, Meaning, Message, Messages, Mut, Owned, Part, PlayerId, PlayerInput,
-    PlayerMessage, ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text,
-    Tolerance, Visibility, World, WorldPart, Writer,
+    InputStatus, Interest, InterestRules, Look, Meaning, Message, Messages, Mut, Newcomer, Owned, Part, PlayerId,
+    PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Seat, Simulate, State,
+    Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

@@ -126,8 +126,8 @@ impl Simulate for Lamps {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.0.spawn(step, *player, Body::default());
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, Body::default());
         }
         // The lamp itself is the oldest of its player's.
         let is_spent = |entity: Entity| step.tick().since(entity.tick()) > 3 && entity.counter() == 1;

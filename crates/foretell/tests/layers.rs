@@ -15,7 +15,7 @@ const FOLDERS: [Folder; 13] = [
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "causes", "curves", "row_math"],
+            &["initial_capacity", "causes", "curves", "join_request", "row_math"],
             &["config", "snapshots"],
             &["update_report", "handshake", "link", "setup"],
             &["authority", "message_link", "recordable_calls", "update_log"],
@@ -95,7 +95,11 @@ const FOLDERS: [Folder; 13] = [
     },
     Folder {
         path: "session/server/admission",
-        layers: &[&["place", "refusals", "joins_and_leaves", "awake_time"], &["members"], &["roster"]],
+        layers: &[
+            &["place", "refusals", "joins_and_leaves", "awake_time", "numbers", "terms"],
+            &["members"],
+            &["roster"],
+        ],
     },
     Folder {
         path: "session/server/authority",

@@ -28,8 +28,8 @@ impl Simulate for Line {
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.heights.remove_left(step);
-        for player in step.joined() {
-            self.heights.spawn(step, *player, Height::default());
+        for joined in step.joined() {
+            self.heights.spawn(step, joined.player, Height::default());
         }
         for mut height in self.heights.simulated(step) {
             height.units += step.input(height.owner()).map_or(0, |player| u32::from(player.input.up));

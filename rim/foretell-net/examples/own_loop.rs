@@ -6,7 +6,7 @@
 
 use foretell::session::server::ServerEvent;
 use foretell::{Input, Outbox, Rules, Server, ServerConfig, Simulate, State, Step, Table, World};
-use foretell_net::{Access, Arrival, Certificates, Gateway, GatewayConfig, Limits, join_url};
+use foretell_net::{Access, Account, Arrival, Certificates, Gateway, GatewayConfig, Limits, join_url};
 use std::error::Error;
 use std::time::Duration;
 
@@ -30,8 +30,8 @@ impl Simulate for Line {
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.heights.remove_left(step);
-        for player in step.joined() {
-            self.heights.spawn(step, *player, Height::default());
+        for joined in step.joined() {
+            self.heights.spawn(step, joined.player, Height::default());
         }
         for mut height in self.heights.simulated(step) {
             height.units += step.input(height.owner()).map_or(0, |player| u32::from(player.input.up));
@@ -67,6 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         gateway.drain(clock.now(), &mut |arrival| match arrival {
             // What is malformed is counted there.
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
             Arrival::Left(peer) => server.leave(peer),
             Arrival::Released(peer) => server.release(peer),
         });
@@ -76,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         gateway.send(now, &outbox);
         outbox.clear();
         for event in server.frame().events {
-            if let ServerEvent::Joined(player) | ServerEvent::Left(player) = event {
+            if let ServerEvent::Joined(player) | ServerEvent::Left { player, .. } = event {
                 println!("{event:?}: {:?}", gateway.account(*player));
             }
         }

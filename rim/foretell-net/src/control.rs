@@ -91,6 +91,8 @@ pub(crate) enum Control<'a> {
     ResumeTicket(&'a [u8]),
     /// Server to client: it takes nobody new any more, and ends after so many seconds at the latest.
     Draining { seconds: u32 },
+    /// Server to client: the session's last datagram, which says in words why it ends: it is not to be lost.
+    LastDatagram(&'a [u8]),
     /// Either end: the connection ends now, and why. Browsers can't read the codes of QUIC.
     Closing(Closed),
 }
@@ -122,6 +124,10 @@ impl<'a> Control<'a> {
                 bytes.push(5);
                 bytes.extend_from_slice(&seconds.to_le_bytes());
             }
+            Control::LastDatagram(datagram) => {
+                bytes.push(7);
+                bytes.extend_from_slice(datagram);
+            }
             Control::Closing(why) => bytes.extend_from_slice(&[6, why as u8]),
         }
         let length = u16::try_from(bytes.len() - 2).expect("messages are short");
@@ -148,6 +154,7 @@ impl<'a> Control<'a> {
             }
             4 => Control::ResumeTicket(reader.0),
             5 => Control::Draining { seconds: reader.u32()? },
+            7 => Control::LastDatagram(reader.0),
             6 => Control::Closing(Closed::from_code(u64::from(reader.u8()?))),
             _ => return None,
         })
@@ -174,7 +181,8 @@ mod tests {
         Refused::ALL.into_iter().for_each(|why| round_trip(Control::Refused(why)));
         round_trip(Control::ResumeTicket(b"ticket"));
         round_trip(Control::Draining { seconds: 30 });
-        (0..=11).for_each(|code| round_trip(Control::Closing(Closed::from_code(code))));
+        round_trip(Control::LastDatagram(b"datagram"));
+        (0..=12).for_each(|code| round_trip(Control::Closing(Closed::from_code(code))));
     }
 
     proptest! {

@@ -5,6 +5,7 @@ use crate::credential::{Credential, ResumeTicket};
 use crate::join_url::{CertificateHash, read_url};
 use crate::platform::{Clock, Farewell, ask_by_socket, reach_by_webtransport, within};
 use crate::transport::Transport;
+use foretell::JoinDataTooLong;
 use std::io;
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ pub enum ConnectError {
     /// The server does not want this client.
     #[error("not admitted: {0}")]
     Refused(Refused),
+    /// More is to be said of the player than there is room for.
+    #[error(transparent)]
+    Data(#[from] JoinDataTooLong),
     /// Nobody has answered as a server does.
     #[error("not reached: {0}")]
     Unreached(String),

@@ -8,7 +8,9 @@ use crate::platform::{Clock, Tasks, sleep};
 use crate::rate_limit::RateLimit;
 use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::ResimulationBudget;
-use foretell::{Client, ClientConfig, ClientState, Frame, Instant, Outbox, Rules, Tick, Views, World};
+use foretell::{
+    Client, ClientConfig, ClientState, Frame, Instant, JoinRequest, Outbox, Rules, Seat, Tick, Views, World,
+};
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use std::pin::pin;
@@ -22,6 +24,12 @@ pub struct JoinConfig {
     pub rules: Rules,
     /// What it decides by itself.
     pub client: ClientConfig,
+    /// As what the player comes. Default [`Seat::Player`].
+    pub seat: Seat,
+    /// What the game is to know of the player when they join: at most
+    /// [`JOIN_DATA_MAX`](foretell::world::JOIN_DATA_MAX) bytes of its own form. Default empty. The account the server knows
+    /// by itself.
+    pub data: Vec<u8>,
     /// For about so long one update may simulate again, by what ticks have cost on this machine so far; the rest is done in
     /// later updates. Default 8 ms: half of a frame at 60 Hz, so that the other half is left for drawing. No more than
     /// [`ClientConfig::resimulation_budget`] says, which stays as it is; `None` leaves it to that.
@@ -40,6 +48,8 @@ impl JoinConfig {
         JoinConfig {
             rules,
             client: ClientConfig::default(),
+            seat: Seat::Player,
+            data: Vec::new(),
             resimulation_time: Some(Duration::from_millis(8)),
             idle_timeout: Duration::from_secs(10),
             rejoin_for: Duration::from_secs(300),
@@ -99,19 +109,22 @@ pub struct Player<W: World> {
 /// A native program has to call it in a runtime of tokio, in which the connection is kept.
 ///
 /// # Errors
-/// When the address is none, nobody answers there, or the server does not admit the player.
+/// When the address is none, nobody answers there, the server does not admit the player, or more is to be said of them than
+/// there is room for.
 pub async fn connect<W: World>(
     url: &str,
     credential: impl Into<Credential>,
     config: JoinConfig,
 ) -> Result<Player<W>, ConnectError> {
+    let request = JoinRequest::new(0).with_data(config.data)?;
+    let request = if config.seat == Seat::Spectator { request.as_spectator() } else { request };
     let clock = Clock::start();
     let target = Target::new(url, config.idle_timeout, config.via)?;
     let joined = target.join(&credential.into(), clock).await?;
     let now = clock.now();
     Ok(Player {
         allowance: config.resimulation_time.map(ResimulationBudget::new),
-        client: Client::new(config.rules, config.client, joined.session),
+        client: Client::new(config.rules, config.client, request.with_nonce(joined.session)),
         outbox: Outbox::new(),
         clock,
         rate_limit: RateLimit::new(RATE_MAX, now),
@@ -219,9 +232,15 @@ impl<W: World> Player<W> {
     }
 
     /// Says good-bye: the player leaves the session at once.
-    pub async fn leave(mut self) {
+    pub async fn leave(self) {
+        self.leave_with("").await;
+    }
+
+    /// The same with a reason for those who stay ([`Departure::GoodBye`](foretell::session::Departure::GoodBye)): at most 120
+    /// bytes, else it is cut.
+    pub async fn leave_with(mut self, reason: &str) {
         if let Way::Open(joined) = &mut self.way {
-            self.client.leave(&mut self.outbox);
+            self.client.leave_with(reason, &mut self.outbox);
             for (_, datagram) in self.outbox.iter() {
                 let _ = joined.transport.send(datagram);
             }
@@ -309,6 +328,7 @@ impl<W: World> Player<W> {
                     let within = Duration::from_secs(seconds.into());
                     (*ends_within, *ends_at) = (Some(within), Some(now + within));
                 }
+                Some(Control::LastDatagram(datagram)) => drop(client.receive(now, datagram)),
                 _ => debug!("an odd message"),
             },
         });
@@ -342,7 +362,7 @@ async fn come_back(
         let may_change = match &tried {
             Ok(_) => false,
             Err(ConnectError::Refused(why)) => matches!(why, Refused::Full | Refused::Busy),
-            Err(ConnectError::Address) => false,
+            Err(ConnectError::Address | ConnectError::Data(_)) => false,
             Err(ConnectError::Unreached(_) | ConnectError::Io(_)) => true,
         };
         if !may_change || clock.now().since(began) >= rejoin_for {

@@ -88,7 +88,7 @@ pub enum Closed {
     /// The server has ended.
     #[error("the server has ended")]
     ServerEnded = 3,
-    /// The server has removed the player.
+    /// The server has removed the player; the session says why, if the game has ([`Refusal::Removed`]).
     #[error("removed by the server")]
     Removed = 4,
     /// The other end does not keep to the protocol.
@@ -113,6 +113,9 @@ pub enum Closed {
     /// The session takes nobody new any more.
     #[error("the server takes no new players any more")]
     Draining = 11,
+    /// The game does not let the player in; the session says why ([`Refusal::ByGame`]).
+    #[error("not let in by the game")]
+    ByGame = 12,
 }
 
 impl From<Refusal> for Closed {
@@ -121,7 +124,8 @@ impl From<Refusal> for Closed {
         match why {
             Refusal::Version | Refusal::Rules => Closed::Incompatible,
             Refusal::Full => Closed::Full,
-            Refusal::Gone => Closed::Removed,
+            Refusal::Gone | Refusal::Removed(_) => Closed::Removed,
+            Refusal::ByGame(_) => Closed::ByGame,
             Refusal::TooLarge => Closed::TooLarge,
             Refusal::Draining => Closed::Draining,
             Refusal::TimedOut | Refusal::Unanswered => Closed::TimedOut,
@@ -132,7 +136,7 @@ impl From<Refusal> for Closed {
 impl Closed {
     /// The reason that a code of the wire stands for; an unknown one is [`Closed::Lost`].
     pub fn from_code(code: u64) -> Closed {
-        const ALL: [Closed; 11] = [
+        const ALL: [Closed; 12] = [
             Closed::Goodbye,
             Closed::Replaced,
             Closed::Refused,
@@ -144,6 +148,7 @@ impl Closed {
             Closed::TooLarge,
             Closed::Full,
             Closed::Draining,
+            Closed::ByGame,
         ];
         ALL.into_iter().find(|why| why.code() == code).unwrap_or(Closed::Lost)
     }

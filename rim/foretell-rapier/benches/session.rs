@@ -11,7 +11,7 @@ use cpu_time::ThreadTime;
 use foretell::session::server::Server;
 use foretell::world::{InputStatus, PlayerInput, Side};
 use foretell::{
-    ClientConfig, Instant, PlayerId, Rules, ServerConfig, ServerFrame, Simulate, Step, Tick, TickRate, World,
+    ClientConfig, Instant, Newcomer, PlayerId, Rules, ServerConfig, ServerFrame, Simulate, Step, Tick, TickRate, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, PlayerOptions, Sent, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
@@ -86,8 +86,9 @@ fn bare(players: u16, mut world: Pile) -> f64 {
             presented: None,
         };
         let inputs: Vec<_> = everybody.iter().map(input).collect();
-        let joined = if tick.get() == 16 { &everybody[..] } else { &[] };
-        let mut step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(joined, &[]);
+        let joined = everybody.iter().filter(|_| tick.get() == 16);
+        let joined: Vec<_> = joined.map(|player| Newcomer::new(*player)).collect();
+        let mut step = Step::new(tick, TickRate::default(), Side::Server, &inputs).with_players(&joined, &[]);
         let began = ThreadTime::now();
         world.step(&mut step);
         spent += if tick.get() >= TICKS[0] { began.elapsed() } else { Duration::ZERO };

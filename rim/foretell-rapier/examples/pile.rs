@@ -64,9 +64,9 @@ impl Simulate for Pile {
             self.scatter(step);
         }
         self.0.remove_left(step);
-        for player in step.joined() {
-            let x = 3.0 * f32::from(player.get());
-            self.0.spawn(step, *player, &Thing::Driver { body: Body::at([x, 0.5, 0.0]) });
+        for joined in step.joined() {
+            let x = 3.0 * f32::from(joined.player.get());
+            self.0.spawn(step, joined.player, &Thing::Driver { body: Body::at([x, 0.5, 0.0]) });
         }
         // What belongs to a player is a driver.
         let bodies: Vec<_> = self.0.owned().collect();

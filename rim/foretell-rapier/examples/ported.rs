@@ -88,9 +88,9 @@ impl Gameplay for Game {
     type State = Thing;
 
     fn step(game: &mut Scene<Game>, step: &mut Step<'_, Keys>) {
-        for player in step.joined() {
-            let beside = Vector::X * 1.5 * f32::from(player.get() - 1);
-            game.spawn(step, *player, Thing::Driver { body: Body::at(start() + beside), points: 0 });
+        for joined in step.joined() {
+            let beside = Vector::X * 1.5 * f32::from(joined.player.get() - 1);
+            game.spawn(step, joined.player, Thing::Driver { body: Body::at(start() + beside), points: 0 });
         }
         if step.tick() == Tick::ZERO && step.simulates(PlayerId::SERVER) {
             for place in places() {

@@ -3,8 +3,8 @@
 use crate::{Blueprint, Physics};
 use core::ops::{Deref, DerefMut};
 use foretell::{
-    Entity, Input, InterestRules, Owned, PlayerId, Ref, Role, Rows, Rules, Schema, Simulate, Step, Table, World,
-    WorldPart,
+    Entity, Input, InterestRules, Newcomer, Owned, PlayerId, Reason, Ref, Role, Rows, Rules, Schema, Simulate, Step,
+    Table, World, WorldPart,
 };
 use rapier3d::geometry::ColliderBuilder;
 use rapier3d::math::Vector;
@@ -23,6 +23,15 @@ pub trait Gameplay: Sized {
     /// What follows from Rapier's step, in the same tick: from what touches what, from where bodies are. By default nothing.
     fn react(scene: &mut Scene<Self>, step: &mut Step<'_, Self::Input>) {
         let _ = (scene, step);
+    }
+
+    /// Whether somebody may join, as [`Simulate::admit`]. By default everybody may.
+    ///
+    /// # Errors
+    /// The reason, for whoever wants to join.
+    fn admit(scene: &Scene<Self>, newcomer: &Newcomer) -> Result<(), Reason> {
+        let _ = (scene, newcomer);
+        Ok(())
     }
 
     /// The game's own rules of what each player sees, as [`Simulate::interest_rules`]. By default none.
@@ -196,6 +205,10 @@ impl<G: Gameplay> Simulate for Scene<G> {
         G::react(self, step);
         self.redesign_touched();
         self.take_bodies();
+    }
+
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        G::admit(self, newcomer)
     }
 
     fn interest_rules(&self) -> Option<&dyn InterestRules> {

@@ -5,6 +5,7 @@ use crate::netsim::{Conditions, HostClock, Loss, Reordering};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::JoinRequest;
 use foretell::time::{Instant, Offset};
 use foretell::world::World;
 
@@ -28,6 +29,12 @@ pub struct Faults {
 pub trait FaultStage<W: World> {
     /// What a player brings along who comes now.
     fn newcomer(&mut self, player: usize) -> PlayerOptions<W>;
+
+    /// What their client asks for a place with. By default as a player of whom nothing is said.
+    fn ask(&self, player: usize, request: JoinRequest) -> JoinRequest {
+        let _ = player;
+        request
+    }
     /// An event of the game's own.
     fn event(&mut self, world: &mut W, number: u32);
 }
@@ -57,7 +64,7 @@ impl Faults {
         if at_ms == 0 {
             for player in 0..self.machines.len() {
                 if !comes_late(&self.schedule, player) {
-                    self.machines[player] = Some(simulation.add_player(stage.newcomer(player)));
+                    self.machines[player] = Some(add(simulation, stage, player));
                 }
             }
         }
@@ -111,7 +118,7 @@ impl Faults {
         };
         match (fault.what, player) {
             (What::Join, Some((player, machine @ None))) => {
-                *machine = Some(simulation.add_player(stage.newcomer(player)));
+                *machine = Some(add(simulation, stage, player));
             }
             (What::Leave { politely }, Some((_, machine))) => {
                 let how = if politely { Leaving::Politely } else { Leaving::Silently };
@@ -281,4 +288,10 @@ fn set_conditions(what: What, conditions: &mut Conditions) {
         }
         _ => {}
     }
+}
+
+/// Adds the machine of a player.
+fn add<W: World>(simulation: &mut Simulation<W>, stage: &mut impl FaultStage<W>, player: usize) -> usize {
+    let options = stage.newcomer(player);
+    simulation.add_player_who(options, |request| stage.ask(player, request))
 }

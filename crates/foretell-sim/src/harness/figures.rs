@@ -282,6 +282,17 @@ fn simulated_at<W: World>(seen: &ClientSeen<'_, W>, entity: Entity, (tick, fract
     Some(add(from, scale(sub(to, from), fraction)))
 }
 
+/// What was seen where nothing failed.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How long their sessions were, in virtual time.
+    pub simulated: Duration,
+    /// What the players saw; of several seeds the worst of each figure.
+    pub figures: Figures,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

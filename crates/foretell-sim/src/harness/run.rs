@@ -12,6 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::JoinRequest;
 use foretell::session::Rules;
 use foretell::session::client::{Client, Frame, Views};
 use foretell::session::server::{Server, ServerFrame};
@@ -176,6 +177,10 @@ impl<W: World> Watch<'_, W> {
 }
 
 impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
+    fn ask(&self, player: usize, request: JoinRequest) -> JoinRequest {
+        (self.scenario.ask)(player, request)
+    }
+
     fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {
         let (world, notes) = Spied::new((self.scenario.make)(), None);
         let player = u8::try_from(player).unwrap_or(u8::MAX);

@@ -2,7 +2,7 @@
 
 use super::check::{self, Check, Setting};
 use super::failure::Failure;
-use super::figures::Figures;
+use super::figures::{Figures, Summary};
 use super::run::{Found, Plan, run};
 use super::shrink::shrink;
 use super::sync::client_sync_test;
@@ -10,10 +10,10 @@ use super::{BotView, FaultMix, Schedule, Who};
 use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use foretell::JoinRequest;
 use foretell::session::Rules;
 use foretell::session::client::ClientConfig;
 use foretell::session::server::ServerConfig;
@@ -28,6 +28,8 @@ type Event<W> = dyn Fn(&mut W, &mut SplitMix64);
 type Links = dyn Fn(usize) -> [Conditions; 2];
 /// Makes a check for a run.
 type MakeCheck<W> = dyn Fn() -> Box<dyn Check<W>>;
+/// What the client of a player asks for a place with.
+type Ask = dyn Fn(usize, JoinRequest) -> JoinRequest;
 /// What is expected of the figures.
 type Holds = dyn Fn(&Figures) -> bool;
 
@@ -47,7 +49,7 @@ type Holds = dyn Fn(&Figures) -> bool;
 /// #     type Input = Buttons;
 /// #     fn step(&mut self, step: &mut Step<'_, Buttons>) {
 /// #         self.cubes.remove_left(step);
-/// #         for player in step.joined() { self.cubes.spawn(step, *player, Cube::default()); }
+/// #         for joined in step.joined() { self.cubes.spawn(step, joined.player, Cube::default()); }
 /// #         for mut cube in self.cubes.simulated(step) {
 /// #             if step.input(cube.owner()).is_some_and(|player| player.input.right) { cube.x[0] += 0.1; }
 /// #         }
@@ -70,6 +72,7 @@ pub struct Scenario<W: World> {
     pub(super) setting: Setting,
     pub(super) event: Option<Box<Event<W>>>,
     links: Option<Box<Links>>,
+    pub(super) ask: Box<Ask>,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
     is_hosted: bool,
@@ -95,17 +98,6 @@ enum Faults {
     Given(Schedule),
 }
 
-/// What was seen where nothing failed.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Summary {
-    /// How many seeds were run.
-    pub seeds: u64,
-    /// How long their sessions were, in virtual time.
-    pub simulated: Duration,
-    /// What the players saw; of several seeds the worst of each figure.
-    pub figures: Figures,
-}
-
 impl<W: World> Scenario<W> {
     /// A session under these rules. `make` makes a world: the server's, and each client's. A client's starts without
     /// entities, so what a world has of its own it has to make in the authority's first step.
@@ -117,6 +109,7 @@ impl<W: World> Scenario<W> {
             setting: Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() },
             event: None,
             links: None,
+            ask: Box::new(|_, request| request),
             bot: Box::new(|_, _| W::Input::default()),
             is_in_lab: false,
             is_hosted: false,
@@ -220,6 +213,13 @@ impl<W: World> Scenario<W> {
     #[must_use]
     pub fn links(mut self, links: impl Fn(usize) -> [Conditions; 2] + 'static) -> Scenario<W> {
         self.links = Some(Box::new(links));
+        self
+    }
+
+    /// With clients that ask as this makes it, by the player's index. Default: players of whom nothing is said.
+    #[must_use]
+    pub fn ask(mut self, ask: impl Fn(usize, JoinRequest) -> JoinRequest + 'static) -> Scenario<W> {
+        self.ask = Box::new(ask);
         self
     }
 

@@ -3,6 +3,7 @@
 use super::{Host, HostOptions};
 use crate::netsim::{Conditions, Fate, Link, SplitMix64};
 use alloc::vec::Vec;
+use foretell::JoinRequest;
 use foretell::session::client::{Client, ClientConfig, Frame, Show, Views};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
@@ -182,11 +183,16 @@ impl<W: World> Simulation<W> {
 
     /// Adds a player, who begins to join now. Returns their index.
     pub fn add_player(&mut self, options: PlayerOptions<W>) -> usize {
+        self.add_player_who(options, |request| request)
+    }
+
+    /// The same of one whose client asks as `say` makes it: what is to be known of its player, or that it looks on.
+    pub fn add_player_who(&mut self, options: PlayerOptions<W>, say: impl FnOnce(JoinRequest) -> JoinRequest) -> usize {
         let mut link = || Link::new(self.seeds.next_u64(), self.seeds.next_u64());
         let (up, down) = (link(), link());
-        let nonce = self.seeds.next_u64();
+        let request = say(JoinRequest::new(self.seeds.next_u64()));
         self.players.push(PlayerHost {
-            client: Client::new(self.rules.clone(), options.client, nonce),
+            client: Client::new(self.rules.clone(), options.client, request),
             world: options.world,
             host: Host::new(options.host, self.now),
             up,

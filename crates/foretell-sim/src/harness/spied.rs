@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use foretell::time::Tick;
-use foretell::world::{InterestRules, PlayerInput, Rows, Schema, Simulate, Step, World};
+use foretell::world::{InterestRules, Newcomer, PlayerInput, Reason, Rows, Schema, Simulate, Step, World};
 
 /// For how many ticks the truth is remembered: four horizons at 64 Hz.
 const TICKS_KEPT: usize = 512;
@@ -89,6 +89,10 @@ impl<W: World> Simulate for Spied<W> {
             }
         }
         notes.state = Some(step.tick().next());
+    }
+
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        self.world.admit(newcomer)
     }
 
     fn interest_rules(&self) -> Option<&dyn InterestRules> {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;
 use foretell::time::Tick;
-use foretell::world::{ComponentSchema, InputStatus, RemovedRow};
+use foretell::world::{ComponentSchema, InputStatus, Newcomer, RemovedRow};
 use foretell::world::{Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, Tolerance, World};
 
 /// How many ticks back the deep rollback goes.
@@ -198,6 +198,7 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
             players.filter(changed).collect::<Vec<_>>()
         };
         let (joined, left) = (change(true), change(false));
+        let joined: Vec<_> = joined.into_iter().map(Newcomer::new).collect();
         let inputs = &self.inputs[tick.get() as usize];
         let everything = self.everything();
         let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &left);

@@ -9,11 +9,13 @@ mod agreement;
 mod digest;
 mod format;
 mod given_inputs;
+mod peers;
 mod recorder;
 mod recording;
 mod replay;
 mod rows;
 mod settings;
+mod start;
 
 pub use agreement::{Agreement, Divergence};
 pub use recorder::{RECORDED_BYTES_MAX, Recorder, Sink};

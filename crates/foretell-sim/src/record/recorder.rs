@@ -4,8 +4,10 @@ use super::digest::{client_digest, server_digest};
 use super::format::{
     Content, LIMIT_BYTES, MAGIC, VERSION, put_frame, stream_instant, stream_long, stream_owner, stream_to,
 };
+use super::peers::stream_peer_call;
 use super::rows::RowWidths;
-use super::settings::{Made, Settings, Start};
+use super::settings::Settings;
+use super::start::{Made, Start};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -155,10 +157,10 @@ impl Recorder {
         self.output.put(Content::Datagram, &self.body);
     }
 
-    fn note_peer(&mut self, call: u8, peer: u64) {
+    fn note_player(&mut self, call: u8, player: u64) {
         self.put(Content::Peer, |writer| {
             writer.put(u64::from(call), 8);
-            stream_long(writer, &mut { peer }).expect(NEVER_FAILS);
+            stream_long(writer, &mut { player }).expect(NEVER_FAILS);
         });
     }
 
@@ -270,7 +272,7 @@ impl<W: World> ClientTap<W> for Recorder {
 
     fn call(&mut self, _: &Client<W>, call: &ClientCall) {
         if let ClientCall::Predict(player, yes) = *call {
-            return self.note_peer(if yes { PREDICTED } else { NOT_PREDICTED }, u64::from(player.get()));
+            return self.note_player(if yes { PREDICTED } else { NOT_PREDICTED }, u64::from(player.get()));
         }
         let rows = core::mem::take(&mut self.rows);
         self.put(Content::Entity, |writer| rows.stream_call(writer, &mut { *call }).expect(NEVER_FAILS));
@@ -298,14 +300,11 @@ impl<W: World> ClientTap<W> for Recorder {
     }
 }
 
-/// What a server is told of a peer, by its number in a recording.
-pub(super) const PEER_CALLS: [PeerCall; 4] =
-    [PeerCall::Join, PeerCall::Leave, PeerCall::Disconnected, PeerCall::Release];
-/// The numbers after those: a client is told whose entities to predict, or not to.
+/// What a client is told of a player, by its number in a recording: whose entities to predict, or not to.
 pub(super) const PREDICTED: u8 = 4;
 pub(super) const NOT_PREDICTED: u8 = 5;
 /// And this is of a server: a player joins who sits at it, to whom states are shown so.
-pub(super) const JOINED_HERE: u8 = 6;
+pub(super) const JOINED_HERE: u8 = 8;
 pub(super) const SHOWS: [Show; 3] = [Show::Between, Show::Newest, Show::Ahead];
 
 impl<W: World> ServerTap<W> for Recorder {
@@ -323,8 +322,7 @@ impl<W: World> ServerTap<W> for Recorder {
 
     fn call(&mut self, server: &Server<W>, call: PeerCall, peer: PeerId) {
         self.note_settings(Settings::Server(*server.config()));
-        let number = (0..).zip(PEER_CALLS).find(|(_, known)| *known == call).expect("all calls are listed").0;
-        self.note_peer(number, peer.0);
+        self.put(Content::Peer, |writer| stream_peer_call(writer, &mut { call }, &mut { peer }).expect(NEVER_FAILS));
     }
 
     fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]) {
@@ -340,7 +338,7 @@ impl<W: World> ServerTap<W> for Recorder {
     fn join_local(&mut self, server: &Server<W>, show: Show) {
         self.note_settings(Settings::Server(*server.config()));
         let nth = (0..).zip(SHOWS).find(|(_, known)| *known == show).expect("all are listed").0;
-        self.note_peer(JOINED_HERE, nth);
+        self.note_player(JOINED_HERE, nth);
     }
 
     fn begin_update(&mut self, server: &Server<W>) {

@@ -1,7 +1,7 @@
 //! Reading: what a recording says of itself, and what may be wrong with it.
 
 use super::format::{Content, Frames};
-use super::settings::{Made, Start};
+use super::start::{Made, Start};
 use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;

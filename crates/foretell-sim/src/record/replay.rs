@@ -4,13 +4,15 @@ use super::agreement::{Agreement, Divergence};
 use super::digest::{client_digest, server_digest};
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner, stream_to};
 use super::given_inputs::GivenInputs;
-use super::recorder::{JOINED_HERE, NOT_PREDICTED, PEER_CALLS, PREDICTED, SHOWS};
+use super::peers::stream_peer_call;
+use super::recorder::{JOINED_HERE, NOT_PREDICTED, PREDICTED, SHOWS};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
-use super::settings::{Config, Made};
+use super::settings::Config;
+use super::start::Made;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
+use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined, Show};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent, To};
 use foretell::session::{Outbox, PeerId, Rules};
@@ -64,7 +66,7 @@ impl Recording<'_> {
             Made::Joined { player, epoch, now } => {
                 Client::joined(rules, config, Joined { player: PlayerId::new(player), epoch, now }, &mut world)
             }
-            Made::Client { nonce } => Client::new(rules, config, nonce),
+            Made::Client(request) => Client::new(rules, config, request),
             Made::Server { .. } => return Err(RecordingError::OtherEnd),
         };
         let widths = word_bits(W::Input::columns().iter());
@@ -114,8 +116,8 @@ trait Again {
     fn update(&mut self, now: Instant, reader: BitReader<'_>) -> Result<Option<Tick>, Malformed>;
     fn digest(&self) -> (Tick, u64);
 
-    /// What was said of a peer, or of a player, by its number.
-    fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed>;
+    /// What was said of a peer, or of a player.
+    fn call(&mut self, reader: BitReader<'_>) -> Result<(), Malformed>;
 
     /// A message of a kind of the rules is sent: to whom, or, where that is not said, to the server.
     fn send(&mut self, to: Option<To>, kind: usize, bytes: &Arc<[u8]>);
@@ -171,13 +173,7 @@ impl Progress {
                     self.agreement.note(Divergence::Inputs { at: now, tick });
                 }
             }
-            Content::Peer => {
-                let (mut number, mut peer) = (0, 0);
-                reader.u8(&mut number)?;
-                stream_long(&mut reader, &mut peer)?;
-                reader.finish()?;
-                again.call(number, peer)?;
-            }
+            Content::Peer => again.call(reader)?,
             Content::Message => {
                 let (mut to, mut kind) = (None, 0);
                 stream_to(&mut reader, &mut to)?;
@@ -242,7 +238,11 @@ impl<W: World> Again for ClientAgain<W> {
         let _ = self.client.receive(now, datagram);
     }
 
-    fn call(&mut self, number: u8, player: u64) -> Result<(), Malformed> {
+    fn call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let (mut number, mut player) = (0, 0);
+        reader.u8(&mut number)?;
+        stream_long(&mut reader, &mut player)?;
+        reader.finish()?;
         if number != PREDICTED && number != NOT_PREDICTED {
             return Err(Malformed::OutOfRange("call"));
         }
@@ -298,6 +298,21 @@ struct ServerAgain<W: World> {
     replay: ServerReplay,
 }
 
+impl<W: World> ServerAgain<W> {
+    /// How states are shown to a player who joins here, if that is what was said.
+    fn joins_here(&self, mut reader: BitReader<'_>) -> Result<Option<Show>, Malformed> {
+        let (mut number, mut nth) = (0, 0);
+        reader.u8(&mut number)?;
+        if number != JOINED_HERE {
+            return Ok(None);
+        }
+        stream_long(&mut reader, &mut nth)?;
+        reader.finish()?;
+        let show = usize::try_from(nth).ok().and_then(|nth| SHOWS.get(nth));
+        show.copied().map(Some).ok_or(Malformed::OutOfRange("show"))
+    }
+}
+
 impl<W: World> Again for ServerAgain<W> {
     type Config = foretell::session::server::ServerConfig;
 
@@ -329,18 +344,21 @@ impl<W: World> Again for ServerAgain<W> {
         (self.server.tick(), server_digest(&self.server))
     }
 
-    fn call(&mut self, number: u8, peer: u64) -> Result<(), Malformed> {
-        if number == JOINED_HERE {
-            let show = usize::try_from(peer).ok().and_then(|nth| SHOWS.get(nth));
-            self.local = Some(LocalPlayer::new(*show.ok_or(Malformed::OutOfRange("show"))?));
+    fn call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        if let Some(show) = self.joins_here(reader.clone())? {
+            self.local = Some(LocalPlayer::new(show));
             return Ok(());
         }
-        let peer = PeerId(peer);
-        match PEER_CALLS.get(usize::from(number)).ok_or(Malformed::OutOfRange("call"))? {
+        let (mut call, mut peer) = (PeerCall::Join, PeerId::default());
+        stream_peer_call(&mut reader, &mut call, &mut peer)?;
+        reader.finish()?;
+        match call {
             PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
             PeerCall::Leave => self.server.leave(peer),
             PeerCall::Disconnected => self.server.disconnected(peer),
             PeerCall::Release => self.server.release(peer),
+            PeerCall::Identify(account) => self.server.identify(peer, account),
+            PeerCall::Remove(player, reason) => self.server.remove(player, reason),
         }
         Ok(())
     }

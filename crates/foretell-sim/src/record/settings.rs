@@ -1,82 +1,17 @@
-//! How an endpoint was made and what it decides by itself, in a recording. One function for both directions each.
+//! What an endpoint decides by itself, in a recording. One function for both directions each.
 
-use super::format::{stream_choice, stream_duration, stream_float, stream_long, stream_one_of};
+use super::format::{stream_choice, stream_duration, stream_float, stream_one_of};
 use core::time::Duration;
 use foretell::motion::{BySize, Correction, Decay};
-use foretell::session::client::{ClientConfig, ClientOrigin, Curve, InputDelay, Joined, Predict, Redundancy, Show};
+use foretell::session::GapPolicy;
+use foretell::session::client::{ClientConfig, Curve, InputDelay, Predict, Redundancy, Show};
 use foretell::session::server::ServerConfig;
-use foretell::session::{GapPolicy, Rules};
-use foretell::time::{Instant, SendRate};
+use foretell::time::SendRate;
 use foretell::wire::{Malformed, Stream};
-use foretell::world::{Input, Interest, Tolerance};
+use foretell::world::{Interest, Tolerance};
 
 /// A longer history than this is not made because a recording says so.
 const HORIZON_MAX: Duration = Duration::from_secs(60);
-
-/// How an endpoint was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Start {
-    /// In Hz.
-    pub tick_rate: u16,
-    /// Of the rules and the layout of the input.
-    pub rules_hash: u64,
-    pub made: Made,
-}
-
-/// Which endpoint it is, and what it was given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Made {
-    Client { nonce: u64 },
-    Joined { player: u16, epoch: u8, now: Instant },
-    Server { epoch: u8, now: Instant },
-}
-
-impl Made {
-    pub(super) fn of_client(origin: ClientOrigin) -> Made {
-        match origin {
-            ClientOrigin::New { nonce } => Made::Client { nonce },
-            ClientOrigin::Joined(Joined { player, epoch, now }) => Made::Joined { player: player.get(), epoch, now },
-        }
-    }
-}
-
-impl Start {
-    pub(super) fn new<I: Input>(rules: &Rules, made: Made) -> Start {
-        let tick_rate = rules.tick_rate.get();
-        Start { tick_rate, rules_hash: rules.hash_with::<I>(), made }
-    }
-
-    pub(super) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.u16(&mut self.tick_rate)?;
-        if !(1..=1000).contains(&self.tick_rate) {
-            return Err(Malformed::OutOfRange("tick rate"));
-        }
-        stream.bits(&mut self.rules_hash, 64)?;
-        let number = match self.made {
-            Made::Client { .. } => 0,
-            Made::Joined { .. } => 1,
-            Made::Server { .. } => 2,
-        };
-        let (mut nonce, mut player, mut epoch, mut micros) = (0, 0, 0, 0);
-        match self.made {
-            Made::Client { nonce: given } => nonce = given,
-            Made::Joined { player: given, epoch: of, now } => (player, epoch, micros) = (given, of, now.micros()),
-            Made::Server { epoch: given, now } => (epoch, micros) = (given, now.micros()),
-        }
-        let number = stream_choice(stream, number, 3)?;
-        if number == 0 {
-            stream.bits(&mut nonce, 64)?;
-            self.made = Made::Client { nonce };
-            return Ok(());
-        }
-        stream.u16(&mut player)?;
-        stream.u8(&mut epoch)?;
-        stream_long(stream, &mut micros)?;
-        let now = Instant::from_micros(micros);
-        self.made = if number == 1 { Made::Joined { player, epoch, now } } else { Made::Server { epoch, now } };
-        Ok(())
-    }
-}
 
 /// What an endpoint decides by itself.
 pub(super) trait Config: Copy + PartialEq {
@@ -157,6 +92,7 @@ impl Config for ServerConfig {
             gap,
             relay_inputs,
             players_max,
+            spectators_max,
             draining,
             timeout,
             keep_lost,
@@ -182,6 +118,7 @@ impl Config for ServerConfig {
         };
         stream.bool(relay_inputs)?;
         stream.u16(players_max)?;
+        stream.u16(spectators_max)?;
         stream.bool(draining)?;
         stream_duration(stream, timeout)?;
         stream_duration(stream, keep_lost)?;
@@ -369,6 +306,7 @@ mod tests {
             gap,
             relay_inputs: true,
             players_max: 65_535,
+            spectators_max: 300,
             draining: true,
             timeout: Duration::from_millis(1),
             keep_lost: Duration::from_secs(1 << 33),

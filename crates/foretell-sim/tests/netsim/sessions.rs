@@ -29,8 +29,8 @@ impl Simulate for Carts {
 
     fn step(&mut self, step: &mut Step<'_, Throttle>) {
         self.carts.remove_left(step);
-        for player in step.joined() {
-            self.carts.spawn(step, *player, Cart::default());
+        for joined in step.joined() {
+            self.carts.spawn(step, joined.player, Cart::default());
         }
         for mut cart in self.carts.simulated(step) {
             let on = step.input(cart.owner()).is_some_and(|player| player.input.on);

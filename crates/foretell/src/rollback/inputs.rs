@@ -67,6 +67,8 @@ impl Outdated {
 pub(super) struct Inputs<I> {
     own: TickRing<PlayerInput<I>>,
     others: Relayed<I>,
+    /// Whether there are no own inputs: not even neutral ones.
+    has_none: bool,
     /// The canonical ticks that are known, ascending, of about two horizons.
     canonical: Vec<Tick>,
     /// Whether anything was told that has not been compared with what the steps were given.
@@ -79,9 +81,15 @@ impl<I: Input> Inputs<I> {
         Inputs {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
             others: Relayed::new(horizon, rate.ticks_in(GUESS_DECAYS_IN)),
+            has_none: false,
             canonical: Vec::new(),
             news: false,
         }
+    }
+
+    /// There are no own inputs, not even neutral ones.
+    pub(super) fn have_none(&mut self) {
+        self.has_none = true;
     }
 
     /// Remembers the own input of a tick.
@@ -147,7 +155,7 @@ impl<I: Input> Inputs<I> {
     /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.
     fn of(&self, player: PlayerId, own: PlayerId, tick: Tick) -> Option<PlayerInput<I>> {
         let neutral = PlayerInput { player, input: I::default(), status: InputStatus::Neutral, presented: None };
-        if player == PlayerId::SERVER {
+        if player == PlayerId::SERVER || self.has_none && player == own {
             return None;
         }
         if player != own {

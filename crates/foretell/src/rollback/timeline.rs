@@ -259,6 +259,11 @@ impl<W: World> Timeline<W> {
         self.resimulation.go_on_from(tick, present);
     }
 
+    /// The own player has no inputs, not even neutral ones.
+    pub(crate) fn have_no_inputs(&mut self) {
+        self.inputs.have_none();
+    }
+
     /// Predicts the entities of these players and no others, before anything is simulated.
     pub(crate) fn predict(&mut self, predicted: &Predicted) {
         self.cursor.predict(predicted);

@@ -1,12 +1,14 @@
 //! The messages of the handshake: a hello, and the answers to it.
 
 use crate::wire::{Malformed, Stream};
-use crate::world::PlayerId;
+use crate::world::{JOIN_DATA_MAX, PlayerId, Seat};
 use alloc::vec::Vec;
-use core::fmt;
 
 /// How many parts of the rules a hello may hold: those that all games have, and eight fingerprints.
 pub(crate) const PARTS_OF_RULES_MAX: usize = 13;
+/// How many bytes a hello has at least behind its fixed fields: hashes of the rules, what it says of the player, and zeros where those
+/// are fewer. No answer is longer, whatever words a refusal has.
+const HELLO_BODY_MIN: usize = 120;
 
 /// Client to server, again and again until three answers and a snapshot have come: "may I join, or go on?"
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,6 +22,13 @@ pub(crate) struct Hello {
     pub sent: u64,
     /// The newest ticket that it was told.
     pub ticket: Option<u8>,
+    /// As what it asks.
+    pub seat: Seat,
+    /// Whether it says of its player what there is to say: it does when it is answered, and then it joins by that. Who is not
+    /// answered costs nobody more than they have to.
+    pub joins: bool,
+    /// What it says, at most [`JOIN_DATA_MAX`] bytes; not sent before it joins.
+    pub data: Vec<u8>,
 }
 
 impl Hello {
@@ -39,6 +48,27 @@ impl Hello {
         stream.bool(&mut present)?;
         stream.bits(&mut ticket, 8)?;
         self.ticket = u8::try_from(ticket).ok().filter(|_| present);
+        self.stream_player(stream)
+    }
+
+    /// Who wants to join as what.
+    fn stream_player(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
+        let mut is_spectator = self.seat == Seat::Spectator;
+        stream.bool(&mut is_spectator)?;
+        self.seat = if is_spectator { Seat::Spectator } else { Seat::Player };
+        stream.bool(&mut self.joins)?;
+        let mut size = 0;
+        if self.joins {
+            size = self.data.len();
+            stream_bytes(stream, &mut self.data, &mut size)?;
+        }
+        for _ in self.parts.len() * 8 + size..HELLO_BODY_MIN {
+            let mut zero = 0;
+            stream.u8(&mut zero)?;
+            if zero != 0 {
+                return Err(Malformed::OutOfRange("filling of a hello"));
+            }
+        }
         Ok(())
     }
 
@@ -47,6 +77,25 @@ impl Hello {
         stream.u8(&mut self.version)?;
         stream.bits(&mut self.nonce, 64)
     }
+}
+
+/// At most [`JOIN_DATA_MAX`] bytes, which come one by one: none is waited for that is not there.
+fn stream_bytes(stream: &mut impl Stream, bytes: &mut Vec<u8>, size: &mut usize) -> Result<(), Malformed> {
+    let mut told = *size as u64;
+    stream.bits(&mut told, 10)?;
+    *size = usize::try_from(told).unwrap_or(usize::MAX);
+    if *size > JOIN_DATA_MAX {
+        return Err(Malformed::OutOfRange("size of what a hello says"));
+    }
+    for at in 0..*size {
+        let mut byte = bytes.get(at).copied().unwrap_or_default();
+        stream.u8(&mut byte)?;
+        match bytes.get_mut(at) {
+            Some(known) => *known = byte,
+            None => bytes.push(byte),
+        }
+    }
+    Ok(())
 }
 
 /// Which part of the rules is not the same on both ends; the first.
@@ -84,89 +133,5 @@ impl Welcome {
 
     pub(crate) fn player(&self) -> PlayerId {
         PlayerId::new(self.player)
-    }
-}
-
-/// Why a client does not get into a session, or not on with it. In words for a player by `Display`.
-///
-/// A server says it to the client, as often as that asks, and reports it once
-/// ([`ServerEvent::Refused`](super::server::ServerEvent::Refused)); a client reports it once
-/// ([`ClientEvent::Refused`](super::client::ClientEvent::Refused)) and ends with it. All come within the server's
-/// [`timeout`](crate::ServerConfig::timeout) and the client's [`join_timeout`](crate::ClientConfig::join_timeout).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub enum Refusal {
-    /// It speaks another version of the protocol.
-    #[default]
-    Version,
-    /// Its rules differ: another tick rate, schema or input, or something else that both ends have to share.
-    /// [`Client::differing`](crate::Client::differing) names it.
-    Rules,
-    /// All places are taken.
-    Full,
-    /// The nonce has had its place: its player has said good-bye or was removed, or plays over another connection now.
-    Gone,
-    /// What the client has to be told altogether, its own state or all of an [exact](super::Rules::exact) session's, does not
-    /// fit into the eight datagrams of a snapshot, which are 9,200 bytes or about 150 rigid bodies. Who joins is refused at
-    /// once, who plays when nothing could be told for the server's [`timeout`](crate::ServerConfig::timeout).
-    TooLarge,
-    /// The server takes nobody new any more: [`ServerConfig::draining`](crate::ServerConfig::draining).
-    Draining,
-    /// The two ends have heard of each other, and the join has not come to an end in time: the client has not got its first
-    /// state, or no input of it has come. Either end may say so.
-    TimedOut,
-    /// Nothing has come from the server, so that the client has given up. Never sent.
-    Unanswered,
-}
-
-impl Refusal {
-    /// All of them, in the order of their numbers on the wire.
-    pub const ALL: [Refusal; 8] = [
-        Refusal::Version,
-        Refusal::Rules,
-        Refusal::Full,
-        Refusal::Gone,
-        Refusal::TooLarge,
-        Refusal::Draining,
-        Refusal::TimedOut,
-        Refusal::Unanswered,
-    ];
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(match self {
-            Refusal::Version => "the two ends speak different versions of the protocol",
-            Refusal::Rules => "the two ends play different games, or different builds of one",
-            Refusal::Full => "the server is full",
-            Refusal::Gone => "the place is taken over, or given up",
-            Refusal::TooLarge => "there is more to be told to this player than fits into a snapshot",
-            Refusal::Draining => "the server takes no new players any more",
-            Refusal::TimedOut => "joining took too long",
-            Refusal::Unanswered => "the server does not answer",
-        })
-    }
-}
-
-/// Server to client: "you may not".
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Refused {
-    pub nonce: u64,
-    pub why: Refusal,
-    /// Which part of the rules differs, where they do; else 0.
-    pub part: u8,
-}
-
-impl Refused {
-    pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
-        stream.bits(&mut self.nonce, 64)?;
-        let mut why = self.why as u64;
-        stream.bits(&mut why, 3)?;
-        let known = usize::try_from(why).ok().and_then(|why| Refusal::ALL.get(why));
-        let sent = known.filter(|why| **why != Refusal::Unanswered);
-        self.why = *sent.ok_or(Malformed::OutOfRange("reason of a refusal"))?;
-        let mut part = u64::from(self.part);
-        stream.bits(&mut part, 4)?;
-        self.part = u8::try_from(part).unwrap_or_default();
-        Ok(())
     }
 }

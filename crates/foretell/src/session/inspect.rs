@@ -2,8 +2,9 @@
 //!
 //! Reads heads alone; neither end of a session needs it.
 
-use super::greeting::{Hello, Refusal, Refused};
+use super::greeting::Hello;
 use super::packet::{DatagramKind, InputHead, ShownHead, SnapshotHead};
+use super::refusal::{Refusal, Refused};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 

@@ -21,11 +21,13 @@ pub enum Offence {
     Request,
     /// Messages beyond what may come in a second, or that are none of their kind.
     Message,
+    /// Inputs of a spectator, or what only players may ask for.
+    Spectator,
 }
 
 impl Offence {
     /// All of them, in the order in which [`Ledger::entries`] tells them.
-    pub const ALL: [Offence; 9] = [
+    pub const ALL: [Offence; 10] = [
         Offence::NotFinite,
         Offence::Time,
         Offence::Speed,
@@ -35,6 +37,7 @@ impl Offence {
         Offence::Acknowledgement,
         Offence::Request,
         Offence::Message,
+        Offence::Spectator,
     ];
 }
 
@@ -89,6 +92,6 @@ mod tests {
         let told: Vec<_> = ledger.entries().collect();
         assert_eq!(told.len(), Offence::ALL.len() - 1);
         assert!(told.iter().all(|(offence, count)| Offence::ALL[usize::try_from(*count).expect("small")] == *offence));
-        assert_eq!(ledger.total(), 36);
+        assert_eq!(ledger.total(), 45);
     }
 }

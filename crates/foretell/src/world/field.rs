@@ -198,6 +198,9 @@ impl<T: Field> Field for Option<T> {
 pub struct Text<const N: usize>([u8; N]);
 
 impl<const N: usize> Text<N> {
+    /// No text.
+    pub const EMPTY: Text<N> = Text([0; N]);
+
     /// The text, cut to `N` bytes at a character, and before the first U+0000.
     pub fn new(text: &str) -> Text<N> {
         let text = text.split('\0').next().unwrap_or_default();
@@ -219,7 +222,14 @@ impl<const N: usize> Text<N> {
 
 impl<const N: usize> Default for Text<N> {
     fn default() -> Text<N> {
-        Text([0; N])
+        Text::EMPTY
+    }
+}
+
+/// The text, cut as [`Text::new`] does.
+impl<const N: usize> From<&str> for Text<N> {
+    fn from(text: &str) -> Text<N> {
+        Text::new(text)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What players may see of the world: limits that are ready to use, and the rules of the game's own.
 
-use super::{Entity, Group, Owned, PlayerId};
+use super::{Entity, Group, Owned, PlayerId, Seat};
 use alloc::vec::Vec;
 
 /// Which entities of others a player is told about, by where they are. An entity is where the first of its components is that
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// in reach, and a player's own entities are told always.
 ///
 /// Distances are from the player's *eyes*: its own entities, also those that only it is told about, those that its client has
-/// authority over, and what the game [adds](Look::eye).
+/// authority over, and what the game [adds](Look::eye). A [spectator](Seat::Spectator) has none but those that it adds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Interest {
     /// All.
@@ -34,6 +34,8 @@ pub enum Interest {
 /// What one player looks at when a state is sent: filled in by [`InterestRules::look`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Look {
+    /// As what the viewer looks: rules may show [spectators](Seat::Spectator) more or less than players. Given, not to be changed.
+    pub seat: Seat,
     /// What is in reach. From [`ServerConfig::interest`](crate::ServerConfig::interest), where the rules leave it as it is.
     pub interest: Interest,
     pub(crate) always: Vec<Entity>,
@@ -52,8 +54,8 @@ impl Look {
     }
 
     /// As of a player of whom nothing is said.
-    pub(crate) fn begin(&mut self, interest: Interest) {
-        self.interest = interest;
+    pub(crate) fn begin(&mut self, interest: Interest, seat: Seat) {
+        (self.interest, self.seat) = (interest, seat);
         self.always.clear();
         self.eyes.clear();
     }
@@ -96,16 +98,16 @@ impl Visibility {
 /// entities there are: by the counters in the names of those that it sees, and by the numbers of their rows.
 ///
 /// ```
-/// use foretell::{Entity, Interest, InterestRules, Look, PlayerId, Visibility};
+/// use foretell::{Entity, Interest, InterestRules, Look, PlayerId, Seat, Visibility};
 /// # use foretell::{Group, Owned};
 /// # #[derive(Default)]
-/// # struct Arena { spectators: Vec<PlayerId>, flag: Option<Entity>, cloaked: Vec<Entity>, team: [u8; 16] }
+/// # struct Arena { flag: Option<Entity>, cloaked: Vec<Entity>, team: [u8; 16] }
 /// # impl Arena { fn team(&self, player: PlayerId) -> Option<u8> { self.team.get(usize::from(player.get())).copied() } }
 /// const TEAM: Group = Group(0);
 ///
 /// impl InterestRules for Arena {
-///     fn look(&self, viewer: PlayerId, look: &mut Look) {
-///         if self.spectators.contains(&viewer) {
+///     fn look(&self, _viewer: PlayerId, look: &mut Look) {
+///         if look.seat == Seat::Spectator {
 ///             look.interest = Interest::Everything;
 ///         }
 ///         self.flag.into_iter().for_each(|flag| look.always(flag));

@@ -1,7 +1,7 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Effect, EffectKind, Entity, Input, InterestRules, Message, Owned, PlayerId, PlayerMessage};
-use super::{Predicted, ReceivedMessage, Rows, Schema, StepOutput};
+use super::{Effect, EffectKind, Entity, Input, InterestRules, Message, Newcomer, Owned, PlayerId, PlayerMessage};
+use super::{Predicted, Reason, ReceivedMessage, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
@@ -23,6 +23,18 @@ pub trait Simulate {
     /// [`ServerConfig::interest`](crate::ServerConfig::interest) says.
     fn interest_rules(&self) -> Option<&dyn InterestRules> {
         None
+    }
+
+    /// Whether somebody may join, or in words for them why not. The server alone asks, before anything else knows of them and once
+    /// for each who joins; who comes back to their place is not asked again. What it says has to follow from the world and the
+    /// newcomer, so that a recording comes to the same. The client is told [`Refusal::ByGame`](crate::session::Refusal::ByGame) with
+    /// these words. Default: everybody may.
+    ///
+    /// # Errors
+    /// The reason, for whoever wants to join; it is cut to 120 bytes.
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        let _ = newcomer;
+        Ok(())
     }
 }
 
@@ -140,7 +152,7 @@ pub struct Step<'a, I> {
     canonical: bool,
     inputs: &'a [PlayerInput<I>],
     messages: &'a [ReceivedMessage],
-    joined: &'a [PlayerId],
+    joined: &'a [Newcomer],
     left: &'a [PlayerId],
     output: StepOutput,
 }
@@ -163,9 +175,9 @@ impl<'a, I> Step<'a, I> {
         }
     }
 
-    /// The same with players who join and who have left, each ascending.
+    /// The same with who joins and who has left, each ascending by player.
     #[must_use]
-    pub fn with_players(mut self, joined: &'a [PlayerId], left: &'a [PlayerId]) -> Step<'a, I> {
+    pub fn with_players(mut self, joined: &'a [Newcomer], left: &'a [PlayerId]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
         self
@@ -253,11 +265,12 @@ impl<'a, I> Step<'a, I> {
         self.messages().filter(move |sent| sent.player == player).map(|sent| sent.message)
     }
 
-    /// Players that join with this tick, ascending: their clients have shown that they hear the server, so that a body made now is not
+    /// Who joins with this tick, and what is known of them, ascending by player: their clients have shown that they hear the server, so that a body made now is not
     /// for nobody. Of whom nothing comes after that is among the [`left`](Step::left) within the server's
-    /// [`timeout`](crate::ServerConfig::timeout). Empty on a client: what a join creates comes as rows. A player's number may be
+    /// [`timeout`](crate::ServerConfig::timeout). Each is here once, however often their client was cut off and came back.
+    /// [Spectators](crate::Seat::Spectator) are among them. Empty on a client: what a join creates comes as rows. A player's number may be
     /// among the left too, when it was free and is given again: remove first, then add.
-    pub fn joined(&self) -> &'a [PlayerId] {
+    pub fn joined(&self) -> &'a [Newcomer] {
         self.joined
     }
 

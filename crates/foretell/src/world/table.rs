@@ -21,8 +21,8 @@ use alloc::vec::Vec;
 /// }
 ///
 /// fn step(cubes: &mut Table<Cube>, step: &mut Step<'_, ()>) {
-///     for player in step.joined() {
-///         cubes.spawn(step, *player, Cube::default());
+///     for joined in step.joined() {
+///         cubes.spawn(step, joined.player, Cube::default());
 ///     }
 ///     for mut cube in cubes.simulated(step) {
 ///         cube.x[0] += 1.0;

@@ -48,8 +48,8 @@ impl Simulate for Range {
 
     fn step(&mut self, step: &mut Step<'_, Aim>) {
         self.shooters.remove_left(step);
-        for player in step.joined() {
-            self.shooters.spawn(step, *player, Shooter::default());
+        for joined in step.joined() {
+            self.shooters.spawn(step, joined.player, Shooter::default());
         }
         for mut shooter in self.shooters.simulated(step) {
             let Some(input) = step.input(shooter.owner()) else { continue };

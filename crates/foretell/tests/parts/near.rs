@@ -52,8 +52,8 @@ impl Simulate for Field {
                 self.things.spawn(step, PlayerId::SERVER, float);
             }
         }
-        for player in step.joined() {
-            self.things.spawn(step, *player, Thing::default());
+        for joined in step.joined() {
+            self.things.spawn(step, joined.player, Thing::default());
         }
         for mut thing in self.things.simulated(step) {
             if let Some(input) = step.input(thing.owner()) {

@@ -7,11 +7,13 @@ use foretell::session::{Claim, Refusal};
 use foretell::time::TickTime;
 use foretell::{
     Client, ClientConfig, ClientState, Effect, EffectKind, Entity, Fingerprint, GapPolicy, Group, Input, Instant,
-    Interest, Outbox, Owned, PeerId, PlayerId, Rules, Server, ServerConfig, Simulate, State, Step, Table, Tick, World,
+    Interest, Newcomer, Outbox, Owned, PeerId, PlayerId, Reason, Rules, Server, ServerConfig, Simulate, State, Step,
+    Table, Tick, World,
 };
 use foretell_sim::netsim::SplitMix64;
 use std::collections::BTreeMap;
 
+mod joining;
 mod lanes;
 mod messages;
 
@@ -53,18 +55,26 @@ struct Space {
     /// What a step was given of what players saw. No part of the state.
     #[world(constant)]
     presented: Vec<(Tick, Option<TickTime>)>,
+    /// Who has joined.
+    #[world(constant)]
+    joined: Vec<Newcomer>,
 }
 
 impl Simulate for Space {
     type Input = Command;
 
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        if newcomer.data == b"nobody" { Err("say who you are".into()) } else { Ok(()) }
+    }
+
     fn step(&mut self, step: &mut Step<'_, Command>) {
         if step.is_authority() && step.tick() == Tick::ZERO {
             self.things.insert(Owned { entity: ROCK, owner: PlayerId::SERVER }, Thing::Rock);
         }
-        for player in step.joined() {
-            self.things.spawn(step, *player, ship_at(0.0));
-            self.things.spawn(step, *player, Thing::Purse(77));
+        self.joined.extend_from_slice(step.joined());
+        for joined in step.joined() {
+            self.things.spawn(step, joined.player, ship_at(0.0));
+            self.things.spawn(step, joined.player, Thing::Purse(77));
         }
         // Whoever fires hits everything.
         for shooter in step.inputs().iter().filter(|shooter| shooter.input.fire) {
@@ -306,14 +316,41 @@ fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_do
 
 // Section 4: the messages.
 
+/// Of a player of whom nothing is said.
 fn hello(version: u64, nonce: u64, rules: &[u64], (sent, ticket): (u64, Option<u8>)) -> Vec<u8> {
+    hello_of(version, nonce, rules, Asking { sent, ticket, spectates: false, data: ticket.map(|_| &[][..]) })
+}
+
+/// What else a hello says.
+struct Asking<'a> {
+    sent: u64,
+    ticket: Option<u8>,
+    spectates: bool,
+    /// Where it joins, by what.
+    data: Option<&'a [u8]>,
+}
+
+fn hello_of(version: u64, nonce: u64, rules: &[u64], asking: Asking<'_>) -> Vec<u8> {
+    let Asking { sent, ticket, spectates, data } = asking;
     let mut writer = Writer::default();
     writer.put(0, 3).put(version, 8).put(nonce, 64).small(u32::try_from(rules.len()).expect("few"));
     rules.iter().for_each(|part| {
         writer.put(*part, 64);
     });
     writer.put(sent, 64);
-    writer.put(u64::from(ticket.is_some()), 1).put(u64::from(ticket.unwrap_or(0)), 8).bytes()
+    writer.put(u64::from(ticket.is_some()), 1).put(u64::from(ticket.unwrap_or(0)), 8).put(u64::from(spectates), 1);
+    writer.put(u64::from(data.is_some()), 1);
+    if let Some(data) = data {
+        writer.put(data.len() as u64, 10);
+    }
+    let data = data.unwrap_or_default();
+    data.iter().for_each(|byte| {
+        writer.put(u64::from(*byte), 8);
+    });
+    for _ in 8 * rules.len() + data.len()..120 {
+        writer.put(0, 8);
+    }
+    writer.bytes()
 }
 
 fn welcome(nonce: u64, (sent, ticket): (u64, u8), player: u64, tick: u64, fraction: u64) -> Vec<u8> {
@@ -1093,7 +1130,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     served.world.things.set_owner(ROCK, PlayerId::new(1));
     let given = read_against(&served.update(at(13))[0], &mut kept);
     assert_eq!(given.rows, [Row::new((2, [0; 3]), Thing::Rock).owned_by(1).aged(1)]);
-    served.receive(at(13), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).bytes());
+    served.receive(at(13), &Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(1, 16).put(0, 7).bytes());
     assert_eq!(served.server.players().count(), 0);
 }
 
@@ -1102,13 +1139,13 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_of = |nonce, ticket| hello(10, nonce, &documented_rules(), (0, ticket));
+    let hello_by = |nonce, ticket| hello(10, nonce, &documented_rules(), (0, ticket));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
     for (peer, nonce, ticket) in [(3, 1, TICKET), (4, 2, TICKET + 1)] {
-        from(&mut served, peer, &hello_of(nonce, None));
-        from(&mut served, peer, &hello_of(nonce, Some(ticket)));
+        from(&mut served, peer, &hello_by(nonce, None));
+        from(&mut served, peer, &hello_by(nonce, Some(ticket)));
     }
     let at = |tick: u64| tick * TICK_MICROS;
     served.update(0);
@@ -1227,7 +1264,7 @@ fn a_refusal_says_why_as_documented() {
         assert_eq!((sent.len(), sent[0].len()), (1, 10));
         let mut reader = Reader::new(&sent[0]);
         assert_eq!((reader.take(3), reader.take(64)), (2, 7));
-        let (why, part) = (reader.take(3), reader.take(4));
+        let (why, part) = (reader.take(4), reader.take(4));
         reader.finish();
         (why, part)
     };
@@ -1245,7 +1282,7 @@ fn a_refusal_says_why_as_documented() {
     let mut drains = Served::new(1);
     drains.server.config_mut().draining = true;
     drains.receive(0, &hello(10, 7, &rules, (0, None)));
-    assert_eq!(drains.update(0), [Writer::default().put(2, 3).put(7, 64).put(5, 3).put(0, 4).bytes()]);
+    assert_eq!(drains.update(0), [Writer::default().put(2, 3).put(7, 64).put(5, 4).put(0, 4).bytes()]);
     // Who asks on, and never shows the ticket.
     let mut deaf = Served::new(1);
     let said: Vec<_> = (0..=104)
@@ -1254,11 +1291,11 @@ fn a_refusal_says_why_as_documented() {
             deaf.update(tenth * 100_000)
         })
         .collect();
-    let late = Writer::default().put(2, 3).put(7, 64).put(6, 3).put(0, 4).bytes();
+    let late = Writer::default().put(2, 3).put(7, 64).put(6, 4).put(0, 4).bytes();
     assert!(said[..99].iter().all(|datagram| datagram.len() == 26) && said[104] == late, "{said:?}");
     let told = |why: u64, part: u64| {
         let mut client = Client::<Space>::new(Rules::new(Space::schema()), ClientConfig::default(), 7);
-        let refused = Writer::default().put(2, 3).put(7, 64).put(why, 3).put(part, 4).bytes();
+        let refused = Writer::default().put(2, 3).put(7, 64).put(why, 4).put(part, 4).bytes();
         let taken = client.receive(Instant::ZERO, &refused);
         taken.map(|()| (client.state(Instant::ZERO), client.differing()))
     };
@@ -1267,7 +1304,7 @@ fn a_refusal_says_why_as_documented() {
     assert_eq!(told(4, 0), Ok((ClientState::Refused(Refusal::TooLarge), None)));
     assert_eq!(told(5, 0), Ok((ClientState::Refused(Refusal::Draining), None)));
     assert_eq!(told(6, 0), Ok((ClientState::Refused(Refusal::TimedOut), None)));
-    assert!(told(7, 0).is_err(), "an unknown reason");
+    assert!(told(9, 0).is_err(), "an unknown reason");
 }
 
 #[test]
@@ -1309,10 +1346,10 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
     }
     served.receive(at(140), &inputs(1, 2, 142, &[(Command::default(), None); 3]));
     let sent = served.update(at(141));
-    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 3).put(0, 4).bytes());
+    assert_eq!(sent[0], Writer::default().put(2, 3).put(42, 64).put(3, 4).put(0, 4).bytes());
     assert_eq!(served.outbox.iter().next().expect("a refusal").0, here);
     served.server.leave(there);
-    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 3).put(0, 4).bytes();
+    let gone = Writer::default().put(2, 3).put(42, 64).put(3, 4).put(0, 4).bytes();
     assert_eq!(said(&mut served, 142, there, hello(2, Some(TICKET + 1))), [(there, gone)]);
 }
 
@@ -1352,7 +1389,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
         assert_eq!(asked, [hello(10, 4711, &documented_rules(), (sent, ticket))]);
-        assert_eq!(asked[0].len(), 60);
+        assert_eq!(asked[0].len(), if ticket.is_some() { 141 } else { 140 });
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
     // Tick 70,005 in its low 16 bits, in two parts, of which the second comes first.
@@ -1411,7 +1448,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     assert_eq!(stats.effect_ticks_untold, 5, "from the state that the client began with to 35 ticks ago");
     let mut good_bye = Outbox::new();
     played.client.leave(&mut good_bye);
-    let expected = Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(5, 16).bytes();
+    let expected = Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(5, 16).put(0, 7).bytes();
     assert_eq!(good_bye.iter().next().expect("a datagram").1, expected);
 }
 
@@ -1474,6 +1511,7 @@ fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
     served.receive(0, &hello(10, 7, &documented_rules(), (0, None)));
     served.receive(0, &hello(10, 7, &documented_rules(), (0, Some(TICKET))));
+    served.update(0);
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
     served.receive(0, &good);

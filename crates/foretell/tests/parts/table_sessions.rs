@@ -63,11 +63,11 @@ impl Simulate for Garden {
     type Input = Nothing;
 
     fn step(&mut self, step: &mut Step<'_, Nothing>) {
-        for player in step.joined() {
+        for joined in step.joined() {
             let beside = self.plants.iter().next().map(|plant| plant.entity());
-            let entity = self.plants.spawn(step, *player, Plant::Seed { ticks: 0 });
-            let label = Label { by: *player, beside, text: Text::new("gr\u{fc}n"), mood: Mood::Proud };
-            self.labels.insert(Owned { entity, owner: *player }, label);
+            let entity = self.plants.spawn(step, joined.player, Plant::Seed { ticks: 0 });
+            let label = Label { by: joined.player, beside, text: Text::new("gr\u{fc}n"), mood: Mood::Proud };
+            self.labels.insert(Owned { entity, owner: joined.player }, label);
         }
         if let Some((_, count)) = self.sows.filter(|(at, _)| step.is_authority() && *at == step.tick().get()) {
             for nth in 0..count {

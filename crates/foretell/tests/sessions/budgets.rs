@@ -68,8 +68,8 @@ impl Simulate for Swarm {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker::default());
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker::default());
         }
         if self.churn > 0 && step.is_authority() && step.tick().get().is_multiple_of(6) {
             self.motes.retain(|mote| mote.entity().tick() == Tick::ZERO);

@@ -95,9 +95,9 @@ impl Simulate for Carts {
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.clock.set(self.clock.get() + 1);
-        for player in step.joined() {
+        for joined in step.joined() {
             for _ in 0..2 {
-                self.carts.insert(0, (spawn(step, *player), Cart { fuel: 20, ..Cart::default() }));
+                self.carts.insert(0, (spawn(step, joined.player), Cart { fuel: 20, ..Cart::default() }));
             }
         }
         self.carts.retain(|(of, _)| !step.left().contains(&of.owner));

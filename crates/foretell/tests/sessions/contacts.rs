@@ -27,9 +27,9 @@ impl Simulate for Brawl {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for (nth, player) in step.joined().iter().enumerate() {
-            let body = Body { position: [2.5 * nth as f64, 0.0, f64::from(player.get())], ..Body::default() };
-            self.bodies.spawn(step, *player, body);
+        for (nth, joined) in step.joined().iter().enumerate() {
+            let body = Body { position: [2.5 * nth as f64, 0.0, f64::from(joined.player.get())], ..Body::default() };
+            self.bodies.spawn(step, joined.player, body);
         }
         self.bodies.remove_left(step);
         for input in step.inputs().iter().filter(|input| input.input.jump) {

@@ -83,9 +83,9 @@ impl Simulate for Yard {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker { place: [f32::from(player.get()), 0.0, 0.0] });
-            self.purses.spawn(step, *player, Purse(0));
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker { place: [f32::from(joined.player.get()), 0.0, 0.0] });
+            self.purses.spawn(step, joined.player, Purse(0));
         }
         if step.is_authority() && step.tick() == Tick::ZERO {
             for nth in 0..self.count {

@@ -55,9 +55,9 @@ impl Simulate for Land {
         self.steps += 1;
         self.walkers.remove_left(step);
         self.purses.remove_left(step);
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker::default());
-            self.purses.spawn(step, *player, Purse { coins: 7 });
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker::default());
+            self.purses.spawn(step, joined.player, Purse { coins: 7 });
         }
         while step.is_authority() && self.rocks_to_come > 0 {
             self.rocks_to_come -= 1;

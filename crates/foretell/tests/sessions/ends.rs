@@ -80,8 +80,8 @@ impl Simulate for Steady {
         if is_due && step.is_authority() || step.simulates(PlayerId::SERVER) && step.tick().get() % 50 == 0 {
             self.balls.spawn(step, PlayerId::SERVER, Ball::default());
         }
-        for player in step.joined() {
-            self.balls.spawn(step, *player, Ball::default());
+        for joined in step.joined() {
+            self.balls.spawn(step, joined.player, Ball::default());
         }
         for mut ball in self.balls.simulated(step) {
             ball.at[0] += step.input(ball.owner()).map_or(0.1, |input| f64::from(input.input.force));

@@ -91,8 +91,8 @@ impl Simulate for Balls {
         }
         self.balls.remove_left(step);
         self.warm.retain(|entity, _| !step.left().contains(&entity.spawned_for()));
-        for player in step.joined() {
-            self.balls.spawn(step, *player, Ball { at: [-3.0], speed: [0.0] });
+        for joined in step.joined() {
+            self.balls.spawn(step, joined.player, Ball { at: [-3.0], speed: [0.0] });
         }
         let places: Vec<f64> = self.balls.iter().map(|ball| ball.at[0]).collect();
         for (nth, mut ball) in self.balls.iter_mut().enumerate() {

@@ -78,8 +78,8 @@ impl Simulate for Noted {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.bodies.spawn(step, *player, Body::default());
+        for joined in step.joined() {
+            self.bodies.spawn(step, joined.player, Body::default());
         }
         if let Some(own) = step.input(HOST) {
             let presented = own.presented.map(|at| at.as_ticks());

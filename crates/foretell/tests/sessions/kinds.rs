@@ -114,8 +114,8 @@ impl Simulate for Yard {
     type Input = Keys;
 
     fn step(&mut self, step: &mut Step<'_, Keys>) {
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker::default());
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker::default());
         }
         if step.is_authority() {
             self.fly(step.tick().get());

@@ -26,6 +26,7 @@ mod message_load;
 mod messages;
 mod mobile_links;
 mod modes;
+mod newcomers;
 mod onlooker;
 mod others;
 mod owners;

@@ -177,7 +177,7 @@ fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
         }
         outbox.clear();
         let frame: ServerFrame<'_> = server.update(now, &mut world, &mut outbox);
-        assert!(!frame.events.iter().any(|event| matches!(event, ServerEvent::Left(_))));
+        assert!(!frame.events.iter().any(|event| matches!(event, ServerEvent::Left { .. })));
         told += frame.messages.iter().filter(|message| message.from().get() == 2).count();
         for message in frame.messages.iter().filter(|message| message.from().get() == 1) {
             assert_eq!(message.get::<Chat>().expect("a line").0, come.to_string());

@@ -70,10 +70,10 @@ impl Simulate for Field {
         for nth in 0..20 * u32::from(step.is_authority() && step.tick() == Tick::ZERO) {
             self.stones.spawn(step, PlayerId::SERVER, Stone(nth));
         }
-        for player in step.joined() {
-            self.tanks.spawn(step, *player, Tank { shells: 1000, ..Tank::default() });
+        for joined in step.joined() {
+            self.tanks.spawn(step, joined.player, Tank { shells: 1000, ..Tank::default() });
             if self.balls.is_empty() {
-                self.balls.spawn(step, *player, Ball { x: [0.0], speed: [2.0] });
+                self.balls.spawn(step, joined.player, Ball { x: [0.0], speed: [2.0] });
             }
         }
         for mut tank in self.tanks.simulated(step) {

@@ -48,7 +48,7 @@ impl Driver<Masses> for Watch {
             self.missed.push(now);
         }
         self.misses = missed;
-        self.left += frame.events.iter().filter(|event| matches!(event, ServerEvent::Left(_))).count() as u32;
+        self.left += frame.events.iter().filter(|event| matches!(event, ServerEvent::Left { .. })).count() as u32;
     }
 
     fn after_client(&mut self, _player: usize, Moment { now, .. }: Moment, client: &Client<Masses>, frame: &Frame<'_>) {

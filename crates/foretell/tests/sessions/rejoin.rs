@@ -6,7 +6,7 @@ use crate::common::f64_mass::Masses;
 use core::time::Duration;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
-use foretell::session::{Inspected, Refusal, inspect};
+use foretell::session::{Departure, Inspected, Refusal, inspect};
 use foretell::{
     Client, ClientConfig, ClientState, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Tick, World,
 };
@@ -14,6 +14,11 @@ use foretell_sim::netsim::SplitMix64;
 use std::collections::VecDeque;
 
 const FRAME_MICROS: u64 = 15_625;
+
+/// A player has left.
+fn left(nth: u16, why: Departure) -> ServerEvent {
+    ServerEvent::Left { player: player(nth), why }
+}
 
 /// A player's program, at an address, with a link of a fixed delay that may be cut.
 struct Program {
@@ -212,7 +217,7 @@ fn a_player_who_comes_back_too_late_joins_anew_without_the_game_doing_anything()
         net.run(5.0);
         net.events.clear();
         net.cut(other, gone);
-        assert_eq!(net.events, [ServerEvent::Lost(player(2)), ServerEvent::Left(player(2))]);
+        assert_eq!(net.events, [ServerEvent::Lost(player(2)), left(2, Departure::Lost)]);
         assert_eq!(net.world.bodies.len(), 1);
         net.programs[other].events.clear();
         net.run(1.0);
@@ -351,7 +356,7 @@ fn who_is_released_is_gone_at_once_and_comes_back_as_another_player() {
     net.server.release(PeerId(2));
     net.events.clear();
     net.run(0.1);
-    assert_eq!(net.events, [ServerEvent::Left(player(2))]);
+    assert_eq!(net.events, [left(2, Departure::Lost)]);
     net.run(8.0);
     assert_eq!(net.programs[other].client.player(), Some(player(3)));
     net.assert_steady();

@@ -137,8 +137,8 @@ impl Simulate for Flock {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            self.0.spawn(step, *player, Body::default());
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, Body::default());
         }
         let before = self.0.clone();
         for mut body in self.0.simulated(step) {

@@ -52,8 +52,8 @@ impl Simulate for Shop {
 
     fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.shoppers.remove_left(step);
-        for player in step.joined() {
-            self.shoppers.spawn(step, *player, Shopper { gold: 1_000_000, ..Shopper::default() });
+        for joined in step.joined() {
+            self.shoppers.spawn(step, joined.player, Shopper { gold: 1_000_000, ..Shopper::default() });
         }
         for mut shopper in self.shoppers.simulated(step) {
             for buy in step.messages_of::<Buy>(shopper.owner()) {

@@ -48,8 +48,8 @@ impl Simulate for Walkers {
 
     fn step(&mut self, step: &mut Step<'_, Push>) {
         self.0.remove_left(step);
-        for player in step.joined() {
-            self.0.spawn(step, *player, Body::default());
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, Body::default());
         }
         for mut body in self.0.simulated(step) {
             let Some(input) = step.input(body.owner()) else { continue };

@@ -35,11 +35,11 @@ impl Simulate for Harbour {
     type Input = Buttons;
 
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
-        for player in step.joined() {
-            let number = player.get();
+        for joined in step.joined() {
+            let number = joined.player.get();
             let position = [f64::from(number), 0.0, 0.0];
-            let entity = self.ships.spawn(step, *player, Ship { position, fuel: u32::from(number) });
-            self.cargo.insert(Owned { entity, owner: *player }, Cargo { crates: 10 * u32::from(number) });
+            let entity = self.ships.spawn(step, joined.player, Ship { position, fuel: u32::from(number) });
+            self.cargo.insert(Owned { entity, owner: joined.player }, Cargo { crates: 10 * u32::from(number) });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Who a player is, beyond sessions and servers; and the clock by which tokens expire.
 
+use foretell::world::AccountName;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,6 +18,11 @@ impl Account {
     /// The account of this name; `None` when it is empty, longer than 64 bytes, or has control characters.
     pub fn new(name: &str) -> Option<Account> {
         is_name(name).then(|| Account(name.into()))
+    }
+
+    /// The account as the session knows it: [`Server::identify`](foretell::Server::identify).
+    pub fn name(&self) -> AccountName {
+        AccountName::new(&self.0)
     }
 
     /// Its name.

@@ -3,6 +3,7 @@
 //! In each tick: [`Gateway::drain`] what has come, `Server::update`, [`Gateway::note`] what it reports, [`Gateway::send`]
 //! the outbox.
 
+use crate::control::Control;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
 use crate::native::account::{Account, UnixTime};
@@ -16,8 +17,9 @@ use crate::native::socket::acceptor;
 use crate::native::tickets::Tickets;
 use crate::native::traffic::{Arrival, Traffic};
 use crate::transport::{Came, Closed, Unsent};
+use foretell::session::Refusal;
 use foretell::session::server::ServerEvent;
-use foretell::{Instant, Outbox, PlayerId, Server, World};
+use foretell::{Instant, Outbox, PlayerId, Reason, Server, World};
 use seats::Seats;
 use std::io;
 use std::net::SocketAddr;
@@ -158,6 +160,7 @@ impl Gateway {
     /// Hands over what has come since the last call. A hello with another nonce than the place's own is dropped.
     pub fn drain(&mut self, now: Instant, each: &mut dyn FnMut(Arrival<'_>)) {
         self.seats.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
+        self.seats.tell_accounts(each);
         let traffic = &mut self.traffic;
         for (peer, link) in self.seats.links_mut() {
             let peer = *peer;
@@ -217,6 +220,10 @@ impl Gateway {
                 Err(Unsent::HeldBack)
             };
             if let Some(why) = refusal(datagram).filter(|_| link.asked) {
+                if matches!(why, Refusal::ByGame(_) | Refusal::Removed(_)) {
+                    // Its words are worth to be sent again where they are lost.
+                    let _ = link.transport.tell(&Control::LastDatagram(datagram).framed());
+                }
                 link.transport.close(why.into());
             }
             if sent.is_ok() {
@@ -242,10 +249,10 @@ impl Gateway {
         self.seats.note(server, events);
     }
 
-    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
+    /// Removes a player from the session, for good, and tells them why: who comes back needs a new token, also when the player is lost, or has no
     /// place any more and only a ticket.
-    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
-        self.seats.remove(server, account);
+    pub fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account, reason: impl Into<Reason>) {
+        self.seats.remove(server, account, reason.into());
     }
 
     /// Whether it takes nobody new any more.

@@ -2,6 +2,7 @@
 
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
+use crate::native::account::Account;
 use crate::native::gateway::Gateway;
 use crate::native::join_url::join_url;
 use crate::native::serve::{ServeConfig, bind, epoch_of_now};
@@ -31,7 +32,7 @@ pub struct Hosting<W: World> {
 /// When the address is taken, or there are no certificates.
 pub fn host<W: World>(address: SocketAddr, config: ServeConfig, show: Show) -> io::Result<Hosting<W>> {
     let (rules, session) = (config.rules.clone(), config.session);
-    let places = usize::from(session.players_max).saturating_sub(1);
+    let places = usize::from(session.players_max).saturating_sub(1) + usize::from(session.spectators_max);
     let gateway = bind(address, config, places)?;
     let clock = gateway.clock();
     let server = Server::new(rules, session, epoch_of_now(), clock.now());
@@ -54,6 +55,7 @@ impl<W: World> Hosting<W> {
             gateway.drain(clock.now(), &mut |arrival| match arrival {
                 // What is malformed is counted there.
                 Arrival::Datagram { at, peer, bytes } => drop(host.receive(at, peer, bytes)),
+                Arrival::Account(peer, account) => host.server_mut().identify(peer, account.map(Account::name)),
                 Arrival::Left(peer) => host.server_mut().leave(peer),
                 Arrival::Released(peer) => host.server_mut().release(peer),
             });

@@ -12,7 +12,7 @@ use crate::native::server_tick::ServerTick;
 use crate::native::tick_times::TickTimes;
 use crate::native::traffic::{Arrival, Traffic};
 use foretell::session::server::{InputTotals, JoinTotals, ServerEvent};
-use foretell::{Outbox, Rules, Server, Tick, World};
+use foretell::{Outbox, Reason, Rules, Server, Tick, World};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use tokio::time::MissedTickBehavior;
 pub struct ServeConfig {
     /// What its clients have in common with it.
     pub rules: Rules,
-    /// What the session decides by itself; its `players_max` counts for the connections as well.
+    /// What the session decides by itself; its `players_max` and `spectators_max` count for the connections as well.
     pub session: foretell::ServerConfig,
     /// Who may play.
     pub access: Access,
@@ -88,7 +88,7 @@ pub struct Status {
 
 enum Order {
     Drain(Duration),
-    Remove(Account),
+    Remove(Account, Reason),
 }
 
 /// A server that runs. Dropping it ends the server at once; [`drain`](Running::drain) ends it gently.
@@ -128,7 +128,7 @@ where
 /// {
 ///     let hook = |tick: &mut ServerTick<'_, W>| {
 ///         for event in tick.events() {
-///             if let ServerEvent::Joined(player) | ServerEvent::Left(player) = event {
+///             if let ServerEvent::Joined(player) | ServerEvent::Left { player, .. } = event {
 ///                 println!("{event:?}: {:?}", tick.account(*player));
 ///             }
 ///         }
@@ -151,7 +151,8 @@ where
     W::Saved: Send,
 {
     let (rules, session) = (config.rules.clone(), config.session);
-    let gateway = bind(address, config, usize::from(session.players_max))?;
+    let places = usize::from(session.players_max) + usize::from(session.spectators_max);
+    let gateway = bind(address, config, places)?;
     let address = gateway.local_addr()?;
     let between = Duration::from_secs(1) / u32::from(rules.tick_rate.get());
     let server = Server::new(rules, session, epoch_of_now(), gateway.clock().now());
@@ -230,9 +231,9 @@ impl Running {
         let _ = self.orders.send(Order::Drain(limit));
     }
 
-    /// Removes a player; who comes back needs a new token.
-    pub fn remove(&self, account: Account) {
-        let _ = self.orders.send(Order::Remove(account));
+    /// Removes a player, who is told why; who comes back needs a new token.
+    pub fn remove(&self, account: Account, reason: impl Into<Reason>) {
+        let _ = self.orders.send(Order::Remove(account, reason.into()));
     }
 
     /// Waits until it has ended.
@@ -283,7 +284,7 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
                 self.server.config_mut().draining = true;
                 self.gateway.begin_to_drain(self.gateway.clock().now(), limit);
             }
-            Order::Remove(account) => self.gateway.remove(&mut self.server, &account),
+            Order::Remove(account, reason) => self.gateway.remove(&mut self.server, &account, reason),
         }
     }
 
@@ -294,6 +295,7 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
         self.gateway.drain(began, &mut |arrival| match arrival {
             // What is malformed is counted there.
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
             Arrival::Left(peer) => server.leave(peer),
             Arrival::Released(peer) => server.release(peer),
         });

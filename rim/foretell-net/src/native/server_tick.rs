@@ -3,7 +3,7 @@
 use crate::native::account::Account;
 use crate::native::gateway::Gateway;
 use foretell::session::server::ServerEvent;
-use foretell::{Instant, PlayerId, Server, World};
+use foretell::{Instant, PlayerId, Reason, Server, World};
 use std::time::Duration;
 
 /// A running server between two updates, as the hook of [`serve_with`](crate::serve_with) gets it: its world, its session, and
@@ -44,9 +44,9 @@ impl<W: World> ServerTick<'_, W> {
         self.gateway.players()
     }
 
-    /// Removes a player; who comes back needs a new token. They have left in the next update.
-    pub fn remove(&mut self, account: &Account) {
-        self.gateway.remove(self.server, account);
+    /// Removes a player, who is told why; who comes back needs a new token. They have left in the next update.
+    pub fn remove(&mut self, account: &Account, reason: impl Into<Reason>) {
+        self.gateway.remove(self.server, account, reason);
     }
 
     /// As [`Running::drain`](crate::Running::drain).

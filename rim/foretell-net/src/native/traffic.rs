@@ -1,5 +1,6 @@
 //! What comes through a gateway, and how much of it.
 
+use crate::native::account::Account;
 use foretell::{Instant, PeerId};
 
 /// What has come for the session.
@@ -14,6 +15,8 @@ pub enum Arrival<'a> {
         /// What.
         bytes: &'a [u8],
     },
+    /// Whose account comes over the connection from now on, for `Server::identify`; `None` when it is over.
+    Account(PeerId, Option<&'a Account>),
     /// The player is gone for good, for `Server::leave`.
     Left(PeerId),
     /// The player's place is somebody else's, for `Server::release`.

@@ -4,7 +4,7 @@
 pub mod raw;
 pub mod relay;
 
-use foretell::{ClientState, Input, Rules, Simulate, State, Step, Table, World};
+use foretell::{ClientState, Input, Newcomer, Reason, Rules, Simulate, State, Step, Table, World};
 use foretell_net::{
     Access, Account, ConnectError, Credential, Issuer, JoinConfig, Player, Running, ServeConfig, Token, UnixTime,
     connect, serve,
@@ -35,10 +35,15 @@ pub struct Arena {
 impl Simulate for Arena {
     type Input = Buttons;
 
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        let account = newcomer.account.as_deref().unwrap_or_default();
+        if newcomer.data == b"nobody" { Err(Reason::new(&format!("not you, {account}"))) } else { Ok(()) }
+    }
+
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.cubes.remove_left(step);
-        for player in step.joined() {
-            self.cubes.spawn(step, *player, Cube::default());
+        for joined in step.joined() {
+            self.cubes.spawn(step, joined.player, Cube::default());
         }
         for mut cube in self.cubes.simulated(step) {
             let Some(player) = step.input(cube.owner()) else { continue };

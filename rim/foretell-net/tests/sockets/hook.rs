@@ -1,9 +1,9 @@
 //! What a game does between the ticks of a running server.
 
 use crate::common::{Arena, Cube, account, all_agree, join, play, serve_config, token};
-use foretell::session::Refusal;
 use foretell::session::server::ServerEvent;
-use foretell::{Entity, Owned, PlayerId};
+use foretell::session::{Departure, Refusal};
+use foretell::{Entity, Owned, PlayerId, Reason};
 use foretell_net::{Closed, Connected, Running, ServerTick, serve_with};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -16,7 +16,7 @@ async fn start_with(mut hook: impl FnMut(&mut ServerTick<'_, Arena>) + Send + 's
     let (diary, entries) = mpsc::unbounded_channel();
     let hook = move |tick: &mut ServerTick<'_, Arena>| {
         for event in tick.events() {
-            if let ServerEvent::Joined(player) | ServerEvent::Left(player) = event {
+            if let ServerEvent::Joined(player) | ServerEvent::Left { player, .. } = event {
                 let account = tick.account(*player).map(|account| account.as_str().to_owned());
                 diary.send((*event, account)).expect("it is read");
             }
@@ -51,7 +51,13 @@ async fn the_hook_is_told_which_account_joins_and_leaves_as_which_player() {
         assert_eq!(next(&mut diary).await, (ServerEvent::Joined(player), Some(name.to_owned())));
     }
     guests.remove(0).player.leave().await;
-    assert_eq!(next(&mut diary).await, (ServerEvent::Left(PlayerId::new(1)), Some("alice".to_owned())));
+    assert_eq!(
+        next(&mut diary).await,
+        (
+            ServerEvent::Left { player: PlayerId::new(1), why: Departure::GoodBye(Reason::EMPTY) },
+            Some("alice".to_owned())
+        )
+    );
     // Her account is free again, and comes as another player.
     guests.push(join(&url, token("alice")).await.expect("admitted"));
     play(&mut guests, "she plays again", |guests| all_agree(guests, 10)).await;
@@ -75,7 +81,7 @@ async fn what_the_hook_changes_in_the_world_comes_to_the_clients_and_whom_it_rem
             }
             (true, true) => {
                 let Some(account) = tick.account(owner).cloned() else { return };
-                tick.remove(&account);
+                tick.remove(&account, "enough");
             }
             _ => {}
         }
@@ -86,7 +92,7 @@ async fn what_the_hook_changes_in_the_world_comes_to_the_clients_and_whom_it_rem
     let removed = Connected::Closed(Closed::Removed);
     play(&mut guests, "it is removed", |guests| guests[0].player.connected() == removed).await;
     assert!(matches!(next(&mut diary).await, (ServerEvent::Joined(_), Some(name)) if name == "alice"));
-    assert!(matches!(next(&mut diary).await, (ServerEvent::Left(_), Some(name)) if name == "alice"));
+    assert!(matches!(next(&mut diary).await, (ServerEvent::Left { .. }, Some(name)) if name == "alice"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,9 @@
 use crate::common::raw::{Raw, narrow_endpoint};
 use crate::common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
-use foretell_net::{Access, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused};
+use foretell_net::{
+    Access, Account, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused,
+};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -51,6 +53,7 @@ impl ByHand {
         let (now, server) = (self.gateway.clock().now(), &mut self.server);
         self.gateway.drain(now + ahead, &mut |arrival| match arrival {
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
             Arrival::Left(peer) => server.leave(peer),
             Arrival::Released(peer) => server.release(peer),
         });
@@ -204,7 +207,7 @@ async fn a_lost_player_whose_place_was_given_away_does_not_play_beside_who_has_i
     assert_eq!(guests[2].player.connected(), Connected::Rejoining);
     // Once there is a place the ticket leads there.
     drop(guests.remove(1));
-    hall.gateway.remove(&mut hall.server, &account("bob"));
+    hall.gateway.remove(&mut hall.server, &account("bob"), "");
     hall.run(&mut guests, NOW, |guests, _| guests[1].player.connected() == Connected::Yes).await;
     let agreed = guests[1].agreed();
     hall.run(&mut guests, NOW, |guests, _| guests[1].agreed() >= agreed + 20).await;
@@ -221,7 +224,7 @@ async fn a_lost_player_who_is_removed_can_not_come_back_by_ticket() {
     let began = Instant::now();
     hall.run(&mut [], NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
     assert_eq!(hall.gateway.players().count(), 1, "its place waits");
-    hall.gateway.remove(&mut hall.server, &account("alice"));
+    hall.gateway.remove(&mut hall.server, &account("alice"), "");
     hall.tick(NOW);
     assert_eq!(hall.gateway.players().count(), 0);
     let error = join(&hall.url(), ticket).await.err().expect("refused");

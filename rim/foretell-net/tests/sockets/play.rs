@@ -4,8 +4,9 @@ use crate::common::relay::Relay;
 use crate::common::{
     Arena, Buttons, Guest, account, all_agree, join, join_with, play, rules, serve_config, start, token,
 };
+use foretell::session::Refusal;
 use foretell::{ClientState, Rows, Schema, Simulate, Step, Views, World};
-use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, connect};
+use foretell_net::{Access, Closed, Connected, JoinConfig, Limits, ServeConfig, Token, UnixTime, Via, connect};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -168,13 +169,35 @@ async fn a_player_who_is_removed_is_told_and_does_not_come_back() {
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
     play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
     let ticket = guests[0].player.ticket().clone();
-    server.remove(account("alice"));
+    server.remove(account("alice"), "enough");
     let removed = Connected::Closed(Closed::Removed);
     play(&mut guests, "it is told", |guests| guests[0].player.connected() == removed).await;
+    let client = guests[0].player.client();
+    assert_eq!(client.state(guests[0].player.clock().now()), ClientState::Refused(Refusal::Removed("enough".into())));
     let refused = join(&server.url("127.0.0.1"), ticket).await.err().expect("refused").to_string();
     assert_eq!(refused, "not admitted: the session of the ticket has ended");
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("a new token is another matter")];
     play(&mut guests, "it plays again", |guests| guests[0].frame() == ClientState::Playing).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_player_says_of_themselves_and_their_account_the_game_judges_and_they_hear_its_words() {
+    let server = start(serve_config()).await;
+    for via in [Via::WebTransport, Via::WebSocket] {
+        let config = JoinConfig { via, data: b"nobody".to_vec(), ..JoinConfig::new(rules()) };
+        let guest = join_with(&server.url("127.0.0.1"), token("alice"), config).await.expect("admitted");
+        let mut guests = [guest];
+        let refused = Connected::Closed(Closed::ByGame);
+        play(&mut guests, "it is told", |guests| guests[0].player.connected() == refused).await;
+        let client = guests[0].player.client();
+        let why = Refusal::ByGame("not you, alice".into());
+        assert_eq!(client.state(guests[0].player.clock().now()), ClientState::Refused(why));
+    }
+    let config = JoinConfig { data: vec![0; 1001], ..JoinConfig::new(rules()) };
+    let error = join_with(&server.url("127.0.0.1"), token("bob"), config).await.err().expect("too long").to_string();
+    assert_eq!(error, "1001 bytes are to be said of a player with the join, and at most 1000 can be");
+    let joins = server.status().joins;
+    assert_eq!((joins.joined, joins.refused(Refusal::ByGame("".into()))), (0, 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -112,7 +112,7 @@ async fn a_removed_player_comes_back_by_no_ticket_of_before_not_even_after_a_res
     let mut guests = [join(&url, token("mallory")).await.expect("a new token")];
     tickets.push(guests[0].player.ticket().clone());
     play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
-    server.remove(account("mallory"));
+    server.remove(account("mallory"), "");
     until(&server, |status| status.players == 0).await;
     let refusal = |url: String, ticket| async move {
         match join(&url, ticket).await {

@@ -63,9 +63,9 @@ impl Gameplay for Game {
                 scene.spawn(step, PlayerId::SERVER, Thing::Block { body, turns: 0 });
             }
         }
-        for player in step.joined() {
-            let body = Body::at([-2.0, 1.0, f32::from(player.get())]);
-            scene.spawn(step, *player, Thing::Block { body, turns: 0 });
+        for joined in step.joined() {
+            let body = Body::at([-2.0, 1.0, f32::from(joined.player.get())]);
+            scene.spawn(step, joined.player, Thing::Block { body, turns: 0 });
         }
         let all = scene.all(|_| true);
         for player in step.inputs() {

@@ -76,9 +76,9 @@ impl Gameplay for Blocks {
                 scene.spawn(step, PlayerId::SERVER, block);
             }
         }
-        for player in step.joined() {
-            let body = Body::at([-2.0, 1.0, f32::from(player.get())]);
-            scene.spawn(step, *player, Thing::Block { body, form: 0, touched: 0 });
+        for joined in step.joined() {
+            let body = Body::at([-2.0, 1.0, f32::from(joined.player.get())]);
+            scene.spawn(step, joined.player, Thing::Block { body, form: 0, touched: 0 });
         }
         let blocks = scene.all(Thing::is_block);
         for input in step.inputs().iter().map(|player| player.input).filter(|input| input.push) {

@@ -8,7 +8,7 @@ mod plain;
 mod ported;
 
 use foretell::world::{InputStatus, PlayerInput, Side};
-use foretell::{PlayerId, Simulate, Step, Tick, TickRate};
+use foretell::{Newcomer, PlayerId, Simulate, Step, Tick, TickRate};
 use foretell_sim::harness::sync_test;
 
 const TICKS: u32 = 600;
@@ -20,7 +20,8 @@ fn points_of_ported() -> u32 {
     for tick in Tick::ZERO.until(Tick::new(TICKS)) {
         let input = ported::Keys::at(tick.get());
         let inputs = [PlayerInput { player, input, status: InputStatus::Received, presented: None }];
-        let joined: &[PlayerId] = if tick == Tick::ZERO { &[player] } else { &[] };
+        let joined = [Newcomer::new(player)];
+        let joined = if tick == Tick::ZERO { &joined[..] } else { &[] };
         game.step(&mut Step::new(tick, TickRate::hz(60), Side::Server, &inputs).with_players(joined, &[]));
     }
     let driver = game.all(ported::Thing::is_driver)[0];

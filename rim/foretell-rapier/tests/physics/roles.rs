@@ -2,7 +2,7 @@
 
 use crate::yard::{Keys, Thing, Yard, crate_name, step};
 use foretell::world::Side;
-use foretell::{Entity, Owned, PlayerId, Rows, Simulate, Step, Tick, World};
+use foretell::{Entity, Newcomer, Owned, PlayerId, Rows, Simulate, Step, Tick, World};
 use foretell_rapier::Body;
 use foretell_rapier::rapier3d::dynamics::RigidBodyType;
 
@@ -43,7 +43,10 @@ fn a_proxy_stays_where_its_row_says_and_has_its_velocity() {
 #[test]
 fn a_proxy_pushes_and_is_not_pushed() {
     let (mut world, player) = (Yard::new(0), PlayerId::new(1));
-    world.step(&mut Step::new(Tick::ZERO, Yard::rules().tick_rate, Side::Server, &[]).with_players(&[player], &[]));
+    world.step(
+        &mut Step::new(Tick::ZERO, Yard::rules().tick_rate, Side::Server, &[])
+            .with_players(&[Newcomer::new(player)], &[]),
+    );
     let driver = world.driver().expect("one has joined");
     let small = crate_name(0);
     for tick in 1..65_u16 {

@@ -2,7 +2,7 @@
 
 use crate::yard::{GOAL, Keys, Thing, Yard};
 use foretell::world::Side;
-use foretell::{Entity, PlayerId, Simulate, Step, Tick, World};
+use foretell::{Entity, Newcomer, PlayerId, Simulate, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, Vector};
 use foretell_rapier::{Body, Party, Physics, Touch};
 
@@ -86,7 +86,7 @@ fn a_rebuild_tells_no_touch_twice_and_keeps_none_back() {
 #[test]
 fn what_a_client_hears_of_late_has_not_just_begun_to_touch() {
     let mut server = Yard::new(0);
-    server.step(&mut tick(0).with_players(&[ONE], &[]));
+    server.step(&mut tick(0).with_players(&[Newcomer::new(ONE)], &[]));
     (1..60).for_each(|nth| server.step(&mut tick(nth)));
     assert!(server.physics.touching().count() > 0, "the driver stands on the floor");
     let mut client = Yard::new(0);

@@ -2,8 +2,8 @@
 
 use foretell::world::Side;
 use foretell::{
-    Entity, Input, InputStatus, Owned, PlayerId, PlayerInput, Role, Rows, Rules, Schema, Simulate, State, Step, Tick,
-    World,
+    Entity, Input, InputStatus, Newcomer, Owned, PlayerId, PlayerInput, Role, Rows, Rules, Schema, Simulate, State,
+    Step, Tick, World,
 };
 use foretell_rapier::rapier3d::control::KinematicCharacterController;
 use foretell_rapier::rapier3d::prelude::*;
@@ -307,8 +307,8 @@ impl Simulate for Yard {
         if step.simulates(PlayerId::SERVER) && step.tick() == Tick::ZERO {
             self.furnish(step);
         }
-        for player in step.joined() {
-            self.join(step, *player);
+        for joined in step.joined() {
+            self.join(step, joined.player);
         }
         self.physics.remove_left(step);
         self.things.retain(|entity, _| self.physics.contains(*entity));
@@ -396,7 +396,8 @@ pub fn step(world: &mut Yard, seed: u32, tick: Tick) {
         presented: None,
     };
     let inputs: Vec<_> = players.map(input).collect();
-    let joined: Vec<_> = (1..=2).filter(|player| joins(*player) == tick).map(PlayerId::new).collect();
+    let joined = (1..=2).filter(|player| joins(*player) == tick);
+    let joined: Vec<_> = joined.map(|player| Newcomer::new(PlayerId::new(player))).collect();
     let rate = Yard::rules().tick_rate;
     world.step(&mut Step::new(tick, rate, Side::Server, &inputs).with_players(&joined, &[]));
 }

@@ -2,7 +2,7 @@
 
 use foretell::rollback::Timeline;
 use foretell::world::{Predicted, Side};
-use foretell::{Entity, Input, Owned, PlayerId, Rows, Schema, Simulate, State, Step, Tick, TickRate, World};
+use foretell::{Entity, Input, Newcomer, Owned, PlayerId, Rows, Schema, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -124,12 +124,12 @@ impl Simulate for Pile {
             body.apply_impulse(Vector::new(0.0, 0.2, 0.0), true);
         }
         self.physics.remove_left(step);
-        for player in step.joined() {
-            let side = (self.half - 0.6) * if player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
+        for joined in step.joined() {
+            let side = (self.half - 0.6) * if joined.player.get().is_multiple_of(2) { 1.0 } else { -1.0 };
             // Four pairs, side by side, who face each other.
-            let aside = [0.0, 1.1, -1.1, 2.2][usize::from(player.get() - 1) / 2 % 4];
+            let aside = [0.0, 1.1, -1.1, 2.2][usize::from(joined.player.get() - 1) / 2 % 4];
             let at = [side, 0.5, aside];
-            self.physics.spawn(step, *player, &Thing::Driver { body: Body::at(at) });
+            self.physics.spawn(step, joined.player, &Thing::Driver { body: Body::at(at) });
         }
         let drivers: Vec<_> = self.physics.owned().filter(|of| of.owner != PlayerId::SERVER).collect();
         for driver in drivers {
@@ -179,7 +179,8 @@ pub const ME: PlayerId = PlayerId::new(1);
 /// The timeline of a client that predicts everything, from the server's state after the first ticks on.
 pub fn predicted(world: &mut Pile, checkpoint_every: u32) -> Timeline<Pile> {
     for tick in (0..4).map(Tick::new) {
-        let joined: &[PlayerId] = if tick == Tick::ZERO { &[ME] } else { &[] };
+        let joined = [Newcomer::new(ME)];
+        let joined = if tick == Tick::ZERO { &joined[..] } else { &[] };
         world.step(&mut Step::new(tick, TickRate::default(), Side::Server, &[]).with_players(joined, &[]));
     }
     let mut full = Rows::new(&Pile::schema());

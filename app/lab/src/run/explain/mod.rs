@@ -121,7 +121,7 @@ impl Explainer {
             ServerEvent::Refused { player: Some(player), why, .. } => format!("the server refuses {player}: {why}"),
             ServerEvent::Refused { player: None, why, .. } => format!("the server lets somebody not in: {why}"),
             ServerEvent::Joined(player) if human.is_some_and(|human| human != *player) => format!("{player} joined"),
-            ServerEvent::Left(player) => format!("{player} left"),
+            ServerEvent::Left { player, .. } => format!("{player} left"),
             ServerEvent::Lost(player) => format!("nothing comes from {player} any more; their place waits"),
             ServerEvent::Rejoined(player) => format!("{player} is back"),
             ServerEvent::MessagesReset(player) => format!("the program of {player} was started again"),

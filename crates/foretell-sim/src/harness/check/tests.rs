@@ -28,8 +28,8 @@ impl Simulate for Carts {
     type Input = Throttle;
 
     fn step(&mut self, step: &mut Step<'_, Throttle>) {
-        for player in step.joined() {
-            self.0.spawn(step, *player, Cart::default());
+        for joined in step.joined() {
+            self.0.spawn(step, joined.player, Cart::default());
         }
         for mut cart in self.0.simulated(step) {
             cart.x[0] += f64::from(u8::from(step.input(cart.owner()).is_some_and(|input| input.input.on)));

@@ -167,6 +167,10 @@ impl<W: World> Session<W> {
             prediction.timeline.put_off_message(late.number, in_tick);
             missed.note_put_off(in_tick);
         }
+        if setup.spectates() {
+            report.stats.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
+            return;
+        }
         let limits = setup.config.limits(setup.rules.tick_rate);
         let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
         let Some(smallest) = smallest else { return };
@@ -282,7 +286,7 @@ impl<W: World> Session<W> {
         while self.resyncing.is_none() && self.local.due(moment.at) > 0 {
             let tick = self.local.prediction.timeline.present();
             let presented = self.local.write_proxies(moment);
-            for asked in self.link.inputs.ask_for(tick) {
+            for asked in self.link.inputs.ask_for(tick).filter(|_| !moment.setup.spectates()) {
                 let (player, status, input) = (self.local.player, InputStatus::Received, (game.input)(asked));
                 self.local.prediction.timeline.give(asked, PlayerInput { player, input, status, presented });
                 self.link.pacing.note_tick(asked);
@@ -298,8 +302,9 @@ impl<W: World> Session<W> {
         let Session { link: Link { connection, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
-        // After a start from a full state there is no input yet for the tick before the present.
-        let newest = inputs.newest().filter(|tick| timeline.input(*tick).is_some());
+        // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
+        // says what has come as often.
+        let newest = inputs.newest().filter(|tick| setup.spectates() || timeline.input(*tick).is_some());
         let interval_ticks = setup.config.send_rate.interval_ticks(setup.rules.tick_rate);
         let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, interval_ticks)) else { return };
         let sequence = connection.next_sequence(now);
@@ -310,7 +315,7 @@ impl<W: World> Session<W> {
             received: snapshots.tell_received(),
             exact_within_m: prediction.exact_within_m(setup),
             newest: newest.low16(),
-            count: inputs.count(newest, setup.config.redundancy, pacing),
+            count: if setup.spectates() { 0 } else { inputs.count(newest, setup.config.redundancy, pacing) },
             asks: prediction.asks.map(Tick::low16),
         };
         let written = InputDatagram { timeline, authority, step_messages, setup, head, newest }.write(outbox);

@@ -3,6 +3,7 @@
 
 use super::client_session::{Game, Session, SnapshotDatagram};
 use super::handshake::Handshake;
+use super::join_request::JoinRequest;
 use super::link::Connection;
 use super::recordable_calls::{ClientOrigin, Joined};
 use super::setup::{Moment, Setup};
@@ -10,13 +11,15 @@ use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
-use crate::session::greeting::{Refusal, Refused, Welcome};
+use crate::session::departure::GoodBye;
+use crate::session::greeting::Welcome;
 use crate::session::messages::MessagesHead;
 use crate::session::packet::{DatagramKind, ShownHead, SnapshotHead};
-use crate::session::{Outbox, PeerId, Rules};
+use crate::session::refusal::Refused;
+use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
-use crate::world::World;
+use crate::world::{Reason, World};
 use alloc::boxed::Box;
 use core::time::Duration;
 
@@ -46,9 +49,9 @@ enum Phase<W: World> {
 
 impl<W: World> ConnectionState<W> {
     /// It asks to join.
-    pub(super) fn asking(rules: &Rules, nonce: u64) -> ConnectionState<W> {
-        let handshake = Box::new(Handshake::new::<W::Input>(rules, nonce, None));
-        let membership = ConnectionState::with(ClientOrigin::New { nonce }, Phase::Joining);
+    pub(super) fn asking(rules: &Rules, request: JoinRequest) -> ConnectionState<W> {
+        let handshake = Box::new(Handshake::new::<W::Input>(rules, &request, None));
+        let membership = ConnectionState::with(ClientOrigin::New(request), Phase::Joining);
         ConnectionState { handshake: Some(handshake), ..membership }
     }
 
@@ -67,8 +70,8 @@ impl<W: World> ConnectionState<W> {
         ConnectionState { origin, phase, handshake, differing, head: SnapshotHead::default(), told: RelayReader::new() }
     }
 
-    pub(super) fn origin(&self) -> ClientOrigin {
-        self.origin
+    pub(super) fn origin(&self) -> &ClientOrigin {
+        &self.origin
     }
 
     /// Which part of the rules is not the server's, where that is why it was refused.
@@ -177,12 +180,12 @@ impl<W: World> ConnectionState<W> {
     /// told when its place is gone, or there is too much to tell it.
     fn take_refusal(&mut self, refused: &Refused, rules: &Rules, report: &mut UpdateLog) {
         let Refused { nonce, why, part } = *refused;
-        let is_end = matches!(why, Refusal::TooLarge | Refusal::TimedOut);
+        let is_end = matches!(why, Refusal::TooLarge | Refusal::TimedOut | Refusal::ByGame(_) | Refusal::Removed(_));
         let means_us = match &self.handshake {
             Some(handshake) => is_end || !handshake.is_welcome(),
             None => matches!(self.phase, Phase::Playing(_)) && (is_end || why == Refusal::Gone),
         };
-        if !means_us || self.origin.nonce() != Some(nonce) {
+        if !means_us || self.origin.request().map(JoinRequest::nonce) != Some(nonce) {
             return;
         }
         if why == Refusal::Rules {
@@ -259,11 +262,11 @@ impl<W: World> ConnectionState<W> {
     fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
-        if let (true, None, Some(nonce), Some(session)) =
-            (is_lost, &self.handshake, self.origin.nonce(), self.session())
+        if let (true, None, Some(request), Some(session)) =
+            (is_lost, &self.handshake, self.origin.request(), self.session())
         {
             let ticket = Some(session.link.connection.ticket);
-            self.handshake = Some(Box::new(Handshake::new::<W::Input>(&setup.rules, nonce, ticket)));
+            self.handshake = Some(Box::new(Handshake::new::<W::Input>(&setup.rules, request, ticket)));
         }
         let Some(handshake) = &mut self.handshake else { return };
         handshake.note_update(now);
@@ -299,13 +302,13 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// Writes the datagram that tells the server good-bye, if there is a session.
-    pub(super) fn leave(&self, outbox: &mut Outbox) {
+    pub(super) fn leave(&self, reason: Reason, outbox: &mut Outbox) {
         let Some(session) = self.session() else { return };
+        let (ticket, player) = (session.link.connection.ticket, session.local.player.get());
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             DatagramKind::Leave.write(&mut writer);
-            writer.put(u64::from(session.link.connection.ticket), 8);
-            writer.put(u64::from(session.local.player.get()), 16);
+            GoodBye { ticket, player, reason }.stream(&mut writer).expect("writing never fails");
         });
     }
 }

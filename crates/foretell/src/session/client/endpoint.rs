@@ -5,6 +5,7 @@ use super::client_session::{Game, Session};
 use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
 use super::curves::Curve;
+use super::join_request::JoinRequest;
 use super::presentation::Views;
 use super::recordable_calls::{ClientCall, ClientOrigin, Joined};
 use super::row_math::RowBuffer;
@@ -17,7 +18,7 @@ use crate::session::messages::check_size;
 use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};
 use crate::wire::Malformed;
-use crate::world::{ComponentId, Entity, Message, Messages, PlayerId, ROW_WORDS_MAX, RowKey, Rows, State, World};
+use crate::world::{ComponentId, Entity, Message, Messages, PlayerId, ROW_WORDS_MAX, RowKey, Rows, Seat, State, World};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -66,17 +67,16 @@ impl<W: World> Client<W> {
     /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first
     /// snapshot.
     ///
-    /// `nonce` says who it is: a random number, known to it and the server alone. With the same one a program that was
-    /// started again, or comes over another connection, gets the player back that it had, as long as the
-    /// [server keeps the place](crate::session::server::ServerConfig::keep_lost). After a good-bye, or for another player, it
-    /// has to be another one.
+    /// `request` says who it is and what is to be known of it; a random number alone is a player of whom nothing is said.
     ///
     /// # Panics
     /// When the rules are [exact](Rules::exact) and can't be.
-    pub fn new(rules: Rules, config: ClientConfig, nonce: u64) -> Client<W> {
+    pub fn new(rules: Rules, config: ClientConfig, request: impl Into<JoinRequest>) -> Client<W> {
         rules.assert_possible();
-        let membership = ConnectionState::asking(&rules, nonce);
-        Client::with(Setup::new::<W::Input>(rules, config), membership, Instant::ZERO)
+        let request = request.into();
+        let setup = Setup::new::<W::Input>(rules, config, request.seat());
+        let membership = ConnectionState::asking(&setup.rules, request);
+        Client::with(setup, membership, Instant::ZERO)
     }
 
     /// A client that has joined already, and whose world is in state 0. For tests and replays; the server is told by
@@ -86,7 +86,7 @@ impl<W: World> Client<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
-        let setup = Setup::new::<W::Input>(rules, config);
+        let setup = Setup::new::<W::Input>(rules, config, Seat::Player);
         let membership = ConnectionState::joined(&setup, joined, world);
         Client::with(setup, membership, joined.now)
     }
@@ -165,7 +165,12 @@ impl<W: World> Client<W> {
     /// Writes the datagram that tells the server good-bye, if there is a session. A lost one is made good by nothing:
     /// send it two or three times.
     pub fn leave(&self, outbox: &mut Outbox) {
-        self.membership.leave(outbox);
+        self.leave_with("", outbox);
+    }
+
+    /// The same with a reason of at most 120 bytes, else it is cut: [`Departure::GoodBye`](crate::session::Departure::GoodBye).
+    pub fn leave_with(&self, reason: &str, outbox: &mut Outbox) {
+        self.membership.leave(reason.into(), outbox);
     }
 
     /// What both ends have agreed on.
@@ -417,7 +422,7 @@ impl<W: World> Client<W> {
     /// When it has received or updated already: what is heard begins with its construction.
     pub fn set_tap(&mut self, mut tap: Box<dyn ClientTap<W>>) {
         assert!(!self.used, "a tap is set before the first datagram and the first update");
-        tap.begin(self, self.membership.origin());
+        tap.begin(self, self.membership.origin().clone());
         self.tap = Some(tap);
     }
 

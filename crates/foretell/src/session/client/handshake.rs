@@ -1,10 +1,11 @@
 //! The start of a session: hello until three answers have come, then the first snapshot, then a clock that leads.
 
+use super::join_request::JoinRequest;
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
-use crate::session::greeting::{Hello, Refusal, Welcome};
+use crate::session::greeting::{Hello, Welcome};
 use crate::session::packet::{DatagramKind, PROTOCOL_VERSION, ShownHead, SnapshotHead};
-use crate::session::{Outbox, PeerId, Rules};
+use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
 use crate::world::{Input, PlayerId, Predicted};
@@ -71,10 +72,19 @@ pub(super) struct Handshake {
 
 impl Handshake {
     /// Of a client that shows the ticket that it has, if it has one.
-    pub(super) fn new<I: Input>(rules: &Rules, nonce: u64, ticket: Option<u8>) -> Handshake {
+    pub(super) fn new<I: Input>(rules: &Rules, request: &JoinRequest, ticket: Option<u8>) -> Handshake {
         let parts = rules.parts_with::<I>().into_iter().map(|(_, hash)| hash).collect();
         Handshake {
-            hello: Hello { version: PROTOCOL_VERSION, nonce, parts, sent: 0, ticket },
+            hello: Hello {
+                version: PROTOCOL_VERSION,
+                nonce: request.nonce(),
+                parts,
+                sent: 0,
+                ticket,
+                seat: request.seat(),
+                joins: false,
+                data: request.data().to_vec(),
+            },
             first_hello: None,
             next_hello: None,
             resumes: false,
@@ -201,6 +211,8 @@ impl Handshake {
         let unanswered = self.best.is_none() && now.since(first) > LATER;
         self.next_hello = Some(now + if unanswered { REPEAT_LATER } else { REPEAT });
         self.hello.sent = now.micros();
+        // Also where a session goes on: the server may have begun anew, and know nobody.
+        self.hello.joins = self.is_welcome();
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             DatagramKind::Hello.write(&mut writer);

@@ -17,7 +17,7 @@ pub(super) struct InputDatagram<'a, W: World> {
     pub authority: &'a AuthorityTable,
     pub step_messages: &'a StepMessages,
     pub setup: &'a Setup,
-    /// Whose count is how many inputs it is to carry; fewer, where there are no more, or no room.
+    /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.
     pub head: InputHead,
     pub newest: Tick,
 }
@@ -34,7 +34,9 @@ pub(super) struct Written {
 
 impl<W: World> InputDatagram<'_, W> {
     pub(super) fn write(mut self, outbox: &mut Outbox) -> Written {
-        self.head.count = self.count_stored(self.head.count);
+        if self.head.count > 0 {
+            self.head.count = self.count_stored(self.head.count);
+        }
         let (mut carried, mut messages) = (Carried::default(), 0);
         let bytes = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();

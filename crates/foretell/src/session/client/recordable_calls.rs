@@ -1,19 +1,17 @@
 //! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
 
 use super::curves::Curve;
+use super::join_request::JoinRequest;
 use super::setup::EntityMode;
 use crate::session::authority::Claim;
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey};
 
 /// How a client was made, besides its rules and its settings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ClientOrigin {
     /// By [`Client::new`](super::Client::new): it asks for a place.
-    New {
-        /// Who it is.
-        nonce: u64,
-    },
+    New(JoinRequest),
     /// By [`Client::joined`](super::Client::joined): it has one.
     Joined(Joined),
 }
@@ -49,10 +47,10 @@ pub enum ClientCall {
 }
 
 impl ClientOrigin {
-    /// Who a client is to a server that it asks.
-    pub(super) fn nonce(self) -> Option<u64> {
+    /// What a client asks for a place with.
+    pub(super) fn request(&self) -> Option<&JoinRequest> {
         match self {
-            ClientOrigin::New { nonce } => Some(nonce),
+            ClientOrigin::New(request) => Some(request),
             ClientOrigin::Joined(_) => None,
         }
     }

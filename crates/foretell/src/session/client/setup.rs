@@ -7,7 +7,7 @@ use crate::session::authority::AuthorityCodec;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Instant, TickTime};
 use crate::world::EntityMap;
-use crate::world::{Entity, Input, PlayerId, word_bits};
+use crate::world::{Entity, Input, PlayerId, Seat, word_bits};
 use alloc::vec::Vec;
 
 /// How a client has an entity that it does not move itself.
@@ -23,6 +23,8 @@ pub enum EntityMode {
 pub(super) struct Setup {
     pub rules: Rules,
     pub config: ClientConfig,
+    /// As what it asks to join, or has joined.
+    pub seat: Seat,
     /// For which players it was asked to predict their entities, or not to; each once.
     players: Vec<(PlayerId, bool)>,
     /// The same for single entities.
@@ -35,9 +37,10 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig) -> Setup {
+    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig, seat: Seat) -> Setup {
         let rows = RowCodec::new(&rules.schema);
         Setup {
+            seat,
             players: Vec::new(),
             entities: EntityMap::new(),
             curves: Curves::new(config.curve),
@@ -74,6 +77,7 @@ impl Setup {
         let are_named = self.players.iter().any(|(_, yes)| *yes);
         let are_named = are_named || self.entities.values().contains(&EntityMode::Predicted);
         match self.config.predict {
+            _ if self.spectates() => None,
             _ if are_named => Some(0),
             Predict::Own => None,
             Predict::Everyone => Some(0),
@@ -86,10 +90,15 @@ impl Setup {
         self.players.contains(&(player, false))
     }
 
+    /// Whether it looks on: it has no inputs, and predicts nothing.
+    pub(super) fn spectates(&self) -> bool {
+        self.seat == Seat::Spectator
+    }
+
     /// Whether all entities of a player are to be predicted.
     pub(super) fn wants(&self, player: PlayerId) -> bool {
         let wish = self.players.iter().find(|(of, _)| *of == player);
-        wish.map_or(self.config.predict == Predict::Everyone, |(_, wish)| *wish)
+        !self.spectates() && wish.map_or(self.config.predict == Predict::Everyone, |(_, wish)| *wish)
     }
 }
 

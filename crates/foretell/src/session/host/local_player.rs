@@ -44,11 +44,11 @@ enum Place {
     Waiting,
     /// There was none left for them.
     Refused,
-    Taken(Box<Seat>),
+    Taken(Box<OwnPlace>),
 }
 
 /// The place of the player.
-struct Seat {
+struct OwnPlace {
     player: PlayerId,
     seen: SeenStates,
     /// What they were looking at since the last update.
@@ -57,7 +57,7 @@ struct Seat {
 
 /// The player in an update of the server.
 struct Turn<'a, I> {
-    seat: &'a mut Seat,
+    own: &'a mut OwnPlace,
     input: &'a mut dyn FnMut(Tick) -> I,
     /// How many ticks it has stepped.
     ticks: u32,
@@ -65,16 +65,16 @@ struct Turn<'a, I> {
 
 impl<I> LocalTurn<I> for Turn<'_, I> {
     fn player(&self) -> PlayerId {
-        self.seat.player
+        self.own.player
     }
 
     fn input(&mut self, tick: Tick) -> LocalInput<I> {
-        LocalInput { input: (self.input)(tick), presented: self.seat.presented }
+        LocalInput { input: (self.input)(tick), presented: self.own.presented }
     }
 
     fn note_step(&mut self, step: LocalStep<'_>) {
         self.ticks += 1;
-        self.seat.seen.note_step(&step);
+        self.own.seen.note_step(&step);
     }
 }
 
@@ -111,7 +111,7 @@ impl LocalPlayer {
         self.ticks = 0;
         self.join(server);
         if let Place::Taken(seat) = &mut self.place {
-            let mut turn = Turn { seat, input, ticks: 0 };
+            let mut turn = Turn { own: seat, input, ticks: 0 };
             server.update_with(now, world, &mut turn, outbox);
             self.ticks = turn.ticks;
             server.tell_here(seat.player, &mut self.messages);
@@ -135,7 +135,7 @@ impl LocalPlayer {
             return self.events.push(ClientEvent::Refused(Refusal::Full));
         };
         let seen = SeenStates::new(server.rules(), player, self.show);
-        self.place = Place::Taken(Box::new(Seat { player, seen, presented: None }));
+        self.place = Place::Taken(Box::new(OwnPlace { player, seen, presented: None }));
         self.events.push(ClientEvent::Joined(player));
     }
 

@@ -19,6 +19,9 @@ pub struct ServerConfig {
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
     /// but who comes to a full session gets the place of who was lost first.
     pub players_max: u16,
+    /// How many [spectators](crate::Seat::Spectator) may be there besides, 0 to 65,535. Default 0: a game has to know of them first, as
+    /// they are among those who [join](crate::Step::joined). Lost ones count as lost players do. In an exact session there are none.
+    pub spectators_max: u16,
     /// Whether nobody new is taken: who asks is refused ([`Refusal::Draining`](crate::session::Refusal)). Who has a place
     /// keeps it, and comes back to it. Default false.
     pub draining: bool,
@@ -66,6 +69,7 @@ impl Default for ServerConfig {
             gap: GapPolicy::default(),
             relay_inputs: false,
             players_max: 64,
+            spectators_max: 0,
             draining: false,
             timeout: Duration::from_secs(10),
             keep_lost: Duration::from_secs(60),
@@ -94,6 +98,11 @@ impl Settings {
     /// Whether the state of `tick` is sent.
     pub fn is_sent(&self, tick: Tick) -> bool {
         tick.get().is_multiple_of(self.snapshot_interval_ticks())
+    }
+
+    /// How many spectators there may be.
+    pub fn spectators_max(&self) -> usize {
+        if self.rules.exact { 0 } else { usize::from(self.config.spectators_max) }
     }
 
     /// How many entities one client may hold.

@@ -8,11 +8,12 @@ use super::stats::{InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
 use crate::session::client::Show;
 use crate::session::messages::check_size;
-use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
+use crate::session::{Departure, Holder, Ledger, Outbox, PeerId, Rules};
 use crate::session::{MessageStats, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
-use crate::world::{Delivery, Entity, Message, Messages, PlayerId, ReceivedMessage, Rows, World};
+use crate::world::World;
+use crate::world::{AccountName, Delivery, Entity, Message, Messages, PlayerId, Reason, ReceivedMessage, Rows, Seat};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -63,6 +64,10 @@ pub enum PeerCall {
     Disconnected,
     /// [`Server::release`].
     Release,
+    /// [`Server::identify`], with the account.
+    Identify(Option<AccountName>),
+    /// [`Server::remove`], of a player who plays or has played last over this connection, with the reason.
+    Remove(PlayerId, Reason),
 }
 
 /// The server of a session.
@@ -140,14 +145,15 @@ impl<W: World> Server<W> {
         self.pipeline.answer_hellos(now, outbox);
         self.pipeline.skip_behind();
         while let Some(tick) = self.pipeline.schedule.due() {
+            self.pipeline.publish(world);
+            self.tell_tap(|tap, server| tap.changed_outside(server));
+            self.pipeline.admit(world, outbox);
             if let Some(local) = &mut local {
                 let given = local.input(tick);
                 self.tell_tap(|tap, _| tap.input(tick, &given.input));
                 self.pipeline.take_local(local.player(), tick, given);
             }
             self.pipeline.gather_inputs(tick);
-            self.pipeline.publish(world);
-            self.tell_tap(|tap, server| tap.changed_outside(server));
             self.pipeline.step(world, tick);
             if let Some(local) = &mut local {
                 local.note_step(self.pipeline.local_step(world, local.player()));
@@ -184,18 +190,35 @@ impl<W: World> Server<W> {
         self.pipeline.schedule.on_callers(now)
     }
 
-    /// Removes a peer for good; the world hears of it at its next step. A client that says hello with the same nonce is
-    /// refused.
+    /// Says whose account a connection is of, as whoever has checked it knows: who joins over it from now on comes with it
+    /// ([`Newcomer::account`](crate::Newcomer::account)). It holds until it is said otherwise, or that the connection is
+    /// [lost](Server::disconnected); `None` forgets it, and costs who has joined nothing.
+    pub fn identify(&mut self, peer: PeerId, account: Option<AccountName>) {
+        self.note_call(PeerCall::Identify(account), peer);
+        self.pipeline.change_roster(|roster| roster.identify(peer, account));
+    }
+
+    /// The transport has heard the player of a peer say good-bye: they have left for good, and the world hears of it at its next
+    /// step. A client that says hello with the same nonce is refused.
     pub fn leave(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Leave, peer);
-        self.pipeline.change_roster(|roster| roster.expel(peer));
+        self.pipeline.change_roster(|roster| roster.expel(peer, Departure::GoodBye(Reason::EMPTY)));
+    }
+
+    /// Removes a player for good; the world hears of it at its next step. Their client is told why
+    /// ([`Refusal::Removed`](crate::session::Refusal::Removed)), in at most 120 bytes, else it is cut; so is one that says hello with
+    /// the same nonce. Who [sits here](Server::local_player) stays.
+    pub fn remove(&mut self, player: PlayerId, reason: impl Into<Reason>) {
+        let (reason, peer) = (reason.into(), self.peer_of(player));
+        self.note_call(PeerCall::Remove(player, reason), peer.unwrap_or_default());
+        self.pipeline.change_roster(|roster| roster.remove_player(player, reason));
     }
 
     /// Keeps the place of a peer no longer, as when [`keep_lost`](ServerConfig::keep_lost) is over: the world hears at
     /// its next step that the player has left. A client that says hello with the same nonce comes back as another player.
     pub fn release(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Release, peer);
-        self.pipeline.change_roster(|roster| roster.release(peer));
+        self.pipeline.change_roster(|roster| roster.expel(peer, Departure::Lost));
     }
 
     /// The transport has lost the connection to a peer: the player is lost at once, instead of after a
@@ -298,7 +321,7 @@ impl<W: World> Server<W> {
         self.pipeline.state.rows()
     }
 
-    /// The players of the session, lost ones too, ascending. Who asks to join, and has not shown yet that they hear the server,
+    /// The players of the session, spectators and lost ones too, ascending. Who asks to join, and has not shown yet that they hear the server,
     /// is none.
     pub fn players(&self) -> impl Iterator<Item = PlayerId> {
         self.pipeline.roster.joined().map(|member| member.player)
@@ -312,6 +335,16 @@ impl<W: World> Server<W> {
     /// The connection over which a player plays, or has played last; `None` also of who [sits here](Server::local_player).
     pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
         self.pipeline.roster.member(player)?.place.address()
+    }
+
+    /// As what somebody is in the session; `None` for who is not.
+    pub fn seat_of(&self, player: PlayerId) -> Option<Seat> {
+        Some(self.pipeline.roster.member(player)?.place.seat())
+    }
+
+    /// Whose account the connection was of over which a player has joined, where that was [said](Server::identify).
+    pub fn account_of(&self, player: PlayerId) -> Option<&str> {
+        self.pipeline.roster.member(player)?.place.account().map(|account| account.as_str())
     }
 
     /// Whether a player is lost: silent for too long, with a place that waits. `false` for who is not in the session.

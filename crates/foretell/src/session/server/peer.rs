@@ -9,10 +9,12 @@ use super::replication::Replica;
 use super::stats::PeerCounters;
 use crate::session::{GapPolicy, Ledger, Offence};
 use crate::time::Tick;
-use crate::world::{InputStatus, Messages, PlayerId, PlayerInput};
+use crate::world::{InputStatus, Messages, PlayerId, PlayerInput, Seat};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
+    /// As what they are there: of a spectator no input is taken, and none is missed.
+    seat: Seat,
     pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
@@ -28,6 +30,7 @@ impl<I: Copy + Default> Peer<I> {
     /// One whose first input may be of the tick `start`.
     pub fn new(start: Tick, messages: &Messages) -> Peer<I> {
         Peer {
+            seat: Seat::Player,
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
@@ -37,6 +40,18 @@ impl<I: Copy + Default> Peer<I> {
             messages: PeerMessages::new(messages),
             relay_from: PlayerId::SERVER,
         }
+    }
+
+    /// The same of who is there as something else.
+    pub fn seated(mut self, seat: Seat) -> Peer<I> {
+        self.seat = seat;
+        self.replica.seat = seat;
+        self
+    }
+
+    /// Whether they look on, and have no inputs.
+    pub fn spectates(&self) -> bool {
+        self.seat == Seat::Spectator
     }
 
     /// Somebody else plays here from now on, who may have nothing of what was sent; what waits is of who was here before.
@@ -86,9 +101,13 @@ impl<I: Copy + Default> Peer<I> {
         false
     }
 
-    /// The input of the next tick, or what stands in for it.
+    /// The input of the next tick, or what stands in for it; `None` where there is none to be applied.
     pub fn take_input(&mut self, player: PlayerId, gap: GapPolicy) -> Option<PlayerInput<I>> {
         let tick = self.buffer.next();
+        if self.spectates() {
+            self.buffer.pass_to(tick.next());
+            return None;
+        }
         let taken = self.buffer.take(player, gap);
         if taken.is_some_and(|input| input.status == InputStatus::Received) {
             self.counters.stats.inputs_applied += 1;
@@ -100,6 +119,9 @@ impl<I: Copy + Default> Peer<I> {
 
     /// The ticks before `first` will never be simulated.
     pub fn skip_to(&mut self, first: Tick) {
+        if self.spectates() {
+            return self.buffer.pass_to(first);
+        }
         let missed = self.buffer.skip_to(first);
         self.counters.note_missing(u64::from(missed));
     }

@@ -20,7 +20,7 @@ use crate::session::packet::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Delivery, Input, PlayerId, ReceivedMessage, World};
+use crate::world::{Delivery, Input, PlayerId, ReceivedMessage, Seat, World};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -148,6 +148,11 @@ impl<I: Input> Pipeline<I> {
         LocalStep { player, tick: self.schedule.next(), state, authority, sight, output: simulation.output() }
     }
 
+    /// Lets those join who ask to, where the game does: it is asked with the world as the next step finds it.
+    pub fn admit(&mut self, world: &impl World, outbox: &mut Outbox) {
+        self.change_roster(|roster| roster.admit_asking(|newcomer| world.admit(newcomer), outbox));
+    }
+
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
@@ -272,7 +277,8 @@ impl<I: Input> Pipeline<I> {
         let ServerConfig { players_max, draining, .. } = self.settings.config;
         let too_large = self.exact.is_too_large(self.state.rows().len()).then_some(Refusal::TooLarge);
         let closed = draining.then_some(Refusal::Draining).or(too_large);
-        Terms { players_max: usize::from(players_max), closed }
+        let spectators_max = self.settings.spectators_max();
+        Terms { players_max: usize::from(players_max), spectators_max, closed }
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
@@ -302,7 +308,8 @@ impl<I: Input> Pipeline<I> {
         self.datagram.read(reader, anchor, &self.settings.rules.messages)?;
         let is_newer = peer.link.note(self.datagram.sequence(), now);
         if is_newer {
-            peer.replica.want_exact(self.datagram.exact_within_m());
+            let is_player = !peer.spectates();
+            peer.replica.want_exact(self.datagram.exact_within_m().filter(|_| is_player));
             peer.replica.name_baseline(self.datagram.snapshot());
             if let Some(received) = self.datagram.received() {
                 peer.replica.note_received(received, now);
@@ -347,6 +354,11 @@ impl<I: Input> Pipeline<I> {
         if !place.is_lost() {
             peer.counters.note_heard();
         }
+        if peer.spectates() {
+            let is_honest = datagram.is_of_spectator();
+            peer.counters.stats.ledger.note_times(Offence::Spectator, u64::from(!is_honest));
+            return;
+        }
         if is_newer {
             exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
             peer.arrivals.note(newest, TickTime::start_of(newest) - schedule.at(now));
@@ -374,7 +386,8 @@ impl<I: Input> Pipeline<I> {
                     } else {
                         self.exact.admit(player, next);
                     }
-                    let peer = Peer::new(next, &self.settings.rules.messages);
+                    let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
+                    let peer = Peer::new(next, &self.settings.rules.messages).seated(seat);
                     self.change_peer(player, |known| *known = peer);
                     self.joins.joined += 1;
                     Some(ServerEvent::Joined(player))
@@ -398,14 +411,14 @@ impl<I: Input> Pipeline<I> {
                     self.change_peer(player, |peer| peer.arrivals.forget());
                     Some(ServerEvent::Rejoined(player))
                 }
-                Change::Left { player, mut peer, was_lost } => {
+                Change::Left { player, mut peer, was_lost, why } => {
                     self.exact.remove(player);
                     self.authority.remove(player);
                     if was_lost {
                         peer.counters.note_lost();
                     }
                     self.past_inputs.add_past(&peer.counters.stats);
-                    Some(ServerEvent::Left(player))
+                    Some(ServerEvent::Left { player, why })
                 }
                 Change::Refused { peer, player, why } => {
                     self.joins.note_refused(why);

@@ -90,7 +90,7 @@ impl<I: Input> InputRelay<I> {
                 if is_own { terms.is_exact && is_replaced(&peer.buffer, since, terms.tick) } else { terms.of_others };
             let has_rows = || terms.rows.shows_others(terms.schema, *player);
             let is_in_view = || if is_own { has_rows() } else { (terms.is_in_view)(*player) };
-            if !is_told || !is_in_view() {
+            if peer.spectates() || !is_told || !is_in_view() {
                 continue;
             }
             self.line.player = *player;

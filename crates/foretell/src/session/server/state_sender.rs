@@ -127,7 +127,7 @@ impl<I: Input> StateSender<I> {
         snapshot: &Snapshot<'_>,
     ) -> Option<PlayerId> {
         let Settings { rules, config } = settings;
-        if !config.relay_inputs && !rules.exact {
+        if !config.relay_inputs && !rules.exact || roster.members()[index].peer.spectates() {
             return None;
         }
         let StateSender { relay, replication, .. } = self;

@@ -64,11 +64,11 @@ pub struct JoinTotals {
 }
 
 impl JoinTotals {
-    /// How many were refused for this reason, those who had joined and could not be kept among them. Who asks again and again
+    /// How many were refused for this reason, whatever its words, those who had joined and could not be kept among them. Who asks again and again
     /// counts once.
     #[must_use]
     pub fn refused(&self, why: Refusal) -> u64 {
-        self.refused[why as usize]
+        self.refused[why.number()]
     }
 
     /// How many were refused, for whatever reason.
@@ -79,7 +79,7 @@ impl JoinTotals {
 
     /// Somebody was refused.
     pub(super) fn note_refused(&mut self, why: Refusal) {
-        self.refused[why as usize] += 1;
+        self.refused[why.number()] += 1;
     }
 }
 

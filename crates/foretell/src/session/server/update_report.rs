@@ -1,6 +1,6 @@
 //! What a server's update reports.
 
-use crate::session::{Claim, HoldRefusal, PeerId, Refusal};
+use crate::session::{Claim, Departure, HoldRefusal, PeerId, Refusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId, ReceivedMessage};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// Something that happened in an update of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerEvent {
-    /// A player has joined: their client hears the server, and the world's next step is told of them
+    /// A player or spectator has joined: their client hears the server, and the world's next step is told of them
     /// ([`Step::joined`](crate::Step::joined)). Should nothing come of the client then, `Refused` and `Left` follow within
     /// [`timeout`](crate::ServerConfig::timeout), and the world is told that they have left.
     Joined(PlayerId),
@@ -25,8 +25,13 @@ pub enum ServerEvent {
     Lost(PlayerId),
     /// A lost player is back, or a player has come over another connection.
     Rejoined(PlayerId),
-    /// A player has left, was removed, or was lost for too long.
-    Left(PlayerId),
+    /// A player is in the session no more; their number may be given again.
+    Left {
+        /// Who.
+        player: PlayerId,
+        /// How that has come.
+        why: Departure,
+    },
     /// The server stood still, and was too far behind: it skipped this many ticks, which are never simulated.
     SkippedTicks(u32),
     /// Not all that is to be told exactly to a player has room in a snapshot. Of what they predict of others the nearest is, and the
@@ -109,9 +114,10 @@ pub(super) struct UpdateLog {
 }
 
 impl UpdateLog {
-    /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
+    /// Room from the start for what an ordinary update reports, so that a first late input does not allocate, and for all events that
+    /// clients can bring about.
     pub fn with_room() -> UpdateLog {
-        let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
+        let (events, late) = (Vec::with_capacity(EVENTS_MAX), Vec::with_capacity(64));
         let messages = Vec::new();
         UpdateLog { steps: 0, events, late, messages, shown_events: 0, shown_late: 0, shown_messages: 0 }
     }

@@ -36,9 +36,9 @@ impl Simulate for Sea {
     type Input = Command;
 
     fn step(&mut self, step: &mut Step<'_, Command>) {
-        for player in step.joined() {
-            self.buoys.spawn(step, *player, Buoy::default());
-            self.chests.spawn(step, *player, Chest(7));
+        for joined in step.joined() {
+            self.buoys.spawn(step, joined.player, Buoy::default());
+            self.chests.spawn(step, joined.player, Chest(7));
         }
     }
 }

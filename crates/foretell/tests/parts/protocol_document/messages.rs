@@ -34,8 +34,8 @@ impl Simulate for Bar {
     type Input = Command;
 
     fn step(&mut self, step: &mut Step<'_, Command>) {
-        for player in step.joined() {
-            self.bills.spawn(step, *player, Bill::default());
+        for joined in step.joined() {
+            self.bills.spawn(step, joined.player, Bill::default());
         }
         for mut bill in self.bills.simulated(step) {
             for Order(price) in step.messages_of(bill.owner()) {

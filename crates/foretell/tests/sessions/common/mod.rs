@@ -59,8 +59,8 @@ macro_rules! point_mass {
 
                 fn step(&mut self, step: &mut Step<'_, Buttons>) {
                     self.bodies.remove_left(step);
-                    for player in step.joined() {
-                        self.bodies.spawn(step, *player, Body::default());
+                    for joined in step.joined() {
+                        self.bodies.spawn(step, joined.player, Body::default());
                     }
                     if step.is_authority() && self.perturb_at == Some(step.tick()) {
                         self.bodies.iter_mut().for_each(|mut body| body.velocity[0] += 3.0);

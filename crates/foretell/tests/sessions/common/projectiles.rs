@@ -225,12 +225,12 @@ impl Simulate for Range {
         self.bolts.remove_left(step);
         self.sparks.remove_left(step);
         self.pouches.remove_left(step);
-        for player in step.joined() {
-            let line = f32::from(player.get() % 3) * 0.2;
-            let side = if player.get().is_multiple_of(2) { 3.0 } else { -3.0 };
+        for joined in step.joined() {
+            let line = f32::from(joined.player.get() % 3) * 0.2;
+            let side = if joined.player.get().is_multiple_of(2) { 3.0 } else { -3.0 };
             let walker = Walker { at: [side, line], looks_left: side > 0.0, cooldown: 0, hits: 0 };
-            self.walkers.spawn(step, *player, walker);
-            self.pouches.spawn(step, *player, Pouch::default());
+            self.walkers.spawn(step, joined.player, walker);
+            self.pouches.spawn(step, joined.player, Pouch::default());
         }
         self.walk(step);
         self.fly(step);

@@ -110,8 +110,8 @@ impl Simulate for Toys {
 
     fn step(&mut self, step: &mut Step<'_, Walk>) {
         self.all.remove_left(step);
-        for player in step.joined() {
-            self.all.spawn(step, *player, Toy::Walker { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
+        for joined in step.joined() {
+            self.all.spawn(step, joined.player, Toy::Walker { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
         }
         for mut toy in self.all.iter_mut() {
             let heals = step.is_authority() && step.tick().get().is_multiple_of(64);

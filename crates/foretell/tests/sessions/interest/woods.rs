@@ -203,9 +203,9 @@ impl Simulate for Woods {
     type Input = Pace;
 
     fn step(&mut self, step: &mut Step<'_, Pace>) {
-        for player in step.joined() {
-            let entity = step.spawn(*player);
-            self.add(entity, [f32::from(player.get()) * 80.0 - 160.0, 0.0, 0.0]);
+        for joined in step.joined() {
+            let entity = step.spawn(joined.player);
+            self.add(entity, [f32::from(joined.player.get()) * 80.0 - 160.0, 0.0, 0.0]);
         }
         if step.is_authority() && self.facts.is_lively {
             self.live(step);

@@ -70,8 +70,8 @@ impl Simulate for Hall {
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         self.walkers.remove_left(step);
         self.bags.remove_left(step);
-        for player in step.joined() {
-            self.walkers.spawn(step, *player, Walker::default());
+        for joined in step.joined() {
+            self.walkers.spawn(step, joined.player, Walker::default());
         }
         for mut walker in self.walkers.simulated(step) {
             let Some(input) = step.input(walker.owner()) else { continue };

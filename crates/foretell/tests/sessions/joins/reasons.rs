@@ -76,7 +76,11 @@ fn who_has_more_of_their_own_than_fits_into_a_snapshot_is_refused_within_a_secon
         net.assert_refused(big, Refusal::TooLarge);
         assert_eq!((net.joined(), net.bodies(), net.world.bags.iter().count()), (1, vec![], 0), "{:?}", net.events);
         let player = PlayerId::new(1);
-        let left = net.events.iter().position(|event| *event == ServerEvent::Left(player)).expect("it has left");
+        let left = net
+            .events
+            .iter()
+            .position(|event| matches!(event, ServerEvent::Left { player: left, .. } if *left == player))
+            .expect("it has left");
         let refused = matches!(net.events[left - 1], ServerEvent::Refused { player: Some(of), .. } if of == player);
         assert!(refused, "the reason comes just before: {:?}", net.events);
     }

@@ -4,11 +4,12 @@ use crate::control::Control;
 use crate::native::account::{Account, UnixTime};
 use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
+use crate::native::traffic::Arrival;
 use crate::rate_limit::RateLimit;
 use crate::transport::Closed;
-use foretell::session::Refusal;
 use foretell::session::server::ServerEvent;
-use foretell::{Instant, PeerId, PlayerId, Server, World};
+use foretell::session::{Departure, Refusal};
+use foretell::{Instant, PeerId, PlayerId, Reason, Server, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,8 @@ pub(super) struct Seats {
     players: BTreeMap<PlayerId, Seated>,
     /// Who has left since newcomers were welcomed last, or has lost the place to somebody else.
     departed: Vec<(PlayerId, Account)>,
+    /// Places whose connection has come or gone, to be told.
+    changed: Vec<PeerId>,
     /// Places whose players have said good-bye, to be told.
     farewells: Vec<PeerId>,
     /// When the server has to end.
@@ -49,6 +52,7 @@ impl Seats {
             links: BTreeMap::new(),
             players: BTreeMap::new(),
             departed: Vec::new(),
+            changed: Vec::new(),
             farewells: Vec::new(),
             ends_at: None,
             rate_max,
@@ -84,6 +88,13 @@ impl Seats {
     /// The places whose players have said good-bye since this was asked last.
     pub(super) fn farewells(&mut self) -> impl Iterator<Item = PeerId> {
         self.farewells.drain(..)
+    }
+
+    /// Tells whose accounts the connections are of that have come since this was called last, and which are over.
+    pub(super) fn tell_accounts(&mut self, each: &mut dyn FnMut(Arrival<'_>)) {
+        for peer in self.changed.drain(..) {
+            each(Arrival::Account(peer, self.links.get(&peer).map(|link| &link.account)));
+        }
     }
 
     /// Tells everybody, also who comes later, that the server ends after `limit` at the latest.
@@ -130,6 +141,7 @@ impl Seats {
 
     /// The place of a lost player is somebody else's. They may come back by ticket, as another player.
     fn release(&mut self, peer: PeerId) -> PeerId {
+        self.changed.push(peer);
         if let Some(mut link) = self.links.remove(&peer) {
             info!(account = ?link.account, "its place is somebody else's");
             link.transport.close(Closed::Lost);
@@ -160,6 +172,7 @@ impl Seats {
         if let Some(ends) = self.ends_at {
             link.tell_end(ends.since(now));
         }
+        self.changed.push(place);
         if let Some(mut former) = self.links.insert(place, link) {
             info!(account = ?former.account, "replaced by a newer connection");
             former.transport.close(Closed::Replaced);
@@ -170,6 +183,7 @@ impl Seats {
     pub(super) fn let_go(&mut self) {
         let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.transport.closed()?)));
         for (peer, why) in over.collect::<Vec<_>>() {
+            self.changed.push(peer);
             let Some(link) = self.links.remove(&peer) else { continue };
             info!(account = ?link.account, %why, "connection over");
             let for_good = is_for_good(why);
@@ -195,7 +209,7 @@ impl Seats {
                 ServerEvent::Joined(player) => self.note_joined(server, player),
                 ServerEvent::Lost(player) => self.note_lost(player),
                 ServerEvent::Rejoined(player) => self.note_rejoined(player),
-                ServerEvent::Left(player) => self.note_left(player),
+                ServerEvent::Left { player, why } => self.note_left(player, why),
                 ServerEvent::Refused { peer, player, why } => self.note_refused(peer, player, why),
                 _ => {}
             }
@@ -244,28 +258,32 @@ impl Seats {
     }
 
     /// Who was waited for in vain may come back by ticket, to another place; who has left or was removed may not.
-    fn note_left(&mut self, player: PlayerId) {
+    fn note_left(&mut self, player: PlayerId, why: Departure) {
         let Some(Seated { account, peer, connection, is_lost }) = self.players.remove(&player) else { return };
         info!(?account, player = player.get(), is_lost, "left");
+        self.changed.push(peer);
         if is_lost {
             self.door.admission().free(&account, peer, connection);
         } else {
             self.door.admission().end(UnixTime::now(), &account, peer);
         }
-        if let Some(mut link) = self.links.remove(&peer) {
+        if let (Departure::Removed(_), Some(link)) = (why, self.links.get_mut(&peer)) {
+            // It ends when they are told why.
+            (link.player, link.asked) = (None, true);
+        } else if let Some(mut link) = self.links.remove(&peer) {
             // The first reason stands: the session may have refused them.
             link.transport.close(if is_lost { Closed::Lost } else { Closed::Removed });
         }
         self.departed.push((player, account));
     }
 
-    /// Removes a player from the session, for good: who comes back needs a new token, also when the player is lost, or has no
+    /// Removes a player from the session, for good, and tells them why: who comes back needs a new token, also when the player is lost, or has no
     /// place any more and only a ticket.
-    pub(super) fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account) {
+    pub(super) fn remove<W: World>(&mut self, server: &mut Server<W>, account: &Account, reason: Reason) {
         self.door.admission().remove(UnixTime::now(), account);
-        if let Some(seated) = self.players.values_mut().find(|seated| seated.account == *account) {
+        if let Some((player, seated)) = self.players.iter_mut().find(|(_, seated)| seated.account == *account) {
             seated.is_lost = false;
-            server.leave(seated.peer);
+            server.remove(*player, reason);
         }
         // Who has not joined yet.
         let waiting = self.links.values_mut().filter(|link| link.player.is_none() && link.account == *account);
@@ -275,5 +293,5 @@ impl Seats {
 
 /// Whether a connection that is over for this reason leaves nothing to come back to: what is shown for it means nothing any more.
 fn is_for_good(why: Closed) -> bool {
-    matches!(why, Closed::Goodbye | Closed::Violation | Closed::TimedOut | Closed::TooLarge)
+    matches!(why, Closed::Goodbye | Closed::Violation | Closed::TimedOut | Closed::TooLarge | Closed::ByGame)
 }

@@ -22,6 +22,11 @@ const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
+/// Who sends no inputs leads the server's clock by the way up and so many ticks, as at a start,
+const LEAD_WITHOUT_INPUTS_TICKS: f64 = 2.0;
+/// and is not steered for less than this.
+const LEAD_OFF_TICKS: f64 = 1.0;
+
 /// The head of a snapshot that came now, and the tick of its state.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceivedHead<'a> {
@@ -125,6 +130,18 @@ impl Link {
         let Some(newest) = newest else { return 0.0 };
         let on_the_way = now.since(newest.came).as_secs_f64() + self.connection.rtt_min().as_secs_f64() / 2.0;
         (self.pacing.at_instant(now) - newest.sent).as_ticks() - on_the_way * f64::from(self.rate().get())
+    }
+
+    /// Steers the clock of a client that sends no inputs, and so is told nothing of when they come: it keeps to the server's, as
+    /// the newest snapshot and the round trip say. Returns by how much it leads that, in ticks.
+    pub(crate) fn steer_without_inputs(&mut self, now: Instant, newest: Option<&Snapshot>) -> f64 {
+        let lead = self.lead_ticks(now, newest);
+        let up = self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get());
+        let missing = up + LEAD_WITHOUT_INPUTS_TICKS - lead;
+        if newest.is_some() && missing.abs() > LEAD_OFF_TICKS {
+            self.pacing.shift_by(missing);
+        }
+        lead
     }
 
     /// Takes in which of the client's datagrams and inputs the server has.

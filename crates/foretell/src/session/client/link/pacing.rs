@@ -201,6 +201,11 @@ impl Pacing {
         missing
     }
 
+    /// Steers without reports of inputs: the clock is to be shifted by so many ticks.
+    pub(crate) fn shift_by(&mut self, ticks: f64) {
+        self.goal = self.shift() + TickTime::ticks(ticks);
+    }
+
     /// Without reports there is nothing to steer by.
     pub(crate) fn coast(&mut self) {
         self.goal = self.shift();

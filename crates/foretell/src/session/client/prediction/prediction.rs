@@ -51,8 +51,12 @@ impl<W: World> Prediction<W> {
     pub(crate) fn new(setup: &Setup, player: PlayerId) -> Prediction<W> {
         let (Rules { schema, tick_rate, .. }, config) = (&setup.rules, &setup.config);
         let horizon = tick_rate.ticks_in(config.horizon.min(HORIZON_MAX));
+        let mut timeline = Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval);
+        if setup.spectates() {
+            timeline.have_no_inputs();
+        }
         Prediction {
-            timeline: Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval),
+            timeline,
             reconciler: Reconciler::new(schema, player),
             effects: Effects::new(),
             targets: PredictionTargets::new(schema, player),

@@ -178,7 +178,7 @@ impl PredictionTargets {
         }
         for (entity, mode) in setup.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
-            let yes = *mode == EntityMode::Predicted;
+            let yes = *mode == EntityMode::Predicted && !setup.spectates();
             if !yes || owner == own || is_known(timeline, owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }

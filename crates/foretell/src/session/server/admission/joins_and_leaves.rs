@@ -1,13 +1,13 @@
 //! Who has come and gone since the world has last heard of it.
 
-use crate::session::PeerId;
-use crate::session::greeting::Refusal;
-use crate::world::PlayerId;
+use crate::session::{Departure, PeerId, Refusal};
+use crate::world::{Newcomer, PlayerId};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// What has changed about who is here, in order.
 pub(crate) enum Change<P> {
-    /// Somebody new is in the session: their client has shown that it hears the server.
+    /// Somebody new is in the session: their client has shown that it hears the server, and the game lets them in.
     Joined(PlayerId),
     /// A hello of a player who has a place has come, from where they play if `is_here`.
     Greeted { player: PlayerId, is_here: bool },
@@ -18,7 +18,7 @@ pub(crate) enum Change<P> {
     /// A lost player is heard again.
     Returned(PlayerId),
     /// A player has left, was removed, or was lost for too long.
-    Left { player: PlayerId, peer: P, was_lost: bool },
+    Left { player: PlayerId, peer: Box<P>, was_lost: bool, why: Departure },
     /// Somebody was refused, who was not for this reason before; `player` had joined, and has left with the next change.
     Refused { peer: PeerId, player: Option<PlayerId>, why: Refusal },
 }
@@ -26,21 +26,21 @@ pub(crate) enum Change<P> {
 /// Players of whom the world hears with its next step.
 #[derive(Debug, Default)]
 pub(crate) struct Turnover {
-    /// Ascending.
-    joined: Vec<PlayerId>,
+    /// Ascending by player.
+    joined: Vec<Newcomer>,
     /// Ascending.
     left: Vec<PlayerId>,
 }
 
 impl Turnover {
-    pub(super) fn note_joined(&mut self, player: PlayerId) {
-        self.joined.push(player);
-        self.joined.sort_unstable();
+    pub(super) fn note_joined(&mut self, newcomer: Newcomer) {
+        let at = self.joined.partition_point(|before| before.player < newcomer.player);
+        self.joined.insert(at, newcomer);
     }
 
     /// The world never hears of one who was still to join.
     pub(super) fn note_left(&mut self, player: PlayerId) {
-        if let Ok(unheard) = self.joined.binary_search(&player) {
+        if let Ok(unheard) = self.joined.binary_search_by_key(&player, |joined| joined.player) {
             self.joined.remove(unheard);
         } else {
             self.left.push(player);
@@ -48,12 +48,16 @@ impl Turnover {
         }
     }
 
-    pub(crate) fn joined(&self) -> &[PlayerId] {
+    pub(crate) fn joined(&self) -> &[Newcomer] {
         &self.joined
     }
 
     pub(crate) fn left(&self) -> &[PlayerId] {
         &self.left
+    }
+
+    pub(super) fn has_joined(&self, player: PlayerId) -> bool {
+        self.joined.binary_search_by_key(&player, |joined| joined.player).is_ok()
     }
 
     pub(super) fn has_left(&self, player: PlayerId) -> bool {

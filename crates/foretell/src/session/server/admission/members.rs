@@ -2,9 +2,10 @@
 
 use super::place::Place;
 use crate::session::PeerId;
-use crate::world::PlayerId;
+use crate::world::{AccountName, Newcomer, PlayerId, Seat};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// A player, their place, and what else is kept for as long as they have it.
 pub(crate) struct Member<P> {
@@ -59,6 +60,29 @@ impl<P> Members<P> {
     /// Whether a player plays over a connection, now.
     pub(super) fn plays_over(&self, player: PlayerId, address: PeerId) -> bool {
         self.addresses.get(&address) == Some(&player)
+    }
+
+    /// How many have places of this sort.
+    pub(super) fn count(&self, seat: Seat) -> usize {
+        self.all.iter().filter(|member| member.place.seat() == seat).count()
+    }
+
+    /// The index of who of them was lost first; `None` where nobody is.
+    pub(super) fn lost_first(&self, seat: Seat) -> Option<usize> {
+        let lost = |at: &usize| self.all[*at].place.seat() == seat && self.all[*at].place.is_lost();
+        (0..self.all.len()).filter(lost).min_by_key(|at| self.all[*at].place.lost)
+    }
+
+    /// Who asks to join at this index, if somebody does; once. Whose account each connection is of say `accounts`.
+    pub(super) fn take_asking(&mut self, at: usize, accounts: &BTreeMap<PeerId, AccountName>) -> Option<Newcomer> {
+        let Member { player, place, .. } = &mut self.all[at];
+        let account = place.address().and_then(|address| accounts.get(&address).copied());
+        place.take_asking(*player, account)
+    }
+
+    /// The nonce of who has moved away from a connection, so long ago that nothing of theirs is under way there.
+    pub(super) fn moved_from(&self, address: PeerId, awake: Duration) -> Option<u64> {
+        self.all.iter().find(|member| member.place.has_left(address, awake))?.place.nonce
     }
 
     pub(super) fn insert(&mut self, member: Member<P>) {

@@ -3,12 +3,15 @@
 mod awake_time;
 mod joins_and_leaves;
 mod members;
+mod numbers;
 mod place;
 mod refusals;
 mod roster;
+mod terms;
 #[cfg(test)]
 mod tests;
 
 pub(super) use joins_and_leaves::Change;
 pub(super) use members::Member;
-pub(super) use roster::{Roster, Terms};
+pub(super) use roster::Roster;
+pub(super) use terms::Terms;

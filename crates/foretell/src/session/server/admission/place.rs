@@ -5,7 +5,8 @@ use crate::session::packet::DatagramKind;
 use crate::session::{Outbox, PeerId};
 use crate::time::TickTime;
 use crate::wire::BitWriter;
-use crate::world::PlayerId;
+use crate::world::{AccountName, Newcomer, PlayerId, Seat};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Over one connection nonces follow each other so slowly: every join costs everybody something.
@@ -47,6 +48,12 @@ pub(crate) struct Place {
     address: Option<PeerId>,
     /// Of the hello that it was admitted with: who it is.
     pub(super) nonce: Option<u64>,
+    /// As what its player is here.
+    seat: Seat,
+    /// Whose account the connection was of when they joined.
+    pub(super) account: Option<AccountName>,
+    /// What its client has said of the player, from when it has shown that it hears the server until they are in the session.
+    asks: Option<Vec<u8>>,
     /// Stands in the datagrams of whoever has the place.
     ticket: u8,
     /// The ticket of who shows it next.
@@ -70,6 +77,9 @@ impl Place {
         Place {
             address,
             nonce,
+            seat: Seat::Player,
+            account: None,
+            asks: None,
             ticket,
             offered: None,
             former: None,
@@ -80,6 +90,21 @@ impl Place {
             asked_at: awake,
             hello: None,
         }
+    }
+
+    /// The same for who comes as something else.
+    pub(super) fn seated(self, seat: Seat) -> Place {
+        Place { seat, ..self }
+    }
+
+    /// As what its player is here.
+    pub(crate) fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// Whose account the connection was of when they joined.
+    pub(crate) fn account(&self) -> Option<&AccountName> {
+        self.account.as_ref()
     }
 
     /// The connection over which its player plays, or has played last; `None` of who sits at the server.
@@ -111,9 +136,18 @@ impl Place {
         self.has_joined
     }
 
-    /// Whether a hello says that it does, by showing the ticket that the place was greeted with.
-    pub(super) fn is_joined_by(&self, hello: &Hello) -> bool {
-        !self.has_joined && hello.ticket == Some(self.ticket)
+    /// Takes in a hello from there. Where it shows the ticket that the place was greeted with, its client hears the server, and asks
+    /// to join.
+    pub(super) fn note_asking(&mut self, hello: &mut Hello) {
+        if !self.has_joined && hello.joins && hello.ticket == Some(self.ticket) {
+            self.asks.get_or_insert(core::mem::take(&mut hello.data));
+        }
+    }
+
+    /// Who asks to join here as `player`, over a connection of this account, if somebody does; once.
+    pub(super) fn take_asking(&mut self, player: PlayerId, account: Option<AccountName>) -> Option<Newcomer> {
+        let (seat, data) = (self.seat, self.asks.take()?);
+        Some(Newcomer { player, seat, account, data })
     }
 
     /// Its client hears the server. It has anew as long as at first to send an input.

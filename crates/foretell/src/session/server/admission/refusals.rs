@@ -1,9 +1,10 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
-use crate::session::greeting::{Refusal, Refused};
 use crate::session::packet::DatagramKind;
-use crate::session::{Outbox, PeerId};
+use crate::session::refusal::Refused;
+use crate::session::{Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;
+use crate::world::Reason;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -35,6 +36,8 @@ struct Barred {
     why: Refusal,
     /// When it may try again, by the time that the server was awake; `None` for never.
     until: Option<Duration>,
+    /// Over which connection they were removed.
+    removed_at: Option<PeerId>,
 }
 
 /// A refusal that was reported.
@@ -47,7 +50,7 @@ struct Told {
 }
 
 /// Who is not, or not any more, let in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Refusals {
     /// Oldest first; at most 64.
     barred: VecDeque<Barred>,
@@ -55,6 +58,14 @@ pub(super) struct Refusals {
     told: VecDeque<Told>,
     /// To be sent with the next update, at most 64.
     pending: Vec<Pending>,
+}
+
+impl Default for Refusals {
+    /// Nobody, with room for what one update sends: no datagram makes it grow.
+    fn default() -> Refusals {
+        let pending = Vec::with_capacity(REFUSALS_MAX);
+        Refusals { barred: VecDeque::new(), told: VecDeque::new(), pending }
+    }
 }
 
 impl Refusals {
@@ -78,12 +89,26 @@ impl Refusals {
 
     /// Whoever has this nonce has had their place.
     pub(super) fn note_gone(&mut self, nonce: u64) {
-        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None });
+        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None, removed_at: None });
     }
 
     /// Whoever has this nonce has not come into play.
     pub(super) fn note_unplayed(&mut self, nonce: u64, why: Refusal, awake: Duration) {
-        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT) });
+        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT), removed_at: None });
+    }
+
+    /// Whoever has this nonce and has played from `address` was removed, and is told so.
+    pub(super) fn note_removed(&mut self, nonce: Option<u64>, address: PeerId, reason: Reason, awake: Duration) {
+        let Some(nonce) = nonce else { return };
+        let (why, removed_at) = (Refusal::Removed(reason), Some(address));
+        self.refuse(address, Refused::new(nonce, why), awake);
+        push(&mut self.barred, Barred { nonce, why, until: None, removed_at });
+    }
+
+    /// What to tell who still plays over a connection over which somebody was removed.
+    pub(super) fn removed_from(&self, address: PeerId) -> Option<Refused> {
+        let last = self.barred.iter().rev().find(|barred| barred.removed_at == Some(address));
+        last.map(|Barred { nonce, why, .. }| Refused::new(*nonce, *why))
     }
 
     /// Why a nonce is not let in, if so.

@@ -7,34 +7,32 @@
 use super::awake_time::Uptime;
 use super::joins_and_leaves::{Change, Turnover};
 use super::members::{Member, Members};
+use super::numbers::Numbers;
 use super::place::Place;
 use super::refusals::Refusals;
-use crate::session::greeting::{Hello, Refusal, Refused, differing};
+use super::terms::Terms;
+use crate::session::departure::GoodBye;
+use crate::session::greeting::{Hello, differing};
 use crate::session::packet::PROTOCOL_VERSION;
-use crate::session::{Outbox, PeerId};
+use crate::session::refusal::Refused;
+use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
-use crate::wire::{BitReader, Malformed, Stream};
-use crate::world::PlayerId;
-use alloc::collections::VecDeque;
+use crate::wire::{BitReader, Malformed};
+use crate::world::{AccountName, Newcomer, PlayerId, Reason};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
-
-/// On what terms newcomers are admitted.
-pub(crate) struct Terms {
-    pub players_max: usize,
-    /// Why nobody new is admitted, if so.
-    pub closed: Option<Refusal>,
-}
 
 /// Everybody who is in the session.
 pub(crate) struct Roster<P> {
     members: Members<P>,
+    /// Whose account each connection is of, as far as that is known.
+    accounts: BTreeMap<PeerId, AccountName>,
     /// A hash of each part of the rules.
     rule_parts: Vec<u64>,
     epoch: u8,
-    newest_ticket: u8,
-    /// The number that was given last.
-    newest_player: u16,
+    numbers: Numbers,
     refusals: Refusals,
     turnover: Turnover,
     uptime: Uptime,
@@ -47,10 +45,10 @@ impl<P> Roster<P> {
     pub(crate) fn new(epoch: u8, rule_parts: Vec<u64>) -> Roster<P> {
         Roster {
             members: Members::new(),
+            accounts: BTreeMap::new(),
             rule_parts,
             epoch,
-            newest_ticket: epoch,
-            newest_player: 0,
+            numbers: Numbers::new(epoch),
             refusals: Refusals::default(),
             turnover: Turnover::default(),
             uptime: Uptime::default(),
@@ -73,7 +71,7 @@ impl<P> Roster<P> {
         self.members.all_mut()
     }
 
-    /// Everybody whom the world knows of, ascending by player.
+    /// Whom the world knows of, ascending by player.
     pub(crate) fn joined(&self) -> impl Iterator<Item = &Member<P>> {
         self.members().iter().filter(|member| member.place.has_joined())
     }
@@ -120,9 +118,9 @@ impl<P> Roster<P> {
     pub(crate) fn speaker(&mut self, address: PeerId, ticket: u8) -> Option<PlayerId> {
         let Some(at) = self.members.find_address(address) else {
             let awake = self.uptime.awake();
-            let moved = self.members().iter().find(|member| member.place.has_left(address, awake));
-            if let Some(nonce) = moved.and_then(|member| member.place.nonce) {
-                self.refusals.refuse(address, Refused { nonce, why: Refusal::Gone, part: 0 }, awake);
+            let moved = self.members.moved_from(address, awake).map(|nonce| Refused::new(nonce, Refusal::Gone));
+            if let Some(refused) = moved.or_else(|| self.refusals.removed_from(address)) {
+                self.refusals.refuse(address, refused, awake);
             }
             return None;
         };
@@ -144,29 +142,52 @@ impl<P> Roster<P> {
     pub(crate) fn join(&mut self, at: Option<PeerId>, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
         let place = Place::new(at, None, self.epoch, self.uptime.awake());
         let player = self.admit(place, terms, peer)?;
-        self.note_joined(player);
+        let account = at.and_then(|address| self.accounts.get(&address).copied());
+        self.note_joined(Newcomer { account, ..Newcomer::new(player) });
         Some(player)
     }
 
-    /// Removes a peer for good: its nonce is refused from now on.
-    pub(crate) fn expel(&mut self, address: PeerId) {
-        if let Some(at) = self.members.find_address(address) {
-            if let Some(nonce) = self.members()[at].place.nonce {
-                self.refusals.note_gone(nonce);
+    /// Whose account a connection is of from now on, for who joins over it; `None` is nobody's.
+    pub(crate) fn identify(&mut self, address: PeerId, account: Option<AccountName>) {
+        self.accounts.remove(&address);
+        self.accounts.extend(account.map(|account| (address, account)));
+    }
+
+    /// Lets those join who ask to, if `admit` does: the world hears of them with its next step. Who may not is told at once.
+    pub(crate) fn admit_asking(&mut self, mut admit: impl FnMut(&Newcomer) -> Result<(), Reason>, outbox: &mut Outbox) {
+        for at in (0..self.members().len()).rev() {
+            let Some(newcomer) = self.members.take_asking(at, &self.accounts) else { continue };
+            match admit(&newcomer) {
+                Ok(()) => self.note_joined(newcomer),
+                Err(reason) => {
+                    self.give_up(at, Refusal::ByGame(reason));
+                    self.refusals.send(outbox);
+                }
             }
-            self.remove(at);
         }
     }
 
-    /// Keeps the place of a peer no longer.
-    pub(crate) fn release(&mut self, address: PeerId) {
-        if let Some(at) = self.members.find_address(address) {
-            self.remove(at);
+    /// A player leaves. Unless they are only lost, their nonce is refused from now on.
+    pub(crate) fn expel(&mut self, address: PeerId, why: Departure) {
+        let Some(at) = self.members.find_address(address) else { return };
+        if let (Some(nonce), true) = (self.members()[at].place.nonce, why != Departure::Lost) {
+            self.refusals.note_gone(nonce);
         }
+        self.remove(at, why);
+    }
+
+    /// The game removes a player, but for who sits at the server; their client is told why, at once and as often as it goes on.
+    pub(crate) fn remove_player(&mut self, player: PlayerId, reason: Reason) {
+        let Some(at) = self.members.find(player) else { return };
+        let place = &self.members()[at].place;
+        let Some(address) = place.address() else { return };
+        self.refusals.note_removed(place.nonce, address, reason, self.uptime.awake());
+        self.remove(at, Departure::Removed(reason));
     }
 
     /// A connection is broken: its player is lost at once; who has not come into play is gone, and may try again.
     pub(crate) fn disconnect(&mut self, address: PeerId) {
+        self.accounts.remove(&address);
         let Some(at) = self.members.find_address(address) else { return };
         if !self.members()[at].place.has_played() {
             return self.remove_refused(at, Refusal::TimedOut);
@@ -200,12 +221,12 @@ impl<P> Roster<P> {
                 self.lose(at);
             }
             if self.members()[at].place.lost.is_some_and(|lost| awake - lost >= keep_lost) {
-                self.remove(at);
+                self.remove(at, Departure::Lost);
             }
         }
     }
 
-    /// Takes in a hello. Who is admitted by it gets `peer`.
+    /// Takes in a hello. Who gets a place by it gets `peer`.
     pub(crate) fn read_hello(
         &mut self,
         address: PeerId,
@@ -214,21 +235,22 @@ impl<P> Roster<P> {
         peer: impl FnOnce() -> P,
     ) -> Result<(), Malformed> {
         let mut hello = Hello::default();
-        let mut start = reader.clone();
-        hello.stream_start(&mut start)?;
+        hello.stream_start(&mut reader.clone())?;
         if hello.version != PROTOCOL_VERSION {
-            self.refuse(address, hello.nonce, Refusal::Version);
+            self.refuse(address, Refused::new(hello.nonce, Refusal::Version));
             return Ok(());
         }
         hello.stream(&mut reader)?;
         reader.finish()?;
         let known = self.members().iter().find(|member| member.place.nonce == Some(hello.nonce));
         if let Some(part) = differing(&self.rule_parts, &hello.parts) {
-            self.refuse_for(address, Refused { nonce: hello.nonce, why: Refusal::Rules, part });
+            self.refuse(address, Refused { nonce: hello.nonce, why: Refusal::Rules, part });
         } else if let Some(why) = self.refusals.bars(hello.nonce, self.uptime.awake()) {
-            self.refuse(address, hello.nonce, why);
+            self.refuse(address, Refused::new(hello.nonce, why));
+        } else if known.is_some_and(|known| known.place.seat() != hello.seat) {
+            self.refuse(address, Refused::new(hello.nonce, Refusal::Gone));
         } else if let Some(Member { player, .. }) = known {
-            self.greet(*player, address, &hello);
+            self.greet(*player, address, &mut hello);
         } else if !self.is_joining(address) {
             self.admit_newcomer(address, &hello, terms, peer);
         }
@@ -237,13 +259,13 @@ impl<P> Roster<P> {
 
     /// Takes in a good-bye.
     pub(crate) fn read_leave(&mut self, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let (mut ticket, mut player) = (0, 0);
-        reader.u8(&mut ticket)?;
-        reader.u16(&mut player)?;
+        let mut good_bye = GoodBye::default();
+        good_bye.stream(&mut reader)?;
         reader.finish()?;
+        let GoodBye { ticket, player, reason } = good_bye;
         let named = self.members.find_address(address).map(|at| &self.members()[at]);
         if named.is_some_and(|named| named.place.ticket() == ticket && named.player.get() == player) {
-            self.expel(address);
+            self.expel(address, Departure::GoodBye(reason));
         }
         Ok(())
     }
@@ -264,11 +286,11 @@ impl<P> Roster<P> {
     }
 
     /// The world never hears of who has not joined.
-    fn remove(&mut self, at: usize) {
+    fn remove(&mut self, at: usize, why: Departure) {
         let Member { player, place, peer } = self.members.remove(at);
         if place.has_joined() {
             self.turnover.note_left(player);
-            self.changes.push_back(Change::Left { player, peer, was_lost: place.is_lost() });
+            self.changes.push_back(Change::Left { player, peer: Box::new(peer), was_lost: place.is_lost(), why });
         }
     }
 
@@ -276,7 +298,7 @@ impl<P> Roster<P> {
     fn give_up(&mut self, at: usize, why: Refusal) {
         let (place, awake) = (&self.members.all()[at].place, self.uptime.awake());
         if let (Some(nonce), Some(address)) = (place.nonce, place.address()) {
-            self.refusals.refuse(address, Refused { nonce, why, part: 0 }, awake);
+            self.refusals.refuse(address, Refused::new(nonce, why), awake);
             self.refusals.note_unplayed(nonce, why, awake);
         }
         self.remove_refused(at, why);
@@ -286,91 +308,75 @@ impl<P> Roster<P> {
         let Member { player, place, .. } = &self.members()[at];
         let player = place.has_joined().then_some(*player);
         self.changes.extend(place.address().map(|peer| Change::Refused { peer, player, why }));
-        self.remove(at);
-    }
-
-    fn refuse(&mut self, to: PeerId, nonce: u64, why: Refusal) {
-        self.refuse_for(to, Refused { nonce, why, part: 0 });
+        self.remove(at, Departure::Refused(why));
     }
 
     /// Answers a hello; that is told once.
-    fn refuse_for(&mut self, to: PeerId, refused: Refused) {
+    fn refuse(&mut self, to: PeerId, refused: Refused) {
         if self.refusals.refuse(to, refused, self.uptime.awake()) {
             self.changes.push_back(Change::Refused { peer: to, player: None, why: refused.why });
         }
     }
 
-    /// A player's client hears the server: from now on they are in the session.
-    fn note_joined(&mut self, player: PlayerId) {
+    /// From now on they are in the session.
+    fn note_joined(&mut self, newcomer: Newcomer) {
         let awake = self.uptime.awake();
-        let Some(Member { place, .. }) = self.member_mut(player) else { return };
+        let Some(Member { player, place, .. }) = self.member_mut(newcomer.player) else { return };
+        let player = *player;
         place.join(awake);
-        self.turnover.note_joined(player);
+        place.account = newcomer.account;
+        self.turnover.note_joined(newcomer);
         self.changes.push_back(Change::Joined(player));
     }
 
     fn admit(&mut self, place: Place, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        self.make_room(terms.players_max)?;
-        let player = self.unused_player()?;
-        self.members.insert(Member { player, place, peer: peer() });
+        let (seat, places) = (place.seat(), terms.places(place.seat()));
+        if self.members.count(seat) == places {
+            // Who was lost first has left.
+            self.remove(self.members.lost_first(seat)?, Departure::Lost);
+        } else if self.members.count(seat) > places {
+            return None;
+        }
+        let Roster { members, numbers, turnover, .. } = self;
+        let is_taken = |player| members.find(player).is_some() || turnover.has_left(player);
+        let player = numbers.new_player(members.all().len() + turnover.len(), is_taken)?;
+        members.insert(Member { player, place, peer: peer() });
         Some(player)
-    }
-
-    /// Sees to it that there is a place left: in a full session the player who was lost first has left. `None` when nobody is
-    /// lost.
-    fn make_room(&mut self, places: usize) -> Option<()> {
-        if self.members().len() == places {
-            let lost = (0..self.members().len()).filter(|at| self.members()[*at].place.is_lost());
-            self.remove(lost.min_by_key(|at| self.members()[*at].place.lost)?);
-        }
-        (self.members().len() < places).then_some(())
-    }
-
-    /// The next number that nobody has, nor has just given up; after the highest comes 1 again.
-    fn unused_player(&mut self) -> Option<PlayerId> {
-        for _ in 0..=self.members().len() + self.turnover.len() + 1 {
-            self.newest_player = self.newest_player.checked_add(1).unwrap_or(1);
-            let player = PlayerId::new(self.newest_player);
-            if self.members.find(player).is_none() && !self.turnover.has_left(player) {
-                return Some(player);
-            }
-        }
-        None
     }
 
     /// One attempt for each connection in a second, until an input has come; more of them wait for their repetition.
     fn is_joining(&self, address: PeerId) -> bool {
         self.members.find_address(address).map(|at| &self.members()[at]).is_some_and(|member| {
-            member.place.is_beginning(self.uptime.awake()) || self.turnover.joined().contains(&member.player)
+            member.place.is_beginning(self.uptime.awake()) || self.turnover.has_joined(member.player)
         })
     }
 
     fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &Terms, peer: impl FnOnce() -> P) {
         if let Some(why) = terms.closed {
-            return self.refuse(address, hello.nonce, why);
+            return self.refuse(address, Refused::new(hello.nonce, why));
         }
-        self.expel(address);
-        let ticket = new_ticket(&mut self.newest_ticket);
-        let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.uptime.awake());
+        self.expel(address, Departure::Replaced);
+        let ticket = self.numbers.new_ticket();
+        let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.uptime.awake()).seated(hello.seat);
         place.greet(address, hello, || ticket);
         if self.admit(place, terms, peer).is_none() {
-            self.refuse(address, hello.nonce, Refusal::Full);
+            self.refuse(address, Refused::new(hello.nonce, Refusal::Full));
         }
     }
 
     /// A hello of a player who has a place. It is answered; where it shows the ticket that it was offered, the place is theirs
-    /// from now on; and where it shows the ticket of the place, its client hears the server.
-    fn greet(&mut self, player: PlayerId, address: PeerId, hello: &Hello) {
+    /// from now on; and where it shows the ticket of the place, its client hears the server, and asks to join.
+    fn greet(&mut self, player: PlayerId, address: PeerId, hello: &mut Hello) {
         if self.member(player).is_some_and(|member| member.place.is_claimed_by(hello)) {
             self.hand_over(player, address);
         }
         let Some(at) = self.members.find(player) else { return };
-        let Roster { members, newest_ticket, uptime, .. } = self;
+        let Roster { members, numbers, uptime, .. } = self;
         let place = &mut members.all_mut()[at].place;
         place.note_asked(uptime.awake());
-        let is_here = place.greet(address, hello, || new_ticket(newest_ticket));
-        if is_here && place.is_joined_by(hello) {
-            self.note_joined(player);
+        let is_here = place.greet(address, hello, || numbers.new_ticket());
+        if is_here {
+            place.note_asking(hello);
         }
         self.changes.push_back(Change::Greeted { player, is_here });
     }
@@ -379,7 +385,7 @@ impl<P> Roster<P> {
     fn hand_over(&mut self, player: PlayerId, address: PeerId) {
         if !self.members.plays_over(player, address) {
             // Another player was here, and is not any more.
-            self.expel(address);
+            self.expel(address, Departure::Replaced);
         }
         let awake = self.uptime.awake();
         let Some(Member { place, .. }) = self.member_mut(player) else { return };
@@ -392,9 +398,4 @@ impl<P> Roster<P> {
         let has_returned = has_joined && (was_lost || before.is_some());
         self.changes.push_back(Change::TakenOver { player, has_returned });
     }
-}
-
-fn new_ticket(newest: &mut u8) -> u8 {
-    *newest = newest.wrapping_add(1);
-    *newest
 }

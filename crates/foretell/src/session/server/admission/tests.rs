@@ -1,12 +1,13 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
 use super::{Change, Roster, Terms};
-use crate::session::greeting::{Hello, Refusal, Refused, Welcome};
+use crate::session::greeting::{Hello, Welcome};
 use crate::session::packet::{DatagramKind, PROTOCOL_VERSION};
-use crate::session::{Outbox, PeerId};
+use crate::session::refusal::Refused;
+use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter};
-use crate::world::PlayerId;
+use crate::world::{Newcomer, PlayerId, Reason};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,17 +16,19 @@ const HOME: PeerId = PeerId(1);
 const AWAY: PeerId = PeerId(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP: Duration = Duration::from_secs(60);
-const TERMS: Terms = Terms { players_max: 2, closed: None };
+const TERMS: Terms = Terms { players_max: 2, spectators_max: 1, closed: None };
 
 fn roster() -> Roster<()> {
     Roster::new(7, vec![1, 2])
 }
 
 fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) {
-    let mut hello = Hello { version: PROTOCOL_VERSION, nonce, parts: vec![1, 2], sent: 5, ticket };
+    let mut hello = Hello { version: PROTOCOL_VERSION, nonce, parts: vec![1, 2], sent: 5, ticket, ..Hello::default() };
+    hello.joins = ticket.is_some();
     let mut bytes = Vec::new();
     hello.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
     roster.read_hello(from, BitReader::new(&bytes), &TERMS, || ()).expect("well-formed");
+    roster.admit_asking(|_| Ok(()), &mut Outbox::new());
 }
 
 /// The first hello of a nonce, and the one that shows the ticket of the answer to it.
@@ -90,8 +93,8 @@ fn a_hello_is_answered_with_a_place_however_often_it_comes_and_who_shows_its_tic
     assert_eq!(changes(&mut roster), ["1 greeted, here: true"], "a ticket of before");
     hello(&mut roster, HOME, 77, Some(8));
     hello(&mut roster, HOME, 77, Some(8));
-    assert_eq!(changes(&mut roster), ["1 joined", "1 greeted, here: true", "1 greeted, here: true"]);
-    assert_eq!(roster.turnover().joined(), [PlayerId::new(1)]);
+    assert_eq!(changes(&mut roster), ["1 greeted, here: true", "1 joined", "1 greeted, here: true"]);
+    assert_eq!(roster.turnover().joined(), [Newcomer::new(PlayerId::new(1))]);
     assert_eq!(
         [roster.speaker(HOME, 8), roster.speaker(HOME, 7), roster.speaker(AWAY, 8)],
         [Some(PlayerId::new(1)), None, None]
@@ -235,8 +238,8 @@ fn in_a_full_session_a_newcomer_gets_the_place_of_who_was_lost_first() {
 fn who_was_expelled_is_refused_and_who_was_released_comes_back_as_another() {
     let mut roster = roster();
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
-    roster.expel(PeerId(1));
-    roster.release(PeerId(2));
+    roster.expel(PeerId(1), Departure::GoodBye(Reason::EMPTY));
+    roster.expel(PeerId(2), Departure::Lost);
     answers(&mut roster);
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
     assert_eq!(answers(&mut roster), ["1: Gone", "2: player 3, ticket 10"]);

@@ -131,6 +131,11 @@ impl<I: Copy + Default> InputBuffer<I> {
         missed
     }
 
+    /// Waits for `tick` next, and misses nothing: nobody is to send any.
+    pub(crate) fn pass_to(&mut self, tick: Tick) {
+        self.next = self.next.max(tick);
+    }
+
     /// Whether the player has sent an input for this tick or an earlier one, so that a missing one is a miss.
     pub(crate) fn expects(&self, tick: Tick) -> bool {
         self.first.is_some_and(|first| first <= tick)

@@ -136,6 +136,11 @@ impl<I: Input> ReceivedInputs<I> {
         &self.messages
     }
 
+    /// Whether it is what a spectator sends: neither inputs, nor anything of entities.
+    pub(crate) fn is_of_spectator(&self) -> bool {
+        self.inputs.is_empty() && self.shared.requests.is_empty() && self.shared.rows.is_empty()
+    }
+
     /// What it says of entities under the client's authority.
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared

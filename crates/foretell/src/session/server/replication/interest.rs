@@ -11,7 +11,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Visibility};
+use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Seat, Visibility};
 use alloc::vec::Vec;
 
 /// What is in reach counts as nearer by a fifth; of squared distances.
@@ -23,6 +23,7 @@ const FAR_M: f64 = 1e5;
 #[derive(Clone, Copy)]
 pub(super) struct Viewer<'a> {
     pub player: PlayerId,
+    pub seat: Seat,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub terms: SightTerms<'a>,
@@ -80,9 +81,9 @@ impl InterestQuery {
 
     /// Finds out what is in view.
     pub(super) fn look(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid) {
-        let Viewer { player, state, terms, .. } = viewer;
+        let Viewer { player, seat, state, terms, .. } = viewer;
         self.is_limited = true;
-        self.look.begin(terms.interest);
+        self.look.begin(terms.interest, seat);
         terms.rules.into_iter().for_each(|rules| rules.look(player, &mut self.look));
         self.reached.clear();
         self.note_own(viewer, grid);

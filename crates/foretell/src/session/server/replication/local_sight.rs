@@ -8,7 +8,7 @@ use super::sight_terms::SightTerms;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::time::Tick;
-use crate::world::{PlayerId, Rows};
+use crate::world::{PlayerId, Rows, Seat};
 use alloc::vec::Vec;
 
 /// The state that is looked at.
@@ -66,7 +66,8 @@ impl LocalSight {
         let versions = state.versions().versions().iter().enumerate();
         let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);
         grid.update(state, tick, since, changed);
-        interest.look(Viewer { player, state, authority, terms, view }, grid);
+        let seat = Seat::Player;
+        interest.look(Viewer { player, seat, state, authority, terms, view }, grid);
         interest.note_told(view, tick);
     }
 }

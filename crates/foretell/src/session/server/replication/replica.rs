@@ -13,7 +13,7 @@ use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
-use crate::world::{Entity, Owned, PlayerId, RowKey, StepOutput, Visibility};
+use crate::world::{Entity, Owned, PlayerId, RowKey, Seat, StepOutput, Visibility};
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -28,6 +28,8 @@ pub(crate) struct StepReport<'a> {
 /// The server's side of what one client has. Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(crate) struct Replica {
+    /// As what it looks.
+    pub seat: Seat,
     pub(super) sent: SentHistory,
     /// What it has to be told besides states.
     pub(super) events: StepEventLog,
@@ -55,6 +57,7 @@ pub(crate) struct Replica {
 impl Replica {
     pub(crate) fn new() -> Replica {
         Replica {
+            seat: Seat::Player,
             sent: SentHistory::new(),
             events: StepEventLog::new(),
             newest_sent: None,

@@ -25,7 +25,7 @@ use crate::session::row_codec::RowCodec;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
-use crate::world::{PlayerId, Schema};
+use crate::world::{PlayerId, Schema, Seat};
 use alloc::vec::Vec;
 
 /// How long all that is told exactly of others may be: where the client's own rows are few, all of it has room in the parts of a
@@ -180,7 +180,7 @@ impl Replication {
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);
-        interest.look(viewer(player, snapshot, view), grid);
+        interest.look(Viewer { seat: replica.seat, ..viewer(player, snapshot, view) }, grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
@@ -289,7 +289,7 @@ impl Replication {
 /// Who looks at a state.
 fn viewer<'a>(player: PlayerId, snapshot: &'a Snapshot<'_>, view: &'a EntitiesInView) -> Viewer<'a> {
     let Snapshot { state, authority, sight, .. } = *snapshot;
-    Viewer { player, state, authority, terms: sight, view }
+    Viewer { player, seat: Seat::Player, state, authority, terms: sight, view }
 }
 
 /// What of a state a client sees, where that is not everything, or some of it is told exactly.

@@ -18,7 +18,7 @@ use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
-use crate::world::{Audience, Entity, Interest, PlayerId, Row, RowKey, Schema};
+use crate::world::{Audience, Entity, Interest, PlayerId, Row, RowKey, Schema, Seat};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -259,7 +259,7 @@ impl Scene {
         let changed = self.changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, self.changes.since, changed);
         let terms = SightTerms { interest: Interest::Everything, rules: None };
-        interest.look(Viewer { player: ME, state, authority, terms, view }, grid);
+        interest.look(Viewer { player: ME, seat: Seat::Player, state, authority, terms, view }, grid);
         let (versions, bits_max) = (state.versions(), exact_max * codec.bits_max(SHIP));
         let terms = ExactTerms { base: None, versions, grid, interest, codec, within_m: 0, bits_max };
         self.chosen.choose(Some(terms), &self.exact);

@@ -1,0 +1,22 @@
+//! On what terms newcomers are admitted.
+
+use crate::session::Refusal;
+use crate::world::Seat;
+
+/// On what terms newcomers are admitted now.
+pub(crate) struct Terms {
+    pub players_max: usize,
+    pub spectators_max: usize,
+    /// Why nobody new is admitted, if so.
+    pub closed: Option<Refusal>,
+}
+
+impl Terms {
+    /// How many places there are for those who come as this.
+    pub(super) fn places(&self, seat: Seat) -> usize {
+        match seat {
+            Seat::Player => self.players_max,
+            Seat::Spectator => self.spectators_max,
+        }
+    }
+}
