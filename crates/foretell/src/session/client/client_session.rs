@@ -333,6 +333,9 @@ impl<W: World> Session<W> {
         if known.delivery() != Delivery::InStep {
             return self.messages.push(kind, bytes.clone(), setup);
         }
+        if setup.spectates() {
+            return Err(SendError::NotPlaying);
+        }
         let Session { link, local: LocalWorld { player, prediction, .. }, .. } = self;
         let timeline = &mut prediction.timeline;
         let tick = link.inputs.newest().map_or(timeline.present(), |newest| newest.next().max(timeline.present()));

@@ -10,7 +10,7 @@ use core::fmt;
 /// Why a message is not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SendError {
-    /// There is no session, or nobody of this number in it.
+    /// There is no session, or nobody of this number in it; or it is part of a step, in which a spectator has none.
     NotPlaying,
     /// It takes more bytes than its kind may.
     TooLarge {

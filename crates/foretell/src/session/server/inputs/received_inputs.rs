@@ -136,9 +136,10 @@ impl<I: Input> ReceivedInputs<I> {
         &self.messages
     }
 
-    /// Whether it is what a spectator sends: neither inputs, nor anything of entities.
+    /// Whether it is what a spectator sends: neither inputs, nor messages in steps, nor anything of entities.
     pub(crate) fn is_of_spectator(&self) -> bool {
-        self.inputs.is_empty() && self.shared.requests.is_empty() && self.shared.rows.is_empty()
+        let has_nothing_of_steps = self.inputs.is_empty() && self.messages.messages.is_empty();
+        has_nothing_of_steps && self.shared.requests.is_empty() && self.shared.rows.is_empty()
     }
 
     /// What it says of entities under the client's authority.
