@@ -33,7 +33,7 @@ pub enum Inspected {
         /// Why.
         why: Refusal,
     },
-    /// None: it belongs to the rest of a handshake or a farewell.
+    /// None: it belongs to the rest of a handshake or a farewell, or holds messages.
     Other,
 }
 

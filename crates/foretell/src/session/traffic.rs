@@ -39,6 +39,7 @@ impl RowTraffic {
 #[derive(Debug)]
 pub struct Traffic<I: Input> {
     bits: u64,
+    messages: u64,
     exact: Vec<RowTraffic>,
     shown: Vec<RowTraffic>,
     schema: Schema,
@@ -64,6 +65,7 @@ impl<I: Input> Traffic<I> {
         let rows: Vec<_> = schema.components().iter().map(none).collect();
         Traffic {
             bits: 0,
+            messages: 0,
             exact: rows.clone(),
             shown: rows,
             schema: schema.clone(),
@@ -92,9 +94,15 @@ impl<I: Input> Traffic<I> {
         &self.shown
     }
 
+    /// Datagrams of [messages](crate::Message).
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
     /// Everything else: heads of datagrams, acknowledgements, inputs of others, effects, what is gone.
     pub fn rest(&self) -> u64 {
-        self.bits - self.exact.iter().chain(&self.shown).map(RowTraffic::bits).sum::<u64>()
+        let rows = self.exact.iter().chain(&self.shown).map(RowTraffic::bits).sum::<u64>();
+        self.bits - self.messages - rows
     }
 
     /// Counts a datagram. What stands behind a row whose number was given in a datagram before the first one counts as the rest.
@@ -109,6 +117,10 @@ impl<I: Input> Traffic<I> {
             DatagramKind::Shown => {
                 ShownHead::default().stream(&mut reader)?;
                 self.note_shown_rows(&mut reader)
+            }
+            DatagramKind::Messages => {
+                self.messages += 8 * datagram.len() as u64;
+                Ok(())
             }
             _ => Ok(()),
         }

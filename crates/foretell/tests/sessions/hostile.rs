@@ -48,6 +48,10 @@ fn bend(seed: u64) {
         if random.chance(0.3) {
             bytes.truncate((random.next_u64() % bytes.len() as u64) as usize + 1);
         }
+        // A good-bye is four bytes, and is believed.
+        if bytes[0] & 7 == 5 {
+            continue;
+        }
         let len = bytes.len();
         let used = allocation_counter::measure(|| refused += u32::from(!feed(&mut ends, &bytes)));
         assert!(used.bytes_total <= allowance(len), "seed {seed}: {used:?} for {len} bytes");

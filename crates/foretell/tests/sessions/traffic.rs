@@ -99,8 +99,8 @@ fn whatever_is_sent_is_counted_altogether() {
 #[test]
 fn what_is_no_datagram_is_refused_and_what_is_cut_counts_with_all_of_its_bits() {
     let mut traffic = Traffic::<Buttons>::new(&Rules::new(Swarm::schema()));
-    assert!(traffic.note(&[]).is_err() && traffic.note(&[7; 40]).is_err());
-    assert_eq!((traffic.bits(), traffic.rest()), (320, 320));
+    assert!(traffic.note(&[]).is_err() && traffic.note(&[4]).is_err() && traffic.note(&[7; 40]).is_ok());
+    assert_eq!((traffic.bits(), traffic.messages(), traffic.rest()), (328, 320, 8));
     let mut random = SplitMix64::new(4);
     for _ in 0..20_000 {
         let bytes: Vec<u8> = (0..random.next_u64() % 60).map(|_| random.next_u64() as u8).collect();
