@@ -34,8 +34,9 @@ pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Effect, EffectKind, Entity, Field, Group, Input, InputStatus,
-    Interest, InterestRules, Look, Meaning, Mut, Owned, Part, PlayerId, PlayerInput, Ref, Role, Row, RowKey, Rows,
-    Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    Interest, InterestRules, Look, Lookback, LookbackBound, Meaning, Mut, Owned, Part, PlayerId, PlayerInput, Ref,
+    Rewound, Role, Row, RowKey, Rows, Schema, Simulate, State, Step, Table, Text, Tolerance, Visibility, World,
+    WorldPart, Writer,
 };
 
 /// The examples of the README compile.

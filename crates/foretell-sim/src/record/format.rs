@@ -10,7 +10,7 @@ use foretell::world::{Entity, PlayerId, RowKey};
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 6;
+pub(super) const VERSION: u8 = 7;
 /// As long as the frame of [`Content::Limit`], and of [`Content::End`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 

@@ -160,6 +160,8 @@ impl Config for ServerConfig {
             interest,
             budget,
             budget_min,
+            rewind_max,
+            rewind_curve,
         } = self;
         stream_send_rate(stream, snapshot_rate)?;
         let (number, mut ticks) = match *gap {
@@ -182,7 +184,9 @@ impl Config for ServerConfig {
         stream.u16(held_max)?;
         stream_interest(stream, interest)?;
         stream.u32(budget)?;
-        stream.u32(budget_min)
+        stream.u32(budget_min)?;
+        stream_duration(stream, rewind_max)?;
+        stream_one_of(stream, rewind_curve, &Curve::ALL)
     }
 }
 
@@ -366,6 +370,8 @@ mod tests {
             interest: Interest::Nearest(300),
             budget: 50_000,
             budget_min: 4_000,
+            rewind_max: Duration::from_millis(123),
+            rewind_curve: Curve::Linear,
         };
         let policies = [GapPolicy::Hold, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
         for config in policies.map(with) {

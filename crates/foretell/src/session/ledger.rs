@@ -19,11 +19,14 @@ pub enum Offence {
     Acknowledgement,
     /// A request beyond the number that is answered in a second.
     Request,
+    /// A claim to have shown others as they were longer ago than its client can have shown them, or as they will be: counted for
+    /// each input, and held to what can be ([`Step::rewound`](crate::Step::rewound)).
+    View,
 }
 
 impl Offence {
     /// All of them, in the order in which [`Ledger::entries`] tells them.
-    pub const ALL: [Offence; 8] = [
+    pub const ALL: [Offence; 9] = [
         Offence::NotFinite,
         Offence::Time,
         Offence::Speed,
@@ -32,6 +35,7 @@ impl Offence {
         Offence::Ownership,
         Offence::Acknowledgement,
         Offence::Request,
+        Offence::View,
     ];
 }
 
@@ -86,6 +90,6 @@ mod tests {
         let told: Vec<_> = ledger.entries().collect();
         assert_eq!(told.len(), Offence::ALL.len() - 1);
         assert!(told.iter().all(|(offence, count)| Offence::ALL[usize::try_from(*count).expect("small")] == *offence));
-        assert_eq!(ledger.total(), 28);
+        assert_eq!(ledger.total(), 36);
     }
 }

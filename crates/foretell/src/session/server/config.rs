@@ -1,9 +1,14 @@
 //! What a server decides by itself, and what it has agreed on with its clients.
 
+use super::past_states::PastTerms;
+use crate::session::curves::Curve;
 use crate::session::{GapPolicy, Rules};
 use crate::time::{SendRate, Tick};
 use crate::world::Interest;
 use core::time::Duration;
+
+/// Nobody is judged by what was longer ago.
+const REWIND_MOST: Duration = Duration::from_millis(500);
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,6 +55,15 @@ pub struct ServerConfig {
     /// 5,000, less than any link takes over which a game can be played, so that a small game never waits for what jitter is
     /// mistaken for. A link that takes less gets a queue.
     pub budget_min: u32,
+    /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims
+    /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms, what was aimed at is hit;
+    /// beyond that the victim pays more than the shooter gains. More than 500 ms count as that. What changes is kept for so long; zero
+    /// keeps nothing, and judges by the present. Another value forgets what is kept.
+    pub rewind_max: Duration,
+    /// By which curve clients show others ([`ClientConfig::curve`](crate::ClientConfig)), by which the server finds them again. Default
+    /// [`Curve::Hermite`], as there. Where clients show others ahead of the playout cursor, what they saw can't be found again: then by
+    /// the default one at the cursor.
+    pub rewind_curve: Curve,
 }
 
 impl Default for ServerConfig {
@@ -66,6 +80,8 @@ impl Default for ServerConfig {
             interest: Interest::Everything,
             budget: 128_000,
             budget_min: 5_000,
+            rewind_max: Duration::from_millis(250),
+            rewind_curve: Curve::Hermite,
         }
     }
 }
@@ -85,6 +101,13 @@ impl Settings {
     /// Whether the state of `tick` is sent.
     pub fn is_sent(&self, tick: Tick) -> bool {
         tick.get().is_multiple_of(self.snapshot_interval_ticks())
+    }
+
+    /// How much of the past is kept. In an exact session nobody is shown in the past.
+    pub fn past(&self) -> PastTerms {
+        let rate = self.rules.tick_rate;
+        let ticks = if self.rules.exact { 0 } else { rate.ticks_in(self.config.rewind_max.min(REWIND_MOST)) };
+        PastTerms { ticks, sent: self.snapshot_interval_ticks(), rate, curve: self.config.rewind_curve }
     }
 
     /// How many entities one client may hold.

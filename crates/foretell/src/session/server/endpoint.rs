@@ -2,7 +2,7 @@
 
 use super::config::{ServerConfig, Settings};
 use super::pipeline::Pipeline;
-use super::stats::{InputTotals, JoinTotals, PeerStats};
+use super::stats::{HitTotals, InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
 use crate::session::{Holder, Ledger, Outbox, PeerId, Rules};
 use crate::time::{Instant, Tick};
@@ -216,6 +216,11 @@ impl<W: World> Server<W> {
     /// What has become of the inputs of all players.
     pub fn inputs(&self) -> InputTotals {
         self.pipeline.input_totals()
+    }
+
+    /// What was hit.
+    pub fn hits(&self) -> HitTotals {
+        self.pipeline.hits
     }
 
     /// Who has joined, and who was refused for which reason.

@@ -6,15 +6,17 @@ use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput};
 use super::peer_acks::PeerAcks;
 use super::replication::Replica;
 use super::stats::PeerCounters;
+use super::view_age::{LookbackTerms, ViewAge};
 use crate::session::{GapPolicy, Ledger, Offence};
 use crate::time::Tick;
-use crate::world::{InputStatus, PlayerId, PlayerInput};
+use crate::world::{InputStatus, Lookback, PlayerId, PlayerInput};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
     pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
+    pub view_age: ViewAge,
     pub counters: PeerCounters,
     pub replica: Replica,
     /// With whom of the others the next relayed inputs begin.
@@ -28,6 +30,7 @@ impl<I: Copy + Default> Peer<I> {
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
+            view_age: ViewAge::new(),
             counters: PeerCounters::default(),
             replica: Replica::new(),
             relay_from: PlayerId::SERVER,
@@ -39,6 +42,7 @@ impl<I: Copy + Default> Peer<I> {
         self.link = PeerAcks::default();
         self.buffer.forget_waiting();
         self.arrivals.forget();
+        self.view_age = ViewAge::new();
         self.counters.note_heard();
         self.replica.forget();
     }
@@ -90,6 +94,15 @@ impl<I: Copy + Default> Peer<I> {
             self.counters.note_missing(1);
         }
         taken
+    }
+
+    /// By which moment the player is judged who makes this input; counts what can't be true.
+    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &LookbackTerms) -> Lookback {
+        let judged = self.view_age.judge(input.player, input.presented, terms);
+        if judged.is_impossible {
+            self.counters.stats.ledger.note(Offence::View);
+        }
+        judged.lookback
     }
 
     /// The ticks before `first` will never be simulated.

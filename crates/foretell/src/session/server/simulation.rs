@@ -1,41 +1,60 @@
 //! Steps of the world, with everybody's input for the tick.
 
-use super::admission::Roster;
+use super::admission::{Member, Roster};
 use super::peer::Peer;
+use super::view_age::LookbackTerms;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
-use crate::world::{Input, PlayerInput, Side, Step, StepOutput, World};
+use crate::world::{Input, Lookback, Past, PlayerInput, Side, Step, StepOutput, World};
 use alloc::vec::Vec;
+
+/// A step that is due.
+#[derive(Clone, Copy)]
+pub(super) struct DueStep<'a> {
+    pub tick: Tick,
+    pub rate: TickRate,
+    /// What it looks back at.
+    pub past: &'a dyn Past,
+}
 
 /// What a step is given, and what it says. Its memory is used again.
 pub(super) struct Simulation<I> {
     /// Ascending by player.
     inputs: Vec<PlayerInput<I>>,
+    /// By which moment each of them is judged; as long.
+    lookbacks: Vec<Lookback>,
     /// What the last step has said.
     output: StepOutput,
 }
 
 impl<I: Input> Simulation<I> {
     pub fn new() -> Simulation<I> {
-        Simulation { inputs: Vec::new(), output: StepOutput::with_room() }
+        Simulation { inputs: Vec::new(), lookbacks: Vec::new(), output: StepOutput::with_room() }
     }
 
     /// Takes every player's input of the next tick.
-    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy) {
+    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &LookbackTerms) {
         self.inputs.clear();
-        self.inputs.extend(roster.joined_mut().filter_map(|member| member.peer.take_input(member.player, gap)));
+        self.lookbacks.clear();
+        for Member { player, peer, .. } in roster.joined_mut() {
+            if let Some(input) = peer.take_input(*player, gap) {
+                self.lookbacks.push(peer.look_back(&input, terms));
+                self.inputs.push(input);
+            }
+        }
     }
 
-    /// Steps the world through `tick`. What else the step is to know `complete` adds.
+    /// Steps the world through a tick. What else the step is to know `complete` adds.
     pub fn step<'a>(
         &'a mut self,
         world: &mut impl World<Input = I>,
-        tick: Tick,
-        rate: TickRate,
+        due: DueStep<'a>,
         complete: impl FnOnce(Step<'a, I>) -> Step<'a, I>,
     ) {
+        let DueStep { tick, rate, past } = due;
         let output = core::mem::take(&mut self.output);
-        let mut step = complete(Step::new(tick, rate, Side::Server, &self.inputs).with_output(output));
+        let step = Step::new(tick, rate, Side::Server, &self.inputs).looking_back(past, &self.lookbacks);
+        let mut step = complete(step.with_output(output));
         world.step(&mut step);
         self.output = step.into_output();
     }

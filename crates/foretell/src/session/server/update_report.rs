@@ -1,6 +1,6 @@
 //! What a server's update reports.
 
-use crate::session::{Claim, HoldRefusal, PeerId, Refusal};
+use crate::session::{Claim, HoldRefusal, PeerId, Receipt, Refusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId};
 use alloc::vec::Vec;
@@ -83,6 +83,8 @@ pub struct ServerFrame<'a> {
     pub events: &'a [ServerEvent],
     /// Inputs that came too late, in the order of their arrival.
     pub late: &'a [LateInput],
+    /// What was hit in its steps ([`Step::hit`](crate::Step::hit)), in order.
+    pub receipts: &'a [Receipt],
 }
 
 /// How many events one frame tells.
@@ -96,6 +98,7 @@ pub(super) struct UpdateLog {
     steps: u32,
     events: Vec<ServerEvent>,
     late: Vec<LateInput>,
+    receipts: Vec<Receipt>,
     /// How many events and late inputs the last frame has shown.
     shown_events: usize,
     shown_late: usize,
@@ -105,7 +108,7 @@ impl UpdateLog {
     /// Room from the start for what an ordinary update reports, so that a first late input does not allocate.
     pub fn with_room() -> UpdateLog {
         let (events, late) = (Vec::with_capacity(16), Vec::with_capacity(64));
-        UpdateLog { steps: 0, events, late, shown_events: 0, shown_late: 0 }
+        UpdateLog { steps: 0, events, late, receipts: Vec::with_capacity(16), shown_events: 0, shown_late: 0 }
     }
 
     /// Adds an event that a client brings about; of very many between two updates the last are not told.
@@ -127,6 +130,11 @@ impl UpdateLog {
         }
     }
 
+    /// Adds a hit of a step.
+    pub fn note_receipt(&mut self, receipt: Receipt) {
+        self.receipts.push(receipt);
+    }
+
     /// A step was executed.
     pub fn note_step(&mut self) {
         self.steps += 1;
@@ -135,6 +143,7 @@ impl UpdateLog {
     /// An update begins: what the last one has shown is told no more.
     pub fn begin(&mut self) {
         self.steps = 0;
+        self.receipts.clear();
         self.events.drain(..self.shown_events);
         self.late.drain(..self.shown_late);
     }
@@ -146,7 +155,7 @@ impl UpdateLog {
 
     /// What there is to tell; `tick` is the next to step.
     pub fn frame(&self, tick: Tick) -> ServerFrame<'_> {
-        ServerFrame { tick, steps: self.steps, events: &self.events, late: &self.late }
+        ServerFrame { tick, steps: self.steps, events: &self.events, late: &self.late, receipts: &self.receipts }
     }
 
     /// How much it keeps.

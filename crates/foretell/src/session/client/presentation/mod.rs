@@ -1,6 +1,5 @@
 //! What the player sees: others at the playout cursor, offsets that hide corrections, lives of entities.
 
-mod cubic;
 mod error_offsets;
 mod followers;
 mod lifecycles;
@@ -9,12 +8,11 @@ mod playout;
 mod presentation;
 mod remote_playback;
 mod remote_window;
-mod row_samples;
 mod view;
 mod views;
 mod visual_state;
 
 pub(super) use presentation::Presentation;
-pub use view::{Source, View};
+pub use view::View;
 pub use views::{Views, ViewsIter};
 pub(super) use visual_state::{HeldShown, Sources};

@@ -4,9 +4,9 @@
 //! waited in a queue, or more are lost than a bad link alone loses; then it falls to what comes through in the time of the
 //! fastest, so that the queue is worked off, and grows slowly. While nothing comes through there is nothing to learn.
 
-use super::recent_extreme::RecentExtreme;
 use super::sent_datagrams::Fates;
 use crate::session::packet::DATAGRAM_MAX;
+use crate::session::server::recent_extreme::RecentExtreme;
 use crate::time::Instant;
 use core::time::Duration;
 

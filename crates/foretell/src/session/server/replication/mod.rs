@@ -17,7 +17,6 @@ mod paced_rows;
 mod paces;
 mod rank;
 mod recent_changes;
-mod recent_extreme;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;

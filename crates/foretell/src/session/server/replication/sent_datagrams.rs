@@ -1,8 +1,8 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
-use super::recent_extreme::RecentExtreme;
 use super::slot_set::SlotRun;
 use crate::session::received::Received;
+use crate::session::server::recent_extreme::RecentExtreme;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
 use alloc::collections::{VecDeque, vec_deque};
