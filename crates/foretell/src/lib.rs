@@ -19,6 +19,7 @@ extern crate self as foretell;
 #[doc(hidden)]
 pub mod derive;
 
+pub mod hits;
 pub mod math;
 pub mod motion;
 pub mod rollback;

@@ -51,17 +51,23 @@ impl Receipt {
         Duration::from_secs_f64(self.lookback.ticks_before(self.tick) * self.rate.seconds())
     }
 
-    /// What of that is how far behind the newest state the shooter showed others: what the ways and the wait for the tick leave.
+    /// How long a tick is.
+    fn tick_time(&self) -> Duration {
+        Duration::from_secs_f64(self.rate.seconds())
+    }
+
+    /// How far behind the newest state the shooter showed others: what the ways and the wait for the tick leave of how far back it was
+    /// judged, and of the tick in which the state was made from which that counts.
     #[must_use]
     pub fn shooter_playout(&self) -> Duration {
-        self.rewound().saturating_sub(self.shooter_ways.round_trip + self.shooter_ways.wait)
+        (self.rewound() + self.tick_time()).saturating_sub(self.shooter_ways.round_trip + self.shooter_ways.wait)
     }
 
     /// How long after it was safe on its own screen the victim may have been hit, at most, until it is told: how far back it was
     /// judged, its own way and wait, and a tick. Without a client of its own it is how far back alone.
     #[must_use]
     pub fn after_cover(&self) -> Duration {
-        let tick = Duration::from_secs_f64(self.rate.seconds());
+        let tick = self.tick_time();
         self.rewound() + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip + ways.wait + tick)
     }
 
@@ -70,8 +76,7 @@ impl Receipt {
     /// advantage, in the terms that Riot has published for VALORANT).
     #[must_use]
     pub fn peek(&self) -> Duration {
-        let tick = Duration::from_secs_f64(self.rate.seconds());
-        let own = self.shooter_ways.round_trip / 2 + self.shooter_ways.wait + tick;
+        let own = self.shooter_ways.round_trip / 2 + self.shooter_ways.wait + self.tick_time();
         own + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip / 2 + ways.playout)
     }
 }

@@ -75,7 +75,7 @@ impl<'a> RowSamples<'a> {
             };
             return self.reckon(kind, law, self.seconds_beyond(), into);
         };
-        if curve == Curve::Hold || self.jumps(kind) {
+        if curve == Curve::Hold {
             into[..words.len()].copy_from_slice(crate::motion::curve::hold(words, words_next, t));
             return Source::Interpolated;
         }
@@ -98,21 +98,24 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Whether the way between the middle states is none that it goes, but a jump: so far as a correction would snap, at the speed
-    /// that it has in them.
-    fn jumps(&self, kind: &ComponentSchema) -> bool {
+    /// that it has there, in them and beside them. `false` where that can't be known.
+    pub(crate) fn jumps(&self, kind: &ComponentSchema) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
         let (way, snaps) = (length(self.way(position, BEFORE)), Correction::default());
-        if way < snaps.snap_m {
+        if self.of[AFTER].is_none() || way < snaps.snap_m {
             return false;
         }
         let told = |at: usize| self.told_velocity(position, at).map(length);
-        let by_neighbour = |from: usize| {
-            Some(self.gap(from)).filter(|gap| *gap > 0.0).map(|gap| length(self.way(position, from)) / gap)
+        let beside = |from: usize| {
+            let gap = Some(self.gap(from)).filter(|gap| *gap > 0.0);
+            gap.map(|gap| length(self.way(position, from)) / gap)
         };
         // Where no velocity is told, both neighbours say how fast it is.
-        let speeds = told(BEFORE).zip(told(AFTER)).or_else(|| by_neighbour(0).zip(by_neighbour(AFTER)));
-        let Some((before, after)) = speeds else { return false };
-        let speed = before.max(after);
+        if told(BEFORE).is_none() && (beside(0).is_none() || beside(AFTER).is_none()) {
+            return false;
+        }
+        let speeds = [told(BEFORE), told(AFTER), beside(0), beside(AFTER)].into_iter().flatten();
+        let speed = speeds.fold(0.0, f64::max);
         way > snaps.snaps_from(speed).max(1.5 * speed * self.gap(BEFORE))
     }
 

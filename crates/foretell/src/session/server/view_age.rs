@@ -87,7 +87,8 @@ impl ViewAge {
         self.least_lead.note(lead, now);
         self.least.note(lead, now);
         self.most.note(lead, now);
-        self.round_trip.note((at - state).max(TickTime::default()), now);
+        // A state is there, and sent, when the tick before it begins.
+        self.round_trip.note((at - state + TickTime::ticks(1.0)).max(TickTime::default()), now);
         follow(&mut self.wait_ticks, (newest - at).as_ticks().max(0.0));
         if let Some(presented) = presented {
             follow(&mut self.playout_ticks, (state - presented).as_ticks().max(0.0));
@@ -144,6 +145,7 @@ fn follow(mean: &mut Option<f64>, value: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// A client whose newest state is so many ticks before its inputs when they are made, and which shows others two ticks later.
     fn note(age: &mut ViewAge, tick: u32, lead: u32) {
@@ -163,7 +165,7 @@ mod tests {
         assert_eq!(age.most(3), Some(TickTime::ticks(6.0 + 3.0 + 1.25)));
         let ways = age.ways(TickRate::hz(100));
         let ms = [ways.round_trip, ways.wait, ways.playout].map(|of| of.as_millis());
-        assert_eq!(ms, [55, 5, 20]);
+        assert_eq!(ms, [65, 5, 20]);
         // A state that comes late makes the next ones shown later, for long.
         note(&mut age, 200, 9);
         assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 1.25)));
@@ -171,5 +173,37 @@ mod tests {
         assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 1.25)));
         (1200..8000).for_each(|tick| note(&mut age, tick, 4));
         assert_eq!(age.most(1), Some(TickTime::ticks(4.0 + 1.0 + 1.25)), "another way, and nothing has varied since");
+    }
+
+    proptest! {
+        #[test]
+        fn no_claim_gains_anything_beyond_what_can_be_shown_on_the_link_and_the_cap(
+            lead in 0_u32..40, sent in 1_u32..6, cap_ticks in 0_u32..32, oldest in 0_u32..600,
+            claimed in proptest::option::of(-100_000_000_i64..700_000_000), is_measured: bool,
+        ) {
+            let mut age = ViewAge::new();
+            (400..500).filter(|_| is_measured).for_each(|tick| note(&mut age, tick, lead));
+            let (tick, now) = (Tick::new(500), TickTime::ticks(500.0));
+            let terms = LookbackTerms { tick, sent, cap_ticks, oldest: Some(TickTime::start_of(Tick::new(oldest))) };
+            let claimed = claimed.map(TickTime::from_millionths);
+            let Judged { lookback, is_impossible } = age.judge(PlayerId::new(1), claimed, &terms);
+            let back = (now - lookback.used).as_ticks();
+            prop_assert!((0.0..=f64::from(cap_ticks)).contains(&back));
+            let most = age.most(sent);
+            prop_assert!(most.is_none_or(|most| back <= most.as_ticks() + 1e-9));
+            prop_assert!(lookback.used >= TickTime::start_of(Tick::new(oldest.min(500))));
+            match claimed {
+                Some(claim) if claim <= now => {
+                    let can_be = most.is_none_or(|most| now - claim <= most);
+                    prop_assert_eq!(is_impossible, !can_be);
+                    prop_assert!(lookback.used >= claim);
+                    prop_assert_eq!(lookback.used == claim, lookback.bound == LookbackBound::Claim);
+                }
+                claim => {
+                    prop_assert_eq!(is_impossible, claim.is_some());
+                    prop_assert_eq!((lookback.used, lookback.bound), (now, LookbackBound::Present));
+                }
+            }
+        }
     }
 }
