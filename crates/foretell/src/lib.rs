@@ -44,3 +44,8 @@ pub use world::{
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So does that of the guide to shots.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/SHOTS.md")]
+struct Shots;

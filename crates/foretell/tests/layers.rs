@@ -11,11 +11,12 @@ struct Folder {
     layers: &'static [&'static [&'static str]],
 }
 
-const FOLDERS: [Folder; 12] = [
+const FOLDERS: [Folder; 13] = [
+    Folder { path: "session/curves", layers: &[&["curve", "row_math", "source"], &["cubic"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "causes", "curves", "row_math"],
+            &["initial_capacity", "causes", "curves"],
             &["config", "snapshots"],
             &["update_report", "handshake", "link", "setup"],
             &["authority", "recordable_calls", "update_log"],
@@ -62,8 +63,7 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/client/presentation",
         layers: &[
-            &["cubic", "followers", "lifecycles", "playout", "view"],
-            &["row_samples"],
+            &["followers", "lifecycles", "playout", "view"],
             &["remote_window"],
             &["views", "visual_state"],
             &["error_offsets"],
@@ -75,12 +75,23 @@ const FOLDERS: [Folder; 12] = [
     Folder {
         path: "session/server",
         layers: &[
-            &["admission", "config", "update_report", "inputs", "peer_acks", "row_versions", "schedule", "stats"],
-            &["authoritative_state"],
+            &[
+                "admission",
+                "inputs",
+                "past_table",
+                "peer_acks",
+                "recent_extreme",
+                "row_versions",
+                "schedule",
+                "stats",
+                "update_report",
+            ],
+            &["past_states", "view_age"],
+            &["authoritative_state", "config"],
             &["authority"],
             &["replication"],
             &["exact", "peer"],
-            &["relay_inputs", "simulation"],
+            &["receipts", "relay_inputs", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],
@@ -100,17 +111,7 @@ const FOLDERS: [Folder; 12] = [
         path: "session/server/replication",
         layers: &[
             &["slot_set"],
-            &[
-                "by_base",
-                "event_log",
-                "sent_history",
-                "entity_grid",
-                "paces",
-                "rank",
-                "recent_extreme",
-                "sight_terms",
-                "spatial_index",
-            ],
+            &["by_base", "event_log", "sent_history", "entity_grid", "paces", "rank", "sight_terms", "spatial_index"],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["allowance", "interest"],
             &["exact_rows"],

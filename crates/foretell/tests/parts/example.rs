@@ -2,6 +2,8 @@
 
 #[path = "../../examples/arena.rs"]
 mod arena;
+#[path = "../../examples/bolts.rs"]
+mod bolts;
 #[path = "../../examples/projectiles.rs"]
 mod projectiles;
 #[path = "../../examples/shared.rs"]
@@ -17,6 +19,11 @@ fn the_arena_example_plays_five_seconds() {
 #[test]
 fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
     projectiles::main();
+}
+
+#[test]
+fn the_bolts_example_hits_what_its_players_see() {
+    bolts::main();
 }
 
 #[test]

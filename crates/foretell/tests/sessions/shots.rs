@@ -10,7 +10,7 @@ use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, PlayerId, Rules, ServerConfig,
     ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, sync_test};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -46,6 +46,8 @@ struct Log {
     shown: BTreeMap<(PlayerId, Tick), Vec<(Entity, [f64; 3])>>,
     /// How far they are apart, in metres, with the bound that the server has for it.
     off: Vec<(f64, f64)>,
+    /// How many were found by looking back.
+    found: usize,
     /// The last state in which each was out in the open.
     open: BTreeMap<Entity, Tick>,
 }
@@ -63,6 +65,7 @@ impl Range {
         let Some(input) = step.input(shooter).filter(|input| input.presented.is_some()) else { return };
         let seen: Vec<_> = past.poses().map(|(of, pose)| (of.entity, pose.position)).collect();
         let log = &mut *self.log.borrow_mut();
+        log.found += seen.len();
         if !step.is_authority() {
             log.shown.entry((shooter, step.tick())).or_insert(seen);
         } else if let Some(shown) = log.shown.remove(&(shooter, step.tick())).filter(|_| step.tick() >= SETTLED) {
@@ -307,4 +310,16 @@ fn who_is_told_less_often_than_each_tick_hits_as_well() {
     println!("of {} seen: p50 {:.5} m, p99 {:.4} m", off.len(), quantile(&off, 0.5), quantile(&off, 0.99));
     // A state that is lost leaves 94 ms between two, in which who turns at once has gone another way.
     assert!(off.len() > 10_000 && quantile(&off, 0.5) < 0.002 && quantile(&off, 0.97) < HALF_A_TICK_M);
+}
+
+#[test]
+fn a_world_by_itself_looks_back_as_one_in_a_session_does() {
+    let log = Rc::new(RefCell::new(Log::default()));
+    let world = || Range { runners: Table::default(), log: Rc::clone(&log) };
+    let input = |player: PlayerId, tick: Tick| {
+        let run = [i8::from(tick.get() % 40 < 20), i8::from(player.get() == 1)];
+        Keys { run, fires: true, aim: [-1.0, 0.0, 8.0] }
+    };
+    assert_eq!(sync_test(&Rules::new(Range::schema()), world, input, 300), Ok(()));
+    assert!(log.borrow().found > 1000, "others were there to be seen");
 }

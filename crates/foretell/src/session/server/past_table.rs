@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 /// Before its words an entry has as many for its tick and whose it is.
 const HEAD: usize = 2;
+/// So many rings lie together, entry by entry: what is written in a tick, of rows that change in all, lies side by side.
+const RINGS_TOGETHER: u32 = 16;
 /// Whose it is where it is gone.
 const NOBODY: u32 = u32::MAX;
 
@@ -35,6 +37,8 @@ pub(super) struct PastTable {
     /// How many entries a ring has room for.
     places: u32,
     rings: EntityMap<Ring>,
+    /// How many rings there are, in use or free.
+    made: u32,
     data: Vec<u32>,
     free: Vec<u32>,
     /// Where the next row mostly is.
@@ -44,8 +48,8 @@ pub(super) struct PastTable {
 impl PastTable {
     /// Of rows of this number of words, as they were in up to `ticks` states.
     pub fn new(words: usize, ticks: u32) -> PastTable {
-        let (data, free) = (Vec::new(), Vec::new());
-        PastTable { stride: HEAD + words, places: ticks.max(1), rings: EntityMap::new(), data, free, next: 0 }
+        let (rings, data, free) = (EntityMap::new(), Vec::new(), Vec::new());
+        PastTable { stride: HEAD + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -67,12 +71,14 @@ impl PastTable {
     /// Takes in what a row is from a state on, which is not before the newest that is known of it; soonest for one after another,
     /// ascending. `slot` is its number, asked for once.
     pub fn put(&mut self, entity: Entity, entry: PastEntry<'_>, slot: impl FnOnce() -> u32) {
-        let PastTable { stride, places, rings, data, free, next } = self;
-        let size = *places as usize * *stride;
+        let PastTable { stride, places, rings, made, data, free, next } = self;
         let ring = rings.get_or_insert_near(entity, next, || {
             let nth = free.pop().unwrap_or_else(|| {
-                data.resize(data.len() + size, 0);
-                u32::try_from(data.len() / size - 1).expect("there is memory for fewer rows")
+                if made.is_multiple_of(RINGS_TOGETHER) {
+                    data.resize(data.len() + (*places * RINGS_TOGETHER) as usize * *stride, 0);
+                }
+                *made += 1;
+                *made - 1
             });
             Ring { nth, newest: 0, len: 0, slot: slot() }
         });
@@ -127,13 +133,20 @@ impl PastTable {
     #[inline]
     fn place(&self, ring: Ring, back: u32) -> usize {
         let at = (ring.newest + self.places - back) % self.places;
-        (ring.nth * self.places + at) as usize * self.stride
+        begins(ring.nth, at, self.places) * self.stride
     }
+}
+
+/// How many entries lie before this one of a ring.
+#[inline]
+fn begins(ring: u32, at: u32, places: u32) -> usize {
+    let (block, within) = (ring / RINGS_TOGETHER, ring % RINGS_TOGETHER);
+    ((block as usize * places as usize) + at as usize) * RINGS_TOGETHER as usize + within as usize
 }
 
 /// Makes the entry of `tick` the newest of a ring; the oldest goes where there is no room. Returns where it begins.
 fn advance(ring: &mut Ring, places: u32, data: &mut [u32], stride: usize, tick: Tick) -> usize {
-    let begin = |ring: &Ring| (ring.nth * places + ring.newest) as usize * stride;
+    let begin = |ring: &Ring| begins(ring.nth, ring.newest, places) * stride;
     let is_same = ring.len > 0 && data[begin(ring)] == tick.get();
     if !is_same {
         ring.newest = if ring.len == 0 { 0 } else { (ring.newest + 1) % places };

@@ -15,9 +15,9 @@ use core::time::Duration;
 const OF_LATE: Duration = Duration::from_secs(2);
 /// and how much the lead varies for so long: a client that has seen late states once shows others later for as long.
 const VARIED: Duration = Duration::from_secs(30);
-/// Beyond the interval and what varies a client may show others so much later, in ticks: a quarter by which it does, and one for what
-/// is rounded.
-const SPARE_TICKS: f64 = 1.25;
+/// Beyond the interval and what varies a client may show others so much later, in ticks: the quarter and the rounded lateness by which
+/// it does, where it stands between ticks, and one in its favour.
+const SPARE_TICKS: f64 = 2.5;
 /// A mean follows by so much of what is new in it.
 const MEAN_OF: f64 = 1.0 / 16.0;
 
@@ -161,18 +161,18 @@ mod tests {
         let mut age = ViewAge::new();
         assert_eq!(age.most(1), None);
         (100..200).for_each(|tick| note(&mut age, tick, 6));
-        assert_eq!(age.most(1), Some(TickTime::ticks(6.0 + 1.0 + 1.25)));
-        assert_eq!(age.most(3), Some(TickTime::ticks(6.0 + 3.0 + 1.25)));
+        assert_eq!(age.most(1), Some(TickTime::ticks(6.0 + 1.0 + 2.5)));
+        assert_eq!(age.most(3), Some(TickTime::ticks(6.0 + 3.0 + 2.5)));
         let ways = age.ways(TickRate::hz(100));
         let ms = [ways.round_trip, ways.wait, ways.playout].map(|of| of.as_millis());
         assert_eq!(ms, [65, 5, 20]);
         // A state that comes late makes the next ones shown later, for long.
         note(&mut age, 200, 9);
-        assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 1.25)));
+        assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 2.5)));
         (201..1200).for_each(|tick| note(&mut age, tick, 6));
-        assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 1.25)));
+        assert_eq!(age.most(1), Some(TickTime::ticks(9.0 + 1.0 + 2.5)));
         (1200..8000).for_each(|tick| note(&mut age, tick, 4));
-        assert_eq!(age.most(1), Some(TickTime::ticks(4.0 + 1.0 + 1.25)), "another way, and nothing has varied since");
+        assert_eq!(age.most(1), Some(TickTime::ticks(4.0 + 1.0 + 2.5)), "another way, and nothing has varied since");
     }
 
     proptest! {
