@@ -82,13 +82,13 @@ impl Rounded {
 
     /// The middle of an edge or a face that two axes span, or one: the others go to either side, by the bits of `signs`.
     fn corner(&self, spans: [usize; 2], signs: u32) -> [f64; 3] {
-        let mut bit = 0;
-        let mut at = self.middle;
-        for (_, axis) in self.axes[..self.count].iter().enumerate().filter(|(nth, _)| !spans.contains(nth)) {
-            at = if signs >> bit & 1 == 0 { add(at, *axis) } else { sub(at, *axis) };
-            bit += 1;
-        }
-        at
+        let others = (0..self.count).filter(|nth| !spans.contains(nth)).enumerate();
+        others.fold(
+            self.middle,
+            |at, (bit, nth)| {
+                if signs >> bit & 1 == 0 { add(at, self.axes[nth]) } else { sub(at, self.axes[nth]) }
+            },
+        )
     }
 
     /// What the axes span, without what is around it.
@@ -173,7 +173,7 @@ fn enter_sphere(line: &Line, middle: [f64; 3], radius: f64) -> Option<Entry> {
         return Some((0.0, scale(line.along, -1.0)));
     }
     let under = towards * towards - outside;
-    if towards >= 0.0 || !(under >= 0.0) {
+    if towards >= 0.0 || under < 0.0 || under.is_nan() {
         return None;
     }
     let distance = -towards - sqrt(under);

@@ -40,10 +40,13 @@ struct Runner {
     turns_in: u8,
 }
 
+/// Where an entity is, in metres.
+type Place = (Entity, [f64; 3]);
+
 /// What was seen where: by clients in their steps, and by the server when it looked back for the same.
 #[derive(Default)]
 struct Log {
-    shown: BTreeMap<(PlayerId, Tick), Vec<(Entity, [f64; 3])>>,
+    shown: BTreeMap<(PlayerId, Tick), Vec<Place>>,
     /// How far they are apart, in metres, with the bound that the server has for it.
     off: Vec<(f64, f64)>,
     /// How many were found by looking back.
@@ -122,7 +125,8 @@ impl Simulate for Range {
                     let angle =
                         (entity.bits() as u32).wrapping_mul(31).wrapping_add(tick.get().wrapping_mul(2_654_435_761))
                             % 628;
-                    let (sin, cos) = (angle as f32 / 100.0).sin_cos();
+                    let angle = angle as f32 / 100.0;
+                    let [sin, cos] = [foretell::math::f32::sin(angle), foretell::math::f32::cos(angle)];
                     one.velocity = [RUNS_MPS * cos, 0.0, RUNS_MPS * sin];
                 }
             }

@@ -1,3 +1,9 @@
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "ticks of a second are small numbers"
+)]
+
 use super::super::row_versions::RowVersions;
 use super::*;
 use crate::world::{Entity, Lookback, LookbackBound, PlayerId, Rewound};
