@@ -1,3 +1,5 @@
+//! Casts against brute force: they stop where they touch, and not before.
+
 use super::*;
 use crate::motion::rotation;
 use crate::motion::vector::{dot, sub};

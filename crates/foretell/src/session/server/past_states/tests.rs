@@ -1,3 +1,5 @@
+//! Tests of what is kept of the past, and where it is between states.
+
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
