@@ -19,6 +19,7 @@ extern crate self as foretell;
 #[doc(hidden)]
 pub mod derive;
 
+pub mod hits;
 pub mod math;
 pub mod motion;
 pub mod rollback;
@@ -35,12 +36,17 @@ pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
-    InputStatus, Interest, InterestRules, Look, Meaning, Message, Messages, Mut, Newcomer, Owned, Part, PlayerId,
-    PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Role, Row, RowKey, Rows, Schema, Seat, Simulate, State,
-    Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    InputStatus, Interest, InterestRules, Look, Lookback, LookbackBound, Meaning, Message, Messages, Mut, Newcomer,
+    Owned, Part, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row, RowKey, Rows,
+    Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So does that of the guide to shots.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/SHOTS.md")]
+struct Shots;

@@ -11,11 +11,12 @@ struct Folder {
     layers: &'static [&'static [&'static str]],
 }
 
-const FOLDERS: [Folder; 13] = [
+const FOLDERS: [Folder; 14] = [
+    Folder { path: "session/curves", layers: &[&["curve", "row_math", "source"], &["cubic"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "causes", "curves", "join_request", "row_math"],
+            &["initial_capacity", "causes", "curves", "join_request"],
             &["config", "snapshots"],
             &["update_report", "handshake", "link", "setup"],
             &["authority", "message_link", "recordable_calls", "update_log"],
@@ -67,8 +68,7 @@ const FOLDERS: [Folder; 13] = [
     Folder {
         path: "session/client/presentation",
         layers: &[
-            &["cubic", "followers", "lifecycles", "playout", "view"],
-            &["row_samples"],
+            &["followers", "lifecycles", "playout", "view"],
             &["remote_window"],
             &["views"],
             &["state_pair"],
@@ -82,12 +82,14 @@ const FOLDERS: [Folder; 13] = [
     Folder {
         path: "session/server",
         layers: &[
-            &["admission", "config", "update_report", "inputs", "peer_acks", "row_versions", "schedule", "stats"],
-            &["authoritative_state", "peer_messages"],
+            &["admission", "inputs", "past_table", "peer_acks", "row_versions", "schedule", "stats", "update_report"],
+            &["past_states", "view_age"],
+            &["authoritative_state", "config"],
+            &["peer_messages"],
             &["authority"],
             &["replication"],
             &["exact", "local_seat", "peer"],
-            &["relay_inputs", "simulation"],
+            &["receipts", "relay_inputs", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],
@@ -115,16 +117,7 @@ const FOLDERS: [Folder; 13] = [
         path: "session/server/replication",
         layers: &[
             &["slot_set"],
-            &[
-                "by_base",
-                "event_log",
-                "sent_history",
-                "entity_grid",
-                "paces",
-                "rank",
-                "sight_terms",
-                "spatial_index",
-            ],
+            &["by_base", "event_log", "sent_history", "entity_grid", "paces", "rank", "sight_terms", "spatial_index"],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["interest"],
             &["exact_rows", "local_sight"],

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// Which modules each module of the core may import from (ARCHITECTURE: `time -> {motion, wire}`,
 /// `motion -> world -> rollback`, `rollback + wire -> session`).
-const MAY_IMPORT: [(&str, &[&str]); 8] = [
+const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("derive", &[]),
+    ("hits", &["math", "motion"]),
     ("math", &[]),
     ("time", &[]),
     ("motion", &["math", "time"]),

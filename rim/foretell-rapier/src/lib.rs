@@ -18,6 +18,7 @@
 mod advance;
 mod blueprint;
 mod body;
+mod cast;
 mod character_controller;
 mod contacts;
 mod fingerprint;
@@ -33,6 +34,7 @@ mod touch;
 
 pub use blueprint::{Blueprint, Plan};
 pub use body::Body;
+pub use cast::{BodyHit, Swept};
 pub use link::Link;
 pub use physics::Physics;
 pub use push::BodyMut;

@@ -6,8 +6,8 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;
-use foretell::time::Tick;
-use foretell::world::{ComponentSchema, InputStatus, Newcomer, RemovedRow};
+use foretell::time::{Tick, TickTime};
+use foretell::world::{ComponentSchema, InputStatus, Newcomer, PastState, RemovedRow};
 use foretell::world::{Entity, PlayerId, PlayerInput, Predicted, Rows, Schema, Side, Step, Tolerance, World};
 
 /// How many ticks back the deep rollback goes.
@@ -16,6 +16,8 @@ const DEPTH: u32 = 8;
 const PLAYERS: u16 = 2;
 /// How many seconds after the first has joined the last of them leaves, and comes back a second later; and so on.
 const LEAVES_EVERY_S: u32 = 3;
+/// How many ticks back players see others: a step that judges by what they saw ([`Step::rewound`]) finds the state of then.
+const SEEN_BACK: u32 = 3;
 /// A client's world is looked at for so many ticks, and so many after the last player has joined.
 const CLIENT_TICKS: u32 = 96;
 const CLIENT_AFTER: u32 = 16;
@@ -141,6 +143,13 @@ pub(super) fn client_sync_test<W: World>(
     script.again(&mut make(), &truth)
 }
 
+/// A tick, and the rows of all states from the first on that have been by then.
+#[derive(Clone, Copy)]
+struct At<'t> {
+    tick: Tick,
+    truth: &'t [Rows],
+}
+
 /// The steps, and how they are compared.
 struct Script<'a, I> {
     rules: &'a Rules,
@@ -163,8 +172,9 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let present = |tick: Tick| (1..=PLAYERS).map(PlayerId::new).filter(move |player| is_there(*player, tick, rate));
         let of_tick = |tick: Tick| {
             let status = InputStatus::Received;
+            let presented = seen(rules, tick).map(TickTime::start_of);
             let inputs =
-                present(tick).map(|player| PlayerInput { player, input: input(player, tick), status, presented: None });
+                present(tick).map(|player| PlayerInput { player, input: input(player, tick), status, presented });
             inputs.collect()
         };
         let inputs = Tick::ZERO.until(Tick::new(ticks)).map(of_tick).collect();
@@ -190,7 +200,8 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         self.inputs.iter_mut().for_each(|inputs| inputs.retain(|input| input.player == own));
     }
 
-    fn step<W: World<Input = I>>(&self, world: &mut W, tick: Tick, rows: &mut Rows, again: bool) {
+    fn step<W: World<Input = I>>(&self, world: &mut W, at: At<'_>, rows: &mut Rows, again: bool) {
+        let At { tick, truth } = at;
         let rate = u32::from(self.rules.tick_rate.get());
         let change = |comes: bool| {
             let changed = |player: &PlayerId| changes(*player, tick, rate) && is_there(*player, tick, rate) == comes;
@@ -201,8 +212,10 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let joined: Vec<_> = joined.into_iter().map(Newcomer::new).collect();
         let inputs = &self.inputs[tick.get() as usize];
         let everything = self.everything();
+        let seen = seen(self.rules, tick).unwrap_or(tick).max(self.begins);
+        let past = PastState::new(self.of(truth, seen), &self.rules.schema);
         let step = Step::new(tick, self.rules.tick_rate, self.side, inputs).with_players(&joined, &left);
-        let step = step.on_canonical(self.canonical);
+        let step = step.with_past(&past).on_canonical(self.canonical);
         let step = if self.predicts_all { step.predicting(&everything) } else { step };
         world.step(&mut if again { step.again() } else { step });
         world.publish(rows);
@@ -223,7 +236,7 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let mut rows = self.first_rows(world);
         let mut truth = vec![rows.clone()];
         for tick in self.ticks() {
-            self.step(world, tick, &mut rows, false);
+            self.step(world, At { tick, truth: &truth }, &mut rows, false);
             truth.push(rows.clone());
         }
         truth
@@ -239,7 +252,7 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
     fn anew<W: World<Input = I>>(&self, world: &mut W, truth: &[Rows]) -> Result<(), OutOfSync> {
         let mut rows = self.first_rows(world);
         self.ticks().try_for_each(|tick| {
-            self.step(world, tick, &mut rows, false);
+            self.step(world, At { tick, truth }, &mut rows, false);
             self.compare(Stepped::Anew, tick.next(), self.of(truth, tick.next()), &rows)
         })
     }
@@ -249,11 +262,11 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let mut rows = self.first_rows(world);
         self.ticks().try_for_each(|tick| {
             world.save(&mut saved);
-            self.step(world, tick, &mut rows, false);
+            self.step(world, At { tick, truth }, &mut rows, false);
             world.load(&saved);
             // What was published last is what followed the step to this state.
             rows.copy_rows(self.of(truth, tick));
-            self.step(world, tick, &mut rows, false);
+            self.step(world, At { tick, truth }, &mut rows, false);
             self.compare(Stepped::AfterLoad, tick.next(), self.of(truth, tick.next()), &rows)
         })
     }
@@ -264,14 +277,14 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
         let slot = |tick: Tick| (tick.get() % DEPTH) as usize;
         for tick in self.ticks() {
             world.save(&mut saved[slot(tick)]);
-            self.step(world, tick, &mut rows, false);
+            self.step(world, At { tick, truth }, &mut rows, false);
             let from = tick.next().back(DEPTH).filter(|from| *from >= self.begins);
             let Some(from) = from else { continue };
             world.take(&mut saved[slot(from)]);
             rows.copy_rows(self.of(truth, from));
             for tick in from.until(tick.next()) {
                 world.save(&mut saved[slot(tick)]);
-                self.step(world, tick, &mut rows, true);
+                self.step(world, At { tick, truth }, &mut rows, true);
                 self.compare(Stepped::Again, tick.next(), self.of(truth, tick.next()), &rows)?;
             }
         }
@@ -298,7 +311,7 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
             }
             world.adopt(&before);
             rows.copy_rows(&before);
-            self.step(world, tick, rows, false);
+            self.step(world, At { tick, truth }, rows, false);
             let truth = of_players(self.of(truth, tick.next()));
             self.compare(Stepped::Adopted, tick.next(), &truth, &of_players(rows))
         })
@@ -314,7 +327,7 @@ impl<'a, I: foretell::world::Input> Script<'a, I> {
             let mut world = make();
             world.adopt(self.of(truth, tick));
             let mut rows = self.of(truth, tick).clone();
-            self.step(&mut world, tick, &mut rows, false);
+            self.step(&mut world, At { tick, truth }, &mut rows, false);
             self.compare(Stepped::AsClient, tick.next(), self.of(truth, tick.next()), &rows)
         })
     }
@@ -347,6 +360,12 @@ fn field(kind: &ComponentSchema, one: &[u32], other: &[u32]) -> Option<String> {
     let mut pairs = kind.fields(one).zip(kind.fields(other));
     let ((column, _), _) = pairs.find(|((_, one), (_, other))| one != other)?;
     Some(column.name.to_string())
+}
+
+/// Which state of others players see when they make their inputs of a tick; `None` where they see none in the past, as in an exact
+/// session.
+fn seen(rules: &Rules, tick: Tick) -> Option<Tick> {
+    tick.back(SEEN_BACK).filter(|_| !rules.exact)
 }
 
 /// When a player joins for the first time.

@@ -102,6 +102,8 @@ impl Config for ServerConfig {
             budget_min,
             message_rate_max,
             message_queue_max,
+            rewind_max,
+            rewind_curve,
         } = self;
         stream_send_rate(stream, snapshot_rate)?;
         let (number, mut ticks) = match *gap {
@@ -127,7 +129,9 @@ impl Config for ServerConfig {
         stream.u32(budget)?;
         stream.u32(budget_min)?;
         stream.u32(message_rate_max)?;
-        stream.u32(message_queue_max)
+        stream.u32(message_queue_max)?;
+        stream_duration(stream, rewind_max)?;
+        stream_one_of(stream, rewind_curve, &Curve::ALL)
     }
 }
 
@@ -316,6 +320,8 @@ mod tests {
             budget_min: 4_000,
             message_rate_max: 12_345,
             message_queue_max: 234_567,
+            rewind_max: Duration::from_millis(123),
+            rewind_curve: Curve::Linear,
         };
         let policies = [GapPolicy::Hold, GapPolicy::RepeatLast { ticks: u32::MAX }, GapPolicy::Neutral];
         for config in policies.map(with) {

@@ -30,6 +30,14 @@ pub fn multiply<R: Real>(a: [R; 4], b: [R; 4]) -> [R; 4] {
     ]
 }
 
+/// A vector, turned.
+pub fn rotate<R: Real>([x, y, z, w]: [R; 4], vector: [R; 3]) -> [R; 3] {
+    let axis = [x, y, z];
+    let once = super::vector::cross(axis, vector);
+    let doubled = super::vector::add(super::vector::scale(once, w), super::vector::cross(axis, once));
+    super::vector::add(vector, super::vector::add(doubled, doubled))
+}
+
 /// The rotation back: the conjugate, which is the inverse of a unit quaternion.
 pub fn inverse<R: Real>([x, y, z, w]: [R; 4]) -> [R; 4] {
     [-x, -y, -z, w]

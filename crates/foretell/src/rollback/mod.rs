@@ -10,6 +10,7 @@ mod history;
 mod inputs;
 mod relayed;
 mod resimulation;
+mod shown_others;
 mod step_messages;
 #[cfg(test)]
 mod test_world;

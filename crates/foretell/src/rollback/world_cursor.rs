@@ -1,6 +1,7 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::history::{History, Slot};
+use super::shown_others::ShownOthers;
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Predicted, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
@@ -9,6 +10,7 @@ use alloc::vec::Vec;
 ///
 /// Invariant: `published` are the rows that the world has published up to state `at`, settled.
 pub(super) struct WorldCursor {
+    schema: Schema,
     rate: TickRate,
     /// Whose entities its steps move.
     predicted: Predicted,
@@ -29,6 +31,7 @@ impl WorldCursor {
     /// Of a world in which the entities of `player` alone are predicted.
     pub(super) fn new(schema: &Schema, player: PlayerId, rate: TickRate) -> WorldCursor {
         WorldCursor {
+            schema: schema.clone(),
             rate,
             predicted: Predicted::own(player),
             at: Tick::ZERO,
@@ -121,9 +124,10 @@ impl WorldCursor {
         self.unseen = self.unseen.max(tick.next());
         self.adopt_proxies(world, tick, &slot.proxies);
         let output = core::mem::take(&mut slot.output);
+        let others = self.others(&slot.proxies);
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &slot.given.inputs);
-        let step = step.with_messages(messages).predicting(&self.predicted).with_output(output);
-        let step = step.on_canonical(slot.given.canonical);
+        let step = step.with_messages(messages).predicting(&self.predicted).looking_back(&others, &[]);
+        let step = step.with_output(output).on_canonical(slot.given.canonical);
         let mut step = if first_time { step } else { step.again() };
         world.step(&mut step);
         slot.output = step.into_output();
@@ -140,14 +144,20 @@ impl WorldCursor {
     ) {
         let Slot { given, proxies, .. } = history.slot(tick);
         self.adopt_proxies(world, tick, proxies);
+        let others = self.others(proxies);
         let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &given.inputs);
-        let step = step.with_messages(messages).predicting(&self.predicted);
+        let step = step.with_messages(messages).predicting(&self.predicted).looking_back(&others, &[]);
         world.step(&mut step.on_canonical(given.canonical).again());
         self.take_step(world, tick, proxies);
         let next = history.slot(tick.next());
         if next.rewritten {
             self.rewrite_again(world, &next.rows);
         }
+    }
+
+    /// What the next step finds of others, before which these rows of them are written.
+    fn others<'a>(&'a self, proxies: &'a Rows) -> ShownOthers<'a> {
+        ShownOthers { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

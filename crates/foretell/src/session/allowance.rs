@@ -5,7 +5,7 @@
 //! fastest, so that the queue is worked off, and grows slowly. While nothing comes through there is nothing to learn.
 
 use super::packet::DATAGRAM_MAX;
-use super::recent_extreme::RecentExtreme;
+use crate::session::recent_extreme::RecentExtreme;
 use crate::time::Instant;
 use core::time::Duration;
 

@@ -23,11 +23,14 @@ pub enum Offence {
     Message,
     /// Inputs of a spectator, or what only players may ask for.
     Spectator,
+    /// A claim to have shown others as they were longer ago than its client can have shown them, or as they will be: counted for
+    /// each input, and held to what can be ([`Step::rewound`](crate::Step::rewound)).
+    View,
 }
 
 impl Offence {
     /// All of them, in the order in which [`Ledger::entries`] tells them.
-    pub const ALL: [Offence; 10] = [
+    pub const ALL: [Offence; 11] = [
         Offence::NotFinite,
         Offence::Time,
         Offence::Speed,
@@ -38,6 +41,7 @@ impl Offence {
         Offence::Request,
         Offence::Message,
         Offence::Spectator,
+        Offence::View,
     ];
 }
 
@@ -92,6 +96,6 @@ mod tests {
         let told: Vec<_> = ledger.entries().collect();
         assert_eq!(told.len(), Offence::ALL.len() - 1);
         assert!(told.iter().all(|(offence, count)| Offence::ALL[usize::try_from(*count).expect("small")] == *offence));
-        assert_eq!(ledger.total(), 45);
+        assert_eq!(ledger.total(), 55);
     }
 }

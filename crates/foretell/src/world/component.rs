@@ -1,6 +1,7 @@
 //! What the rows of a component are made of: its columns, what each means, who gets it and who writes it.
 
 use super::{Audience, Column, Meaning, RoundedRow, RowPrediction, Writer};
+use crate::motion::Pose;
 use crate::time::{SendRate, TickRate};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -199,6 +200,17 @@ impl ComponentSchema {
     /// The first column of this meaning with its words in `row`.
     pub fn field<'a>(&'a self, meaning: Meaning, row: &'a [u32]) -> Option<(&'a Column, &'a [u32])> {
         self.fields(row).find(|(column, _)| column.meaning == meaning)
+    }
+
+    /// The pose in a row: its first position and rotation; the origin, upright, where it has none.
+    ///
+    /// # Panics
+    /// When `row` is shorter than a row of this component.
+    pub fn pose(&self, row: &[u32]) -> Pose {
+        let position = self.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
+        let upright = Pose::IDENTITY.rotation;
+        let rotation = self.field(Meaning::Rotation, row).map_or(upright, |(column, words)| column.lanes(words));
+        Pose { position, rotation }
     }
 
     /// The column of this meaning that has `nth` of the same before it, with the place of its first word in a row: a

@@ -1,6 +1,6 @@
 //! What a step says besides the state that it makes: names of new entities, one-shot effects, and contacts.
 
-use super::{Entity, PlayerId};
+use super::{Entity, Hit, PlayerId};
 use crate::time::Tick;
 use alloc::vec::Vec;
 
@@ -42,17 +42,20 @@ pub(crate) struct StepOutput {
     pub effects: Vec<Effect>,
     /// The entities that those of others have touched; each once and ascending when the step is over.
     pub contacts: Vec<Entity>,
+    /// On the server, in the order in which they happened.
+    pub hits: Vec<Hit>,
 }
 
 impl StepOutput {
     pub(crate) fn with_room() -> StepOutput {
         let (spawned, effects) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        StepOutput { spawned, effects, contacts: Vec::new() }
+        StepOutput { spawned, effects, contacts: Vec::new(), hits: Vec::new() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.spawned.clear();
         self.effects.clear();
         self.contacts.clear();
+        self.hits.clear();
     }
 }

@@ -193,6 +193,11 @@ impl RoundedRow {
         RoundedRow { groups, row_words: component.words() }
     }
 
+    /// Whether nothing of a row is rounded.
+    pub fn is_exact(&self) -> bool {
+        self.groups.iter().all(|group| group.kind == GroupKind::Exact)
+    }
+
     /// How many words a rounded row has.
     pub fn words(&self) -> usize {
         MARKS + self.row_words

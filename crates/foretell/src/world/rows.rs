@@ -209,6 +209,17 @@ impl Rows {
         (0..table.entities.len()).map(move |at| table.at(index, at))
     }
 
+    /// Where a row is among those of its component; `None` where there is none.
+    pub(crate) fn place_in_component(&self, key: RowKey) -> Option<usize> {
+        self.tables.get(usize::from(key.component.0))?.find(key.entity).ok()
+    }
+
+    /// The row that is there.
+    pub(crate) fn component_row(&self, component: ComponentId, place: usize) -> Option<Row<'_>> {
+        let (index, table) = (usize::from(component.0), self.tables.get(usize::from(component.0))?);
+        (place < table.entities.len()).then(|| table.at(index, place))
+    }
+
     /// Whether both have the same rows of the same owners, whatever stands in them.
     pub(crate) fn has_same_keys(&self, other: &Rows) -> bool {
         self.tables.iter().zip(&other.tables).all(|(one, other)| one.has_same_keys(other))

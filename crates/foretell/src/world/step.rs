@@ -1,7 +1,8 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
-use super::{Effect, EffectKind, Entity, Input, InterestRules, Message, Newcomer, Owned, PlayerId, PlayerMessage};
-use super::{Predicted, Reason, ReceivedMessage, Rows, Schema, StepOutput};
+use super::past::{Past, PastState};
+use super::{Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId};
+use super::{PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
@@ -93,7 +94,8 @@ pub struct PlayerInput<I> {
     /// How it came about.
     pub status: InputStatus,
     /// What the player was looking at when the command was sampled: the playout cursor of other entities, in ticks of
-    /// the server. `None` when the client showed no other entities, or the input was substituted.
+    /// the server. `None` when the client showed no other entities, or the input was substituted. It is what the client says: what
+    /// a shot is judged by is bounded, see [`Step::rewound`].
     pub presented: Option<TickTime>,
 }
 
@@ -154,6 +156,9 @@ pub struct Step<'a, I> {
     messages: &'a [ReceivedMessage],
     joined: &'a [Newcomer],
     left: &'a [PlayerId],
+    past: Option<&'a dyn Past>,
+    /// Ascending by player; empty where everybody is trusted.
+    lookbacks: &'a [Lookback],
     output: StepOutput,
 }
 
@@ -171,6 +176,8 @@ impl<'a, I> Step<'a, I> {
             messages: &[],
             joined: &[],
             left: &[],
+            past: None,
+            lookbacks: &[],
             output: StepOutput::default(),
         }
     }
@@ -194,6 +201,18 @@ impl<'a, I> Step<'a, I> {
     #[must_use]
     pub fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
         self.roles.predicted = Some(predicted);
+        self
+    }
+
+    /// The same with a state in which [`rewound`](Step::rewound) finds others; without it finds none.
+    #[must_use]
+    pub fn with_past(self, past: &'a PastState<'a>) -> Step<'a, I> {
+        self.looking_back(past, &[])
+    }
+
+    /// The same with a past, and the moments that players are judged by, ascending by player.
+    pub(crate) fn looking_back(mut self, past: &'a dyn Past, lookbacks: &'a [Lookback]) -> Step<'a, I> {
+        (self.past, self.lookbacks) = (Some(past), lookbacks);
         self
     }
 
@@ -332,6 +351,27 @@ impl<'a, I> Step<'a, I> {
         let is_client = matches!(self.roles.side, Side::Client(_));
         if a.owner != b.owner || is_client && self.role(a) != self.role(b) {
             self.output.contacts.extend([a.entity, b.entity]);
+        }
+    }
+
+    /// Others as `player` saw them when it made its input of this tick, in fractions of a tick: what a shot is judged by, so that what
+    /// was aimed at is hit. The server goes back to what the client says that it showed ([`PlayerInput::presented`]), but not
+    /// further than it can have shown on its link, nor than [`ServerConfig::rewind_max`](crate::ServerConfig::rewind_max); a client
+    /// has what it shows, and in a re-simulation what it showed. See `docs/SHOTS.md`.
+    pub fn rewound(&self, player: PlayerId) -> Rewound<'a> {
+        let found = self.lookbacks.binary_search_by_key(&player, |lookback| lookback.player).ok();
+        let claimed = || self.input(player).and_then(|input| input.presented);
+        let lookback = found.map(|at| self.lookbacks[at]);
+        Rewound::new(self.past, lookback.unwrap_or_else(|| Lookback::trusted(player, claimed(), self.tick)))
+    }
+
+    /// Says that `shooter` has hit `victim`, judged by [`rewound`](Step::rewound). It changes nothing; the server reports a
+    /// [receipt](crate::session::Receipt) of it, on what moment it was judged and what that is made of.
+    pub fn hit(&mut self, shooter: PlayerId, victim: Owned) {
+        if self.is_authority() {
+            let past = self.rewound(shooter);
+            let error_m = past.error_m(victim.entity);
+            self.output.hits.push(Hit { lookback: past.lookback(), victim, error_m });
         }
     }
 

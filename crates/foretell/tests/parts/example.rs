@@ -2,6 +2,8 @@
 
 #[path = "../../examples/arena.rs"]
 mod arena;
+#[path = "../../examples/bolts.rs"]
+mod bolts;
 #[path = "../../examples/host.rs"]
 mod host;
 #[path = "../../examples/projectiles.rs"]
@@ -24,6 +26,11 @@ fn the_host_example_plays_one_loop_however_it_is_started() {
 #[test]
 fn the_projectiles_example_tells_shots_and_hits_and_takes_some_back() {
     projectiles::main();
+}
+
+#[test]
+fn the_bolts_example_hits_what_its_players_see() {
+    bolts::main();
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod session;
 mod shared;
 mod shared_bounds;
 mod shared_limits;
+mod shots;
 mod show_with;
 mod shown_others;
 mod slow_links;

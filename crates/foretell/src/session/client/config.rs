@@ -1,7 +1,7 @@
 //! What a client decides by itself.
 
-use super::curves::Curve;
 use crate::motion::Correction;
+use crate::session::curves::Curve;
 use crate::time::{SendRate, TickRate};
 use crate::world::Tolerance;
 use core::time::Duration;

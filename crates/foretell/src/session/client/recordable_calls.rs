@@ -1,9 +1,9 @@
 //! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
 
-use super::curves::Curve;
 use super::join_request::JoinRequest;
 use super::setup::EntityMode;
 use crate::session::authority::Claim;
+use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey};
 

@@ -1,9 +1,10 @@
 //! What the world has published: the truth as of the last step, and when what of it has changed.
 
+use super::past_states::{PastStates, PastTerms};
 use super::row_versions::RowVersions;
 use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
-use crate::time::Tick;
+use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
 
 /// How many entities that were changed outside of steps are named; the newest.
@@ -14,6 +15,7 @@ pub(super) struct AuthoritativeState {
     schema: Schema,
     rows: Rows,
     versions: RowVersions,
+    past: PastStates,
     /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
     changed_outside: EntityMap<Tick>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
@@ -26,6 +28,7 @@ impl AuthoritativeState {
             schema: schema.clone(),
             rows: Rows::new(schema),
             versions: RowVersions::new(),
+            past: PastStates::new(schema, PastTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
             contacts: EntityMap::new(),
         }
@@ -48,6 +51,16 @@ impl AuthoritativeState {
     /// When each row has last changed.
     pub fn versions(&self) -> &RowVersions {
         &self.versions
+    }
+
+    /// What others were in the last states.
+    pub fn past(&self) -> &PastStates {
+        &self.past
+    }
+
+    /// The step of `tick` comes next, and looks back by these terms.
+    pub fn begin_step(&mut self, tick: Tick, terms: PastTerms) {
+        self.past.begin_step(tick, terms);
     }
 
     /// The places of a player's own rows that it may see, ascending.
@@ -74,6 +87,7 @@ impl AuthoritativeState {
     /// What has changed is part of `state` now.
     pub fn settle(&mut self, state: Tick) {
         self.versions.note(&self.rows, state);
+        self.past.note(&self.rows, &self.versions, state);
         self.rows.settle();
     }
 

@@ -1,9 +1,14 @@
 //! What a server decides by itself, and what it has agreed on with its clients.
 
+use super::past_states::PastTerms;
+use crate::session::curves::Curve;
 use crate::session::{GapPolicy, Rules};
 use crate::time::{SendRate, Tick};
 use crate::world::Interest;
 use core::time::Duration;
+
+/// Nobody is judged by what was longer ago.
+const REWIND_MOST: Duration = Duration::from_millis(500);
 
 /// What a server decides by itself; may change while it runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,6 +65,15 @@ pub struct ServerConfig {
     /// How many bytes of messages may wait for one client, those under way included; one that has no room is
     /// [refused](crate::session::SendError::Full). Default 4 MiB.
     pub message_queue_max: u32,
+    /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims
+    /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms, what was aimed at is hit;
+    /// beyond that the victim pays more than the shooter gains. More than 500 ms count as that. What changes is kept for so long; zero
+    /// keeps nothing, and judges by the present. Another value forgets what is kept.
+    pub rewind_max: Duration,
+    /// By which curve clients show others ([`ClientConfig::curve`](crate::ClientConfig)), by which the server finds them again. Default
+    /// [`Curve::Hermite`], as there. Where clients show others ahead of the playout cursor, what they saw can't be found again: then by
+    /// the default one at the cursor.
+    pub rewind_curve: Curve,
 }
 
 impl Default for ServerConfig {
@@ -79,6 +93,8 @@ impl Default for ServerConfig {
             budget_min: 5_000,
             message_rate_max: 32_000,
             message_queue_max: 4 << 20,
+            rewind_max: Duration::from_millis(250),
+            rewind_curve: Curve::Hermite,
         }
     }
 }
@@ -103,6 +119,13 @@ impl Settings {
     /// How many spectators there may be.
     pub fn spectators_max(&self) -> usize {
         if self.rules.exact { 0 } else { usize::from(self.config.spectators_max) }
+    }
+
+    /// How much of the past is kept. In an exact session nobody is shown in the past.
+    pub fn past(&self) -> PastTerms {
+        let rate = self.rules.tick_rate;
+        let ticks = if self.rules.exact { 0 } else { rate.ticks_in(self.config.rewind_max.min(REWIND_MOST)) };
+        PastTerms { ticks, sent: self.snapshot_interval_ticks(), rate, curve: self.config.rewind_curve }
     }
 
     /// How many entities one client may hold.

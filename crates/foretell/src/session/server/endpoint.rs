@@ -4,7 +4,7 @@ use super::config::{ServerConfig, Settings};
 use super::local_seat::LocalTurn;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
-use super::stats::{InputTotals, JoinTotals, PeerStats};
+use super::stats::{HitTotals, InputTotals, JoinTotals, PeerStats};
 use super::update_report::ServerFrame;
 use crate::session::client::Show;
 use crate::session::messages::check_size;
@@ -370,6 +370,11 @@ impl<W: World> Server<W> {
     /// What has become of the inputs of all players.
     pub fn inputs(&self) -> InputTotals {
         self.pipeline.input_totals()
+    }
+
+    /// What was hit.
+    pub fn hits(&self) -> HitTotals {
+        self.pipeline.hits
     }
 
     /// Who has joined, and who was refused for which reason.

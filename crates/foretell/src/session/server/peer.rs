@@ -7,9 +7,10 @@ use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
 use super::stats::PeerCounters;
+use super::view_age::{LookbackTerms, ViewAge};
 use crate::session::{GapPolicy, Ledger, Offence};
 use crate::time::Tick;
-use crate::world::{InputStatus, Messages, PlayerId, PlayerInput, Seat};
+use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
@@ -19,6 +20,7 @@ pub(super) struct Peer<I> {
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
     pub step_messages: StepMessages,
+    pub view_age: ViewAge,
     pub counters: PeerCounters,
     pub replica: Replica,
     pub messages: PeerMessages,
@@ -35,6 +37,7 @@ impl<I: Copy + Default> Peer<I> {
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
             step_messages: StepMessages::default(),
+            view_age: ViewAge::new(),
             counters: PeerCounters::default(),
             replica: Replica::new(),
             messages: PeerMessages::new(messages),
@@ -59,6 +62,7 @@ impl<I: Copy + Default> Peer<I> {
         self.link = PeerAcks::default();
         self.buffer.forget_waiting();
         self.arrivals.forget();
+        self.view_age = ViewAge::new();
         self.counters.note_heard();
         self.replica.forget();
     }
@@ -115,6 +119,15 @@ impl<I: Copy + Default> Peer<I> {
             self.counters.note_missing(1);
         }
         taken
+    }
+
+    /// By which moment the player is judged who makes this input; counts what can't be true.
+    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &LookbackTerms) -> Lookback {
+        let judged = self.view_age.judge(input.player, input.presented, terms);
+        if judged.is_impossible {
+            self.counters.stats.ledger.note(Offence::View);
+        }
+        judged.lookback
     }
 
     /// The ticks before `first` will never be simulated.

@@ -9,18 +9,20 @@ use super::inputs::{OfferedInput, ReceivedInputs};
 use super::local_seat::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::peer_messages::{Taken, To};
+use super::receipts::receipt;
 use super::replication::{SightTerms, StepReport};
 use super::schedule::TickSchedule;
-use super::simulation::Simulation;
+use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
-use super::stats::{InputTotals, JoinTotals};
+use super::stats::{HitTotals, InputTotals, JoinTotals};
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
+use super::view_age::{LookbackTerms, ViewSample};
 use crate::session::messages::{Inbox, MessagesHead};
 use crate::session::packet::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Delivery, Input, PlayerId, ReceivedMessage, Seat, World};
+use crate::world::{Delivery, Input, Past, PastState, PlayerId, ReceivedMessage, Seat, World};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -48,6 +50,7 @@ pub(super) struct Pipeline<I> {
     pub malformed: u64,
     /// Who has joined or was refused.
     pub joins: JoinTotals,
+    pub hits: HitTotals,
     /// The inputs of those who have left.
     past_inputs: InputTotals,
 }
@@ -68,6 +71,7 @@ impl<I: Input> Pipeline<I> {
             frame: UpdateLog::with_room(),
             malformed: 0,
             joins: JoinTotals::default(),
+            hits: HitTotals::default(),
             past_inputs: InputTotals::default(),
             settings,
         }
@@ -156,7 +160,11 @@ impl<I: Input> Pipeline<I> {
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
-        if self.simulation.gather(&mut self.roster, tick, self.settings.config.gap) {
+        let past = self.settings.past();
+        self.state.begin_step(tick, past);
+        let oldest = self.state.past().oldest();
+        let terms = LookbackTerms { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
+        if self.simulation.gather(&mut self.roster, self.settings.config.gap, &terms) {
             self.exact.note_unforeseen(tick.next());
         }
         let lead = |member: &Member<Peer<I>>| {
@@ -180,7 +188,9 @@ impl<I: Input> Pipeline<I> {
         self.settle_changes_outside(tick);
         self.adopt_held(world, tick);
         let Pipeline { settings, roster, simulation, authority, exact, state, .. } = self;
-        simulation.step(world, tick, settings.rules.tick_rate, |step| {
+        let (rate, present) = (settings.rules.tick_rate, PastState::new(state.rows(), state.schema()));
+        let past: &dyn Past = if settings.past().ticks > 0 { state.past() } else { &present };
+        simulation.step(world, DueStep { tick, rate, past }, |step| {
             let turnover = roster.turnover();
             let step = step.with_players(turnover.joined(), turnover.left()).holding(authority.entities());
             step.on_canonical(exact.is_canonical(tick))
@@ -192,6 +202,10 @@ impl<I: Input> Pipeline<I> {
         }
         state.settle(tick.next());
         state.note_contacts(tick, &output.contacts);
+        for receipt in output.hits.iter().map(|hit| receipt(hit, tick, rate, roster)) {
+            self.hits.note(&receipt);
+            self.frame.note_receipt(receipt);
+        }
         if roster.settle_turnover() {
             exact.note_unforeseen(tick.next());
         }
@@ -361,7 +375,12 @@ impl<I: Input> Pipeline<I> {
         }
         if is_newer {
             exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
-            peer.arrivals.note(newest, TickTime::start_of(newest) - schedule.at(now));
+            let at = schedule.at(now);
+            peer.arrivals.note(newest, TickTime::start_of(newest) - at);
+            if let Some(state) = peer.link.acknowledged() {
+                let presented = datagram.inputs().last().and_then(|input| input.presented);
+                peer.view_age.note(ViewSample { newest, presented, state, at, now });
+            }
         }
         for offered in datagram.inputs() {
             if peer.offer(offered) {

@@ -2,10 +2,20 @@
 
 use super::admission::{Member, Roster};
 use super::peer::Peer;
+use super::view_age::LookbackTerms;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
-use crate::world::{Input, PlayerInput, ReceivedMessage, Side, Step, StepOutput, World};
+use crate::world::{Input, Lookback, Past, PlayerInput, ReceivedMessage, Side, Step, StepOutput, World};
 use alloc::vec::Vec;
+
+/// A step that is due.
+#[derive(Clone, Copy)]
+pub(super) struct DueStep<'a> {
+    pub tick: Tick,
+    pub rate: TickRate,
+    /// What it looks back at.
+    pub past: &'a dyn Past,
+}
 
 /// What a step is given, and what it says. Its memory is used again.
 pub(super) struct Simulation<I> {
@@ -13,36 +23,44 @@ pub(super) struct Simulation<I> {
     inputs: Vec<PlayerInput<I>>,
     /// Ascending by player.
     messages: Vec<ReceivedMessage>,
+    /// By which moment each of them is judged; as long.
+    lookbacks: Vec<Lookback>,
     /// What the last step has said.
     output: StepOutput,
 }
 
 impl<I: Input> Simulation<I> {
     pub fn new() -> Simulation<I> {
-        Simulation { inputs: Vec::new(), messages: Vec::new(), output: StepOutput::with_room() }
+        let (inputs, lookbacks, messages) = (Vec::new(), Vec::new(), Vec::new());
+        Simulation { inputs, messages, lookbacks, output: StepOutput::with_room() }
     }
 
-    /// Takes every player's input and messages of `tick`, the next one. Whether there are messages, of which no other client knows.
-    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, tick: Tick, gap: GapPolicy) -> bool {
+    /// Takes every player's input and messages of the next tick. Whether there are messages, of which no other client knows.
+    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &LookbackTerms) -> bool {
         self.inputs.clear();
         self.messages.clear();
+        self.lookbacks.clear();
         for Member { player, peer, .. } in roster.joined_mut() {
-            self.inputs.extend(peer.take_input(*player, gap));
-            peer.step_messages.give(tick, &mut self.messages);
+            if let Some(input) = peer.take_input(*player, gap) {
+                self.lookbacks.push(peer.look_back(&input, terms));
+                self.inputs.push(input);
+            }
+            peer.step_messages.give(terms.tick, &mut self.messages);
         }
         !self.messages.is_empty()
     }
 
-    /// Steps the world through `tick`. What else the step is to know `complete` adds.
+    /// Steps the world through a tick. What else the step is to know `complete` adds.
     pub fn step<'a>(
         &'a mut self,
         world: &mut impl World<Input = I>,
-        tick: Tick,
-        rate: TickRate,
+        due: DueStep<'a>,
         complete: impl FnOnce(Step<'a, I>) -> Step<'a, I>,
     ) {
+        let DueStep { tick, rate, past } = due;
         let output = core::mem::take(&mut self.output);
         let step = Step::new(tick, rate, Side::Server, &self.inputs).with_messages(&self.messages);
+        let step = step.looking_back(past, &self.lookbacks);
         let mut step = complete(step.with_output(output));
         world.step(&mut step);
         self.output = step.into_output();

@@ -1,6 +1,8 @@
 //! Counters: of one player, of the inputs of all, and of who has joined or was refused.
 
-use crate::session::{Ledger, Refusal};
+use crate::session::{Ledger, Receipt, Refusal};
+use crate::world::LookbackBound;
+use core::time::Duration;
 
 /// Counters of one player, since their admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +54,34 @@ impl InputTotals {
         self.missed += stats.inputs_missed;
         self.absent += stats.inputs_absent;
         self.late += stats.inputs_late;
+    }
+}
+
+/// The hits of all steps since the start ([`Step::hit`](crate::Step::hit)).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HitTotals {
+    /// How many.
+    pub hits: u64,
+    /// How many of them were judged by another moment than the shooter's client has said.
+    pub bounded: u64,
+    /// How far back they were judged, all together.
+    pub rewound: Duration,
+    /// And the one that was judged furthest back.
+    pub rewound_max: Duration,
+    /// How long after they were safe on their own screens those who were hit may have been hit, all together
+    /// ([`Receipt::after_cover`]).
+    pub after_cover: Duration,
+}
+
+impl HitTotals {
+    /// Counts a hit.
+    pub(super) fn note(&mut self, receipt: &Receipt) {
+        let is_bounded = !matches!(receipt.lookback.bound, LookbackBound::Claim | LookbackBound::Present);
+        self.hits += 1;
+        self.bounded += u64::from(is_bounded);
+        self.rewound += receipt.rewound();
+        self.rewound_max = self.rewound_max.max(receipt.rewound());
+        self.after_cover += receipt.after_cover();
     }
 }
 

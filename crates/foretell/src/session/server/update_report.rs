@@ -1,6 +1,6 @@
 //! What a server's update reports.
 
-use crate::session::{Claim, Departure, HoldRefusal, PeerId, Refusal};
+use crate::session::{Claim, Departure, HoldRefusal, PeerId, Receipt, Refusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId, ReceivedMessage};
 use alloc::vec::Vec;
@@ -93,6 +93,8 @@ pub struct ServerFrame<'a> {
     pub late: &'a [LateInput],
     /// Messages of players, in the order in which they are to be told.
     pub messages: &'a [ReceivedMessage],
+    /// What was hit in its steps ([`Step::hit`](crate::Step::hit)), in order.
+    pub receipts: &'a [Receipt],
 }
 
 /// How many events one frame tells.
@@ -106,6 +108,7 @@ pub(super) struct UpdateLog {
     steps: u32,
     events: Vec<ServerEvent>,
     late: Vec<LateInput>,
+    receipts: Vec<Receipt>,
     messages: Vec<ReceivedMessage>,
     /// How many events, late inputs and messages the last frame has shown.
     shown_events: usize,
@@ -118,8 +121,8 @@ impl UpdateLog {
     /// clients can bring about.
     pub fn with_room() -> UpdateLog {
         let (events, late) = (Vec::with_capacity(EVENTS_MAX), Vec::with_capacity(64));
-        let messages = Vec::new();
-        UpdateLog { steps: 0, events, late, messages, shown_events: 0, shown_late: 0, shown_messages: 0 }
+        let (messages, receipts) = (Vec::new(), Vec::with_capacity(16));
+        UpdateLog { steps: 0, events, late, messages, receipts, shown_events: 0, shown_late: 0, shown_messages: 0 }
     }
 
     /// Adds an event that a client brings about; of very many between two updates the last are not told.
@@ -146,6 +149,11 @@ impl UpdateLog {
         &mut self.messages
     }
 
+    /// Adds a hit of a step.
+    pub fn note_receipt(&mut self, receipt: Receipt) {
+        self.receipts.push(receipt);
+    }
+
     /// A step was executed.
     pub fn note_step(&mut self) {
         self.steps += 1;
@@ -154,6 +162,7 @@ impl UpdateLog {
     /// An update begins: what the last one has shown is told no more.
     pub fn begin(&mut self) {
         self.steps = 0;
+        self.receipts.clear();
         self.events.drain(..self.shown_events);
         self.late.drain(..self.shown_late);
         self.messages.drain(..self.shown_messages);
@@ -167,8 +176,8 @@ impl UpdateLog {
 
     /// What there is to tell; `tick` is the next to step.
     pub fn frame(&self, tick: Tick) -> ServerFrame<'_> {
-        let UpdateLog { steps, events, late, messages, .. } = self;
-        ServerFrame { tick, steps: *steps, events, late, messages }
+        let UpdateLog { steps, events, late, messages, receipts, .. } = self;
+        ServerFrame { tick, steps: *steps, events, late, messages, receipts }
     }
 
     /// How much it keeps.

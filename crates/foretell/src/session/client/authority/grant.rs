@@ -2,7 +2,7 @@
 
 use crate::rollback::INPUTS_KEPT;
 use crate::session::authority::{HeldRow, REST_TICKS, Request};
-use crate::session::client::row_math::RowBuffer;
+use crate::session::curves::RowBuffer;
 use crate::time::Tick;
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, RowKey};
 use alloc::collections::VecDeque;

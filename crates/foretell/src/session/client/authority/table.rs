@@ -8,9 +8,9 @@ use super::grant::{AuthorityGrant, Phase};
 use crate::session::authority::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
 };
-use crate::session::client::row_math::RowBuffer;
 use crate::session::client::snapshots::Snapshot;
 use crate::session::client::update_report::{AuthorityChange, ClientEvent};
+use crate::session::curves::RowBuffer;
 use crate::time::Tick;
 use crate::wire::BitWriter;
 use crate::world::{ComponentId, ComponentSchema, Entity, EntityMap, PlayerId, RowKey};

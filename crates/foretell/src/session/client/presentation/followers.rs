@@ -2,7 +2,7 @@
 
 use crate::motion::curve::{Extrapolation, Follower, Following};
 use crate::motion::{Correction, vector};
-use crate::session::client::curves::Curve;
+use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};
 use crate::world::Entity;
 use crate::world::EntityMap;

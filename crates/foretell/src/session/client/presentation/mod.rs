@@ -1,6 +1,5 @@
 //! What the player sees: others at the playout cursor, offsets that hide corrections, lives of entities.
 
-mod cubic;
 mod error_offsets;
 mod followers;
 mod lifecycles;
@@ -9,7 +8,6 @@ mod playout;
 mod presentation;
 mod remote_playback;
 mod remote_window;
-mod row_samples;
 mod state_pair;
 mod view;
 mod views;
@@ -18,6 +16,6 @@ mod visual_state;
 pub(in crate::session) use lifecycles::Lifecycles;
 pub(super) use presentation::Presentation;
 pub(in crate::session) use state_pair::StatePair;
-pub use view::{Source, View};
+pub use view::View;
 pub use views::{Views, ViewsIter};
 pub(super) use visual_state::{HeldShown, Sources};

@@ -12,9 +12,10 @@ use super::remote_window::{ComponentWindow, Pace, RemoteRow, RemoteWindow, Seen}
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
-use crate::session::client::curves::{Curve, Curves};
-use crate::session::client::row_math::{RowBuffer, pose_of, velocity_of};
+use crate::session::client::curves::Curves;
 use crate::session::client::snapshots::Revision;
+use crate::session::curves::Curve;
+use crate::session::curves::{RowBuffer, pose_of, velocity_of};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;

@@ -1,14 +1,14 @@
 //! Where others are shown at one point: the states of each row around the playout cursor, and the newest for whom is shown ahead of
 //! it.
 
-use super::cubic::LastSpan;
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use super::row_samples::RowSamples;
-use super::view::Source;
-use crate::session::client::curves::Curve;
-use crate::session::client::row_math::{RowBuffer, set_position};
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
+use crate::session::curves::Curve;
+use crate::session::curves::LastSpan;
+use crate::session::curves::RowSamples;
+use crate::session::curves::Source;
+use crate::session::curves::{RowBuffer, set_position};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Schema};
 

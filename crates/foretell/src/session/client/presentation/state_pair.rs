@@ -1,10 +1,10 @@
 //! The last two states of what is simulated here: where between them, or ahead of them, it is shown (R23, R24).
 
-use super::view::Source;
 use super::views::{RestOfStates, Views};
 use crate::motion::{Pose, VisualOffset};
 use crate::session::client::config::Show;
-use crate::session::client::row_math::{RowBuffer, ahead, blend, placed_row, pose_of};
+use crate::session::curves::Source;
+use crate::session::curves::{RowBuffer, ahead, blend, placed_row, pose_of};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
 

@@ -1,24 +1,8 @@
 //! What a player sees of an entity at the shown instant, and where it comes from.
 
 use crate::motion::{Pose, VisualOffset};
-use crate::session::client::row_math::{pose_of, velocity_of};
+use crate::session::curves::{Source, pose_of, velocity_of};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Schema, State};
-use core::time::Duration;
-
-/// Where a shown pose comes from.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Source {
-    /// Simulated here, and the truth: its player sits at the server, or plays alone.
-    Authority,
-    /// Simulated here, ahead of the authority.
-    Predicted,
-    /// Between two of the authority's states.
-    Interpolated,
-    /// Moved here by the game: this client has authority over it, or has had it until just now.
-    Held,
-    /// Beyond the newest of the authority's states, by so long; also of who is shown ahead of the playout cursor.
-    Extrapolated(Duration),
-}
 
 /// One state of one entity as it is to be drawn: an entity of several tables has as many views.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! All that is shown at one instant, kept by the caller from frame to frame.
 
 use super::remote_window::RemoteWindow;
-use super::view::{Source, View};
+use super::view::View;
 use crate::motion::VisualOffset;
+use crate::session::curves::Source;
 use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 use core::cmp::Ordering;

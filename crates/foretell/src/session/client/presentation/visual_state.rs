@@ -8,9 +8,9 @@ use crate::rollback::Timeline;
 use crate::session::client::authority::AuthorityTable;
 use crate::session::client::config::ClientConfig;
 use crate::session::client::curves::Curves;
-use crate::session::client::row_math::{RowBuffer, placed_row, pose_of, velocity_of};
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
+use crate::session::curves::{RowBuffer, placed_row, pose_of, velocity_of};
 use crate::time::{Instant, TickTime};
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World};
 

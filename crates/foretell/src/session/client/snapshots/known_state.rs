@@ -1,10 +1,8 @@
 //! What is known of a row in one state, and what follows from that and its neighbours at a point between.
 
 use super::state_rings::{Status, TrackEntry};
+use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
-
-/// A row in a state: its tick, and its words.
-pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
 /// What was known in an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,7 +14,7 @@ mod state_rings;
 mod track_table;
 mod tracks;
 
-pub(super) use known_state::{KnownIn, Look, Rest, Sample};
+pub(super) use known_state::{KnownIn, Look, Rest};
 pub(super) use relay_reader::{RelayReader, ToldInputs};
 pub(super) use sample_outcomes::Compared;
 pub use sample_outcomes::Outcomes;

@@ -1,7 +1,8 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
-use super::known_state::{KnownState, Look, Sample};
+use super::known_state::{KnownState, Look};
 use super::state_rings::{News, Ring, StateRings, TrackEntry};
+use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
 

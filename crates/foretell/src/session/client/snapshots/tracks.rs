@@ -1,9 +1,10 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
-use super::known_state::{KnownIn, KnownState, Look, Rest, Sample};
+use super::known_state::{KnownIn, KnownState, Look, Rest};
 use super::state_rings::{Status, TrackEntry};
 use super::track_table::{Revision, TrackTable};
+use crate::session::curves::Sample;
 use crate::session::shown_record::SLOTS_MAX;
 use crate::time::{Tick, TickTime};
 use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};

@@ -4,16 +4,16 @@ use crate::motion::{Pose, VisualOffset, vector};
 use crate::world::{Column, ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// A row at a shown instant, with room for the largest.
-pub(super) type RowBuffer = [u32; ROW_WORDS_MAX];
+pub(crate) type RowBuffer = [u32; ROW_WORDS_MAX];
 
 /// The row of an entity by which it is placed; any, where it has no place.
-pub(super) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
+pub(crate) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) -> Option<Row<'a>> {
     let has_place = |row: &Row<'_>| schema.component(row.component).has_pose();
     rows.of(entity).find(has_place).or_else(|| rows.of(entity).next())
 }
 
 /// Moves a row by an offset.
-pub(super) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
+pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
     if !offset.is_none() {
         set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
         move_position(kind, offset.position(), row);
@@ -22,7 +22,7 @@ pub(super) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowB
 
 /// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
 /// the first.
-pub(super) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
     if t < 1.0 && from != to {
         kind.places().for_each(|of| blend_column(of, from, to, t, into));
@@ -30,7 +30,7 @@ pub(super) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, in
 }
 
 /// The same, but positions and rotations are as in the first.
-pub(super) fn blend_but_poses(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
+pub(crate) fn blend_but_poses(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let is_pose = |meaning| matches!(meaning, Meaning::Position | Meaning::Rotation);
     kind.places().filter(|(_, column)| !is_pose(column.meaning)).for_each(|of| blend_column(of, from, to, t, into));
@@ -62,14 +62,14 @@ fn blend_column((place, column): (usize, &Column), from: &[u32], to: &[u32], t: 
 }
 
 /// A row moved on along its velocity for this many seconds.
-pub(super) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
+pub(crate) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let velocity = velocity_of(kind, from);
     move_position(kind, vector::scale(velocity, seconds), into);
 }
 
 /// Adds to the position of a row, where it has one.
-pub(super) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
+pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
         let words = &mut row[place..place + column.words()];
         let moved: [f64; 3] = vector::add(column.lanes(words), by);
@@ -78,14 +78,14 @@ pub(super) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowB
 }
 
 /// Sets the rotation of a row, where it has one.
-pub(super) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
+pub(crate) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
     for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
         column.set_lanes(&mut row[place..place + column.words()], &rotation);
     }
 }
 
 /// Puts the first position of a row elsewhere.
-pub(super) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
+pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut RowBuffer) {
     if let Some((place, column)) = kind.nth(Meaning::Position, 0) {
         let [x, y, z] = position;
         column.set_lanes(&mut row[place..place + column.words()], &[x, y, z]);
@@ -93,14 +93,11 @@ pub(super) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut
 }
 
 /// The pose in a row; the origin, upright, where it has none.
-pub(super) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
-    let position = kind.field(Meaning::Position, row).map_or([0.0; 3], |(column, words)| column.lanes(words));
-    let rotation =
-        kind.field(Meaning::Rotation, row).map_or(Pose::IDENTITY.rotation, |(column, words)| column.lanes(words));
-    Pose { position, rotation }
+pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
+    kind.pose(row)
 }
 
 /// The velocity in a row in m/s; zero where it has none.
-pub(super) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
+pub(crate) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
     kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
 }

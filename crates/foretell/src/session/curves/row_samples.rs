@@ -1,15 +1,18 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
 use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
-use super::view::Source;
+use super::curve::Curve;
+use super::row_math::{RowBuffer, blend, blend_but_poses};
+use super::source::Source;
+use crate::motion::Correction;
 use crate::motion::curve::{Extrapolation, dead_reckon, turn};
-use crate::motion::vector::{add, scale, sub};
-use crate::session::client::curves::Curve;
-use crate::session::client::row_math::{RowBuffer, blend, blend_but_poses};
-use crate::session::client::snapshots::Sample;
-use crate::time::{TickRate, TickTime};
+use crate::motion::vector::{add, length, scale, sub};
+use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
+
+/// A row in a state: its tick, and its words.
+pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
 /// The states of an entity around a point: two up to it, of which the second is there, and two after it.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +60,7 @@ impl PlacedColumn<'_> {
 
 impl<'a> RowSamples<'a> {
     /// Draws the row by a curve that shows it at the cursor. The span is that of its states.
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         kind: &ComponentSchema,
         curve: Curve,
@@ -92,6 +95,28 @@ impl<'a> RowSamples<'a> {
             moving.write(&values, into);
         }
         Source::Interpolated
+    }
+
+    /// Whether the way between the middle states is none that it goes, but a jump: so far as a correction would snap, at the speed
+    /// that it has there, in them and beside them. `false` where that can't be known.
+    pub(crate) fn jumps(&self, kind: &ComponentSchema) -> bool {
+        let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
+        let (way, snaps) = (length(self.way(position, BEFORE)), Correction::default());
+        if self.of[AFTER].is_none() || way < snaps.snap_m {
+            return false;
+        }
+        let told = |at: usize| self.told_velocity(position, at).map(length);
+        let beside = |from: usize| {
+            let gap = Some(self.gap(from)).filter(|gap| *gap > 0.0);
+            gap.map(|gap| length(self.way(position, from)) / gap)
+        };
+        // Where no velocity is told, both neighbours say how fast it is.
+        if told(BEFORE).is_none() && (beside(0).is_none() || beside(AFTER).is_none()) {
+            return false;
+        }
+        let speeds = [told(BEFORE), told(AFTER), beside(0), beside(AFTER)].into_iter().flatten();
+        let speed = speeds.fold(0.0, f64::max);
+        way > snaps.snaps_from(speed).max(1.5 * speed * self.gap(BEFORE))
     }
 
     /// How long after the second state the point is.
@@ -147,7 +172,7 @@ impl<'a> RowSamples<'a> {
     }
 
     /// The ticks of the states.
-    pub(super) fn ticks(&self) -> Ticks {
+    pub(crate) fn ticks(&self) -> Ticks {
         self.of.map(|of| of.map(|(tick, _)| tick))
     }
 
@@ -240,7 +265,6 @@ impl Moving<'_> {
 mod tests {
     use super::*;
     use crate::motion::rotation;
-    use crate::time::Tick;
     use crate::world::{Audience, Field, ROW_WORDS_MAX};
     use alloc::vec::Vec;
 

@@ -1,15 +1,15 @@
 //! The cubic between two of up to four states as what it is made of: how much each way from a state to the next counts, and each
 //! velocity. That is the same for all whose states are of the same ticks.
 
+use super::curve::Curve;
 use crate::motion::rotation::{self, multiply, normalise};
 use crate::motion::vector::{add, dot, scale, sub};
-use crate::session::client::curves::Curve;
 use crate::time::{Tick, TickRate, TickTime};
 
 /// The states up to the point.
-pub(super) const BEFORE: usize = 1;
+pub(crate) const BEFORE: usize = 1;
 /// The first after it.
-pub(super) const AFTER: usize = 2;
+pub(crate) const AFTER: usize = 2;
 
 /// States that are farther apart than this are joined by a line, in seconds: so long after, a velocity says nothing, and a
 /// cubic would swing out by metres that nobody has made.
@@ -19,12 +19,12 @@ const TOLD_S: f64 = 0.5;
 const SMALL_TURN_SQR: f64 = 1e-3;
 
 /// The ticks of the states around a point: two up to it, and two after it.
-pub(super) type Ticks = [Option<Tick>; 4];
+pub(crate) type Ticks = [Option<Tick>; 4];
 
 /// A velocity in one of the middle states, times the time from the first to the second: how much the way to the state counts in it,
 /// that from it, and the velocity that is told there.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Tangent {
+pub(crate) struct Tangent {
     pub ways: [f64; 2],
     pub told: f64,
 }
@@ -56,7 +56,7 @@ impl Tangent {
 
 /// What a point of a cubic is made of, from the first of the middle states.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     pub tangents: [Tangent; 2],
     /// How much each way counts.
     pub ways: [f64; 3],
@@ -125,7 +125,7 @@ impl Cubic {
 
 /// A point between two states.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// From 0, the first, to 1, the second.
     pub t: f64,
     /// For what has a velocity, and for what has none; `None` on a line.
@@ -134,7 +134,7 @@ pub(super) struct Span {
 
 /// Both cubics of a span.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct SpanCubics {
+pub(crate) struct SpanCubics {
     pub told: Cubic,
     pub untold: Cubic,
 }
@@ -171,7 +171,7 @@ pub(crate) struct LastSpan {
 impl LastSpan {
     /// The span around a point.
     #[inline]
-    pub(super) fn get(&mut self, ticks: Ticks, curve: Curve, at: TickTime, rate: TickRate) -> Option<&Span> {
+    pub(crate) fn get(&mut self, ticks: Ticks, curve: Curve, at: TickTime, rate: TickRate) -> Option<&Span> {
         let of = Some((ticks, curve, at));
         if self.of != of {
             (self.of, self.span) = (of, Span::new(ticks, at, rate, curve));

@@ -1,0 +1,77 @@
+//! How others are shown between the states that are known of them, and beyond.
+
+use crate::motion::curve::Following;
+use crate::world::ComponentSchema;
+
+/// How an entity that is not predicted is shown between and beyond the states that have come.
+///
+/// The first five show it at the playout cursor: with the delay that the network asks for, so that there is mostly a state
+/// on each side, and all that is seen together happened together. Where no state has come in time they go on for a while
+/// (those that do) and slow down to a stop within 250 ms ([`Extrapolation::default`](crate::motion::curve::Extrapolation)).
+/// The last three show it ahead of the cursor, where it would be on the server by now (the combined one a period later):
+/// without the delay, and wrong by whatever it does that nobody could know. A server that judges what a player aimed at by
+/// [`PlayerInput::presented`](crate::PlayerInput::presented) judges by the cursor.
+///
+/// Where a velocity is needed, it is the column of the schema that means it, and where there is none, that of finite
+/// differences (D19). Fields that are no motion are held, or, where the schema says
+/// [`Blended`](crate::Meaning::Blended), shown at the cursor on the line between two states by all but `Hold`; those who are
+/// shown ahead of the cursor have them as they were told last. Which one is best for which motion, and what each costs, is measured in `docs/CURVES.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Curve {
+    /// The last state that the cursor has passed: choppy wherever snapshots are rarer than frames (P1).
+    Hold,
+    /// Straight from state to state; beyond the newest it stands (P2). The article's other way, steps towards the newest
+    /// state at a speed, is the same where the speed is such that it comes there in time; with any other it is late, or
+    /// waits.
+    Linear,
+    /// Straight from state to state, and beyond the newest along its velocity (P4).
+    Extrapolated,
+    /// A cubic from state to state that has the velocities of both (P8), and beyond the newest along its velocity. The
+    /// default.
+    #[default]
+    Hermite,
+    /// A cubic whose velocities are those of the neighbouring states, whatever their distance (P9, D19); where the state
+    /// after has not come yet, its place is taken by the velocity, or by nothing.
+    CatmullRom,
+    /// Where it is by now by its newest state and velocity (P5): each new state moves it, which is hidden as a correction
+    /// is.
+    DeadReckoning,
+    /// On a cubic to where it is by now, without a jump in its velocity ([`Following::Combined`], P10, D18).
+    Combined,
+    /// Where it is by now, over from where it was shown without a jump in its velocity ([`Following::VelocityBlending`]).
+    VelocityBlending,
+}
+
+impl Curve {
+    /// All of them.
+    pub const ALL: [Curve; 8] = [
+        Curve::Hold,
+        Curve::Linear,
+        Curve::Extrapolated,
+        Curve::Hermite,
+        Curve::CatmullRom,
+        Curve::DeadReckoning,
+        Curve::Combined,
+        Curve::VelocityBlending,
+    ];
+
+    /// Whether it shows an entity ahead of the playout cursor.
+    pub const fn leads(self) -> bool {
+        matches!(self, Curve::DeadReckoning | Curve::Combined | Curve::VelocityBlending)
+    }
+
+    /// Whether where it shows a row with these columns between two states hangs on those beside them.
+    pub(crate) fn goes_by_neighbours(self, component: &ComponentSchema) -> bool {
+        let has_no_velocity = || component.moving().iter().any(|moving| moving.velocity.is_none());
+        self == Curve::CatmullRom || self == Curve::Hermite && has_no_velocity()
+    }
+
+    /// How a follower goes by it; `None` where there is none.
+    pub(crate) const fn following(self) -> Option<Following> {
+        match self {
+            Curve::Combined => Some(Following::Combined),
+            Curve::VelocityBlending => Some(Following::VelocityBlending),
+            _ => None,
+        }
+    }
+}

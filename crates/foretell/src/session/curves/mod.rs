@@ -1,0 +1,14 @@
+//! Rows of others by their curve between the states that are known of them: as a client shows them, and as a server judges a shot
+//! by them. Pure: states and a point in, a row out.
+
+mod cubic;
+mod curve;
+mod row_math;
+mod row_samples;
+mod source;
+
+pub(crate) use cubic::{LastSpan, Span};
+pub use curve::Curve;
+pub(crate) use row_math::{RowBuffer, ahead, apply, blend, placed_row, pose_of, set_position, velocity_of};
+pub(crate) use row_samples::{RowSamples, Sample};
+pub use source::Source;

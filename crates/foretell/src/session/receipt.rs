@@ -1,0 +1,82 @@
+//! The receipt of a shot: by what moment it was judged, why by that, and what the time is made of.
+
+use crate::time::{Tick, TickRate};
+use crate::world::{Lookback, Owned, PlayerId};
+use core::time::Duration;
+
+/// What the way between the server and one client is made of, as the server has measured it of late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ways {
+    /// The fastest way there and back, with what the client waited before it answered: a frame.
+    pub round_trip: Duration,
+    /// How long its inputs wait for their tick.
+    pub wait: Duration,
+    /// How far behind the newest state that it has it shows others.
+    pub playout: Duration,
+}
+
+/// A hit as the server has judged it: for who shot, for who was hit, and for whoever wants to know whether the game is fair.
+///
+/// The enemy's own frame, from pressing to the input, is in none of it: nothing is told of that.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Receipt {
+    /// The tick of the shot's step.
+    pub tick: Tick,
+    /// How long a tick is.
+    pub rate: TickRate,
+    /// Who shot, what its client claimed to have shown, what of that was used, and why.
+    pub lookback: Lookback,
+    /// Who or what was hit.
+    pub victim: Owned,
+    /// How far from where it was judged the shooter may have been shown the victim, in metres: as far as the loss of either state
+    /// beside that moment makes it, and half a step of the claim. Where the victim is told more rarely, as the budget is small, it may
+    /// be more. Who is not judged as claimed is off by that besides.
+    pub error_m: f64,
+    /// Of who shot.
+    pub shooter_ways: Ways,
+    /// Of whose entity was hit; `None` where that is nobody's who plays.
+    pub victim_ways: Option<Ways>,
+}
+
+impl Receipt {
+    /// Who shot.
+    #[must_use]
+    pub fn shooter(&self) -> PlayerId {
+        self.lookback.player
+    }
+
+    /// How far back the victim was judged.
+    #[must_use]
+    pub fn rewound(&self) -> Duration {
+        Duration::from_secs_f64(self.lookback.ticks_before(self.tick) * self.rate.seconds())
+    }
+
+    /// How long a tick is.
+    fn tick_time(&self) -> Duration {
+        Duration::from_secs_f64(self.rate.seconds())
+    }
+
+    /// How far behind the newest state the shooter showed others: what the ways and the wait for the tick leave of how far back it was
+    /// judged, and of the tick in which the state was made from which that counts.
+    #[must_use]
+    pub fn shooter_playout(&self) -> Duration {
+        (self.rewound() + self.tick_time()).saturating_sub(self.shooter_ways.round_trip + self.shooter_ways.wait)
+    }
+
+    /// How long after it was safe on its own screen the victim may have been hit, at most, until it is told: how far back it was
+    /// judged, its own way and wait, and a tick. Without a client of its own it is how far back alone.
+    #[must_use]
+    pub fn after_cover(&self) -> Duration {
+        let tick = self.tick_time();
+        self.rewound() + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip + ways.wait + tick)
+    }
+
+    /// How much earlier the shooter saw the victim come out than the victim saw the shooter, if it was the shooter that came out:
+    /// its way to the server, its wait and a tick, the way to the victim, and how late the victim shows others (a peeker's
+    /// advantage, in the terms that Riot has published for VALORANT).
+    #[must_use]
+    pub fn peek(&self) -> Duration {
+        let own = self.shooter_ways.round_trip / 2 + self.shooter_ways.wait + self.tick_time();
+        own + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip / 2 + ways.playout)
+    }
+}

@@ -1,0 +1,339 @@
+//! What others were in the last states, and by which curve a client shows them between those: what shots are judged by.
+//!
+//! Kept is what changes, of what others are told of states with a position or rotation. A client is told states at intervals, rounded;
+//! a row is drawn as it would be if all of those had come in time.
+
+use super::past_table::{PastEntry, PastTable};
+use super::row_versions::RowVersions;
+use crate::motion::vector;
+use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
+use crate::time::{Tick, TickRate, TickTime};
+use crate::world::{AnyRow, Audience, ComponentId, Owned, Past, ROW_WORDS_MAX, RoundedRow, RowKey, Rows, Schema};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// A claim says where a cursor stood in steps of so much of a tick; it is off by half of that at most.
+const CLAIM_STEP: f64 = 1.0 / 256.0;
+
+/// How far back it is kept, and how clients are told and show it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PastTerms {
+    /// How many ticks; with 0 nothing is kept.
+    pub ticks: u32,
+    /// How many ticks one state is sent after the other.
+    pub sent: u32,
+    pub rate: TickRate,
+    pub curve: Curve,
+}
+
+impl PastTerms {
+    pub fn nothing(rate: TickRate) -> PastTerms {
+        PastTerms { ticks: 0, sent: 1, rate, curve: Curve::default() }
+    }
+}
+
+/// A component that is kept.
+#[derive(Debug)]
+struct Kept {
+    table: PastTable,
+    /// How it is rounded; `None` where it is told as it is.
+    form: Option<RoundedRow>,
+    /// How many ticks apart it is told.
+    turn: u32,
+}
+
+/// The states of the last ticks, as far as they are kept.
+#[derive(Debug)]
+pub(super) struct PastStates {
+    schema: Schema,
+    terms: PastTerms,
+    /// By component.
+    kept: Vec<Option<Kept>>,
+    /// What is gone, and in which state first; ascending.
+    gone: VecDeque<(Tick, RowKey)>,
+    /// The first state that is known; `None` where none is.
+    begins: Option<Tick>,
+    /// The state before the step that runs, and the one that is being made.
+    present: Tick,
+    newest: Tick,
+}
+
+impl PastStates {
+    pub fn new(schema: &Schema, terms: PastTerms) -> PastStates {
+        let mut past = PastStates {
+            schema: schema.clone(),
+            terms,
+            kept: Vec::new(),
+            gone: VecDeque::new(),
+            begins: None,
+            present: Tick::ZERO,
+            newest: Tick::ZERO,
+        };
+        past.begin();
+        past
+    }
+
+    /// The step of `tick` is to look back by these terms; where they are others than before, all is forgotten.
+    pub fn begin_step(&mut self, tick: Tick, terms: PastTerms) {
+        self.present = tick;
+        if self.terms != terms {
+            self.terms = terms;
+            self.begin();
+        }
+    }
+
+    /// From which moment on all is known.
+    pub fn oldest(&self) -> Option<TickTime> {
+        let begins = self.begins?;
+        Some(TickTime::start_of(begins.max(self.present.back(self.terms.ticks).unwrap_or_default())))
+    }
+
+    fn begin(&mut self) {
+        let PastStates { schema, terms, kept, .. } = self;
+        let places_poses = |id: &ComponentId| {
+            let first = schema.type_of(*id).map(|of| of.first);
+            let of_state = schema.ids().filter(|other| schema.type_of(*other).map(|of| of.first) == first);
+            of_state.into_iter().any(|other| schema.component(other).has_pose())
+        };
+        let is_kept = |id: &ComponentId| schema.component(*id).audience() != Audience::Owner && places_poses(id);
+        let new = |id: ComponentId| {
+            let component = schema.component(id);
+            let turn = component.interval_ticks(terms.rate, terms.sent);
+            let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
+            // Two states before the oldest moment and two after it, wherever between states it is.
+            let ticks = terms.ticks + turn + 3 * turn.max(terms.sent) + 2;
+            Kept { table: PastTable::new(component.words(), ticks), form, turn }
+        };
+        kept.clear();
+        if terms.ticks > 0 {
+            kept.extend(schema.ids().map(|id| is_kept(&id).then(|| new(id))));
+        }
+        self.gone.clear();
+        self.begins = None;
+    }
+
+    /// Takes in what has changed in the rows: they are `state` now.
+    pub fn note(&mut self, rows: &Rows, versions: &RowVersions, state: Tick) {
+        if self.terms.ticks == 0 {
+            return;
+        }
+        self.newest = state;
+        if self.begins.is_none() {
+            self.begins = Some(state);
+            rows.iter().for_each(|row| self.put(row.key(), rows, versions, &mut 0));
+            return;
+        }
+        let mut next = 0;
+        rows.changed().iter().for_each(|key| self.put(*key, rows, versions, &mut next));
+        for gone in rows.removed() {
+            let table =
+                self.kept[usize::from(gone.key.component.0)].as_mut().filter(|_| rows.words(gone.key).is_none());
+            if let Some(Kept { table, .. }) = table {
+                table.end(gone.key.entity, state);
+                self.gone.push_back((state, gone.key));
+            }
+        }
+        self.forget_gone();
+    }
+
+    fn put(&mut self, key: RowKey, rows: &Rows, versions: &RowVersions, next: &mut usize) {
+        let Some(Kept { table, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
+        if let Some(row) = rows.get_near(key, next) {
+            let entry = PastEntry { tick: self.newest, owner: row.owner, words: row.words };
+            table.put(key.entity, entry, || versions.get(key).map_or(0, |version| version.slot));
+        }
+    }
+
+    /// What has been gone for longer than anything is kept.
+    fn forget_gone(&mut self) {
+        while let Some((at, key)) = self.gone.front().copied() {
+            let Some(Kept { table, turn, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
+            if self.newest.since(at) <= self.terms.ticks + 4 * *turn {
+                return;
+            }
+            table.forget_gone(key.entity);
+            self.gone.pop_front();
+        }
+    }
+
+    /// Draws a row as a client shows it whose cursor is at a point, of which state `lost` has not come, where one is said.
+    fn draw_without(&self, key: Found, at: TickTime, lost: Lost, into: &mut AnyRow) -> Option<Owned> {
+        let Found { component, nth } = key;
+        let kept = self.kept[usize::from(component.0)].as_ref()?;
+        let entity = kept.table.entity(nth);
+        if at >= TickTime::start_of(self.present) {
+            let now = kept.table.at(nth, self.newest)?;
+            into[..now.words.len()].copy_from_slice(now.words);
+            return Some(Owned { entity, owner: now.owner });
+        }
+        let told = Told { sent: self.terms.sent, turn: kept.turn, slot: kept.table.slot(nth) };
+        let owner = kept.table.at(nth, told.sent_by(at.tick()))?.owner;
+        // As far behind the cursor as it is told more rarely than states are sent, but not before it was there.
+        let at = at - TickTime::ticks(f64::from(kept.turn - self.terms.sent));
+        let began = told
+            .sent_from(kept.table.began(nth, told.sent_by(at.tick())).or_else(|| kept.table.began(nth, self.newest))?);
+        let at = at.max(TickTime::start_of(began));
+        let before = told.told_by(at.tick()).max(began);
+        let states = lost.around(before, &told);
+        self.draw_between(kept, Drawn { component, nth, at, states }, into)?;
+        Some(Owned { entity, owner })
+    }
+
+    fn draw_between(&self, kept: &Kept, drawn: Drawn, into: &mut AnyRow) -> Option<()> {
+        let Drawn { component, nth, at, states } = drawn;
+        let mut rounded: [RowBuffer; 4] = [[0; ROW_WORDS_MAX]; 4];
+        let mut of: [Option<Sample<'_>>; 4] = [None; 4];
+        for (state, (sample, words)) in states.into_iter().zip(of.iter_mut().zip(&mut rounded)) {
+            let known = state.filter(|state| *state <= self.present);
+            *sample = known.and_then(|state| Some((state, as_told(kept, kept.table.at(nth, state)?.words, words))));
+        }
+        // What is gone in between is not joined.
+        of[3] = of[3].filter(|_| of[2].is_some());
+        let samples = RowSamples { of, rests: false, at, rate: self.terms.rate };
+        let ((_, words), schema) = (of[1]?, self.schema.component(component));
+        // Nobody is on the way of a teleport.
+        if samples.rests(schema) || samples.jumps(schema) {
+            into[..words.len()].copy_from_slice(words);
+        } else {
+            let span = Span::new(samples.ticks(), at, self.terms.rate, self.curve());
+            samples.draw(schema, self.curve(), span.as_ref(), into);
+        }
+        Some(())
+    }
+
+    /// The curve at the cursor; who is shown ahead of it is judged by the default one.
+    fn curve(&self) -> Curve {
+        if self.terms.curve.leads() { Curve::default() } else { self.terms.curve }
+    }
+}
+
+/// A row as it is told; as it is, where nothing of it is rounded.
+fn as_told<'a>(kept: &Kept, words: &'a [u32], into: &'a mut RowBuffer) -> &'a [u32] {
+    let Some(form) = &kept.form else { return words };
+    let mut rounded = [0; RoundedRow::WORDS_MAX];
+    let rounded = &mut rounded[..form.words()];
+    form.round(words, rounded);
+    form.restore(rounded, &mut into[..words.len()]);
+    &into[..words.len()]
+}
+
+/// A row by its number.
+#[derive(Clone, Copy)]
+struct Found {
+    component: ComponentId,
+    nth: usize,
+}
+
+/// What is drawn of a row: at which point, between which states.
+struct Drawn {
+    component: ComponentId,
+    nth: usize,
+    at: TickTime,
+    states: [Option<Tick>; 4],
+}
+
+/// In which states a row is told while it changes.
+#[derive(Clone, Copy)]
+struct Told {
+    /// How many ticks one state is sent after the other, and how many one telling of the row after the other.
+    sent: u32,
+    turn: u32,
+    slot: u32,
+}
+
+impl Told {
+    /// The last state up to this one that is sent.
+    fn sent_by(&self, tick: Tick) -> Tick {
+        Tick::new(tick.get() - tick.get() % self.sent)
+    }
+
+    /// The first from this one on.
+    fn sent_from(&self, tick: Tick) -> Tick {
+        Tick::new(tick.get().next_multiple_of(self.sent))
+    }
+
+    /// The last state up to this one in which the row is told.
+    fn told_by(&self, tick: Tick) -> Tick {
+        if self.turn <= self.sent {
+            return self.sent_by(tick);
+        }
+        // Its turns begin where tick and number together come to a multiple.
+        let into_turn = |tick: Tick| (tick.get() % self.turn + self.slot % self.turn) % self.turn;
+        let told = |tick: Tick| self.sent_from(tick.back(into_turn(tick)).unwrap_or_default());
+        let found = told(tick);
+        if found <= tick { found } else { tick.back(into_turn(tick) + 1).map_or(Tick::ZERO, told) }
+    }
+
+    fn after(&self, state: Tick) -> Tick {
+        if self.turn <= self.sent { state + self.sent } else { self.told_by(state + (self.turn + self.sent - 1)) }
+    }
+
+    fn before(&self, state: Tick) -> Option<Tick> {
+        state.back(1).map(|before| self.told_by(before)).filter(|before| *before < state)
+    }
+}
+
+/// Which state beside a point has not come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    None,
+    Before,
+    After,
+}
+
+impl Lost {
+    /// The states around a point by which a row is drawn: two up to it, of which this is the second if it has come, and two after it.
+    fn around(self, before: Tick, told: &Told) -> [Option<Tick>; 4] {
+        let next = told.after(before);
+        let earlier = told.before(before);
+        match self {
+            Lost::None => [earlier, Some(before), Some(next), Some(told.after(next))],
+            Lost::Before => {
+                [earlier.and_then(|earlier| told.before(earlier)), earlier, Some(next), Some(told.after(next))]
+            }
+            Lost::After => {
+                let last = told.after(next);
+                [earlier, Some(before), Some(last), Some(told.after(last))]
+            }
+        }
+    }
+}
+
+impl Past for PastStates {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn count(&self, component: ComponentId) -> usize {
+        self.kept.get(usize::from(component.0)).map_or(0, |kept| kept.as_ref().map_or(0, |kept| kept.table.len()))
+    }
+
+    fn find(&self, key: RowKey) -> Option<usize> {
+        self.kept.get(usize::from(key.component.0))?.as_ref()?.table.find(key.entity)
+    }
+
+    fn draw(&self, component: ComponentId, nth: usize, at: TickTime, into: &mut AnyRow) -> Option<Owned> {
+        self.draw_without(Found { component, nth }, at, Lost::None, into)
+    }
+
+    /// By how much it is shown elsewhere where either state beside the point was lost, and what half a step of a claim is worth.
+    fn error_m(&self, key: RowKey, at: TickTime) -> f64 {
+        let Some(nth) = self.find(key) else { return 0.0 };
+        let (found, schema) = (Found { component: key.component, nth }, self.schema.component(key.component));
+        let mut row: AnyRow = [0; ROW_WORDS_MAX];
+        if self.draw_without(found, at, Lost::None, &mut row).is_none() {
+            return 0.0;
+        }
+        let (place, speed) = (schema.pose(&row).position, vector::length(velocity_of(schema, &row)));
+        let off = |lost: Lost| {
+            let mut row: AnyRow = [0; ROW_WORDS_MAX];
+            self.draw_without(found, at, lost, &mut row)?;
+            Some(vector::length(vector::sub(schema.pose(&row).position, place)))
+        };
+        let lost = [Lost::Before, Lost::After].into_iter().filter_map(off).fold(0.0, f64::max);
+        lost + speed * self.terms.rate.seconds() * CLAIM_STEP / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Tests of what is kept of the past, and where it is between states.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "ticks of a second are small numbers"
+)]
+
+use super::super::row_versions::RowVersions;
+use super::*;
+use crate::world::{Entity, Lookback, LookbackBound, PlayerId, Rewound};
+use foretell::State;
+
+/// Seen by everybody, and told in every state; its position in steps of a millimetre.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Runner {
+    #[state(position, precision = 0.001)]
+    x: [f32; 1],
+    #[state(velocity)]
+    speed: [f32; 1],
+    #[state(audience = owner)]
+    ammo: u8,
+}
+
+/// Told in every sixth tick.
+#[derive(State, Clone, Copy)]
+#[state(hz = 10)]
+struct Cloud {
+    #[state(position)]
+    x: [f32; 1],
+}
+
+/// Has no place.
+#[derive(State, Clone, Copy)]
+struct Score(u32);
+
+const SHOOTER: PlayerId = PlayerId::new(1);
+const OTHER: PlayerId = PlayerId::new(2);
+const RATE: TickRate = TickRate::hz(60);
+
+fn entity(nth: u16) -> Owned {
+    Owned { entity: Entity::new(OTHER, Tick::ZERO, nth), owner: OTHER }
+}
+
+struct Kept {
+    past: PastStates,
+    rows: Rows,
+    versions: RowVersions,
+    tick: u32,
+}
+
+impl Kept {
+    fn new(sent: u32) -> Kept {
+        let schema = Schema::of::<Runner>().with::<Cloud>().with::<Score>();
+        let terms = PastTerms { ticks: 15, sent, rate: RATE, curve: Curve::Hermite };
+        let (past, rows) = (PastStates::new(&schema, terms), Rows::new(&schema));
+        Kept { past, rows, versions: RowVersions::new(), tick: 0 }
+    }
+
+    /// The next state, with what changes.
+    fn state(&mut self, change: impl FnOnce(u32, &mut Rows)) {
+        self.tick += 1;
+        change(self.tick, &mut self.rows);
+        let state = Tick::new(self.tick);
+        self.versions.note(&self.rows, state);
+        self.past.note(&self.rows, &self.versions, state);
+        self.rows.settle();
+        self.past.begin_step(state, self.past.terms);
+    }
+
+    fn runs(&mut self, ticks: u32, place: impl Fn(f32) -> f32) {
+        for _ in 0..ticks {
+            self.state(|tick, rows| {
+                let at = |tick: f32| place(tick / 60.0);
+                let tick = tick as f32;
+                let speed = (at(tick + 0.5) - at(tick - 0.5)) * 60.0;
+                rows.set(entity(0), &Runner { x: [at(tick)], speed: [speed], ammo: 9 });
+            });
+        }
+    }
+
+    fn seen(&self, by: PlayerId, at: f64) -> Rewound<'_> {
+        let used = TickTime::ticks(at);
+        Rewound::new(Some(&self.past), Lookback { player: by, claimed: None, used, bound: LookbackBound::Claim })
+    }
+
+    fn x(&self, at: f64) -> Option<f32> {
+        self.seen(SHOOTER, at).get::<Runner>(entity(0).entity).map(|runner| runner.x[0])
+    }
+}
+
+#[test]
+fn between_states_it_is_on_the_curve_to_the_step_that_it_is_told_in_and_in_the_present_as_it_is() {
+    let swings = |seconds: f32| 3.0 * crate::math::f32::sin(5.0 * seconds);
+    for sent in [1, 3] {
+        let mut kept = Kept::new(sent);
+        kept.runs(40, swings);
+        for eighth in 26 * 8..39 * 8 {
+            let at = f64::from(eighth) / 8.0;
+            let (shown, truth) = (kept.x(at).expect("it is there"), swings(at as f32 / 60.0));
+            assert!((shown - truth).abs() < 0.0007 + 0.0002 * sent as f32, "{sent}: {at}: {shown} for {truth}");
+        }
+        assert_eq!([40.0, 45.0].map(|at| kept.x(at)), [Some(swings(40.0 / 60.0)); 2], "not rounded");
+        let known = [kept.x(30.0), kept.x(30.0)];
+        assert!(known[0] == known[1] && known[0] != Some(swings(0.5)), "rounded, as it is told");
+    }
+}
+
+#[test]
+fn what_others_are_told_of_what_has_a_place_is_known_and_never_what_is_the_players_own() {
+    let mut kept = Kept::new(1);
+    kept.runs(20, |seconds| seconds);
+    kept.state(|_, rows| {
+        rows.set(entity(5), &Score(3));
+        rows.set(entity(6), &Cloud { x: [4.0] });
+    });
+    kept.runs(6, |seconds| seconds);
+    let seen = kept.seen(SHOOTER, 26.5);
+    let runners: Vec<_> = seen.states::<Runner>().collect();
+    assert_eq!(runners.len(), 1);
+    assert_eq!((runners[0].0, runners[0].1.ammo), (entity(0), 0), "that is its owner's");
+    assert!((runners[0].1.speed[0] - 1.0).abs() < 1e-4);
+    let poses: Vec<_> = seen.poses().map(|(of, _)| of).collect();
+    assert_eq!(poses, [entity(0), entity(6)]);
+    assert!(seen.pose(entity(5).entity).is_none() && seen.states::<Score>().count() == 0);
+    assert_eq!(kept.seen(OTHER, 26.5).poses().count(), 0);
+}
+
+#[test]
+fn nothing_is_there_before_it_was_spawned_nor_after_it_is_gone_and_what_is_told_rarely_is_shown_later() {
+    let mut kept = Kept::new(1);
+    kept.runs(20, |seconds| seconds);
+    (0..20).for_each(|_| kept.state(|tick, rows| rows.set(entity(6), &Cloud { x: [tick as f32] })));
+    let cloud = |kept: &Kept, at| kept.seen(SHOOTER, at).get::<Cloud>(entity(6).entity).map(|cloud| cloud.x[0]);
+    assert_eq!([20.0, 20.9].map(|at| cloud(&kept, at)), [None, None]);
+    assert_eq!(cloud(&kept, 21.0), Some(21.0), "as it was told first");
+    let shown = cloud(&kept, 34.5).expect("it is there");
+    assert!(
+        (shown - 29.5).abs() < 1e-3,
+        "five ticks later than the cursor, as states of it come in every sixth: {shown}"
+    );
+    kept.state(|_, rows| rows.remove_entity(entity(6).entity));
+    kept.runs(3, |seconds| seconds);
+    assert!(cloud(&kept, 40.9).is_some());
+    assert_eq!([41.0, 42.5, 44.0].map(|at| cloud(&kept, at)), [None; 3]);
+    kept.runs(60, |seconds| seconds);
+    assert_eq!(kept.past.count(ComponentId(2)), 0, "it is forgotten");
+}
+
+#[test]
+fn a_teleport_is_a_jump_and_nobody_is_hit_on_the_way() {
+    let mut kept = Kept::new(3);
+    for _ in 0..40 {
+        kept.state(|tick, rows| {
+            let x = tick as f32 / 60.0 + if tick < 31 { 0.0 } else { 100.0 };
+            rows.set(entity(0), &Runner { x: [x], speed: [1.0], ammo: 9 });
+        });
+    }
+    let places: Vec<_> = (26 * 8..35 * 8).filter_map(|eighth| kept.x(f64::from(eighth) / 8.0)).collect();
+    assert!(places.iter().all(|x| *x < 1.0 || *x > 100.0), "{places:?}");
+    assert!(places.iter().any(|x| *x < 1.0) && places.iter().any(|x| *x > 100.0));
+}
+
+#[test]
+fn the_error_is_what_a_lost_state_makes_and_little_where_it_goes_straight() {
+    let error = |place: fn(f32) -> f32| {
+        let mut kept = Kept::new(3);
+        kept.runs(40, place);
+        kept.seen(SHOOTER, 31.0).error_m(entity(0).entity)
+    };
+    let (rests, straight) = (error(|_| 4.0), error(|seconds| 6.0 * seconds));
+    let turns = error(|seconds| 2.0 * crate::math::f32::sin(20.0 * seconds));
+    assert_eq!(rests, 0.0);
+    assert!(straight < 0.002 && turns > 0.01 && turns < 0.3, "{straight} {turns}");
+}
+
+#[test]
+fn the_past_begins_when_it_is_asked_for_and_is_as_long_as_it_is_said_to_be() {
+    let mut kept = Kept::new(1);
+    let oldest = |kept: &Kept| kept.past.oldest().map(TickTime::as_ticks);
+    assert_eq!(oldest(&kept), None);
+    kept.runs(10, |seconds| seconds);
+    assert_eq!(oldest(&kept), Some(1.0));
+    kept.runs(30, |seconds| seconds);
+    assert_eq!(oldest(&kept), Some(25.0));
+    assert!(kept.x(25.0).is_some());
+    let none = PastTerms { ticks: 0, ..kept.past.terms };
+    kept.past.begin_step(Tick::new(41), none);
+    assert_eq!((oldest(&kept), kept.x(30.0)), (None, None));
+}

@@ -1,0 +1,205 @@
+//! The rows of one component in the last states: a ring for each of what it was whenever it changed.
+
+use crate::time::Tick;
+use crate::world::{Entity, EntityMap, PlayerId};
+use alloc::vec::Vec;
+
+/// Before its words an entry has as many for its tick and whose it is.
+const HEAD: usize = 2;
+/// So many rings lie together, entry by entry: what is written in a tick, of rows that change in all, lies side by side.
+const RINGS_TOGETHER: u32 = 16;
+/// Whose it is where it is gone.
+const NOBODY: u32 = u32::MAX;
+
+/// What a row was from a state on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PastEntry<'a> {
+    pub tick: Tick,
+    pub owner: PlayerId,
+    pub words: &'a [u32],
+}
+
+/// Where a row's ring is, and what of it is in use.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    nth: u32,
+    /// Where the newest entry is, and how many there are.
+    newest: u32,
+    len: u32,
+    /// The number of the row, by which it has its turn where it is told more rarely than states are sent.
+    slot: u32,
+}
+
+/// Of all rows of a component, ascending by entity. Invariant: the entries of a ring ascend by tick.
+#[derive(Debug)]
+pub(super) struct PastTable {
+    stride: usize,
+    /// How many entries a ring has room for.
+    places: u32,
+    rings: EntityMap<Ring>,
+    /// How many rings there are, in use or free.
+    made: u32,
+    data: Vec<u32>,
+    free: Vec<u32>,
+    /// Where the next row mostly is.
+    next: usize,
+}
+
+impl PastTable {
+    /// Of rows of this number of words, as they were in up to `ticks` states.
+    pub fn new(words: usize, ticks: u32) -> PastTable {
+        let (rings, data, free) = (EntityMap::new(), Vec::new(), Vec::new());
+        PastTable { stride: HEAD + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rings.len()
+    }
+
+    pub fn entity(&self, nth: usize) -> Entity {
+        self.rings.entities()[nth]
+    }
+
+    pub fn slot(&self, nth: usize) -> u32 {
+        self.rings.values()[nth].slot
+    }
+
+    pub fn find(&self, entity: Entity) -> Option<usize> {
+        self.rings.index_near(entity, &mut 0)
+    }
+
+    /// Takes in what a row is from a state on, which is not before the newest that is known of it; soonest for one after another,
+    /// ascending. `slot` is its number, asked for once.
+    pub fn put(&mut self, entity: Entity, entry: PastEntry<'_>, slot: impl FnOnce() -> u32) {
+        let PastTable { stride, places, rings, made, data, free, next } = self;
+        let ring = rings.get_or_insert_near(entity, next, || {
+            let nth = free.pop().unwrap_or_else(|| {
+                if made.is_multiple_of(RINGS_TOGETHER) {
+                    data.resize(data.len() + (*places * RINGS_TOGETHER) as usize * *stride, 0);
+                }
+                *made += 1;
+                *made - 1
+            });
+            Ring { nth, newest: 0, len: 0, slot: slot() }
+        });
+        let place = advance(ring, *places, data, *stride, entry.tick);
+        data[place + 1] = u32::from(entry.owner.get());
+        data[place + HEAD..place + *stride].copy_from_slice(entry.words);
+    }
+
+    /// A row is not there from a state on.
+    pub fn end(&mut self, entity: Entity, tick: Tick) {
+        let PastTable { stride, places, rings, data, .. } = self;
+        if let Some(ring) = rings.get_mut(entity) {
+            let place = advance(ring, *places, data, *stride, tick);
+            data[place + 1] = NOBODY;
+        }
+    }
+
+    /// Forgets a row, if it is gone.
+    pub fn forget_gone(&mut self, entity: Entity) {
+        let Some(nth) = self.find(entity) else { return };
+        let ring = self.rings.values()[nth];
+        if self.data[self.place(ring, 0) + 1] == NOBODY {
+            self.free.push(ring.nth);
+            self.rings.remove(entity);
+        }
+    }
+
+    /// The nth row as it was in the state of `tick`; `None` where it was not there, or that is not known any more.
+    #[inline]
+    pub fn at(&self, nth: usize, tick: Tick) -> Option<PastEntry<'_>> {
+        let ring = self.rings.values()[nth];
+        let place = (0..ring.len).map(|back| self.place(ring, back)).find(|place| self.data[*place] <= tick.get())?;
+        self.entry(place)
+    }
+
+    /// The first state of the stretch in which it was there that holds the state of `tick`, as far as that is known.
+    pub fn began(&self, nth: usize, tick: Tick) -> Option<Tick> {
+        let ring = self.rings.values()[nth];
+        let places =
+            (0..ring.len).map(|back| self.place(ring, back)).skip_while(|place| self.data[*place] > tick.get());
+        places.map_while(|place| self.entry(place)).last().map(|entry| entry.tick)
+    }
+
+    #[inline]
+    fn entry(&self, place: usize) -> Option<PastEntry<'_>> {
+        let of = &self.data[place..place + self.stride];
+        let owner = u16::try_from(of[1]).ok()?;
+        Some(PastEntry { tick: Tick::new(of[0]), owner: PlayerId::new(owner), words: &of[HEAD..] })
+    }
+
+    /// Where an entry begins that has this many newer ones.
+    #[inline]
+    fn place(&self, ring: Ring, back: u32) -> usize {
+        let at = (ring.newest + self.places - back) % self.places;
+        begins(ring.nth, at, self.places) * self.stride
+    }
+}
+
+/// How many entries lie before this one of a ring.
+#[inline]
+fn begins(ring: u32, at: u32, places: u32) -> usize {
+    let (block, within) = (ring / RINGS_TOGETHER, ring % RINGS_TOGETHER);
+    ((block as usize * places as usize) + at as usize) * RINGS_TOGETHER as usize + within as usize
+}
+
+/// Makes the entry of `tick` the newest of a ring; the oldest goes where there is no room. Returns where it begins.
+fn advance(ring: &mut Ring, places: u32, data: &mut [u32], stride: usize, tick: Tick) -> usize {
+    let begin = |ring: &Ring| begins(ring.nth, ring.newest, places) * stride;
+    let is_same = ring.len > 0 && data[begin(ring)] == tick.get();
+    if !is_same {
+        ring.newest = if ring.len == 0 { 0 } else { (ring.newest + 1) % places };
+        ring.len = (ring.len + 1).min(places);
+    }
+    data[begin(ring)] = tick.get();
+    begin(ring)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTITY: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+
+    fn put(table: &mut PastTable, tick: u32, word: u32) {
+        let entry = PastEntry { tick: Tick::new(tick), owner: PlayerId::new(3), words: &[word, word] };
+        table.put(ENTITY, entry, || 7);
+    }
+
+    fn at(table: &PastTable, tick: u32) -> Option<u32> {
+        table.at(0, Tick::new(tick)).map(|entry| entry.words[1])
+    }
+
+    #[test]
+    fn a_row_is_what_it_was_in_each_state_that_has_room_and_nothing_before_it_came() {
+        let mut table = PastTable::new(2, 4);
+        [(5, 50), (6, 60), (6, 61), (9, 90)].into_iter().for_each(|(tick, word)| put(&mut table, tick, word));
+        assert_eq!(
+            [4, 5, 6, 7, 9, 20].map(|tick| at(&table, tick)),
+            [None, Some(50), Some(61), Some(61), Some(90), Some(90)]
+        );
+        assert_eq!((table.slot(0), table.began(0, Tick::new(7))), (7, Some(Tick::new(5))));
+        put(&mut table, 10, 100);
+        put(&mut table, 11, 110);
+        assert_eq!([5, 6, 11].map(|tick| at(&table, tick)), [None, Some(61), Some(110)], "the oldest has given way");
+    }
+
+    #[test]
+    fn what_is_gone_is_gone_from_its_state_on_and_is_forgotten_if_it_has_not_come_back() {
+        let mut table = PastTable::new(2, 8);
+        put(&mut table, 5, 50);
+        table.end(ENTITY, Tick::new(7));
+        assert_eq!([6, 7, 8].map(|tick| at(&table, tick)), [Some(50), None, None]);
+        put(&mut table, 9, 90);
+        table.forget_gone(ENTITY);
+        assert_eq!([6, 8, 9].map(|tick| at(&table, tick)), [Some(50), None, Some(90)]);
+        assert_eq!(table.began(0, Tick::new(9)), Some(Tick::new(9)), "that was another life");
+        table.end(ENTITY, Tick::new(9));
+        table.forget_gone(ENTITY);
+        assert_eq!(table.len(), 0);
+        let before = table.data.len();
+        put(&mut table, 20, 1);
+        assert_eq!((table.data.len(), at(&table, 19), at(&table, 20)), (before, None, Some(1)));
+    }
+}

@@ -1,0 +1,67 @@
+//! Shots at bodies where they were: a ray or a shape meets what stood in its way then, whatever stands there now.
+
+use foretell::world::{PastState, Side};
+use foretell::{Entity, Owned, PlayerId, Rows, Schema, State, Step, Tick, TickRate};
+use foretell_rapier::rapier3d::math::{Pose, Vector};
+use foretell_rapier::rapier3d::parry::shape::Ball;
+use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
+use foretell_rapier::{Blueprint, Body, BodyHit, Physics, Plan, Swept};
+
+/// A crate with a lamp on top, and something around it that is felt and not hit.
+#[derive(State, Clone, Copy)]
+struct Crate {
+    #[state(flatten)]
+    body: Body,
+}
+
+impl Blueprint for Crate {
+    fn plan(&self, _entity: Entity) -> Plan {
+        Plan::new(RigidBodyBuilder::fixed())
+            .with(ColliderBuilder::cuboid(0.5, 0.5, 0.5))
+            .with(ColliderBuilder::ball(0.25).translation(Vector::new(0.0, 1.0, 0.0)))
+            .with(ColliderBuilder::ball(3.0).sensor(true))
+    }
+}
+
+const SHOOTER: PlayerId = PlayerId::new(1);
+
+fn owned(nth: u16) -> Owned {
+    let owner = PlayerId::new(2);
+    Owned { entity: Entity::new(owner, Tick::ZERO, nth), owner }
+}
+
+/// What is asked of a world whose two crates stand far away now, and were at these places.
+fn cast<T>(were: [[f32; 3]; 2], ask: impl Fn(&Physics, &foretell::Rewound<'_>) -> T) -> T {
+    let schema = Schema::of::<Crate>();
+    let (mut physics, mut rows) = (Physics::new([0.0, -9.81, 0.0], []), Rows::new(&schema));
+    for (nth, at) in (0..2).zip(were) {
+        physics.insert(owned(nth), &Crate { body: Body::at([100.0 + 10.0 * f32::from(nth), 0.0, 0.0]) });
+        rows.set(owned(nth), &Crate { body: Body::at(at) });
+    }
+    let past = PastState::new(&rows, &schema);
+    let step = Step::<()>::new(Tick::new(9), TickRate::hz(60), Side::Server, &[]).with_past(&past);
+    ask(&physics, &step.rewound(SHOOTER))
+}
+
+#[test]
+fn a_ray_and_a_ball_hit_the_nearest_body_where_it_was() {
+    let ray = |from: [f32; 3]| {
+        let were = [[6.0, 0.0, 0.0], [4.0, 0.0, 0.0]];
+        cast(were, |physics, past| physics.cast_ray(past, from, [2.0, 0.0, 0.0], 20.0))
+    };
+    let hit = |nth, collider, distance, normal| Some(BodyHit { of: owned(nth), collider, distance, normal });
+    assert_eq!(ray([0.0; 3]), hit(1, 0, 3.5, [-1.0, 0.0, 0.0]));
+    assert_eq!(ray([5.0, 0.0, 0.0]), hit(0, 0, 0.5, [-1.0, 0.0, 0.0]), "from between them");
+    assert_eq!(ray([0.0, 1.0, 0.0]), hit(1, 1, 3.75, [-1.0, 0.0, 0.0]), "the lamp");
+    assert_eq!(ray([0.0, 2.0, 0.0]), None, "what is only felt is in nobody's way");
+    assert_eq!(ray([90.0, 0.0, 0.0]), None, "where they are now nobody was");
+    let swept = |up: f32| {
+        let ball = Ball::new(0.5);
+        let from = Pose { translation: Vector::new(0.0, up, 0.0), ..Pose::IDENTITY };
+        let swept = Swept { shape: &ball, from, direction: [1.0, 0.0, 0.0], length: 20.0 };
+        cast([[6.0, 0.0, 0.0], [4.0, 0.0, 0.0]], |physics, past| physics.cast_shape(past, &swept))
+    };
+    let found = swept(0.0).expect("it is in the way");
+    assert!(found.of == owned(1) && (found.distance - 3.0).abs() < 1e-3 && found.normal[0] < -0.99, "{found:?}");
+    assert_eq!(swept(2.0), None);
+}
