@@ -110,9 +110,9 @@ impl Simulate for Duel {
     fn step(&mut self, step: &mut Step<'_, Keys>) {
         self.walkers.remove_left(step);
         self.bolts.remove_left(step);
-        for player in step.joined() {
-            let x = if player.get() % 2 == 1 { -8.0 } else { 8.0 };
-            self.walkers.spawn(step, *player, Walker { at: [x, 0.0], velocity: [0.0; 2] });
+        for joined in step.joined() {
+            let x = if joined.player.get() % 2 == 1 { -8.0 } else { 8.0 };
+            self.walkers.spawn(step, joined.player, Walker { at: [x, 0.0], velocity: [0.0; 2] });
         }
         self.fly_on(step);
         let mut shots = Vec::new();
