@@ -89,7 +89,7 @@ const FOLDERS: [Folder; 14] = [
             &["authority"],
             &["replication"],
             &["exact", "local_seat", "peer"],
-            &["receipts", "relay_inputs", "simulation"],
+            &["message_desk", "receipts", "relay_inputs", "roster_follower", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],

@@ -175,14 +175,13 @@ impl Progress {
             }
             Content::Peer => again.call(reader)?,
             Content::Message => {
-                let (mut to, mut kind) = (None, 0);
+                let (mut to, mut number) = (None, 0);
                 stream_to(&mut reader, &mut to)?;
-                reader.u8(&mut kind)?;
-                let kind = usize::from(kind);
-                if kind >= again.message_kinds() {
+                reader.u8(&mut number)?;
+                if usize::from(number) >= again.message_kinds() {
                     return Err(Malformed::OutOfRange("kind of message"));
                 }
-                again.send(to, kind, &rest(frame.body, &reader).into());
+                again.send(to, usize::from(number), &rest(frame.body, &reader).into());
             }
             Content::Outside | Content::Entity => again.other(frame.content, reader)?,
             Content::Digest => self.compare(reader, again)?,
@@ -307,9 +306,8 @@ impl<W: World> ServerAgain<W> {
             return Ok(None);
         }
         stream_long(&mut reader, &mut nth)?;
-        reader.finish()?;
-        let show = usize::try_from(nth).ok().and_then(|nth| SHOWS.get(nth));
-        show.copied().map(Some).ok_or(Malformed::OutOfRange("show"))
+        let show = usize::try_from(nth).ok().and_then(|nth| SHOWS.get(nth)).ok_or(Malformed::OutOfRange("show"))?;
+        reader.finish().map(|()| Some(*show))
     }
 }
 

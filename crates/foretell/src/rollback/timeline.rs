@@ -136,8 +136,7 @@ impl<W: World> Timeline<W> {
         self.messages.give(tick, number, message, oldest);
     }
 
-    /// The authority has the message of this number in a later step than it was meant for, that of `tick`: so has every simulation
-    /// from now on.
+    /// The authority has the message of this number in a later step, that of `tick`: so has every simulation from now on.
     pub(crate) fn put_off_message(&mut self, number: u32, tick: Tick) {
         self.messages.put_off(number, tick);
     }

@@ -1,6 +1,7 @@
 //! The contract between a game and the netcode: a world that can be stepped, saved, loaded, published and adopted.
 
 use super::past::{Past, PastState};
+use super::roles::{Role, Roles, Side};
 use super::{Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId};
 use super::{PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
@@ -97,52 +98,6 @@ pub struct PlayerInput<I> {
     /// the server. `None` when the client showed no other entities, or the input was substituted. It is what the client says: what
     /// a shot is judged by is bounded, see [`Step::rewound`].
     pub presented: Option<TickTime>,
-}
-
-/// Who runs a step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Side {
-    /// The authority.
-    Server,
-    /// The client of this player.
-    Client(PlayerId),
-}
-
-/// How an entity is simulated where a step runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Role {
-    /// `step` moves it, and the result is the truth.
-    Authority,
-    /// `step` moves it, and the result is compared with the authority's.
-    Predicted,
-    /// Its row is written before the step; `step` must not move it. On a client one that it does not predict, or moves
-    /// by frame; on the server one that a client has authority over.
-    Proxy,
-}
-
-/// How each entity is simulated in a step.
-#[derive(Clone, Copy)]
-pub struct Roles<'a> {
-    side: Side,
-    /// `None` for the player of a client alone.
-    predicted: Option<&'a Predicted>,
-    /// The entities that clients have authority over, ascending; on the server.
-    held: &'a [Entity],
-}
-
-impl Roles<'_> {
-    /// How an entity is simulated here.
-    pub fn of(&self, of: Owned) -> Role {
-        match self.side {
-            Side::Server if self.held.binary_search(&of.entity).is_ok() => Role::Proxy,
-            Side::Server => Role::Authority,
-            Side::Client(own) => match self.predicted {
-                Some(predicted) if predicted.contains(of) => Role::Predicted,
-                None if of.owner == own => Role::Predicted,
-                _ => Role::Proxy,
-            },
-        }
-    }
 }
 
 /// One tick, as the world sees it.

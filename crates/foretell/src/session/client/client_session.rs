@@ -12,6 +12,7 @@ use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats};
 use crate::session::greeting::Welcome;
+use crate::session::messages::check_size;
 use crate::session::packet::{InputHead, ShownHead, SnapshotHead};
 use crate::session::{Outbox, SendError};
 use crate::time::{Instant, Tick, TickTime};
@@ -330,6 +331,7 @@ impl<W: World> Session<W> {
     /// Takes a message of the game's: one that is part of a step is part of that of the next input, here and on the server.
     pub(super) fn push_message(&mut self, kind: usize, bytes: &Arc<[u8]>, setup: &Setup) -> Result<(), SendError> {
         let known = &setup.rules.messages.kinds()[kind];
+        check_size(known, bytes)?;
         if known.delivery() != Delivery::InStep {
             return self.messages.push(kind, bytes.clone(), setup);
         }

@@ -6,19 +6,21 @@ use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
 use super::join_request::JoinRequest;
 use super::presentation::Views;
-use super::recordable_calls::{ClientCall, ClientOrigin, Joined};
+use super::recordable_calls::{ClientCall, Joined};
 use super::setup::{EntityMode, Moment, Setup};
 use super::snapshots::Snapshot;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, ClientStats, Frame};
 use crate::session::authority::{Claim, Holder};
 use crate::session::curves::Curve;
-use crate::session::curves::RowBuffer;
-use crate::session::messages::check_size;
 use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};
 use crate::wire::Malformed;
-use crate::world::{ComponentId, Entity, Message, Messages, PlayerId, ROW_WORDS_MAX, RowKey, Rows, Seat, State, World};
+use crate::world::{Entity, Message, Messages, PlayerId, RowKey, Rows, Seat, State, World};
+mod tap;
+
+pub use tap::ClientTap;
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -35,32 +37,6 @@ pub struct Client<W: World> {
     /// Whether anything has come or happened.
     used: bool,
     tap: Option<Box<dyn ClientTap<W>>>,
-}
-
-/// Hears all that a client is given: a flight recorder. It is told before the client takes it in, and can ask the client for
-/// whatever it wants to know; it changes nothing. A client is a function of how it was made, of the calls that it gets and of
-/// their instants; so is what a run again comes to that gets the same.
-pub trait ClientTap<W: World>: Send + Sync {
-    /// From here on it hears everything. Nothing has come or happened yet.
-    fn begin(&mut self, client: &Client<W>, origin: ClientOrigin);
-
-    /// A datagram has come, at `now` on the caller's clock.
-    fn receive(&mut self, client: &Client<W>, now: Instant, datagram: &[u8]);
-
-    /// The game calls something about an entity or a player.
-    fn call(&mut self, client: &Client<W>, call: &ClientCall);
-
-    /// The game sends a message, of a kind by its number in the rules.
-    fn send(&mut self, client: &Client<W>, kind: usize, bytes: &[u8]);
-
-    /// An update begins.
-    fn begin_update(&mut self, client: &Client<W>);
-
-    /// The update has asked the game for the input of a tick.
-    fn input(&mut self, tick: Tick, input: &W::Input);
-
-    /// The update is over, which was at `now` on the caller's clock.
-    fn end_update(&mut self, client: &Client<W>, now: Instant);
 }
 
 impl<W: World> Client<W> {
@@ -229,7 +205,7 @@ impl<W: World> Client<W> {
     /// # Panics
     /// When the schema has no such type of state, or an owner writes nothing of it.
     pub fn capture<S: State>(&mut self, entity: Entity, tick: Tick, state: &S) {
-        let (component, words) = self.words_of(state);
+        let (component, words) = self.setup.words_of(state);
         self.call(&ClientCall::Capture(RowKey { component, entity }, tick, words));
     }
 
@@ -238,7 +214,7 @@ impl<W: World> Client<W> {
     /// # Panics
     /// As [`capture`](Client::capture).
     pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
-        let (component, words) = self.words_of(state);
+        let (component, words) = self.setup.words_of(state);
         self.call(&ClientCall::Show(RowKey { component, entity }, words));
     }
 
@@ -269,16 +245,11 @@ impl<W: World> Client<W> {
     /// The same as its bytes, of a kind by its number in the rules: what a tap was told can be sent again.
     ///
     /// # Errors
-    /// As [`send`](Client::send).
-    ///
-    /// # Panics
-    /// When there is no kind of this number.
+    /// As [`send`](Client::send); it panics when there is no kind of this number.
     pub fn send_bytes(&mut self, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
         self.tell_tap(|tap, client| tap.send(client, kind, bytes));
-        check_size(&self.rules().messages.kinds()[kind], bytes)?;
-        let Client { setup, membership, .. } = self;
-        let session = membership.session_mut().ok_or(SendError::NotPlaying)?;
-        session.push_message(kind, bytes, setup)
+        let session = self.membership.session_mut().ok_or(SendError::NotPlaying)?;
+        session.push_message(kind, bytes, &self.setup)
     }
 
     /// What was sent and has come of messages in this session.
@@ -288,8 +259,7 @@ impl<W: World> Client<W> {
 
     /// The messages from the server that have come in part: for a bar that grows while a map is loaded.
     pub fn message_progress(&self) -> impl Iterator<Item = MessageProgress> + '_ {
-        let session = self.session().into_iter();
-        session.flat_map(|session| session.messages.progress(&self.rules().messages))
+        self.session().into_iter().flat_map(|session| session.messages.progress(&self.rules().messages))
     }
 
     /// One of the calls that have names of their own, as data: what a tap was told can be called again.
@@ -309,20 +279,6 @@ impl<W: World> Client<W> {
         }
     }
 
-    /// The component of a state that its owner writes, and its words.
-    fn words_of<S: State>(&self, state: &S) -> (ComponentId, RowBuffer) {
-        let (schema, name) = (&self.rules().schema, core::any::type_name::<S>());
-        let mut words = [0; ROW_WORDS_MAX];
-        for (nth, component) in schema.components_of::<S>().enumerate() {
-            if schema.component(component).is_shared() && state.write(nth, &mut words) {
-                return (component, words);
-            }
-        }
-        panic!(
-            "{name} has no component in the schema that an owner writes: say `#[state(writer = owner)]` of its fields"
-        );
-    }
-
     /// What the last update did, with the state at `now`.
     pub fn frame(&self, now: Instant) -> Frame<'_> {
         let UpdateLog { ran, corrections, events, messages, .. } = &self.report;
@@ -336,8 +292,8 @@ impl<W: World> Client<W> {
     }
 
     /// Which part of the [`Rules`] is not the server's, where that is why it
-    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `exact`, `kinds of entity`, `input`, or the
-    /// name of a [`Fingerprint`](crate::session::Fingerprint).
+    /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `exact`, `components`, `input`, `messages`, or the name of a
+    /// [`Fingerprint`](crate::session::Fingerprint).
     pub fn differing(&self) -> Option<&'static str> {
         self.membership.differing()
     }

@@ -4,10 +4,11 @@ use super::config::{ClientConfig, Predict};
 use super::curves::Curves;
 use crate::session::Rules;
 use crate::session::authority::AuthorityCodec;
+use crate::session::curves::RowBuffer;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Instant, TickTime};
 use crate::world::EntityMap;
-use crate::world::{Entity, Input, PlayerId, Seat, word_bits};
+use crate::world::{ComponentId, Entity, Input, PlayerId, ROW_WORDS_MAX, Seat, State, word_bits};
 use alloc::vec::Vec;
 
 /// How a client has an entity that it does not move itself.
@@ -99,6 +100,20 @@ impl Setup {
     pub(super) fn wants(&self, player: PlayerId) -> bool {
         let wish = self.players.iter().find(|(of, _)| *of == player);
         !self.spectates() && wish.map_or(self.config.predict == Predict::Everyone, |(_, wish)| *wish)
+    }
+
+    /// The component of a state that its owner writes, and its words.
+    pub(super) fn words_of<S: State>(&self, state: &S) -> (ComponentId, RowBuffer) {
+        let (schema, name) = (&self.rules.schema, core::any::type_name::<S>());
+        let mut words = [0; ROW_WORDS_MAX];
+        for (nth, component) in schema.components_of::<S>().enumerate() {
+            if schema.component(component).is_shared() && state.write(nth, &mut words) {
+                return (component, words);
+            }
+        }
+        panic!(
+            "{name} has no component in the schema that an owner writes: say `#[state(writer = owner)]` of its fields"
+        );
     }
 }
 

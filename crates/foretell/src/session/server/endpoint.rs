@@ -14,61 +14,13 @@ use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
 use crate::world::World;
 use crate::world::{AccountName, Delivery, Entity, Message, Messages, PlayerId, Reason, ReceivedMessage, Rows, Seat};
+mod tap;
+
+pub use tap::{PeerCall, ServerTap};
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-/// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
-/// wants to know; it changes nothing.
-pub trait ServerTap<W: World>: Send + Sync {
-    /// From here on it hears everything. Nothing has come or happened yet: the server was made with this epoch, at `now`.
-    fn begin(&mut self, server: &Server<W>, epoch: u8, now: Instant);
-
-    /// A datagram has come from `peer`, at `now` on the caller's clock.
-    fn receive(&mut self, server: &Server<W>, now: Instant, peer: PeerId, datagram: &[u8]);
-
-    /// The transport or the game says something of a peer.
-    fn call(&mut self, server: &Server<W>, call: PeerCall, peer: PeerId);
-
-    /// The game sends a message, of a kind by its number in the rules.
-    fn send(&mut self, server: &Server<W>, to: To, kind: usize, bytes: &[u8]);
-
-    /// The player who sits at the server sends a message, of a kind by its number in the rules.
-    fn send_here(&mut self, server: &Server<W>, kind: usize, bytes: &[u8]);
-
-    /// A player joins who sits at the server, and to whom states are shown so.
-    fn join_local(&mut self, server: &Server<W>, show: Show);
-
-    /// An update begins.
-    fn begin_update(&mut self, server: &Server<W>);
-
-    /// The update has asked the player who sits at the server for the input of a tick.
-    fn input(&mut self, tick: Tick, input: &W::Input);
-
-    /// The game may have changed its world since the last step: [`changed`](crate::Rows::changed) and
-    /// [`removed`](crate::Rows::removed) of the server's [rows](Server::rows) say what.
-    fn changed_outside(&mut self, server: &Server<W>);
-
-    /// The update is over, which was at `now` on the caller's clock.
-    fn end_update(&mut self, server: &Server<W>, now: Instant);
-}
-
-/// What the transport or the game says of a peer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PeerCall {
-    /// [`Server::join`].
-    Join,
-    /// [`Server::leave`].
-    Leave,
-    /// [`Server::disconnected`].
-    Disconnected,
-    /// [`Server::release`].
-    Release,
-    /// [`Server::identify`], with the account.
-    Identify(Option<AccountName>),
-    /// [`Server::remove`], of a player who plays or has played last over this connection, with the reason.
-    Remove(PlayerId, Reason),
-}
 
 /// The server of a session.
 ///
@@ -254,7 +206,7 @@ impl<W: World> Server<W> {
         if self.rules().messages.kinds()[kind].delivery() == Delivery::InStep {
             return Err(SendError::OfClients);
         }
-        self.pipeline.push_message(to, kind, bytes)
+        self.pipeline.messages().push(to, kind, bytes)
     }
 
     /// A player who sits at this server sends a message.
@@ -272,12 +224,12 @@ impl<W: World> Server<W> {
     ) -> Result<(), SendError> {
         self.tell_tap(|tap, server| tap.send_here(server, kind, bytes));
         check_size(&self.rules().messages.kinds()[kind], bytes)?;
-        self.pipeline.take_message_here(player, kind, bytes)
+        self.pipeline.messages().take_here(player, kind, bytes)
     }
 
     /// Moves the messages to a player who sits at this server.
     pub(in crate::session) fn tell_here(&mut self, player: PlayerId, into: &mut Vec<ReceivedMessage>) {
-        self.pipeline.tell_messages_here(player, into);
+        self.pipeline.messages().tell_here(player, into);
     }
 
     /// What was sent to a player of messages, and has come of them.

@@ -1,30 +1,28 @@
 //! The parts of a server, and the order in which a datagram, an update and a step go through them.
 
-use super::admission::{Change, Member, Roster, Terms};
+use super::admission::{Member, Roster, Terms};
 use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::inputs::{OfferedInput, ReceivedInputs};
 use super::local_seat::{LocalInput, LocalStep};
+use super::message_desk::MessageDesk;
 use super::peer::Peer;
-use super::peer_messages::{Taken, To};
 use super::receipts::receipt;
 use super::replication::{SightTerms, StepReport};
+use super::roster_follower::RosterFollower;
 use super::schedule::TickSchedule;
 use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
 use super::stats::{HitTotals, InputTotals, JoinTotals};
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
 use super::view_age::{LookbackTerms, ViewSample};
-use crate::session::messages::{Inbox, MessagesHead};
 use crate::session::packet::DatagramKind;
-use crate::session::{Offence, Outbox, PeerId, Refusal, SendError};
+use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Delivery, Input, Past, PastState, PlayerId, ReceivedMessage, Seat, World};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
+use crate::world::{Input, Past, PastState, PlayerId, World};
 use core::time::Duration;
 
 /// Whoever is silent for less is not lost.
@@ -140,9 +138,9 @@ impl<I: Input> Pipeline<I> {
     /// Takes the input of `tick`, the next one, of a player who sits at the server.
     pub fn take_local(&mut self, player: PlayerId, tick: Tick, LocalInput { input, presented }: LocalInput<I>) {
         let is_finite = self.datagram.is_finite(&input);
-        self.change_peer(player, |peer| {
+        if let Some(Member { peer, .. }) = self.roster.member_mut(player) {
             peer.offer(&OfferedInput { tick, input, presented, is_finite });
-        });
+        }
     }
 
     /// What a step that is over has brought about, as a player who sits at the server may see it.
@@ -234,37 +232,10 @@ impl<I: Input> Pipeline<I> {
         }
     }
 
-    /// Takes a message that is to be sent. The first of what stands against it, where it is for several.
-    pub fn push_message(&mut self, to: To, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
-        let Pipeline { settings, roster, .. } = self;
-        let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
-        let members = roster.joined_mut().filter(|member| to.includes(member.player));
-        let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
-            true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
-            false => peer.messages.push(kind, bytes.clone(), &settings.config),
-        });
-        pushed.reduce(Result::and).unwrap_or(nobody)
-    }
-
-    /// Takes a message of a player who sits here.
-    pub fn take_message_here(&mut self, player: PlayerId, kind: usize, bytes: &[u8]) -> Result<(), SendError> {
-        let kind = &self.settings.rules.messages.kinds()[kind];
-        let content = kind.decode(bytes).ok_or(SendError::Senseless)?;
-        let message = ReceivedMessage::new(player, kind, content);
-        if kind.delivery() != Delivery::InStep {
-            self.frame.messages_mut().push(message);
-            return Ok(());
-        }
-        let Member { peer, .. } = self.roster.member_mut(player).ok_or(SendError::NotPlaying)?;
-        let has_room = peer.step_messages.take_here(message, self.schedule.next());
-        if has_room { Ok(()) } else { Err(SendError::Full) }
-    }
-
-    /// Moves the messages to a player who sits here.
-    pub fn tell_messages_here(&mut self, player: PlayerId, into: &mut Vec<ReceivedMessage>) {
-        if let Some(Member { peer, .. }) = self.roster.member_mut(player) {
-            peer.messages.tell_here(into);
-        }
+    /// The messages of all players.
+    pub fn messages(&mut self) -> MessageDesk<'_, I> {
+        let Pipeline { settings, roster, frame, schedule, .. } = self;
+        MessageDesk { settings, roster, frame, next: schedule.next() }
     }
 
     /// The update is over.
@@ -303,7 +274,7 @@ impl<I: Input> Pipeline<I> {
                 let messages = &self.settings.rules.messages;
                 self.roster.read_hello(peer, reader, &terms, || Peer::new(next, messages))
             }
-            DatagramKind::Messages => self.read_messages(now, peer, reader),
+            DatagramKind::Messages => self.messages().receive(now, peer, reader),
             DatagramKind::Inputs => self.read_inputs(now, peer, reader),
             DatagramKind::Leave => self.roster.read_leave(peer, reader),
             _ => Err(Malformed::OutOfRange("message")),
@@ -336,26 +307,6 @@ impl<I: Input> Pipeline<I> {
         self.roster.note_played(player, is_newer || self.datagram.newest() >= anchor);
         self.follow_roster();
         self.take_inputs(now, player, is_newer);
-        Ok(())
-    }
-
-    /// Takes in a datagram of messages, if who sends it has a place.
-    fn read_messages(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let mut head = MessagesHead::default();
-        head.stream(&mut reader)?;
-        let Some(player) = self.roster.speaker(address, head.ticket) else { return Ok(()) };
-        let Pipeline { settings: Settings { rules, config }, roster, frame, .. } = self;
-        let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
-        let (kinds, messages) = (&rules.messages, frame.messages_mut());
-        let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
-        let taken = peer.messages.receive(now, head, reader, config.message_rate_max, &mut inbox);
-        let ledger = &mut peer.counters.stats.ledger;
-        ledger.note_times(Offence::Message, inbox.senseless);
-        match taken? {
-            Taken::In(fates) => peer.replica.allowance().note(fates, now),
-            Taken::OfAnother => frame.note(ServerEvent::MessagesReset(player)),
-            Taken::TooMuch => ledger.note(Offence::Message),
-        }
         Ok(())
     }
 
@@ -396,62 +347,9 @@ impl<I: Input> Pipeline<I> {
 
     /// Tells all parts who has come, gone and moved.
     fn follow_roster(&mut self) {
-        let next = self.schedule.next();
-        while let Some(change) = self.roster.next_change() {
-            let event = match change {
-                Change::Joined(player) => {
-                    if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
-                        self.exact.admit_local(player);
-                    } else {
-                        self.exact.admit(player, next);
-                    }
-                    let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
-                    let peer = Peer::new(next, &self.settings.rules.messages).seated(seat);
-                    self.change_peer(player, |known| *known = peer);
-                    self.joins.joined += 1;
-                    Some(ServerEvent::Joined(player))
-                }
-                Change::Greeted { player, is_here } => {
-                    self.exact.note_hello(player, next);
-                    self.change_peer(player, |peer| peer.note_hello(is_here));
-                    None
-                }
-                Change::TakenOver { player, has_returned } => {
-                    self.exact.take_over(player, next);
-                    self.authority.take_over(player);
-                    self.change_peer(player, Peer::take_over);
-                    has_returned.then_some(ServerEvent::Rejoined(player))
-                }
-                Change::Lost(player) => {
-                    self.change_peer(player, |peer| peer.counters.note_lost());
-                    Some(ServerEvent::Lost(player))
-                }
-                Change::Returned(player) => {
-                    self.change_peer(player, |peer| peer.arrivals.forget());
-                    Some(ServerEvent::Rejoined(player))
-                }
-                Change::Left { player, mut peer, was_lost, why } => {
-                    self.exact.remove(player);
-                    self.authority.remove(player);
-                    if was_lost {
-                        peer.counters.note_lost();
-                    }
-                    self.past_inputs.add_past(&peer.counters.stats);
-                    Some(ServerEvent::Left { player, why })
-                }
-                Change::Refused { peer, player, why } => {
-                    self.joins.note_refused(why);
-                    Some(ServerEvent::Refused { peer, player, why })
-                }
-            };
-            event.into_iter().for_each(|event| self.frame.note(event));
-        }
-    }
-
-    fn change_peer(&mut self, player: PlayerId, change: impl FnOnce(&mut Peer<I>)) {
-        if let Some(member) = self.roster.member_mut(player) {
-            change(&mut member.peer);
-        }
+        let Pipeline { settings, schedule, roster, exact, authority, joins, past_inputs, frame, .. } = self;
+        let (messages, next) = (&settings.rules.messages, schedule.next());
+        RosterFollower { messages, next, roster, exact, authority, joins, past_inputs, frame }.follow();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).

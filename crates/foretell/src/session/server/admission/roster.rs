@@ -140,8 +140,7 @@ impl<P> Roster<P> {
 
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
     pub(crate) fn join(&mut self, at: Option<PeerId>, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let place = Place::new(at, None, self.epoch, self.uptime.awake());
-        let player = self.admit(place, terms, peer)?;
+        let player = self.admit(Place::new(at, None, self.epoch, self.uptime.awake()), terms, peer)?;
         let account = at.and_then(|address| self.accounts.get(&address).copied());
         self.note_joined(Newcomer { account, ..Newcomer::new(player) });
         Some(player)

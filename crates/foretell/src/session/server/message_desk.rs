@@ -1,0 +1,78 @@
+//! The messages of all players: from each to the game, and from it to each.
+
+use super::admission::{Member, Roster};
+use super::config::Settings;
+use super::peer::Peer;
+use super::peer_messages::{Taken, To};
+use super::update_report::{ServerEvent, UpdateLog};
+use crate::session::messages::{Inbox, MessagesHead};
+use crate::session::{Offence, PeerId, SendError};
+use crate::time::{Instant, Tick};
+use crate::wire::{BitReader, Malformed};
+use crate::world::{Delivery, Input, PlayerId, ReceivedMessage};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What messages go through, and where they are told.
+pub(super) struct MessageDesk<'a, I> {
+    pub settings: &'a Settings,
+    pub roster: &'a mut Roster<Peer<I>>,
+    pub frame: &'a mut UpdateLog,
+    /// The tick that is stepped next.
+    pub next: Tick,
+}
+
+impl<I: Input> MessageDesk<'_, I> {
+    /// Takes in a datagram of messages, if who sends it has a place.
+    pub fn receive(self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
+        let mut head = MessagesHead::default();
+        head.stream(&mut reader)?;
+        let Some(player) = self.roster.speaker(address, head.ticket) else { return Ok(()) };
+        let MessageDesk { settings: Settings { rules, config }, roster, frame, .. } = self;
+        let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
+        let (kinds, messages) = (&rules.messages, frame.messages_mut());
+        let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
+        let taken = peer.messages.receive(now, head, reader, config.message_rate_max, &mut inbox);
+        let ledger = &mut peer.counters.stats.ledger;
+        ledger.note_times(Offence::Message, inbox.senseless);
+        match taken? {
+            Taken::In(fates) => peer.replica.allowance().note(fates, now),
+            Taken::OfAnother => frame.note(ServerEvent::MessagesReset(player)),
+            Taken::TooMuch => ledger.note(Offence::Message),
+        }
+        Ok(())
+    }
+
+    /// Takes a message that is to be sent. The first of what stands against it, where it is for several.
+    pub fn push(self, to: To, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
+        let MessageDesk { settings, roster, .. } = self;
+        let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
+        let members = roster.joined_mut().filter(|member| to.includes(member.player));
+        let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
+            true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
+            false => peer.messages.push(kind, bytes.clone(), &settings.config),
+        });
+        pushed.reduce(Result::and).unwrap_or(nobody)
+    }
+
+    /// Takes a message of a player who sits here.
+    pub fn take_here(self, player: PlayerId, kind: usize, bytes: &[u8]) -> Result<(), SendError> {
+        let kind = &self.settings.rules.messages.kinds()[kind];
+        let content = kind.decode(bytes).ok_or(SendError::Senseless)?;
+        let message = ReceivedMessage::new(player, kind, content);
+        if kind.delivery() != Delivery::InStep {
+            self.frame.messages_mut().push(message);
+            return Ok(());
+        }
+        let Member { peer, .. } = self.roster.member_mut(player).ok_or(SendError::NotPlaying)?;
+        let has_room = peer.step_messages.take_here(message, self.next);
+        if has_room { Ok(()) } else { Err(SendError::Full) }
+    }
+
+    /// Moves the messages to a player who sits here.
+    pub fn tell_here(self, player: PlayerId, into: &mut Vec<ReceivedMessage>) {
+        if let Some(Member { peer, .. }) = self.roster.member_mut(player) {
+            peer.messages.tell_here(into);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! All parts are told who has come, gone and moved.
+
+use super::admission::{Change, Roster};
+use super::authority::SharedMode;
+use super::exact::ExactSession;
+use super::peer::Peer;
+use super::stats::{InputTotals, JoinTotals};
+use super::update_report::{ServerEvent, UpdateLog};
+use crate::time::Tick;
+use crate::world::{Input, Messages, PlayerId, Seat};
+
+/// Who is here, and all that depends on it.
+pub(super) struct RosterFollower<'a, I> {
+    /// Which kinds of messages there are.
+    pub messages: &'a Messages,
+    /// The tick that is stepped next.
+    pub next: Tick,
+    pub roster: &'a mut Roster<Peer<I>>,
+    pub exact: &'a mut ExactSession,
+    pub authority: &'a mut SharedMode,
+    pub joins: &'a mut JoinTotals,
+    pub past_inputs: &'a mut InputTotals,
+    pub frame: &'a mut UpdateLog,
+}
+
+impl<I: Input> RosterFollower<'_, I> {
+    /// Tells all parts who has come, gone and moved.
+    pub fn follow(mut self) {
+        let next = self.next;
+        while let Some(change) = self.roster.next_change() {
+            let event = match change {
+                Change::Joined(player) => {
+                    if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
+                        self.exact.admit_local(player);
+                    } else {
+                        self.exact.admit(player, next);
+                    }
+                    let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
+                    let peer = Peer::new(next, self.messages).seated(seat);
+                    self.change_peer(player, |known| *known = peer);
+                    self.joins.joined += 1;
+                    Some(ServerEvent::Joined(player))
+                }
+                Change::Greeted { player, is_here } => {
+                    self.exact.note_hello(player, next);
+                    self.change_peer(player, |peer| peer.note_hello(is_here));
+                    None
+                }
+                Change::TakenOver { player, has_returned } => {
+                    self.exact.take_over(player, next);
+                    self.authority.take_over(player);
+                    self.change_peer(player, Peer::take_over);
+                    has_returned.then_some(ServerEvent::Rejoined(player))
+                }
+                Change::Lost(player) => {
+                    self.change_peer(player, |peer| peer.counters.note_lost());
+                    Some(ServerEvent::Lost(player))
+                }
+                Change::Returned(player) => {
+                    self.change_peer(player, |peer| peer.arrivals.forget());
+                    Some(ServerEvent::Rejoined(player))
+                }
+                Change::Left { player, mut peer, was_lost, why } => {
+                    self.exact.remove(player);
+                    self.authority.remove(player);
+                    if was_lost {
+                        peer.counters.note_lost();
+                    }
+                    self.past_inputs.add_past(&peer.counters.stats);
+                    Some(ServerEvent::Left { player, why })
+                }
+                Change::Refused { peer, player, why } => {
+                    self.joins.note_refused(why);
+                    Some(ServerEvent::Refused { peer, player, why })
+                }
+            };
+            event.into_iter().for_each(|event| self.frame.note(event));
+        }
+    }
+
+    fn change_peer(&mut self, player: PlayerId, change: impl FnOnce(&mut Peer<I>)) {
+        if let Some(member) = self.roster.member_mut(player) {
+            change(&mut member.peer);
+        }
+    }
+}
