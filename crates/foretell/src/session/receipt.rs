@@ -1,11 +1,12 @@
 //! The receipt of a shot: by what moment it was judged, why by that, and what the time is made of.
 
 use crate::time::{Tick, TickRate};
-use crate::world::{Lookback, Owned, PlayerId};
+use crate::world::{Delivery, Lookback, Message, Owned, PlayerId};
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 
 /// What the way between the server and one client is made of, as the server has measured it of late.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Ways {
     /// The fastest way there and back, with what the client waited before it answered: a frame.
     pub round_trip: Duration,
@@ -17,8 +18,11 @@ pub struct Ways {
 
 /// A hit as the server has judged it: for who shot, for who was hit, and for whoever wants to know whether the game is fair.
 ///
+/// The server tells it to both, each hit to who shot and to whose entity was hit, where it is among the
+/// [messages](crate::Rules::messages) of the session: `Messages::new().with::<Receipt>()`.
+///
 /// The enemy's own frame, from pressing to the input, is in none of it: nothing is told of that.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Receipt {
     /// The tick of the shot's step.
     pub tick: Tick,
@@ -36,6 +40,12 @@ pub struct Receipt {
     pub shooter_ways: Ways,
     /// Of whose entity was hit; `None` where that is nobody's who plays.
     pub victim_ways: Option<Ways>,
+}
+
+impl Message for Receipt {
+    const NAME: &'static str = "Receipt";
+    const DELIVERY: Delivery = Delivery::Unordered;
+    const BYTES_MAX: u32 = 256;
 }
 
 impl Receipt {

@@ -2,9 +2,10 @@
 
 use super::{Instant, Tick, TickRate};
 use core::ops::{Add, Sub};
+use serde::{Deserialize, Serialize};
 
 /// A point on the tick axis, in millionths of a tick: an integer, so that adding many small steps loses nothing (E3).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct TickTime(i64);
 
 const PER_TICK: i64 = 1_000_000;

@@ -3,11 +3,12 @@
 use core::fmt;
 use core::ops::Add;
 use core::time::Duration;
+use serde::{Deserialize, Serialize};
 
 /// The number of one fixed step of the simulation. State `n` and the inputs of tick `n` make state `n + 1` (R7).
 ///
 /// A total order that never wraps: 2^32 ticks at 64 Hz are two years.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Tick(u32);
 
 impl Tick {
@@ -96,8 +97,17 @@ impl Add<u32> for Tick {
 }
 
 /// Ticks per second, 1 to 1000. 64 Hz is the default: the rate of the article that the reference runs follow (R5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u16")]
 pub struct TickRate(u16);
+
+impl TryFrom<u16> for TickRate {
+    type Error = &'static str;
+
+    fn try_from(hz: u16) -> Result<TickRate, &'static str> {
+        if (1..=1000).contains(&hz) { Ok(TickRate(hz)) } else { Err("a tick rate is 1 to 1000 Hz") }
+    }
+}
 
 impl TickRate {
     /// A rate in Hz.

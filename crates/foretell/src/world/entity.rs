@@ -2,9 +2,10 @@
 
 use crate::time::Tick;
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// A player of a session. Given by the server at admission, 1 to 65,535.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct PlayerId(u16);
 
 impl PlayerId {
@@ -34,7 +35,7 @@ impl fmt::Display for PlayerId {
 ///
 /// Ordered by tick, then by player, then by counter, which is the order of its [`bits`](Entity::bits): whatever is new comes
 /// last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Entity(u64);
 
 #[expect(clippy::cast_possible_truncation, reason = "each part is taken out by its width")]
@@ -84,7 +85,7 @@ impl fmt::Display for Entity {
 }
 
 /// An entity with the player whose inputs drive it: all that decides where it is simulated.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Owned {
     /// Which.
     pub entity: Entity,

@@ -2,9 +2,10 @@
 
 use super::{Owned, PlayerId};
 use crate::time::{Tick, TickTime};
+use serde::{Deserialize, Serialize};
 
 /// Why a player is judged by another moment than its client has said.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub enum LookbackBound {
     /// It is judged by that moment.
     Claim,
@@ -20,7 +21,7 @@ pub enum LookbackBound {
 }
 
 /// Which moment a player is judged by in a step.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Lookback {
     /// Whom.
     pub player: PlayerId,

@@ -165,14 +165,18 @@ impl Messages {
         usize::BITS - self.kinds.len().saturating_sub(1).leading_zeros()
     }
 
-    /// The number of a kind, by its type.
+    /// The number of a kind, by its type; `None` where there is no such kind.
+    pub(crate) fn find<M: Message>(&self) -> Option<usize> {
+        self.kinds.iter().position(|kind| kind.id == TypeId::of::<M>())
+    }
+
+    /// The same of one that there is.
     ///
     /// # Panics
     /// When there is no such kind.
     pub(crate) fn number_of<M: Message>(&self) -> usize {
-        let of_type = |kind: &MessageKind| kind.id == TypeId::of::<M>();
-        let number = self.kinds.iter().position(of_type);
-        number.unwrap_or_else(|| panic!("the session's rules have no message {}: say `Messages::with` of it", M::NAME))
+        self.find::<M>()
+            .unwrap_or_else(|| panic!("the session's rules have no message {}: say `Messages::with` of it", M::NAME))
     }
 
     /// The bytes of a message.

@@ -6,10 +6,10 @@ use super::peer::Peer;
 use super::peer_messages::{Taken, To};
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::messages::{Inbox, MessagesHead};
-use crate::session::{Offence, PeerId, SendError};
+use crate::session::{Offence, PeerId, Receipt, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Delivery, Input, PlayerId, ReceivedMessage};
+use crate::world::{Delivery, Input, Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -43,16 +43,24 @@ impl<I: Input> MessageDesk<'_, I> {
         Ok(())
     }
 
+    /// Tells the receipts of a step, those after the first `told` of the update, to who shot and who was hit, where there is such a
+    /// message.
+    pub fn tell_receipts(self, told: usize) {
+        let MessageDesk { settings, roster, frame, .. } = self;
+        let Some(kind) = settings.rules.messages.find::<Receipt>() else { return };
+        for receipt in &frame.receipts()[told..] {
+            let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
+            let other = Some(victim).filter(|victim| *victim != shooter);
+            for player in [shooter].into_iter().chain(other) {
+                // Whoever has so much waiting that this has no room is not told.
+                let _ = push(settings, roster, To::Player(player), Encoded { kind, bytes: &bytes });
+            }
+        }
+    }
+
     /// Takes a message that is to be sent. The first of what stands against it, where it is for several.
     pub fn push(self, to: To, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
-        let MessageDesk { settings, roster, .. } = self;
-        let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
-        let members = roster.joined_mut().filter(|member| to.includes(member.player));
-        let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
-            true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
-            false => peer.messages.push(kind, bytes.clone(), &settings.config),
-        });
-        pushed.reduce(Result::and).unwrap_or(nobody)
+        push(self.settings, self.roster, to, Encoded { kind, bytes })
     }
 
     /// Takes a message of a player who sits here.
@@ -75,4 +83,26 @@ impl<I: Input> MessageDesk<'_, I> {
             peer.messages.tell_here(into);
         }
     }
+}
+
+/// A message as it is sent.
+struct Encoded<'a> {
+    kind: usize,
+    bytes: &'a Arc<[u8]>,
+}
+
+fn push<I: Input>(
+    settings: &Settings,
+    roster: &mut Roster<Peer<I>>,
+    to: To,
+    message: Encoded<'_>,
+) -> Result<(), SendError> {
+    let Encoded { kind, bytes } = message;
+    let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
+    let members = roster.joined_mut().filter(|member| to.includes(member.player));
+    let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
+        true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
+        false => peer.messages.push(kind, bytes.clone(), &settings.config),
+    });
+    pushed.reduce(Result::and).unwrap_or(nobody)
 }

@@ -200,6 +200,7 @@ impl<I: Input> Pipeline<I> {
         }
         state.settle(tick.next());
         state.note_contacts(tick, &output.contacts);
+        let told = self.frame.receipts().len();
         for receipt in output.hits.iter().map(|hit| receipt(hit, tick, rate, roster)) {
             self.hits.note(&receipt);
             self.frame.note_receipt(receipt);
@@ -207,6 +208,7 @@ impl<I: Input> Pipeline<I> {
         if roster.settle_turnover() {
             exact.note_unforeseen(tick.next());
         }
+        self.messages().tell_receipts(told);
         self.frame.note_step();
         self.schedule.finish_tick();
         self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));

@@ -149,6 +149,11 @@ impl UpdateLog {
         &mut self.messages
     }
 
+    /// What was hit in the steps of this update.
+    pub fn receipts(&self) -> &[Receipt] {
+        &self.receipts
+    }
+
     /// Adds a hit of a step.
     pub fn note_receipt(&mut self, receipt: Receipt) {
         self.receipts.push(receipt);
