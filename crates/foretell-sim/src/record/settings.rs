@@ -20,7 +20,6 @@ pub(super) trait Config: Copy + PartialEq {
 
 /// Those of either end.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
 pub(super) enum Settings {
     Client(ClientConfig),
     Server(ServerConfig),

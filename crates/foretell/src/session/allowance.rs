@@ -26,7 +26,7 @@ const OF_OTHERS_SAVED: Duration = Duration::from_millis(250);
 /// So much of what may be sent may be messages, whatever else there is to tell;
 const OF_MESSAGES: f64 = 0.25;
 /// and of that no more is saved than fits into a datagram.
-const OF_MESSAGES_SAVED: f64 = DATAGRAM_MAX as f64;
+const OF_MESSAGES_SAVED: f64 = 1150.0;
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
 /// The window grows by so much of it per round trip at first,

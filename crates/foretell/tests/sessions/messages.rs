@@ -175,7 +175,7 @@ impl Talk {
 
 impl Driver<Masses> for Talk {
     fn input(&mut self, player: usize, tick: Tick) -> Buttons {
-        Buttons { right: tick.get() % 64 < 32, up: player % 2 == 0, ..Buttons::default() }
+        Buttons { right: tick.get() % 64 < 32, up: player.is_multiple_of(2), ..Buttons::default() }
     }
 
     fn before_server(&mut self, now: Instant, host: &mut ServerHost<Masses>) {

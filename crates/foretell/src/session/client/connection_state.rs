@@ -13,7 +13,7 @@ use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::departure::GoodBye;
 use crate::session::greeting::Welcome;
-use crate::session::messages::MessagesHead;
+use crate::session::messages::MessagesDatagram;
 use crate::session::packet::{DatagramKind, ShownHead, SnapshotHead};
 use crate::session::refusal::Refused;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
@@ -131,11 +131,7 @@ impl<W: World> ConnectionState<W> {
                 self.told.read(&mut reader, &setup.input_widths)?;
                 self.take_snapshot(now, reader, setup, report)
             }
-            DatagramKind::Messages => {
-                let mut head = MessagesHead::default();
-                head.stream(&mut reader)?;
-                self.take_messages(now, head, reader, setup, report)
-            }
+            DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, setup, report),
             DatagramKind::Shown => {
                 let mut head = ShownHead::default();
                 head.stream(&mut reader)?;
@@ -149,17 +145,16 @@ impl<W: World> ConnectionState<W> {
     fn take_messages(
         &mut self,
         now: Instant,
-        head: MessagesHead,
-        pieces: BitReader<'_>,
+        datagram: MessagesDatagram<'_>,
         setup: &Setup,
         report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
         let Session { link, messages, .. } = &mut **session;
-        if !link.connection.accepts(head.ticket) {
+        if !link.connection.accepts(datagram.head.ticket) {
             return Ok(());
         }
-        messages.receive(now, head, pieces, &setup.rules.messages, &mut report.coming_messages)
+        messages.receive(now, datagram, &setup.rules.messages, &mut report.coming_messages)
     }
 
     fn take_welcome(&mut self, now: Instant, welcome: Welcome) {

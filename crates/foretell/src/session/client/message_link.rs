@@ -2,10 +2,10 @@
 
 use super::setup::Setup;
 use crate::session::allowance::{Allowance, Budget, Fates};
-use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesHead, Receiver, SendError};
+use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending};
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
-use crate::wire::{BitReader, Malformed};
+use crate::wire::Malformed;
 use crate::world::{Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -45,13 +45,12 @@ impl MessageLink {
     pub(super) fn receive(
         &mut self,
         now: Instant,
-        head: MessagesHead,
-        pieces: BitReader<'_>,
+        datagram: MessagesDatagram<'_>,
         kinds: &Messages,
         messages: &mut Vec<ReceivedMessage>,
     ) -> Result<(), Malformed> {
         let mut inbox = Inbox { from: PlayerId::SERVER, kinds, messages, senseless: 0 };
-        let fates = self.exchange.receive(now, head, pieces, &mut inbox)?;
+        let fates = self.exchange.receive(now, datagram, &mut inbox)?;
         self.allowance.note(fates, now);
         if inbox.senseless > 0 { Err(Malformed::OutOfRange("message")) } else { Ok(()) }
     }
@@ -69,7 +68,7 @@ impl MessageLink {
         let MessageLink { exchange, allowance, .. } = self;
         let most = setup.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
-        let to = Receiver { peer: PeerId::default(), ticket };
-        exchange.send(now, to, &setup.rules.messages, allowance, outbox)
+        let sending = Sending { now, peer: PeerId::default(), ticket, kinds: &setup.rules.messages };
+        exchange.send(sending, allowance, outbox)
     }
 }

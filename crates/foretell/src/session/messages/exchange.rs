@@ -2,7 +2,7 @@
 
 use super::in_flight::InFlight;
 use super::incoming::{Incoming, MessageProgress};
-use super::messages_head::MessagesHead;
+use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::write_piece;
 use crate::session::allowance::{Allowance, Fates};
@@ -10,7 +10,7 @@ use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
 use crate::session::received::Received;
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
-use crate::wire::{BitReader, BitWriter, Malformed};
+use crate::wire::{BitWriter, Malformed};
 use crate::world::PlayerId;
 use crate::world::{Messages, ReceivedMessage};
 use alloc::sync::Arc;
@@ -39,11 +39,13 @@ pub struct MessageStats {
     pub waiting_bytes: usize,
 }
 
-/// Where messages go.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Receiver {
+/// When messages are sent, where they go, and which kinds there are.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending<'a> {
+    pub now: Instant,
     pub peer: PeerId,
     pub ticket: u8,
+    pub kinds: &'a Messages,
 }
 
 /// Where messages that have come are put.
@@ -136,10 +138,10 @@ impl Exchange {
     pub(crate) fn receive(
         &mut self,
         now: Instant,
-        head: MessagesHead,
-        pieces: BitReader<'_>,
+        datagram: MessagesDatagram<'_>,
         inbox: &mut Inbox<'_>,
     ) -> Result<Fates, Malformed> {
+        let MessagesDatagram { head, pieces } = datagram;
         if self.opening != Some(head.opening) {
             return Ok(Fates::default());
         }
@@ -190,14 +192,8 @@ impl Exchange {
     }
 
     /// Sends what may be sent now, and what the other end has to know. Returns how many bytes those are.
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        to: Receiver,
-        messages: &Messages,
-        allowance: &mut Allowance,
-        outbox: &mut Outbox,
-    ) -> u64 {
+    pub(crate) fn send(&mut self, sending: Sending<'_>, allowance: &mut Allowance, outbox: &mut Outbox) -> u64 {
+        let now = sending.now;
         let Some(opening) = self.opening else { return 0 };
         let Exchange { in_flight, outgoing, stats, .. } = self;
         in_flight.expire(now, |piece| {
@@ -206,48 +202,48 @@ impl Exchange {
         });
         let mut sent = 0;
         while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages() {
-            let bytes = self.write(now, to, opening, messages, outbox);
+            let bytes = self.write(sending, opening, outbox);
             allowance.spend_on_messages(bytes);
             sent += bytes as u64;
         }
         let opens = !self.is_open && self.opened.is_none_or(|opened| now.since(opened) >= OPENS_AGAIN);
         if self.owes || opens {
-            sent += self.write_head(now, to, opening, outbox) as u64;
+            sent += self.write_head(sending, opening, outbox) as u64;
         }
         self.stats.bytes_sent += sent;
         sent
     }
 
     /// Writes a datagram with as many pieces as fit into it.
-    fn write(&mut self, now: Instant, to: Receiver, opening: u32, messages: &Messages, outbox: &mut Outbox) -> usize {
+    fn write(&mut self, sending: Sending<'_>, opening: u32, outbox: &mut Outbox) -> usize {
         let number = self.next;
         self.next = number.wrapping_add(1);
-        let head = self.head(now, to, opening, Some(number));
+        let head = self.head(sending, opening, Some(number));
         let mut names = Vec::new();
-        let bytes = outbox.push(to.peer, |bytes| {
+        let bytes = outbox.push(sending.peer, |bytes| {
             let mut writer = begin(bytes, head);
             let room = DATAGRAM_MAX - writer.bit_len().div_ceil(8) - 1;
             names = self.outgoing.fill(room, |name, message| {
                 writer.put(1, 1);
-                write_piece(&mut writer, name, message, messages);
+                write_piece(&mut writer, name, message, sending.kinds);
             });
             writer.put(0, 1);
         });
-        self.in_flight.note_sent(number, bytes, now, names);
+        self.in_flight.note_sent(number, bytes, sending.now, names);
         bytes
     }
 
     /// Writes one that only tells what has come.
-    fn write_head(&mut self, now: Instant, to: Receiver, opening: u32, outbox: &mut Outbox) -> usize {
-        let head = self.head(now, to, opening, None);
-        outbox.push(to.peer, |bytes| {
+    fn write_head(&mut self, sending: Sending<'_>, opening: u32, outbox: &mut Outbox) -> usize {
+        let head = self.head(sending, opening, None);
+        outbox.push(sending.peer, |bytes| {
             begin(bytes, head);
         })
     }
 
-    fn head(&mut self, now: Instant, to: Receiver, opening: u32, number: Option<u16>) -> MessagesHead {
-        (self.owes, self.opened) = (false, Some(now));
-        let head = MessagesHead { ticket: to.ticket, opening, received: self.received, number };
+    fn head(&mut self, sending: Sending<'_>, opening: u32, number: Option<u16>) -> MessagesHead {
+        (self.owes, self.opened) = (false, Some(sending.now));
+        let head = MessagesHead { ticket: sending.ticket, opening, received: self.received, number };
         self.received.iter_mut().for_each(Received::note_told);
         head
     }

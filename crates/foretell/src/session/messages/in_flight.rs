@@ -72,7 +72,8 @@ impl InFlight {
         sent.retain(|sent| {
             let took = now.since(sent.at);
             let has_come = received.has(sent.number);
-            if !has_come && !(took > waits && received.is_newer_than(sent.number)) {
+            let is_lost = took > waits && received.is_newer_than(sent.number);
+            if !has_come && !is_lost {
                 return true;
             }
             if has_come {

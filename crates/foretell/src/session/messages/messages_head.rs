@@ -1,7 +1,7 @@
 //! What stands before the messages of a datagram.
 
 use crate::session::received::Received;
-use crate::wire::{Malformed, Stream};
+use crate::wire::{BitReader, Malformed, Stream};
 
 /// Both ways: the head of a datagram of messages. Then come the pieces, each after a bit 1, and a bit 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -14,6 +14,22 @@ pub(crate) struct MessagesHead {
     pub received: Option<Received>,
     /// Counts this end's datagrams of messages; `None` for one that only tells what has come.
     pub number: Option<u16>,
+}
+
+/// A datagram of messages whose head has been read.
+#[derive(Clone, Debug)]
+pub(crate) struct MessagesDatagram<'a> {
+    pub head: MessagesHead,
+    pub pieces: BitReader<'a>,
+}
+
+impl<'a> MessagesDatagram<'a> {
+    /// Reads the head.
+    pub(crate) fn read(mut pieces: BitReader<'a>) -> Result<MessagesDatagram<'a>, Malformed> {
+        let mut head = MessagesHead::default();
+        head.stream(&mut pieces)?;
+        Ok(MessagesDatagram { head, pieces })
+    }
 }
 
 impl MessagesHead {

@@ -14,9 +14,9 @@ mod step_list;
 mod tests;
 
 pub use exchange::MessageStats;
-pub(crate) use exchange::{Exchange, Inbox, Receiver};
+pub(crate) use exchange::{Exchange, Inbox, Sending};
 pub use incoming::MessageProgress;
-pub(crate) use messages_head::MessagesHead;
+pub(crate) use messages_head::MessagesDatagram;
 pub use outgoing::SendError;
 pub(crate) use outgoing::check_size;
 pub(crate) use step_list::{STEP_MESSAGE_BYTES_MAX, STEP_MESSAGES_MAX, StepList, StepMessage};

@@ -66,7 +66,8 @@ impl StepList {
         }
         let bytes: usize = self.messages.iter().map(|message| message.bytes.len()).sum();
         let is_sorted = self.messages.is_sorted_by_key(|message| message.tick);
-        if !is_sorted || bytes > STEP_MESSAGE_BYTES_MAX || self.first.checked_add(STEP_MESSAGES_MAX as u32).is_none() {
+        let has_numbers = u32::try_from(STEP_MESSAGES_MAX).is_ok_and(|most| self.first.checked_add(most).is_some());
+        if !is_sorted || bytes > STEP_MESSAGE_BYTES_MAX || !has_numbers {
             return Err(Malformed::OutOfRange("messages of steps"));
         }
         Ok(())

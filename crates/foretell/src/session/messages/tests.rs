@@ -1,7 +1,7 @@
 //! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
 
-use super::exchange::{Exchange, Inbox, Receiver};
-use super::messages_head::MessagesHead;
+use super::exchange::{Exchange, Inbox, Sending};
+use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::SendError;
 use super::piece::PIECE_BYTES;
 use crate::session::allowance::{Allowance, Budget};
@@ -38,7 +38,7 @@ fn kinds() -> Messages {
 }
 
 fn content(number: u32, length: usize) -> Vec<u8> {
-    (0..length).map(|at| (number as usize * 31 + at) as u8).collect()
+    (0..length).map(|at| (number as usize * 31 + at).to_le_bytes()[0]).collect()
 }
 
 /// One end: what it sends, and what has come to it by kind.
@@ -66,19 +66,19 @@ impl End {
 
     fn write(&mut self, now: Instant, outbox: &mut Outbox) {
         self.allowance.add(Budget { least: 64_000, most: 64_000 }, self.exchange.under_way(), now);
-        let to = Receiver { peer: PeerId(0), ticket: 7 };
-        self.exchange.send(now, to, &kinds(), &mut self.allowance, outbox);
+        let kinds = kinds();
+        let sending = Sending { now, peer: PeerId(0), ticket: 7, kinds: &kinds };
+        self.exchange.send(sending, &mut self.allowance, outbox);
     }
 
     fn read(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
         assert_eq!(DatagramKind::read(&mut reader)?, DatagramKind::Messages);
-        let mut head = MessagesHead::default();
-        head.stream(&mut reader)?;
-        self.exchange.open(head.opening);
+        let datagram = MessagesDatagram::read(reader)?;
+        self.exchange.open(datagram.head.opening);
         let kinds = kinds();
         let mut inbox = Inbox { from: PlayerId::SERVER, kinds: &kinds, messages: &mut self.inbox, senseless: 0 };
-        self.exchange.receive(now, head, reader, &mut inbox)?;
+        self.exchange.receive(now, datagram, &mut inbox)?;
         assert_eq!(inbox.senseless, 0);
         for message in self.inbox.drain(..) {
             let found = [
@@ -188,12 +188,11 @@ proptest! {
         let kinds = kinds();
         let mut exchange = Exchange::of_client(&kinds, 5);
         let mut reader = BitReader::new(&datagram);
-        let mut head = MessagesHead::default();
         DatagramKind::read(&mut reader).expect("it was written");
-        head.stream(&mut reader).expect("it was written");
+        let read = MessagesDatagram::read(reader).expect("it was written");
         let mut messages = Vec::new();
         let mut inbox = Inbox { from: PlayerId::SERVER, kinds: &kinds, messages: &mut messages, senseless: 0 };
-        let _ = exchange.receive(Instant::ZERO, head, reader, &mut inbox);
+        let _ = exchange.receive(Instant::ZERO, read, &mut inbox);
     }
 }
 
@@ -225,13 +224,8 @@ fn where_nothing_is_said_nothing_is_sent() {
     assert!((2..=6).contains(&count), "{count} datagrams to get to know each other");
     let (kinds, mut outbox) = (Messages::new(), Outbox::new());
     let mut silent = End::new(Exchange::of_client(&kinds, 5));
-    silent.exchange.send(
-        Instant::ZERO,
-        Receiver { peer: PeerId(0), ticket: 0 },
-        &kinds,
-        &mut silent.allowance,
-        &mut outbox,
-    );
+    let sending = Sending { now: Instant::ZERO, peer: PeerId(0), ticket: 0, kinds: &kinds };
+    silent.exchange.send(sending, &mut silent.allowance, &mut outbox);
     assert!(outbox.is_empty(), "there are no kinds of messages");
 }
 

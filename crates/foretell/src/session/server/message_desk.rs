@@ -5,7 +5,7 @@ use super::config::Settings;
 use super::peer::Peer;
 use super::peer_messages::{Taken, To};
 use super::update_report::{ServerEvent, UpdateLog};
-use crate::session::messages::{Inbox, MessagesHead};
+use crate::session::messages::{Inbox, MessagesDatagram};
 use crate::session::{Offence, PeerId, Receipt, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed};
@@ -24,15 +24,14 @@ pub(super) struct MessageDesk<'a, I> {
 
 impl<I: Input> MessageDesk<'_, I> {
     /// Takes in a datagram of messages, if who sends it has a place.
-    pub fn receive(self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let mut head = MessagesHead::default();
-        head.stream(&mut reader)?;
-        let Some(player) = self.roster.speaker(address, head.ticket) else { return Ok(()) };
+    pub fn receive(self, now: Instant, address: PeerId, reader: BitReader<'_>) -> Result<(), Malformed> {
+        let datagram = MessagesDatagram::read(reader)?;
+        let Some(player) = self.roster.speaker(address, datagram.head.ticket) else { return Ok(()) };
         let MessageDesk { settings: Settings { rules, config }, roster, frame, .. } = self;
         let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
         let (kinds, messages) = (&rules.messages, frame.messages_mut());
         let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
-        let taken = peer.messages.receive(now, head, reader, config.message_rate_max, &mut inbox);
+        let taken = peer.messages.receive(now, datagram, config.message_rate_max, &mut inbox);
         let ledger = &mut peer.counters.stats.ledger;
         ledger.note_times(Offence::Message, inbox.senseless);
         match taken? {

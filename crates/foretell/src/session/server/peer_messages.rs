@@ -3,9 +3,9 @@
 use super::config::ServerConfig;
 use crate::session::Outbox;
 use crate::session::allowance::{Allowance, Fates};
-use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesHead, Receiver, SendError};
+use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesDatagram, SendError, Sending};
 use crate::time::Instant;
-use crate::wire::{BitReader, Malformed};
+use crate::wire::Malformed;
 use crate::world::{MessageKind, Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -90,11 +90,11 @@ impl PeerMessages {
     pub fn receive(
         &mut self,
         now: Instant,
-        head: MessagesHead,
-        pieces: BitReader<'_>,
+        datagram: MessagesDatagram<'_>,
         rate_max: u32,
         inbox: &mut Inbox<'_>,
     ) -> Result<Taken, Malformed> {
+        let opening = datagram.head.opening;
         let passed = self.metered.replace(now).map_or(SAVED, |metered| now.since(metered));
         let rate = f64::from(rate_max);
         self.allowed = (self.allowed + rate * passed.as_secs_f64()).min(rate * SAVED.as_secs_f64());
@@ -102,27 +102,20 @@ impl PeerMessages {
             return Ok(Taken::TooMuch);
         }
         #[expect(clippy::cast_precision_loss, reason = "a datagram")]
-        let bytes = pieces.left() as f64 / 8.0;
+        let bytes = datagram.pieces.left() as f64 / 8.0;
         self.allowed -= bytes;
-        if self.exchange.is_of_another(head.opening) {
+        if self.exchange.is_of_another(opening) {
             self.exchange = Exchange::of_server(inbox.kinds);
-            self.exchange.open(head.opening);
-            self.exchange.receive(now, head, pieces, inbox)?;
+            self.exchange.open(opening);
+            self.exchange.receive(now, datagram, inbox)?;
             return Ok(Taken::OfAnother);
         }
-        self.exchange.open(head.opening);
-        self.exchange.receive(now, head, pieces, inbox).map(Taken::In)
+        self.exchange.open(opening);
+        self.exchange.receive(now, datagram, inbox).map(Taken::In)
     }
 
     /// Sends what may be sent now. Returns how many bytes those are.
-    pub fn send(
-        &mut self,
-        now: Instant,
-        to: Receiver,
-        messages: &Messages,
-        allowance: &mut Allowance,
-        outbox: &mut Outbox,
-    ) -> u64 {
-        self.exchange.send(now, to, messages, allowance, outbox)
+    pub fn send(&mut self, sending: Sending<'_>, allowance: &mut Allowance, outbox: &mut Outbox) -> u64 {
+        self.exchange.send(sending, allowance, outbox)
     }
 }

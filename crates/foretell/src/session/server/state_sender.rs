@@ -12,7 +12,7 @@ use super::replication::{Form, Receiver, Replication, SightTerms, Snapshot};
 use super::schedule::TickSchedule;
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::allowance::Budget;
-use crate::session::messages::Receiver as MessageReceiver;
+use crate::session::messages::Sending;
 use crate::session::packet::SnapshotHead;
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};
@@ -178,7 +178,7 @@ fn allow<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
 fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
     let Member { peer, place, .. } = &mut round.roster.members_mut()[index];
     let Some(address) = place.address() else { return };
-    let to = MessageReceiver { peer: address, ticket: place.ticket() };
-    let (kinds, allowance) = (&round.settings.rules.messages, peer.replica.allowance());
-    peer.counters.stats.bytes += peer.messages.send(round.now, to, kinds, allowance, round.outbox);
+    let (kinds, ticket) = (&round.settings.rules.messages, place.ticket());
+    let sending = Sending { now: round.now, peer: address, ticket, kinds };
+    peer.counters.stats.bytes += peer.messages.send(sending, peer.replica.allowance(), round.outbox);
 }
