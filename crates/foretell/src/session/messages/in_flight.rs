@@ -34,6 +34,8 @@ pub(super) struct InFlight {
     under_way: u64,
     /// How long it takes at most to hear of one.
     slowest: RecentExtreme<Duration>,
+    /// When it was heard last that one has come.
+    heard: Instant,
     /// How often in a row nothing was heard in time.
     unheard: u32,
 }
@@ -41,7 +43,7 @@ pub(super) struct InFlight {
 impl InFlight {
     pub(super) fn new() -> InFlight {
         let slowest = RecentExtreme::new(OF_LATE / 2, Duration::max);
-        InFlight { sent: VecDeque::new(), under_way: 0, slowest, unheard: 0 }
+        InFlight { sent: VecDeque::new(), under_way: 0, slowest, heard: Instant::ZERO, unheard: 0 }
     }
 
     /// How many bytes are under way.
@@ -68,7 +70,7 @@ impl InFlight {
         mut settle: impl FnMut(PieceName, bool),
     ) -> Fates {
         let (mut fates, waits) = (Fates::default(), self.waits());
-        let InFlight { sent, under_way, slowest, unheard } = self;
+        let InFlight { sent, under_way, slowest, heard, unheard } = self;
         sent.retain(|sent| {
             let took = now.since(sent.at);
             let has_come = received.has(sent.number);
@@ -78,7 +80,7 @@ impl InFlight {
             }
             if has_come {
                 slowest.note(took, now);
-                *unheard = 0;
+                (*heard, *unheard) = (now, 0);
                 (fates.come, fates.bytes) = (fates.come + 1, fates.bytes + sent.bytes as u64);
                 fates.newest_sent = fates.newest_sent.max(Some(sent.at));
             }
@@ -90,10 +92,11 @@ impl InFlight {
         fates
     }
 
-    /// Nothing was heard for so long that what is under way is taken to be lost. Calls `lost` with each of its pieces.
+    /// Nothing was heard for so long that what is under way is taken to be lost: where others come, the next word of the other end says
+    /// of it too, though one may be lost itself. Calls `lost` with each of its pieces.
     pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(PieceName)) {
         let timeout = self.waits() * (1 << self.unheard.min(DOUBLED_MAX));
-        if self.sent.front().is_none_or(|first| now.since(first.at) <= timeout) {
+        if self.sent.front().is_none_or(|first| now.since(first.at.max(self.heard)) <= timeout) {
             return;
         }
         self.unheard += 1;
@@ -105,5 +108,36 @@ impl InFlight {
 
     fn waits(&self) -> Duration {
         self.slowest.get().map_or(WAITS_FIRST, |slowest| slowest * 9 / 8 + GRACE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_others_come_a_late_word_is_waited_for_and_where_nothing_comes_the_last_is_sent_again() {
+        let at = |ms: u64| Instant::from_micros(1000 * ms);
+        let (mut flight, mut received) = (InFlight::new(), Received::first(0));
+        let mut expired = Vec::new();
+        for (number, ms) in (0_u16..).zip((0..1000).step_by(20)) {
+            flight.note_sent(number, 1000, at(ms), Vec::new());
+            let Some(come) = number.checked_sub(8) else { continue };
+            received = received.with(come);
+            // Every fifth word comes: they are 100 ms apart.
+            if come.is_multiple_of(5) {
+                flight.settle(received, at(ms), |_, has_come| assert!(has_come));
+            }
+            let before = flight.under_way();
+            flight.expire(at(ms), |_| {});
+            expired.push(before - flight.under_way());
+        }
+        assert_eq!(expired.iter().sum::<u64>(), 0, "all have come");
+        let last = (1000..2000).find(|ms| {
+            flight.expire(at(*ms), |_| {});
+            flight.under_way() == 0
+        });
+        let last = last.expect("what nothing is heard of is taken to be lost");
+        assert!((1150..1700).contains(&last), "{last} ms");
     }
 }
