@@ -25,7 +25,7 @@ const OF_OTHERS_PACE: f64 = 0.5 / PACE;
 const OF_OTHERS_SAVED: Duration = Duration::from_millis(250);
 /// So much of what may be sent may be messages, whatever else there is to tell;
 const OF_MESSAGES: f64 = 0.25;
-/// and of that no more is saved than fits into a datagram.
+/// and of that no more is saved than fits into a datagram, or than there is for one state.
 const OF_MESSAGES_SAVED: f64 = 1150.0;
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
@@ -161,7 +161,8 @@ impl Allowance {
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
         let of_messages = OF_MESSAGES * f64::from(budget.most).min(pace).max(f64::from(budget.least.min(budget.most)));
-        self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64()).min(OF_MESSAGES_SAVED);
+        self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64())
+            .min(OF_MESSAGES_SAVED.max(of_messages * passed.as_secs_f64()));
         #[expect(clippy::cast_possible_truncation, reason = "a share of it is not more")]
         let [bytes, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))]
             .map(|rate| (rate * passed.as_secs_f64()) as i64);
@@ -185,9 +186,10 @@ impl Allowance {
         self.of_others -= bits as f64 / 8.0;
     }
 
-    /// Whether a datagram of messages may be sent: there is room, and either nothing else takes it, or it is their turn.
-    pub(crate) fn takes_messages(&self) -> bool {
-        self.room > 0 && (self.of_messages > 0.0 || self.is_left())
+    /// Whether a datagram of messages may be sent: there is room, and either something is left of their share, or nothing else is to
+    /// be sent that takes the room.
+    pub(crate) fn takes_messages(&self, before_a_state: bool) -> bool {
+        self.room > 0 && (self.of_messages > 0.0 || !before_a_state && self.is_left())
     }
 
     /// So many bytes of messages were sent.

@@ -15,6 +15,9 @@ use serde::de::DeserializeOwned;
 ///
 /// Each type is a channel of its own: it does not wait for messages of other types. What has to keep an order among each other is an
 /// enum.
+///
+/// What comes is read by serde before the game sees it. A type that holds itself, as a tree does, lets who sends it say how deep the
+/// reader goes, and lists of what takes no bytes, as `Vec<()>`, how long they are: let a message hold neither.
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What it is called: the same on both ends, and nothing else of the session. The derive takes the type's name.
     const NAME: &'static str;
@@ -39,7 +42,7 @@ pub enum Delivery {
     Unreliable,
     /// From a client, as part of the tick that it simulates next, like an input: the same step has it on both ends, and in each
     /// re-simulation ([`Step::messages`](crate::Step::messages)). In order, never lost; one that comes after its tick was simulated
-    /// is in the next step of the server's, and the client is told.
+    /// is in the next step of the server's, and the client is told. At most 64 of a player wait for their ticks: more are not taken.
     InStep,
 }
 

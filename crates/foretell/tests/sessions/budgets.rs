@@ -94,18 +94,18 @@ impl Simulate for Swarm {
 
 /// What the last player to come sees.
 #[derive(Default)]
-struct Looker {
+pub struct Looker {
     /// When that player plays, and when everything was there, in ms from their start.
-    plays_ms: Option<u64>,
-    has_all_ms: Option<u64>,
-    began_ms: u64,
-    who: usize,
-    all: usize,
+    pub plays_ms: Option<u64>,
+    pub has_all_ms: Option<u64>,
+    pub began_ms: u64,
+    pub who: usize,
+    pub all: usize,
     /// Whether ages are looked at.
-    looks: bool,
+    pub looks: bool,
     /// Of all states that were shown, how old they were: the oldest, and the oldest of the nearest twenty; in ticks.
-    oldest: u32,
-    oldest_near: u32,
+    pub oldest: u32,
+    pub oldest_near: u32,
 }
 
 impl Driver<Swarm> for Looker {
@@ -159,7 +159,7 @@ fn seconds(simulation: &mut Simulation<Swarm>, seconds: f64, looker: &mut Looker
     simulation.run_until(simulation.now() + Duration::from_secs_f64(seconds), looker);
 }
 
-fn link(latency_ms: u64) -> Conditions {
+pub fn link(latency_ms: u64) -> Conditions {
     Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() }
 }
 

@@ -68,7 +68,8 @@ impl MessageLink {
         let MessageLink { exchange, allowance, .. } = self;
         let most = setup.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
-        let sending = Sending { now, peer: PeerId::default(), ticket, kinds: &setup.rules.messages };
+        let kinds = &setup.rules.messages;
+        let sending = Sending { now, peer: PeerId::default(), ticket, kinds, before_a_state: false };
         exchange.send(sending, allowance, outbox)
     }
 }

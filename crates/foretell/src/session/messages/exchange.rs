@@ -46,6 +46,8 @@ pub(crate) struct Sending<'a> {
     pub peer: PeerId,
     pub ticket: u8,
     pub kinds: &'a Messages,
+    /// Whether a state is still to be sent: messages leave it its share.
+    pub before_a_state: bool,
 }
 
 /// Where messages that have come are put.
@@ -201,7 +203,8 @@ impl Exchange {
             outgoing.settle(piece, false);
         });
         let mut sent = 0;
-        while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages() {
+        while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages(sending.before_a_state)
+        {
             let bytes = self.write(sending, opening, outbox);
             allowance.spend_on_messages(bytes);
             sent += bytes as u64;

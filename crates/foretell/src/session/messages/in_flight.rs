@@ -95,7 +95,9 @@ impl InFlight {
     /// Nothing was heard for so long that what is under way is taken to be lost: where others come, the next word of the other end says
     /// of it too, though one may be lost itself. Calls `lost` with each of its pieces.
     pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(PieceName)) {
-        let timeout = self.waits() * (1 << self.unheard.min(DOUBLED_MAX));
+        // It may take much longer than it did, for good: then what was learned says nothing.
+        let waits = if self.unheard < DOUBLED_MAX { self.waits() } else { self.waits().max(WAITS_FIRST) };
+        let timeout = waits * (1 << self.unheard.min(DOUBLED_MAX));
         if self.sent.front().is_none_or(|first| now.since(first.at.max(self.heard)) <= timeout) {
             return;
         }

@@ -50,7 +50,11 @@ impl IncomingChannel {
         if piece.name.number.wrapping_sub(self.next) >= WINDOW {
             return Err(Malformed::OutOfRange("number of a message"));
         }
-        let other = self.partial.as_ref().filter(|_| pieces_of(piece.total) > 1);
+        let is_large = pieces_of(piece.total) > 1;
+        if is_large && self.delivery == Delivery::Ordered && piece.name.number != self.next {
+            return Err(Malformed::OutOfRange("number of a large message"));
+        }
+        let other = self.partial.as_ref().filter(|_| is_large);
         let differs = |partial: &Partial| (partial.number, partial.total) != (piece.name.number, piece.total);
         if other.is_some_and(differs) {
             return Err(Malformed::OutOfRange("message beside one that has not come"));
@@ -85,6 +89,7 @@ impl IncomingChannel {
                 if !self.is_behind(number) {
                     self.next = number.wrapping_add(1);
                 }
+                self.forget_stale();
                 tell(&bytes);
             }
         }
@@ -100,6 +105,13 @@ impl IncomingChannel {
             // The same datagram never counts twice.
             Delivery::Unreliable => false,
         }
+    }
+
+    /// Of what need not come one that is in part is not waited for any more, where much later ones have come.
+    fn forget_stale(&mut self) {
+        let behind_max = if self.delivery == Delivery::Newest { 0 } else { WINDOW };
+        let next = self.next;
+        self.partial.take_if(|partial| next.wrapping_sub(partial.number).cast_signed() > behind_max.cast_signed());
     }
 
     fn is_behind(&self, number: u16) -> bool {

@@ -68,10 +68,11 @@ impl Outgoing {
         self.waiting_bytes
     }
 
-    /// Takes a message, where no more than `waiting_max` bytes wait then. What is not reliable always has room: it takes the place of
-    /// older ones.
+    /// Takes a message, where no more than `waiting_max` bytes wait then. What of a kind need not come
+    /// always has room: it takes the place of older ones of its kind.
     pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, waiting_max: usize) -> Result<(), SendError> {
-        if self.waiting_bytes.saturating_add(bytes.len()) > waiting_max {
+        let takes_room = self.channels[kind].keeps_all();
+        if takes_room && self.waiting_bytes.saturating_add(bytes.len()) > waiting_max {
             return Err(SendError::Full);
         }
         self.waiting_bytes += bytes.len();
@@ -98,7 +99,7 @@ impl Outgoing {
                 names.push(name);
             }
         }
-        self.turn = (self.turn + 1) % count.max(1);
+        self.turn = (names.first().map_or(self.turn, |name| name.kind) + 1) % count.max(1);
         names
     }
 

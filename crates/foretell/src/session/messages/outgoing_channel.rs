@@ -22,6 +22,8 @@ struct Unsent {
     number: u16,
     bytes: Arc<[u8]>,
     pieces: Vec<Fate>,
+    /// Whether a piece of it was ever sent.
+    is_begun: bool,
     /// No piece before this one is waiting.
     waiting_from: usize,
     /// How many have not come.
@@ -61,17 +63,40 @@ impl OutgoingChannel {
             _ => usize::MAX,
         };
         while self.queue.len() > kept_max {
-            dropped += self.queue.pop_front().map_or(0, |unsent| unsent.bytes.len());
+            dropped += self.drop_oldest();
         }
         let count = pieces_of(bytes.len());
         let pieces = alloc::vec![Fate::Waiting; count];
-        self.queue.push_back(Unsent { number: self.next, bytes, pieces, waiting_from: 0, left: count });
+        self.queue.push_back(Unsent {
+            number: self.next,
+            bytes,
+            pieces,
+            is_begun: false,
+            waiting_from: 0,
+            left: count,
+        });
         self.next = self.next.wrapping_add(1);
         dropped
     }
 
+    /// Whether one more never takes the place of others.
+    pub(super) fn keeps_all(&self) -> bool {
+        !matches!(self.delivery, Delivery::Newest | Delivery::Unreliable)
+    }
+
+    /// Returns how many bytes it has. Where none of it was sent the others take its number: to the other end those that are sent
+    /// follow each other, however many are not.
+    fn drop_oldest(&mut self) -> usize {
+        let Some(oldest) = self.queue.pop_front() else { return 0 };
+        if !oldest.is_begun {
+            self.queue.iter_mut().for_each(|unsent| unsent.number = unsent.number.wrapping_sub(1));
+            self.next = self.next.wrapping_sub(1);
+        }
+        oldest.bytes.len()
+    }
+
     /// The piece that is to be sent next, of this kind, and its message. Of those that take more than one piece no second is begun
-    /// before the first has come: so who receives them needs room for one.
+    /// before the first has come, and of ordered ones none before all earlier ones have: so who receives them needs room for one.
     pub(super) fn next_piece(&mut self, kind: usize) -> Option<(PieceName, Arc<[u8]>)> {
         let first = self.queue.front()?.number;
         let mut is_large_begun = false;
@@ -80,7 +105,8 @@ impl OutgoingChannel {
             if !is_within {
                 return None;
             }
-            if unsent.is_large() && core::mem::replace(&mut is_large_begun, true) {
+            let is_early = self.delivery == Delivery::Ordered && unsent.number != first;
+            if unsent.is_large() && (is_early || core::mem::replace(&mut is_large_begun, true)) {
                 continue;
             }
             if let Some(index) = unsent.next_waiting() {
@@ -102,7 +128,9 @@ impl OutgoingChannel {
 
     /// It is known whether a piece has come. Returns how many bytes are not kept any more.
     pub(super) fn settle(&mut self, name: PieceName, has_come: bool) -> usize {
-        self.set(name, if has_come { Fate::Come } else { Fate::Waiting });
+        // What is unreliable is not sent again.
+        let lost = if self.delivery == Delivery::Unreliable { Fate::UnderWay } else { Fate::Waiting };
+        self.set(name, if has_come { Fate::Come } else { lost });
         let Some(at) = self.position(name.number).filter(|at| self.queue[*at].left == 0) else { return 0 };
         self.queue.remove(at).map_or(0, |done| done.bytes.len())
     }
@@ -111,12 +139,10 @@ impl OutgoingChannel {
         let Some(at) = self.position(name.number) else { return };
         let unsent = &mut self.queue[at];
         let index = name.index as usize;
-        match unsent.pieces[index] {
-            Fate::Come => return,
-            _ if fate == Fate::Come => unsent.left -= 1,
-            _ => {}
-        }
-        unsent.pieces[index] = fate;
+        let Some(known) = unsent.pieces.get_mut(index).filter(|known| **known != Fate::Come) else { return };
+        *known = fate;
+        unsent.is_begun = true;
+        unsent.left -= usize::from(fate == Fate::Come);
         if fate == Fate::Waiting {
             unsent.waiting_from = unsent.waiting_from.min(index);
         }

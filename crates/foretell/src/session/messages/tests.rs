@@ -1,9 +1,10 @@
 //! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
 
 use super::exchange::{Exchange, Inbox, Sending};
+use super::incoming_channel::IncomingChannel;
 use super::messages_head::{MessagesDatagram, MessagesHead};
-use super::outgoing::SendError;
-use super::piece::PIECE_BYTES;
+use super::outgoing::{Outgoing, SendError};
+use super::piece::{PIECE_BYTES, Piece, PieceName};
 use crate::session::allowance::{Allowance, Budget};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
 use crate::session::{Outbox, PeerId};
@@ -67,7 +68,7 @@ impl End {
     fn write(&mut self, now: Instant, outbox: &mut Outbox) {
         self.allowance.add(Budget { least: 64_000, most: 64_000 }, self.exchange.under_way(), now);
         let kinds = kinds();
-        let sending = Sending { now, peer: PeerId(0), ticket: 7, kinds: &kinds };
+        let sending = Sending { now, peer: PeerId(0), ticket: 7, kinds: &kinds, before_a_state: false };
         self.exchange.send(sending, &mut self.allowance, outbox);
     }
 
@@ -224,7 +225,7 @@ fn where_nothing_is_said_nothing_is_sent() {
     assert!((2..=6).contains(&count), "{count} datagrams to get to know each other");
     let (kinds, mut outbox) = (Messages::new(), Outbox::new());
     let mut silent = End::new(Exchange::of_client(&kinds, 5));
-    let sending = Sending { now: Instant::ZERO, peer: PeerId(0), ticket: 0, kinds: &kinds };
+    let sending = Sending { now: Instant::ZERO, peer: PeerId(0), ticket: 0, kinds: &kinds, before_a_state: false };
     silent.exchange.send(sending, &mut silent.allowance, &mut outbox);
     assert!(outbox.is_empty(), "there are no kinds of messages");
 }
@@ -237,4 +238,48 @@ fn what_has_no_room_is_refused_whole_and_has_room_later() {
     assert_eq!(pair.ends[0].exchange.push(0, bytes.clone(), 5000), Err(SendError::Full));
     (0..40).for_each(|nth| pair.tick(nth * 16, || vec![20]));
     assert_eq!(pair.ends[0].exchange.push(0, bytes, 5000), Ok(()));
+}
+
+#[test]
+fn of_what_was_never_sent_numbers_are_used_again() {
+    let mut pair = Pair::new();
+    pair.tick(0, || vec![20]);
+    pair.tick(20, || vec![20]);
+    // Nothing is sent between: the numbers would be far ahead, and begin to count as behind.
+    (0..40_000).for_each(|_| pair.ends[0].send(2, 5).expect("there is always room"));
+    (0..40_000).for_each(|_| pair.ends[0].send(3, 5).expect("there is always room"));
+    (2..30).for_each(|nth| pair.tick(nth * 20, || vec![20]));
+    let [_, _, winds, sparks] = &pair.ends[1].come;
+    assert_eq!(winds, &[39_999]);
+    assert_eq!(sparks, &(39_936..40_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_need_not_come_has_room_where_what_must_has_none() {
+    let mut pair = Pair::new();
+    let bytes = Messages::encode(&Line(0, content(0, 3000)));
+    let mut push = |kind| pair.ends[0].exchange.push(kind, bytes.clone(), 5000);
+    assert_eq!([push(0), push(0), push(2), push(3)], [Ok(()), Err(SendError::Full), Ok(()), Ok(())]);
+}
+
+#[test]
+fn of_an_ordered_kind_a_large_message_before_its_turn_is_refused() {
+    let kinds = kinds();
+    let mut incoming = IncomingChannel::new(Delivery::Ordered);
+    let piece = |number, total| Piece {
+        name: PieceName { kind: 0, number, index: 0 },
+        total,
+        bytes: vec![0; total.min(PIECE_BYTES)],
+    };
+    assert!(incoming.check(&piece(1, 2000)).is_err());
+    assert_eq!(incoming.check(&piece(1, 20)), Ok(()));
+    incoming.take(piece(0, 20), |_| {});
+    assert_eq!(incoming.check(&piece(1, 2000)), Ok(()));
+    // So an honest end does not begin it.
+    let mut outgoing = Outgoing::new(&kinds);
+    [20, 3000, 20].iter().for_each(|length| outgoing.push(0, vec![0; *length].into(), 1 << 20).expect("there is room"));
+    let names = outgoing.fill(1000, |_, _| {});
+    assert_eq!(names.iter().map(|name| name.number).collect::<Vec<_>>(), [0, 2]);
+    outgoing.settle(names[0], true);
+    assert_eq!(outgoing.fill(1000, |_, _| {})[0].number, 1);
 }

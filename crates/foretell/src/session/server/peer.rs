@@ -61,6 +61,7 @@ impl<I: Copy + Default> Peer<I> {
     pub fn take_over(&mut self) {
         self.link = PeerAcks::default();
         self.buffer.forget_waiting();
+        self.step_messages.forget_client();
         self.arrivals.forget();
         self.view_age = ViewAge::new();
         self.counters.note_heard();

@@ -105,9 +105,10 @@ impl PeerMessages {
         let bytes = datagram.pieces.left() as f64 / 8.0;
         self.allowed -= bytes;
         if self.exchange.is_of_another(opening) {
-            self.exchange = Exchange::of_server(inbox.kinds);
-            self.exchange.open(opening);
-            self.exchange.receive(now, datagram, inbox)?;
+            let mut exchange = Exchange::of_server(inbox.kinds);
+            exchange.open(opening);
+            exchange.receive(now, datagram, inbox)?;
+            self.exchange = exchange;
             return Ok(Taken::OfAnother);
         }
         self.exchange.open(opening);

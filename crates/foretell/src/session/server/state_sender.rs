@@ -59,7 +59,7 @@ impl<I: Input> StateSender<I> {
             if is_sent {
                 allow(&mut round, index);
             }
-            send_messages(&mut round, index);
+            send_messages(&mut round, index, is_sent);
             if !is_sent {
                 continue;
             }
@@ -72,7 +72,7 @@ impl<I: Input> StateSender<I> {
                 self.send(&mut round, index, tick, form);
             }
             // What the state has left.
-            send_messages(&mut round, index);
+            send_messages(&mut round, index, false);
         }
     }
 
@@ -175,10 +175,10 @@ fn allow<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
 }
 
 /// Sends what there is of messages, and may be sent now.
-fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize) {
+fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize, before_a_state: bool) {
     let Member { peer, place, .. } = &mut round.roster.members_mut()[index];
     let Some(address) = place.address() else { return };
     let (kinds, ticket) = (&round.settings.rules.messages, place.ticket());
-    let sending = Sending { now: round.now, peer: address, ticket, kinds };
+    let sending = Sending { now: round.now, peer: address, ticket, kinds, before_a_state };
     peer.counters.stats.bytes += peer.messages.send(sending, peer.replica.allowance(), round.outbox);
 }

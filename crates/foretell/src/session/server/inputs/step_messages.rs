@@ -12,10 +12,18 @@ const WAITING_MAX: usize = 64;
 /// None waits for a tick that is further ahead.
 const TICKS_AHEAD_MAX: u32 = 64;
 
+/// As which of its messages, and in which step, a client has it.
+#[derive(Clone, Copy)]
+struct Meant {
+    number: u32,
+    tick: Tick,
+}
+
 /// A message that waits for its tick.
 struct Waiting {
     tick: Tick,
-    number: u32,
+    /// None where no client waits to hear of it.
+    meant: Option<Meant>,
     message: ReceivedMessage,
 }
 
@@ -44,21 +52,22 @@ impl StepMessages {
         }
         if self.opening.replace(list.opening) != Some(list.opening) {
             self.next = 0;
-            self.put_off.clear();
+            self.forget_client();
         }
         let mut refused = 0;
-        for (number, StepMessage { tick, kind, bytes }) in (list.first..).zip(&list.messages) {
+        for (StepMessage { tick, kind, bytes }, number) in list.messages.iter().zip(list.first..) {
             if number < self.next {
                 continue;
             }
-            self.next = number + 1;
+            self.next = number.saturating_add(1);
             let kind = &kinds.kinds()[*kind];
             match kind.decode(bytes).filter(|_| self.waiting.len() < WAITING_MAX) {
                 Some(content) => {
+                    let meant = Some(Meant { number, tick: *tick });
                     let tick = (*tick).min(next + TICKS_AHEAD_MAX);
                     let tick = self.waiting.back().map_or(tick, |last| last.tick.max(tick));
                     let message = ReceivedMessage::new(from, kind, content);
-                    self.waiting.push_back(Waiting { tick, number, message });
+                    self.waiting.push_back(Waiting { tick, meant, message });
                 }
                 None => refused += 1,
             }
@@ -70,7 +79,7 @@ impl StepMessages {
     pub(crate) fn take_here(&mut self, message: ReceivedMessage, next: Tick) -> bool {
         let has_room = self.waiting.len() < WAITING_MAX;
         if has_room {
-            self.waiting.push_back(Waiting { tick: next, number: 0, message });
+            self.waiting.push_back(Waiting { tick: next, meant: None, message });
         }
         has_room
     }
@@ -78,8 +87,8 @@ impl StepMessages {
     /// Gives the step of `tick` those that belong to it, and those that have come too late for theirs.
     pub(crate) fn give(&mut self, tick: Tick, into: &mut Vec<ReceivedMessage>) {
         while let Some(waiting) = self.waiting.pop_front_if(|waiting| waiting.tick <= tick) {
-            if waiting.tick < tick {
-                self.put_off.push_back(PutOff { number: waiting.number, tick });
+            if let Some(meant) = waiting.meant.filter(|meant| meant.tick < tick) {
+                self.put_off.push_back(PutOff { number: meant.number, tick });
             }
             into.push(waiting.message);
         }
@@ -91,7 +100,7 @@ impl StepMessages {
     /// Which were put off, as far as the client may not know of it, before the state `tick`.
     pub(crate) fn tell(&self, tick: Tick, into: &mut Vec<LateMessage>) {
         into.clear();
-        let told = self.put_off.iter().take(LATE_MESSAGES_MAX);
+        let told = self.put_off.iter().filter(|late| late.tick < tick).take(LATE_MESSAGES_MAX);
         into.extend(told.map(|late| LateMessage { number: late.number, back: tick.since(late.tick) }));
     }
 
@@ -102,8 +111,63 @@ impl StepMessages {
         }
     }
 
+    /// Another client has the place: it has sent none of them.
+    pub(crate) fn forget_client(&mut self) {
+        self.put_off.clear();
+        self.waiting.iter_mut().for_each(|waiting| waiting.meant = None);
+    }
+
     /// How much it keeps.
     pub(crate) fn kept(&self) -> usize {
         self.waiting.len() + self.put_off.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Delivery, Message};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    struct Buy(u8);
+
+    impl Message for Buy {
+        const NAME: &'static str = "Buy";
+        const DELIVERY: Delivery = Delivery::InStep;
+        const BYTES_MAX: u32 = 8;
+    }
+
+    fn list(opening: u32, first: u32, ticks: &[u32]) -> StepList {
+        let message = |tick: &u32| StepMessage { tick: Tick::new(*tick), kind: 0, bytes: Messages::encode(&Buy(1)) };
+        StepList { opening, first, messages: ticks.iter().map(message).collect() }
+    }
+
+    fn told(messages: &StepMessages, tick: u32) -> Vec<(u32, u32)> {
+        let mut told = Vec::new();
+        messages.tell(Tick::new(tick), &mut told);
+        told.iter().map(|late| (late.number, late.back)).collect()
+    }
+
+    #[test]
+    fn numbers_up_to_the_last_are_taken() {
+        let (kinds, mut messages) = (Messages::new().with::<Buy>(), StepMessages::default());
+        let list = list(0, u32::MAX - 16, &[5; 16]);
+        assert_eq!(messages.take(PlayerId::new(1), &list, &kinds, Tick::new(5)), 0);
+        assert_eq!(messages.kept(), 16);
+    }
+
+    #[test]
+    fn a_client_is_told_of_what_was_later_than_it_has_it_and_not_of_what_another_has_sent() {
+        let (kinds, mut messages, mut given) = (Messages::new().with::<Buy>(), StepMessages::default(), Vec::new());
+        messages.take(PlayerId::new(1), &list(0, 0, &[3, 9]), &kinds, Tick::new(5));
+        messages.give(Tick::new(5), &mut given);
+        assert_eq!((given.len(), told(&messages, 5), told(&messages, 6)), (1, vec![], vec![(0, 1)]));
+        // The player comes again while one waits.
+        messages.take(PlayerId::new(1), &list(8, 0, &[7]), &kinds, Tick::new(8));
+        (8..10).for_each(|tick| messages.give(Tick::new(tick), &mut given));
+        assert_eq!((given.len(), told(&messages, 10)), (3, vec![(0, 1)]));
+        messages.forget_client();
+        assert_eq!(told(&messages, 10), vec![]);
     }
 }
