@@ -5,7 +5,9 @@ use crate::common::f64_mass::Masses;
 use crate::common::scenario::masses;
 use core::cell::Cell;
 use core::time::Duration;
-use foretell::{ClientConfig, Owned, PlayerId, Rows, Rules, Schema, Simulate, State, Step, Tick, World};
+use foretell::{
+    ClientConfig, Group, InterestRules, Owned, PlayerId, Rows, Rules, Schema, Simulate, State, Step, Table, Tick, World,
+};
 use foretell_sim::harness::{Failure, Scenario, Stepped, sync_test};
 use foretell_sim::netsim::SplitMix64;
 use std::rc::Rc;
@@ -290,4 +292,53 @@ fn what_is_expected_of_the_figures_fails_by_its_own_words() {
     let link = format!("#faults={}&seed={}", failure.schedule(), failure.seed());
     let failure = scenario.in_lab().run(failure.seed()).expect_err("again");
     assert!(failure.link().expect("the lab is said to play it").starts_with(&link));
+}
+
+/// Of whom everybody else is a mate.
+#[derive(State, Clone, Copy, Default)]
+struct Mate {
+    #[state(position)]
+    x: [f32; 1],
+    #[state(audience = group(Group(0)))]
+    health: u8,
+    #[state(audience = others)]
+    disguise: u8,
+}
+
+#[derive(World, Default)]
+struct Mates {
+    mates: Table<Mate>,
+}
+
+impl Simulate for Mates {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        self.mates.remove_left(step);
+        for joined in step.joined() {
+            self.mates.spawn(step, joined.player, Mate { x: [0.0], health: 100, disguise: 7 });
+        }
+        for mut mate in self.mates.simulated(step) {
+            if step.input(mate.owner()).is_some_and(|player| player.input.right) {
+                (mate.x[0], mate.health) = (mate.x[0] + 0.1, mate.health.wrapping_sub(1));
+            }
+        }
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        Some(self)
+    }
+}
+
+impl InterestRules for Mates {
+    fn is_in_group(&self, viewer: PlayerId, _group: Group, of: Owned) -> bool {
+        (viewer.get() + of.owner.get()).is_multiple_of(2)
+    }
+}
+
+#[test]
+fn what_a_group_or_others_alone_are_told_is_compared_and_no_fault() {
+    let scenario = Scenario::new(Rules::new(Mates::schema()), Mates::default).players(4);
+    let scenario = scenario.bot(|_, random| Buttons { right: random.chance(0.5), ..Buttons::default() });
+    scenario.seeds(0..2).expect("mates are told each other's health");
 }

@@ -51,7 +51,8 @@ impl<W: World> Check<W> for Convergence {
         let (Some(truth), Some(predicted)) = (seen.truth.rows(tick), seen.client.predicted(tick)) else {
             return Ok(());
         };
-        for row in truth.iter().filter(|row| row.owner == player) {
+        // All its own, but for what others alone are told of them.
+        for row in truth.seen_by(&seen.setting.rules.schema, player).filter(|row| row.owner == player) {
             let (ours, theirs) =
                 (NamedRow::predicted(predicted.words(row.key())), NamedRow::of_server(Some(row.words)));
             let Setting { rules, client, .. } = seen.setting;

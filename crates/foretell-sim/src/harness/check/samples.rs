@@ -6,7 +6,7 @@ use core::time::Duration;
 use foretell::session::Rules;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};
-use foretell::world::{ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
+use foretell::world::{Audience, ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
 
 /// Every sample has exactly one outcome, in every update.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,12 @@ impl<W: World> Check<W> for Digests {
         let Rules { schema, exact, .. } = &seen.setting.rules;
         let is_told = |row: &Row<'_>| *exact || row.owner == player || rows.words(row.key()).is_some();
         let of_tick = |key: RowKey| seen.client.told_in(key).filter(|told| *told != tick);
-        let mut sent = truth.seen_by(schema, player).filter(is_told).filter(|row| of_tick(row.key()).is_none());
+        let is_seen = |row: &Row<'_>| match schema.component(row.component).audience() {
+            // Who else is in it, the game's rules say: what is told is compared.
+            Audience::Group(_) => row.owner == player || rows.words(row.key()).is_some(),
+            audience => audience.includes(player, row.owner),
+        };
+        let mut sent = truth.iter().filter(is_seen).filter(is_told).filter(|row| of_tick(row.key()).is_none());
         let mut of_now = rows.iter().filter(|row| of_tick(row.key()).is_none());
         let is_same = |row: Row<'_>, truth: Option<Row<'_>>| {
             truth.is_some_and(|truth| truth == row || row.owner != player && is_rounded(schema, row, truth))
