@@ -66,8 +66,9 @@ pub struct ServerConfig {
     /// [refused](crate::session::SendError::Full). Default 4 MiB.
     pub message_queue_max: u32,
     /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims
-    /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms, what was aimed at is hit;
-    /// beyond that the victim pays more than the shooter gains. More than 500 ms count as that. What changes is kept for so long; zero
+    /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms and states at 30 Hz or more,
+    /// what was aimed at is hit; beyond that the victim pays more than the shooter gains. At 15 Hz over a link that loses one in twenty
+    /// others are shown 330 ms behind what is predicted: such a game raises it to 400 ms, or sends more often. More than 500 ms count as that. What changes is kept for so long; zero
     /// keeps nothing, and judges by the present. Another value forgets what is kept.
     pub rewind_max: Duration,
     /// By which curve clients show others ([`ClientConfig::curve`](crate::ClientConfig)), by which the server finds them again. Default
