@@ -53,11 +53,9 @@ impl Desk {
         let said = server.frame().messages.iter().filter_map(|message| Some((message.from(), message.get()?)));
         let said = said.map(|(from, chat): (PlayerId, &Chat)| (from, Chat { from, ..chat.clone() }));
         for (from, chat) in said.collect::<Vec<_>>() {
-            let hears = |player: &PlayerId| !chat.to_team || game.team_of(*player) == game.team_of(from);
-            for player in server.players().filter(hears).collect::<Vec<_>>() {
-                // Whoever has so much waiting that this has no room does not hear it.
-                let _ = server.send(To::Player(player), &chat);
-            }
+            let hears = |player| !chat.to_team || game.team_of(player) == game.team_of(from);
+            // Whoever has so much waiting that this has no room does not hear it.
+            let _ = server.send_to_group(hears, &chat);
         }
         let is_over = server.tick() >= self.ends;
         if is_over && !self.is_over {

@@ -6,7 +6,7 @@ use foretell::session::client::{Client, ClientEvent, Frame};
 use foretell::session::server::{Server, ServerEvent, ServerFrame};
 use foretell::session::{Offence, SendError};
 use foretell::{
-    ClientConfig, Instant, Message, Messages, PlayerId, ReceivedMessage, Rules, ServerConfig, Tick, To, World,
+    ClientConfig, Instant, Message, Messages, PeerId, PlayerId, ReceivedMessage, Rules, ServerConfig, Tick, To, World,
 };
 use foretell_sim::harness::{
     Driver, FaultMix, FaultStage, Faults, HostOptions, Moment, PlayerOptions, ServerHost, Simulation,
@@ -267,4 +267,15 @@ fn whatever_goes_wrong_each_message_arrives_as_its_kind_says() {
 #[ignore = "a minute; for nights"]
 fn whatever_goes_wrong_each_message_arrives_as_its_kind_says_in_a_thousand_seeds() {
     (0..1000).for_each(talk);
+}
+
+#[test]
+fn a_message_to_a_group_is_sent_to_each_of_it_and_to_nobody_else() {
+    let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 0, Instant::ZERO);
+    let players = [1, 2, 3].map(|peer| server.join(PeerId(peer)));
+    let line = Line(0, 0, content(0, 10));
+    assert_eq!(server.send_to_group(|player| player != players[1], &line), Ok(()));
+    let sent = players.map(|player| server.message_stats(player).expect("they are there").sent);
+    assert_eq!(sent, [1, 0, 1]);
+    assert_eq!(server.send_to_group(|_| false, &line), Ok(()));
 }

@@ -193,6 +193,24 @@ impl<W: World> Server<W> {
         self.send_bytes(to, kind, &Messages::encode(message))
     }
 
+    /// Sends a message to those of a group, such as a team: to each player of whom `is_in_group` says so. It is encoded once.
+    ///
+    /// # Errors
+    /// As [`send`](Server::send); who has room gets it all the same. A group of nobody is no error.
+    ///
+    /// # Panics
+    /// As [`send`](Server::send).
+    pub fn send_to_group<M: Message>(
+        &mut self,
+        mut is_in_group: impl FnMut(PlayerId) -> bool,
+        message: &M,
+    ) -> Result<(), SendError> {
+        let (kind, bytes) = (self.rules().messages.number_of::<M>(), Messages::encode(message));
+        let group: Vec<_> = self.players().filter(|player| is_in_group(*player)).collect();
+        let sent = group.into_iter().map(|player| self.send_bytes(To::Player(player), kind, &bytes));
+        sent.reduce(Result::and).unwrap_or(Ok(()))
+    }
+
     /// The same as its bytes, of a kind by its number in the rules: what a tap was told can be sent again.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ pub enum To {
     All,
     /// Everybody but this player.
     AllBut(PlayerId),
-    /// This player. A group is whoever the game sends it to, one by one.
+    /// This player. To a group sends [`send_to_group`](crate::Server::send_to_group).
     Player(PlayerId),
 }
 
