@@ -327,19 +327,21 @@ fn messages_that_the_document_calls_malformed_change_nothing() {
         (post(3, None, Some(1), &[(0, 0, 961, 2, vec![])]), "a piece that there is not"),
         (post(3, None, Some(1), &[(0, 0, 100, 0, vec![1; 50])]), "fewer bytes than it has"),
         (post(3, None, Some(1), &[whole(0, 256, &line)]), "none of the next 256"),
-        (post(3, None, Some(1), &pieces(0, 5, &long)[..1]), "a second large one"),
+        (post(3, None, Some(1), &pieces(0, 5, &long)[..1]), "a large one before its turn"),
         ([&post(3, None, Some(1), &[])[..], &[0]].concat(), "a byte after the end"),
         (ordering(0, 4, 0, &[(5, 1)]), "an order from before tick 0"),
         (ordering(0, 9, 0, &[(1, 1), (2, 1)]), "orders in no order"),
     ];
     let mut served = Served::new();
-    served.receive(&post(3, None, Some(0), &pieces(0, 4, &long)[..1]));
+    served.receive(&post(3, None, Some(0), &pieces(0, 0, &long)[..1]));
     for (datagram, what) in malformed {
         assert!(served.server.receive(served.now, PeerId(9), &datagram).is_err(), "{what}");
         served.tick();
         assert!(served.server.frame().messages.is_empty(), "{what}");
     }
-    served.receive(&post(3, None, Some(2), &[whole(0, 0, &line)]));
+    pieces(0, 0, &long)[1..].iter().zip(2..).for_each(|(piece, number)| {
+        served.receive(&post(3, None, Some(number), std::slice::from_ref(piece)));
+    });
     served.tick();
-    assert_eq!(texts(served.server.frame().messages), ["hello"]);
+    assert_eq!(texts(served.server.frame().messages), ["x".repeat(3000)]);
 }
