@@ -2,7 +2,7 @@
 
 use super::{Arena, rules};
 use foretell::{Client, ClientConfig, Instant, Outbox};
-use foretell_net::Token;
+use foretell_net::{Running, Status, Token};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,13 @@ use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, RecvStream, S
 
 /// For so long what is about to happen is waited for.
 pub const SOON: Duration = Duration::from_secs(20);
+
+/// Waits until a server's status is so.
+pub async fn until(server: &Running, what: &str, done: impl FnMut(&Status) -> bool) {
+    let mut status = server.watch();
+    let seen = timeout(SOON, status.wait_for(done)).await;
+    seen.unwrap_or_else(|_| panic!("not in time: {what}")).expect("it runs");
+}
 
 /// A WebTransport session with its reliable stream.
 pub struct Raw {

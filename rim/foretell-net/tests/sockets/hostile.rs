@@ -1,6 +1,6 @@
 //! Clients that do not keep to the rules. What they say is written by hand, from PROTOCOL.md.
 
-use crate::common::raw::{Raw, SOON, hashes, hello};
+use crate::common::raw::{Raw, hashes, hello, until};
 use crate::common::{Arena, Buttons, all_agree, join, play, rules, serve_config, start, token};
 use foretell::{Client, ClientConfig, Instant, Outbox};
 use foretell_net::{Running, ServeConfig, Token};
@@ -26,12 +26,6 @@ async fn admitted(server: &Running, token: &Token) -> (Raw, u64) {
     let mut raw = open(server, None).await.expect("a connection");
     let session = raw.admit(token).await.expect("admitted");
     (raw, session)
-}
-
-async fn until(server: &Running, what: &str, done: impl FnMut(&foretell_net::Status) -> bool) {
-    let mut status = server.watch();
-    let seen = timeout(SOON, status.wait_for(done)).await;
-    seen.unwrap_or_else(|_| panic!("not in time: {what}")).expect("it runs");
 }
 
 #[tokio::test(flavor = "multi_thread")]

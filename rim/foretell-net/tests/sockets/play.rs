@@ -1,5 +1,6 @@
 //! Playing over real sockets: what a good and a bad network do to it.
 
+use crate::common::raw::until;
 use crate::common::relay::Relay;
 use crate::common::{
     Arena, Buttons, Guest, account, all_agree, join, join_with, play, rules, serve_config, start, token,
@@ -196,8 +197,8 @@ async fn what_a_player_says_of_themselves_and_their_account_the_game_judges_and_
     let config = JoinConfig { data: vec![0; 1001], ..JoinConfig::new(rules()) };
     let error = join_with(&server.url("127.0.0.1"), token("bob"), config).await.err().expect("too long").to_string();
     assert_eq!(error, "1001 bytes are to be said of a player with the join, and at most 1000 can be");
-    let joins = server.status().joins;
-    assert_eq!((joins.joined, joins.refused(Refusal::ByGame("".into()))), (0, 2));
+    until(&server, "both are counted", |status| status.joins.refused(Refusal::ByGame("".into())) == 2).await;
+    assert_eq!(server.status().joins.joined, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

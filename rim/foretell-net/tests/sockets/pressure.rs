@@ -1,18 +1,13 @@
 //! Who takes more than their share, over real sockets: of handshakes, of places, of admissions.
 
-use crate::common::raw::{Raw, SOON};
+use crate::common::raw::{Raw, until};
 use crate::common::{account, all_agree, issuer, join, join_with, play, rules, serve_config, start, token};
-use foretell_net::{ConnectError, JoinConfig, Limits, Refused, Running, ServeConfig, Status, UnixTime, Via};
+use foretell_net::{ConnectError, JoinConfig, Limits, Refused, ServeConfig, UnixTime, Via};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
-
-async fn until(server: &Running, done: impl FnMut(&Status) -> bool) {
-    timeout(SOON, server.watch().wait_for(done)).await.expect("in time").expect("it runs");
-}
 
 async fn silent(from: IpAddr, to: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
@@ -40,7 +35,7 @@ async fn sixteen_addresses_that_open_tcp_and_say_nothing_keep_neither_newcomers_
     let url = server.url("127.0.0.1");
     let besiegers = besiege(server.local_addr());
     let enough = Limits::default().handshakes_max;
-    until(&server, |status| status.handshakes >= enough).await;
+    until(&server, "as many are under way as may be", |status| status.handshakes >= enough).await;
     let mut tickets = Vec::new();
     for (name, via) in [("alice", Via::WebSocket), ("bob", Via::WebTransport)] {
         let config = JoinConfig { via, ..JoinConfig::new(rules()) };
@@ -53,7 +48,7 @@ async fn sixteen_addresses_that_open_tcp_and_say_nothing_keep_neither_newcomers_
         let mut guests = [join_with(&url, ticket, config).await.expect("back")];
         play(&mut guests, "it plays on", |guests| all_agree(guests, 10)).await;
     }
-    assert!(server.status().traffic.not_admitted > 100, "it is besieged all the while");
+    until(&server, "it was besieged all the while, and is", |status| status.traffic.not_admitted > 100).await;
     besiegers.iter().for_each(JoinHandle::abort);
 }
 
@@ -75,7 +70,7 @@ async fn one_address_has_so_many_handshakes_under_way_and_others_get_in() {
     for _ in 0..8 {
         held.push(silent(Ipv4Addr::new(127, 0, 0, 2).into(), server.local_addr()).await.expect("open"));
     }
-    until(&server, |status| status.traffic.turned_away == 4).await;
+    until(&server, "the rest is turned away", |status| status.traffic.turned_away == 4).await;
     assert_eq!(server.status().handshakes, 4);
     let config = JoinConfig { via: Via::WebSocket, ..JoinConfig::new(rules()) };
     assert!(join_with(&server.url("127.0.0.1"), token("alice"), config).await.is_ok());
@@ -106,14 +101,14 @@ async fn a_removed_player_comes_back_by_no_ticket_of_before_not_even_after_a_res
     // It never plays.
     let first = join(&url, token("mallory")).await.expect("admitted");
     let mut tickets = vec![first.player.ticket().clone()];
-    until(&server, |status| status.connections == 1).await;
+    until(&server, "it is there", |status| status.connections == 1).await;
     drop(first);
-    until(&server, |status| status.connections == 0).await;
+    until(&server, "it is gone", |status| status.connections == 0).await;
     let mut guests = [join(&url, token("mallory")).await.expect("a new token")];
     tickets.push(guests[0].player.ticket().clone());
     play(&mut guests, "it plays", |guests| all_agree(guests, 10)).await;
     server.remove(account("mallory"), "");
-    until(&server, |status| status.players == 0).await;
+    until(&server, "its player is gone", |status| status.players == 0).await;
     let refusal = |url: String, ticket| async move {
         match join(&url, ticket).await {
             Err(ConnectError::Refused(why)) => Some(why),
