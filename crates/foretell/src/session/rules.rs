@@ -40,7 +40,7 @@ pub struct Rules {
     pub exact: bool,
     /// The components of its entities.
     pub schema: Schema,
-    /// Which kinds of [messages](super::Message) there are besides. Default none.
+    /// Which kinds of [messages](crate::Message) there are besides. Default none.
     pub messages: Messages,
     /// What else both ends have to have in common, and no row tells: the scenery of a level, the version and the settings of
     /// a physics engine. The one that differs is named to a client that is refused

@@ -60,7 +60,7 @@ pub struct ClientConfig {
     /// The longest that others are shown later because snapshots come late or not at all, at most 10 s. With zero whatever
     /// is later than the fastest is extrapolated. Default 250 ms.
     pub playout_wait_max: Duration,
-    /// How many bytes per second of [messages](crate::session::Message) go up at most, however large they are; less where the way up
+    /// How many bytes per second of [messages](crate::Message) go up at most, however large they are; less where the way up
     /// does not take it without a queue, as inputs come first. Default 16,000, half of what a server
     /// [takes](crate::ServerConfig::message_rate_max).
     pub message_rate: u32,
