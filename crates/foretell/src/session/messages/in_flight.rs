@@ -142,4 +142,25 @@ mod tests {
         let last = last.expect("what nothing is heard of is taken to be lost");
         assert!((1150..1700).contains(&last), "{last} ms");
     }
+
+    #[test]
+    fn where_it_takes_much_longer_than_before_for_good_something_comes_again() {
+        let at = |ms: u64| Instant::from_micros(1000 * ms);
+        let mut flight = InFlight::new();
+        flight.note_sent(0, 1000, at(0), Vec::new());
+        flight.settle(Received::first(0), at(50), |_, _| {});
+        // From now on it takes three seconds. What is taken to be lost is sent again, as another datagram.
+        let mut sent = Vec::new();
+        let heard = (60..30_000).step_by(20).find(|ms| {
+            flight.expire(at(*ms), |_| {});
+            if flight.under_way() == 0 {
+                sent.push(*ms);
+                flight.note_sent(sent.len() as u16, 1000, at(*ms), Vec::new());
+            }
+            let come = sent.iter().filter(|sent| **sent + 3000 <= *ms).count() as u16;
+            let received = (1..=come).fold(Received::first(0), Received::with);
+            flight.settle(received, at(*ms), |_, _| {}).come > 0
+        });
+        assert!(heard.is_some(), "sent {} times, and heard of none", sent.len());
+    }
 }

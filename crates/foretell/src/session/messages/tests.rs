@@ -283,3 +283,38 @@ fn of_an_ordered_kind_a_large_message_before_its_turn_is_refused() {
     outgoing.settle(names[0], true);
     assert_eq!(outgoing.fill(1000, |_, _| {})[0].number, 1);
 }
+
+fn first_kinds(outgoing: &mut Outgoing, count: usize) -> Vec<usize> {
+    (0..count).map(|_| outgoing.fill(1000, |_, _| {})[0].kind).collect()
+}
+
+#[test]
+fn two_kinds_that_have_much_to_send_take_turns_though_others_have_nothing() {
+    let mut outgoing = Outgoing::new(&kinds());
+    (0..2).for_each(|kind| outgoing.push(kind, vec![0; 9000].into(), 1 << 20).expect("there is room"));
+    assert_eq!(first_kinds(&mut outgoing, 6), [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn a_piece_of_an_unreliable_message_is_not_sent_again() {
+    let mut outgoing = Outgoing::new(&kinds());
+    outgoing.push(3, vec![0; 3000].into(), 1 << 20).expect("there is room");
+    let sent = outgoing.fill(1000, |_, _| {});
+    outgoing.settle(sent[0], false);
+    let next: Vec<_> = (0..3).flat_map(|_| outgoing.fill(1000, |_, _| {})).map(|name| name.index).collect();
+    assert_eq!((sent[0].index, next), (0, vec![1, 2, 3]));
+    assert_eq!(outgoing.waiting_bytes(), 0);
+}
+
+#[test]
+fn of_what_is_newest_a_part_of_an_older_one_is_not_kept() {
+    let mut incoming = IncomingChannel::new(Delivery::Newest);
+    let piece = |number, total| {
+        let name = PieceName { kind: 0, number, index: 0 };
+        Piece { name, total, bytes: vec![0; usize::min(total, PIECE_BYTES)] }
+    };
+    incoming.take(piece(0, 2000), |_| {});
+    assert_eq!(incoming.progress(), Some((PIECE_BYTES, 2000)));
+    incoming.take(piece(1, 20), |_| {});
+    assert_eq!(incoming.progress(), None);
+}

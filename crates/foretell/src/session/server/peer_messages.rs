@@ -120,3 +120,48 @@ impl PeerMessages {
         self.exchange.send(sending, allowance, outbox)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::packet::DatagramKind;
+    use crate::wire::{BitReader, BitWriter};
+    use crate::world::Message;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    struct Line(u8);
+
+    impl Message for Line {
+        const NAME: &'static str = "Line";
+        const DELIVERY: crate::world::Delivery = crate::world::Delivery::Ordered;
+        const BYTES_MAX: u32 = 8;
+    }
+
+    fn receive(messages: &mut PeerMessages, opening: u32, ends_well: bool) -> Result<Taken, Malformed> {
+        let mut bytes = Vec::new();
+        let mut writer = BitWriter::new(&mut bytes);
+        DatagramKind::Messages.write(&mut writer);
+        // Ticket, opening, nothing received, number 0; then whether a piece follows.
+        [(0, 8), (u64::from(opening), 32), (0, 1), (1, 1), (0, 16)]
+            .iter()
+            .for_each(|(value, bits)| writer.put(*value, *bits));
+        writer.put(u64::from(!ends_well), 1);
+        let mut reader = BitReader::new(&bytes);
+        DatagramKind::read(&mut reader)?;
+        let kinds = Messages::new().with::<Line>();
+        let mut inbox = Inbox { from: PlayerId::new(1), kinds: &kinds, messages: &mut Vec::new(), senseless: 0 };
+        messages.receive(Instant::ZERO, MessagesDatagram::read(reader)?, 32_000, &mut inbox)
+    }
+
+    #[test]
+    fn a_malformed_datagram_of_a_later_session_forgets_nothing_of_this_one() {
+        let mut messages = PeerMessages::new(&Messages::new().with::<Line>());
+        assert!(matches!(receive(&mut messages, 5, true), Ok(Taken::In(_))));
+        messages.push(0, Messages::encode(&Line(7)), &ServerConfig::default()).expect("it has room");
+        assert!(receive(&mut messages, 9, false).is_err());
+        assert_eq!(messages.stats().waiting_bytes, 1, "it is still to be sent");
+        assert!(matches!(receive(&mut messages, 9, true), Ok(Taken::OfAnother)));
+        assert_eq!(messages.stats().waiting_bytes, 0);
+    }
+}
