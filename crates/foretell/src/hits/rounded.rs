@@ -62,7 +62,8 @@ impl Rounded {
             (0..edges).for_each(|signs| {
                 note(enter_capsule(line, self.corner([one, one], signs), self.axes[one], self.radius))
             });
-            for other in (one + 1..self.count).filter(|_| self.radius > 0.0) {
+            // What two axes span is flat, and has faces alone.
+            for other in (one + 1..self.count).filter(|_| self.radius > 0.0 || self.count == 2) {
                 (0..1 << (self.count - 2)).for_each(|signs| note(self.enter_face(line, [one, other], signs)));
             }
         }

@@ -110,6 +110,13 @@ fn axes_that_are_parallel_or_nothing_and_numbers_that_are_none_are_no_trouble() 
     let flat = Shape::Box { half: [1.0, 0.0, 1.0] };
     let down = Cast::ray([0.0, 3.0, 0.0], [0.0, -1.0, 0.0], 9.0).sphere(0.5);
     assert_eq!(down.hit(&flat, &Pose::IDENTITY).map(|hit| hit.distance), Some(2.5));
+    let down = Cast::ray([0.5, 3.0, -0.5], [0.0, -1.0, 0.0], 9.0);
+    let turned = Pose { rotation: [0.0, 0.0, 1.0, 0.0], ..Pose::IDENTITY };
+    assert_eq!(
+        [down.hit(&flat, &Pose::IDENTITY), down.hit(&flat, &turned)].map(|hit| hit.map(|hit| hit.distance)),
+        [Some(3.0); 2]
+    );
+    assert_eq!(Cast::ray([1.5, 3.0, 0.0], [0.0, -1.0, 0.0], 9.0).hit(&flat, &Pose::IDENTITY), None);
     let casts = [f64::NAN, f64::INFINITY].map(|odd| Cast::ray([odd, 0.0, 0.0], [1.0, 0.0, odd], odd));
     let found: Vec<_> = casts.iter().map(|cast| cast.hit(&upright, &Pose::at([f64::NAN; 3]))).collect();
     assert_eq!(found, [None, None]);
