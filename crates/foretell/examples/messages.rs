@@ -66,6 +66,7 @@ impl Simulate for Range {
 struct Game {
     said: Vec<Chat>,
     newcomers: Vec<To>,
+    has_spoken: [bool; 2],
     heard: [usize; 2],
     map: Option<usize>,
 }
@@ -80,7 +81,7 @@ impl Driver<Range> for Game {
             host.server.send(newcomer, &Map { tiles: vec![7; 50_000] }).expect("a map has room");
         }
         for chat in self.said.drain(..) {
-            // Whoever has so much waiting that this has no room does not hear it.
+            // A player whose queue is full does not get it.
             let _ = host.server.send(To::All, &chat);
         }
     }
@@ -99,8 +100,8 @@ impl Driver<Range> for Game {
         }
     }
 
-    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Range>) {
-        if client.tick() == Tick::new(200) && at.now.micros() > 0 {
+    fn before_client(&mut self, player: usize, _at: Moment, client: &mut Client<Range>) {
+        if client.tick() >= Tick::new(200) && !core::mem::replace(&mut self.has_spoken[player], true) {
             client.send(&Chat { text: format!("hello from machine {player}") }).expect("it is short");
             client.send(&Buy::Arrows(10)).expect("it is small");
         }
@@ -138,6 +139,7 @@ pub fn main() {
     let mut game = Game::default();
     session.run_until(Instant::from_micros(5_000_000), &mut game);
     assert_eq!((game.heard, game.map), ([2, 2], Some(50_000)), "everybody has heard everybody");
+    assert_eq!(session.server.world.archers.iter().count(), 2);
     for archer in session.server.world.archers.iter() {
         assert_eq!((archer.gold, archer.arrows), (80, 10));
     }

@@ -6,6 +6,8 @@ mod arena;
 mod bolts;
 #[path = "../../examples/host.rs"]
 mod host;
+#[path = "../../examples/messages.rs"]
+mod messages;
 #[path = "../../examples/projectiles.rs"]
 mod projectiles;
 #[path = "../../examples/shared.rs"]
@@ -21,6 +23,11 @@ fn the_arena_example_plays_five_seconds() {
 #[test]
 fn the_host_example_plays_one_loop_however_it_is_started() {
     host::main();
+}
+
+#[test]
+fn the_messages_example_brings_everybody_the_chat_the_map_and_what_they_buy() {
+    messages::main();
 }
 
 #[test]
