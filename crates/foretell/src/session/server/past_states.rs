@@ -101,7 +101,7 @@ impl PastStates {
             let turn = component.interval_ticks(terms.rate, terms.sent);
             let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
             // Two states before the oldest moment and two after it, wherever between states it is.
-            let ticks = terms.ticks + turn + 3 * turn.max(terms.sent) + 2;
+            let ticks = terms.ticks + 4 * turn + 2;
             Kept { table: PastTable::new(component.words(), ticks), form, turn }
         };
         kept.clear();
@@ -151,7 +151,7 @@ impl PastStates {
             if self.newest.since(at) <= self.terms.ticks + 4 * *turn {
                 return;
             }
-            table.forget_gone(key.entity);
+            table.forget_gone(key.entity, at);
             self.gone.pop_front();
         }
     }
@@ -235,7 +235,7 @@ struct Drawn {
 /// In which states a row is told while it changes.
 #[derive(Clone, Copy)]
 struct Told {
-    /// How many ticks one state is sent after the other, and how many one telling of the row after the other.
+    /// How many ticks one state is sent after the other, and how many one telling of the row after the other: a multiple of that.
     sent: u32,
     turn: u32,
     slot: u32,
@@ -254,7 +254,7 @@ impl Told {
 
     /// The last state up to this one in which the row is told.
     fn told_by(&self, tick: Tick) -> Tick {
-        if self.turn <= self.sent {
+        if self.turn == self.sent {
             return self.sent_by(tick);
         }
         // Its turns begin where tick and number together come to a multiple.
@@ -265,7 +265,7 @@ impl Told {
     }
 
     fn after(&self, state: Tick) -> Tick {
-        if self.turn <= self.sent { state + self.sent } else { self.told_by(state + (self.turn + self.sent - 1)) }
+        if self.turn == self.sent { state + self.sent } else { self.told_by(state + (self.turn + self.sent - 1)) }
     }
 
     fn before(&self, state: Tick) -> Option<Tick> {

@@ -69,8 +69,8 @@ impl PastTable {
     }
 
     /// Takes in what a row is from a state on, which is not before the newest that is known of it; soonest for one after another,
-    /// ascending. `slot` is its number, asked for once.
-    pub fn put(&mut self, entity: Entity, entry: PastEntry<'_>, slot: impl FnOnce() -> u32) {
+    /// ascending. `slot` is its number, asked for when it comes.
+    pub fn put(&mut self, entity: Entity, entry: PastEntry<'_>, slot: impl Fn() -> u32) {
         let PastTable { stride, places, rings, made, data, free, next } = self;
         let ring = rings.get_or_insert_near(entity, next, || {
             let nth = free.pop().unwrap_or_else(|| {
@@ -82,6 +82,10 @@ impl PastTable {
             });
             Ring { nth, newest: 0, len: 0, slot: slot() }
         });
+        let has_come_back = ring.len > 0 && data[begins(ring.nth, ring.newest, *places) * *stride + 1] == NOBODY;
+        if has_come_back {
+            ring.slot = slot();
+        }
         let place = advance(ring, *places, data, *stride, entry.tick);
         data[place + 1] = u32::from(entry.owner.get());
         data[place + HEAD..place + *stride].copy_from_slice(entry.words);
@@ -96,11 +100,12 @@ impl PastTable {
         }
     }
 
-    /// Forgets a row, if it is gone.
-    pub fn forget_gone(&mut self, entity: Entity) {
+    /// Forgets a row, if it has been gone since the state of `tick`.
+    pub fn forget_gone(&mut self, entity: Entity, tick: Tick) {
         let Some(nth) = self.find(entity) else { return };
         let ring = self.rings.values()[nth];
-        if self.data[self.place(ring, 0) + 1] == NOBODY {
+        let place = self.place(ring, 0);
+        if self.data[place..place + HEAD] == [tick.get(), NOBODY] {
             self.free.push(ring.nth);
             self.rings.remove(entity);
         }
@@ -186,17 +191,31 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_back_has_its_turn_by_its_new_number() {
+        let mut table = PastTable::new(1, 8);
+        let put = |table: &mut PastTable, tick, slot| {
+            table.put(ENTITY, PastEntry { tick: Tick::new(tick), owner: PlayerId::SERVER, words: &[1] }, || slot);
+            table.slot(0)
+        };
+        assert_eq!([put(&mut table, 5, 7), put(&mut table, 6, 8)], [7, 7]);
+        table.end(ENTITY, Tick::new(7));
+        assert_eq!([put(&mut table, 8, 9), put(&mut table, 9, 10)], [9, 9]);
+    }
+
+    #[test]
     fn what_is_gone_is_gone_from_its_state_on_and_is_forgotten_if_it_has_not_come_back() {
         let mut table = PastTable::new(2, 8);
         put(&mut table, 5, 50);
         table.end(ENTITY, Tick::new(7));
         assert_eq!([6, 7, 8].map(|tick| at(&table, tick)), [Some(50), None, None]);
         put(&mut table, 9, 90);
-        table.forget_gone(ENTITY);
+        table.forget_gone(ENTITY, Tick::new(7));
         assert_eq!([6, 8, 9].map(|tick| at(&table, tick)), [Some(50), None, Some(90)]);
         assert_eq!(table.began(0, Tick::new(9)), Some(Tick::new(9)), "that was another life");
-        table.end(ENTITY, Tick::new(9));
-        table.forget_gone(ENTITY);
+        table.end(ENTITY, Tick::new(10));
+        table.forget_gone(ENTITY, Tick::new(7));
+        assert_eq!([6, 8, 9, 10].map(|tick| at(&table, tick)), [Some(50), None, Some(90), None], "it has ended again");
+        table.forget_gone(ENTITY, Tick::new(10));
         assert_eq!(table.len(), 0);
         let before = table.data.len();
         put(&mut table, 20, 1);
