@@ -1,7 +1,8 @@
 //! What a server is told of its peers, in a recording. One function for both directions each.
 
-use super::format::{stream_long, stream_owner};
+use super::format::{stream_long, stream_one_of, stream_owner};
 use foretell::session::PeerId;
+use foretell::session::client::Show;
 use foretell::session::server::PeerCall;
 use foretell::wire::{Malformed, Stream};
 use foretell::world::{PlayerId, Reason, Text};
@@ -20,6 +21,7 @@ pub(super) fn stream_peer_call(
         PeerCall::Release => 3,
         PeerCall::Identify(_) => 6,
         PeerCall::Remove(..) => 7,
+        PeerCall::JoinHere(_) => 8,
     };
     stream.u8(&mut number)?;
     stream_long(stream, &mut peer.0)?;
@@ -41,6 +43,11 @@ pub(super) fn stream_peer_call(
             stream_owner(stream, &mut player)?;
             stream_text(stream, &mut reason)?;
             PeerCall::Remove(player, reason)
+        }
+        (8, before) => {
+            let mut show = if let PeerCall::JoinHere(show) = before { show } else { Show::default() };
+            stream_one_of(stream, &mut show, &Show::ALL)?;
+            PeerCall::JoinHere(show)
         }
         _ => return Err(Malformed::OutOfRange("call")),
     };

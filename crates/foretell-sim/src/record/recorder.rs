@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use foretell::session::PeerId;
-use foretell::session::client::{ClientCall, ClientOrigin, ClientTap, Show};
+use foretell::session::client::{ClientCall, ClientOrigin, ClientTap};
 use foretell::session::server::{PeerCall, ServerTap, To};
 use foretell::wire::{BitWriter, Stream, write_change};
 use foretell::world::{Input, ROW_WORDS_MAX, Rows, World, word_bits};
@@ -303,9 +303,6 @@ impl<W: World> ClientTap<W> for Recorder {
 /// What a client is told of a player, by its number in a recording: whose entities to predict, or not to.
 pub(super) const PREDICTED: u8 = 4;
 pub(super) const NOT_PREDICTED: u8 = 5;
-/// And this is of a server: a player joins who sits at it, to whom states are shown so.
-pub(super) const JOINED_HERE: u8 = 8;
-pub(super) const SHOWS: [Show; 3] = [Show::Between, Show::Newest, Show::Ahead];
 
 impl<W: World> ServerTap<W> for Recorder {
     fn begin(&mut self, server: &Server<W>, epoch: u8, now: Instant) {
@@ -333,12 +330,6 @@ impl<W: World> ServerTap<W> for Recorder {
     fn send_here(&mut self, server: &Server<W>, kind: usize, bytes: &[u8]) {
         self.note_settings(Settings::Server(*server.config()));
         self.note_message(None, kind, bytes);
-    }
-
-    fn join_local(&mut self, server: &Server<W>, show: Show) {
-        self.note_settings(Settings::Server(*server.config()));
-        let nth = (0..).zip(SHOWS).find(|(_, known)| *known == show).expect("all are listed").0;
-        self.note_player(JOINED_HERE, nth);
     }
 
     fn begin_update(&mut self, server: &Server<W>) {

@@ -5,14 +5,14 @@ use super::digest::{client_digest, server_digest};
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_owner, stream_to};
 use super::given_inputs::GivenInputs;
 use super::peers::stream_peer_call;
-use super::recorder::{JOINED_HERE, NOT_PREDICTED, PREDICTED, SHOWS};
+use super::recorder::{NOT_PREDICTED, PREDICTED};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::Config;
 use super::start::Made;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined, Show};
+use foretell::session::client::{Client, ClientCall, ClientEvent, ClientStats, Corrected, Joined};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{LateInput, PeerCall, PeerStats, Server, ServerEvent, To};
 use foretell::session::{Outbox, PeerId, Rules};
@@ -287,7 +287,7 @@ impl<W: World> Again for ClientAgain<W> {
 
 struct ServerAgain<W: World> {
     server: Server<W>,
-    /// The player who sits at it, from when they join with its next update.
+    /// The player who sits at it.
     local: Option<LocalPlayer>,
     world: W,
     outbox: Outbox,
@@ -295,20 +295,6 @@ struct ServerAgain<W: World> {
     rows: RowWidths,
     outside: Rows,
     replay: ServerReplay,
-}
-
-impl<W: World> ServerAgain<W> {
-    /// How states are shown to a player who joins here, if that is what was said.
-    fn joins_here(&self, mut reader: BitReader<'_>) -> Result<Option<Show>, Malformed> {
-        let (mut number, mut nth) = (0, 0);
-        reader.u8(&mut number)?;
-        if number != JOINED_HERE {
-            return Ok(None);
-        }
-        stream_long(&mut reader, &mut nth)?;
-        let show = usize::try_from(nth).ok().and_then(|nth| SHOWS.get(nth)).ok_or(Malformed::OutOfRange("show"))?;
-        reader.finish().map(|()| Some(*show))
-    }
 }
 
 impl<W: World> Again for ServerAgain<W> {
@@ -343,10 +329,6 @@ impl<W: World> Again for ServerAgain<W> {
     }
 
     fn call(&mut self, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        if let Some(show) = self.joins_here(reader.clone())? {
-            self.local = Some(LocalPlayer::new(show));
-            return Ok(());
-        }
         let (mut call, mut peer) = (PeerCall::Join, PeerId::default());
         stream_peer_call(&mut reader, &mut call, &mut peer)?;
         reader.finish()?;
@@ -357,6 +339,14 @@ impl<W: World> Again for ServerAgain<W> {
             PeerCall::Release => self.server.release(peer),
             PeerCall::Identify(account) => self.server.identify(peer, account),
             PeerCall::Remove(player, reason) => self.server.remove(player, reason),
+            PeerCall::JoinHere(show) => {
+                let mut local = LocalPlayer::new(show);
+                local.join(&mut self.server);
+                // Who sits there stays, whoever asks besides.
+                if self.local.is_none() || local.player().is_some() {
+                    self.local = Some(local);
+                }
+            }
         }
         Ok(())
     }

@@ -70,7 +70,7 @@ impl Config for ClientConfig {
         }
         *correction = hides.then_some(how);
         stream.u32(resimulation_budget)?;
-        stream_one_of(stream, show, &[Show::Between, Show::Newest, Show::Ahead])?;
+        stream_one_of(stream, show, &Show::ALL)?;
         stream_predict(stream, predict)?;
         stream_one_of(stream, curve, &Curve::ALL)?;
         stream_input_delay(stream, input_delay)?;

@@ -218,6 +218,11 @@ pub enum Show {
     Ahead,
 }
 
+impl Show {
+    /// All of them.
+    pub const ALL: [Show; 3] = [Show::Between, Show::Newest, Show::Ahead];
+}
+
 /// What the clock, or the playout cursor, is to keep to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {

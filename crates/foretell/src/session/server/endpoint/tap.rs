@@ -25,9 +25,6 @@ pub trait ServerTap<W: World>: Send + Sync {
     /// The player who sits at the server sends a message, of a kind by its number in the rules.
     fn send_here(&mut self, server: &Server<W>, kind: usize, bytes: &[u8]);
 
-    /// A player joins who sits at the server, and to whom states are shown so.
-    fn join_local(&mut self, server: &Server<W>, show: Show);
-
     /// An update begins.
     fn begin_update(&mut self, server: &Server<W>);
 
@@ -57,4 +54,6 @@ pub enum PeerCall {
     Identify(Option<AccountName>),
     /// [`Server::remove`], of a player who plays or has played last over this connection, with the reason.
     Remove(PlayerId, Reason),
+    /// A player joins who sits at the server, to whom states are shown so: it is of no peer.
+    JoinHere(Show),
 }
