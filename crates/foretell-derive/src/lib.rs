@@ -292,7 +292,7 @@ pub fn derive_field(item: TokenStream) -> TokenStream {
 /// | `#[message(newest)]` | the newest arrives; older ones may not |
 /// | `#[message(unreliable)]` | arrives once or is lost |
 /// | `#[message(in_step)]` | from a client, in the step of the tick that it simulates next, on both ends |
-/// | `#[message(bytes_max = 4096)]` | may take so many bytes as it is sent; by default 1 MiB, in a step 256 |
+/// | `#[message(bytes_max = 4096)]` | takes at most this many bytes when encoded; by default 1 MiB, in a step 256 |
 ///
 /// ```
 /// use foretell::{Delivery, Message};

@@ -54,7 +54,7 @@ impl Desk {
         let said = said.map(|(from, chat): (PlayerId, &Chat)| (from, Chat { from, ..chat.clone() }));
         for (from, chat) in said.collect::<Vec<_>>() {
             let hears = |player| !chat.to_team || game.team_of(player) == game.team_of(from);
-            // Whoever has so much waiting that this has no room does not hear it.
+            // A player whose queue is full does not get it.
             let _ = server.send_to_group(hears, &chat);
         }
         let is_over = server.tick() >= self.ends;

@@ -160,12 +160,12 @@ impl Allowance {
         let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_PACE * pace);
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
-        let of_messages = OF_MESSAGES * f64::from(budget.most).min(pace).max(f64::from(budget.least.min(budget.most)));
-        self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64())
-            .min(OF_MESSAGES_SAVED.max(of_messages * passed.as_secs_f64()));
+        let [most, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))];
+        let of_messages = OF_MESSAGES * most.max(least);
+        let saved_max = OF_MESSAGES_SAVED.max(of_messages * passed.as_secs_f64());
+        self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64()).min(saved_max);
         #[expect(clippy::cast_possible_truncation, reason = "a share of it is not more")]
-        let [bytes, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))]
-            .map(|rate| (rate * passed.as_secs_f64()) as i64);
+        let [bytes, least] = [most, least].map(|rate| (rate * passed.as_secs_f64()) as i64);
         let bytes = bytes.max(least);
         let most = bytes.saturating_add(SAVED_MAX);
         self.bytes = self.bytes.saturating_add(bytes).min(most);

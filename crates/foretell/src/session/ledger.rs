@@ -19,7 +19,7 @@ pub enum Offence {
     Acknowledgement,
     /// A request beyond the number that is answered in a second.
     Request,
-    /// Messages beyond what may come in a second, or that are none of their kind.
+    /// Messages beyond [`message_rate_max`](crate::ServerConfig::message_rate_max), or that are none of their kind.
     Message,
     /// Inputs of a spectator, or what only players may ask for.
     Spectator,

@@ -90,3 +90,34 @@ impl Receipt {
         own + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip / 2 + ways.playout)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::TickTime;
+    use crate::world::{Entity, LookbackBound};
+
+    #[test]
+    fn the_sums_of_a_receipt_are_of_its_ways() {
+        let ways = |round_trip, wait, playout| {
+            let [round_trip, wait, playout] = [round_trip, wait, playout].map(Duration::from_millis);
+            Ways { round_trip, wait, playout }
+        };
+        let (player, tick) = (PlayerId::new(1), Tick::new(100));
+        let used = TickTime::start_of(Tick::new(90));
+        let receipt = Receipt {
+            tick,
+            rate: TickRate::hz(50),
+            lookback: Lookback { player, claimed: Some(used), used, bound: LookbackBound::Claim },
+            victim: Owned { entity: Entity::new(player, tick, 0), owner: PlayerId::new(2) },
+            error_m: 0.0,
+            shooter_ways: ways(100, 10, 70),
+            victim_ways: Some(ways(60, 5, 40)),
+        };
+        let sums =
+            |of: &Receipt| [of.rewound(), of.shooter_playout(), of.after_cover(), of.peek()].map(|sum| sum.as_millis());
+        // A tick of 20 ms. Ten of them back; 200 + 20 less 110; 200 and 65 and 20; 50 and 10 and 20, and 30 and 40.
+        assert_eq!(sums(&receipt), [200, 110, 285, 150]);
+        assert_eq!(sums(&Receipt { victim_ways: None, ..receipt }), [200, 110, 200, 80]);
+    }
+}

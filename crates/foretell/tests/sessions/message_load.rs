@@ -234,6 +234,9 @@ fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
     assert!(client.stats().corrections <= 1 && outcomes.agreed > 2000, "the first state may differ: {outcomes:?}");
     let ledger = server.ledger(foretell::PlayerId::new(2)).expect("they are there");
     assert!(ledger.count(Offence::Message) > 10_000, "{ledger:?}");
+    // Of each of two kinds one large message, and 255 small ones.
+    let held = server.message_stats(foretell::PlayerId::new(2)).expect("they are there").held_bytes;
+    assert!(held <= 2 * ((1 << 20) + 255 * 960), "{held} bytes are held");
     // 32 kB/s for 39 s, whatever was sent.
     let bytes = server.message_stats(foretell::PlayerId::new(2)).expect("they are there").bytes_received;
     assert!(bytes < 32_000 * 42, "{bytes} bytes were looked at, and {told} messages taken");

@@ -41,7 +41,7 @@ pub fn host<W: World>(address: SocketAddr, config: ServeConfig, show: Show) -> i
 
 /// Plays alone: as [`host`], without a network.
 pub fn alone<W: World>(rules: Rules, config: ServerConfig, show: Show) -> Hosting<W> {
-    let (clock, config) = (Clock::start(), ServerConfig { players_max: 1, ..config });
+    let (clock, config) = (Clock::start(), ServerConfig { players_max: 1, spectators_max: 0, ..config });
     let server = Server::new(rules, config, 0, clock.now());
     Hosting { host: Host::of(server, show), outbox: Outbox::new(), clock, gateway: None }
 }

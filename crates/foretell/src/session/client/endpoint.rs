@@ -366,10 +366,11 @@ impl<W: World> Client<W> {
         stats
     }
 
-    /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, corrections
-    /// and events under way. A measure of memory: everything else is a ring of fixed length, or one for each entity.
+    /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages
+    /// both ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
     pub fn kept(&self) -> usize {
-        self.report.kept() + self.session().map_or(0, |session| session.local.prediction.reconciler.kept())
+        let of_session = |session: &Session<W>| session.local.prediction.reconciler.kept() + session.messages.kept();
+        self.report.kept() + self.session().map_or(0, of_session)
     }
 
     /// Lets `tap` hear everything that this client is given, as long as it lives.

@@ -83,7 +83,7 @@ impl From<u64> for JoinRequest {
     }
 }
 
-/// What a client was to say of its player has more than [`JOIN_DATA_MAX`] bytes: so many.
+/// The data for the join is longer than [`JOIN_DATA_MAX`]; this is its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JoinDataTooLong(pub usize);
 

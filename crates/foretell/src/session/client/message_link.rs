@@ -10,7 +10,7 @@ use crate::world::{Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// However much waits on the way, so many bytes per second of messages may go up.
+/// The least rate for messages upwards, in bytes per second, even when much is under way.
 const LEAST: u32 = 1000;
 
 /// Lives as long as the session.
@@ -29,6 +29,11 @@ impl MessageLink {
 
     pub(super) fn stats(&self) -> MessageStats {
         self.exchange.stats()
+    }
+
+    /// How much it keeps.
+    pub(super) fn kept(&self) -> usize {
+        self.exchange.kept()
     }
 
     /// The messages that have come in part.

@@ -104,7 +104,7 @@ impl<W: World> Host<W> {
     }
 
     /// The same, to be told what becomes of peers, to be configured, to be tapped. Update it by [`Host::update`] alone: in ticks that
-    /// its own update steps nobody asks this player, and the gap policy stands in.
+    /// its own update steps nobody asks this player, and the gap policy makes up the input.
     pub fn server_mut(&mut self) -> &mut Server<W> {
         &mut self.server
     }

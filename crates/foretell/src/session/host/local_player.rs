@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 ///
 /// They take a place with the first [update](LocalPlayer::update), or when they [join](LocalPlayer::join), and are told to the step as
 /// everybody who [joins](crate::Step::joined). Update the server by it alone: in ticks that the server's own update steps nobody asks this
-/// player, and the [gap policy](crate::ServerConfig::gap) stands in. One player sits at a server: there is no place for another.
+/// player, and the [gap policy](crate::ServerConfig::gap) makes up the input. One player sits at a server: there is no place for another.
 pub struct LocalPlayer {
     show: Show,
     place: Place,
@@ -59,8 +59,6 @@ struct OwnPlace {
 struct Turn<'a, I> {
     own: &'a mut OwnPlace,
     input: &'a mut dyn FnMut(Tick) -> I,
-    /// How many ticks it has stepped.
-    ticks: u32,
 }
 
 impl<I> LocalTurn<I> for Turn<'_, I> {
@@ -73,7 +71,6 @@ impl<I> LocalTurn<I> for Turn<'_, I> {
     }
 
     fn note_step(&mut self, step: LocalStep<'_>) {
-        self.ticks += 1;
         self.own.seen.note_step(&step);
     }
 }
@@ -108,20 +105,18 @@ impl LocalPlayer {
         let ServerSide { server, world, outbox } = at;
         self.events.drain(..self.told);
         self.messages.clear();
-        self.ticks = 0;
         self.join(server);
-        if let Place::Taken(seat) = &mut self.place {
-            let mut turn = Turn { own: seat, input, ticks: 0 };
+        if let Place::Taken(own) = &mut self.place {
+            let mut turn = Turn { own, input };
             server.update_with(now, world, &mut turn, outbox);
-            self.ticks = turn.ticks;
-            server.tell_here(seat.player, &mut self.messages);
+            server.tell_here(own.player, &mut self.messages);
             let at = server.at(now);
-            seat.seen.finish(at, &mut self.events);
-            seat.presented = Some(seat.seen.shown_at(at));
+            own.seen.finish(at, &mut self.events);
+            own.presented = Some(own.seen.shown_at(at));
         } else {
             server.update(now, world, outbox);
         }
-        (self.told, self.next) = (self.events.len(), server.tick());
+        (self.told, self.next, self.ticks) = (self.events.len(), server.tick(), server.frame().steps);
         self.frame()
     }
 
@@ -143,7 +138,7 @@ impl LocalPlayer {
     /// [`update`](LocalPlayer::update), as often as frames are drawn.
     pub fn present<W: World>(&self, now: Instant, server: &Server<W>, views: &mut Views) {
         match &self.place {
-            Place::Taken(seat) => seat.seen.show(server.at(now), views),
+            Place::Taken(own) => own.seen.show(server.at(now), views),
             Place::Waiting | Place::Refused => views.clear(&server.rules().schema),
         }
     }
@@ -190,7 +185,7 @@ impl LocalPlayer {
     /// Who they are; `None` before the first update, and where there was no place.
     pub fn player(&self) -> Option<PlayerId> {
         match &self.place {
-            Place::Taken(seat) => Some(seat.player),
+            Place::Taken(own) => Some(own.player),
             Place::Waiting | Place::Refused => None,
         }
     }

@@ -22,7 +22,7 @@ pub enum Start {
         epoch: u8,
     },
     /// Its player plays alone: a host with one place. Nobody else is let in until the
-    /// [`players_max`](ServerConfig::players_max) of its server are raised.
+    /// [`players_max`](ServerConfig::players_max) or [`spectators_max`](ServerConfig::spectators_max) of its server are raised.
     Single,
     /// Others play, and nobody here: [`Server::new`].
     Dedicated {
@@ -90,7 +90,7 @@ impl<W: World> Session<W> {
         match start {
             Start::Client { nonce } => Session::Client(Client::new(rules, client, nonce)),
             Start::Host { epoch } => host(server, epoch),
-            Start::Single => host(ServerConfig { players_max: 1, ..server }, 0),
+            Start::Single => host(ServerConfig { players_max: 1, spectators_max: 0, ..server }, 0),
             Start::Dedicated { epoch } => Session::Dedicated(Server::new(rules, server, epoch, now)),
         }
     }

@@ -31,12 +31,14 @@ pub struct MessageStats {
     pub received: u64,
     /// Bytes of datagrams of messages that were sent, heads and repetitions included.
     pub bytes_sent: u64,
-    /// Bytes of datagrams of messages that have come.
+    /// Bytes of datagrams of messages that have come, heads and repetitions included.
     pub bytes_received: u64,
     /// Pieces that were sent again.
     pub repeated: u64,
     /// How many bytes wait to be sent, or to be known to have come.
     pub waiting_bytes: usize,
+    /// How many bytes have come of messages that can't be told yet: pieces of them are missing, or earlier ones.
+    pub held_bytes: usize,
 }
 
 /// When messages are sent, where they go, and which kinds there are.
@@ -105,7 +107,13 @@ impl Exchange {
 
     /// What was sent and has come.
     pub(crate) fn stats(&self) -> MessageStats {
-        MessageStats { waiting_bytes: self.outgoing.waiting_bytes(), ..self.stats }
+        let (waiting_bytes, held_bytes) = (self.outgoing.waiting_bytes(), self.incoming.kept_bytes());
+        MessageStats { waiting_bytes, held_bytes, ..self.stats }
+    }
+
+    /// How many messages and datagrams it keeps.
+    pub(crate) fn kept(&self) -> usize {
+        self.outgoing.kept() + self.incoming.kept() + self.in_flight.kept()
     }
 
     /// How many bytes are under way.
@@ -143,11 +151,11 @@ impl Exchange {
         datagram: MessagesDatagram<'_>,
         inbox: &mut Inbox<'_>,
     ) -> Result<Fates, Malformed> {
-        let MessagesDatagram { head, pieces } = datagram;
+        let MessagesDatagram { head, bytes, pieces } = datagram;
         if self.opening != Some(head.opening) {
             return Ok(Fates::default());
         }
-        self.stats.bytes_received += (pieces.left() / 8) as u64;
+        self.stats.bytes_received += bytes as u64;
         let is_fresh = head.number.is_some_and(|number| self.is_fresh(number));
         match head.number {
             Some(_) if is_fresh => self.incoming.read(pieces, inbox.kinds)?,

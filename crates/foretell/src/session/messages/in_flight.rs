@@ -15,7 +15,7 @@ const WAITS_FIRST: Duration = Duration::from_millis(500);
 const OF_LATE: Duration = Duration::from_secs(2);
 /// The other end may tell a little later than it has mostly done that something has come.
 const GRACE: Duration = Duration::from_millis(20);
-/// Where nothing is heard it is waited twice as long each time, up to so many times.
+/// Where nothing is heard the wait doubles each time, at most this often.
 const DOUBLED_MAX: u32 = 4;
 /// How many datagrams may be under way.
 const SENT_MAX: usize = 1024;
@@ -49,6 +49,11 @@ impl InFlight {
     /// How many bytes are under way.
     pub(super) fn under_way(&self) -> u64 {
         self.under_way
+    }
+
+    /// How many datagrams are under way.
+    pub(super) fn kept(&self) -> usize {
+        self.sent.len()
     }
 
     /// Whether as many are under way as may be.
@@ -146,6 +151,7 @@ mod tests {
     #[test]
     fn where_it_takes_much_longer_than_before_for_good_something_comes_again() {
         let at = |ms: u64| Instant::from_micros(1000 * ms);
+        let number = |count: usize| u16::try_from(count).expect("a few");
         let mut flight = InFlight::new();
         flight.note_sent(0, 1000, at(0), Vec::new());
         flight.settle(Received::first(0), at(50), |_, _| {});
@@ -155,9 +161,9 @@ mod tests {
             flight.expire(at(*ms), |_| {});
             if flight.under_way() == 0 {
                 sent.push(*ms);
-                flight.note_sent(sent.len() as u16, 1000, at(*ms), Vec::new());
+                flight.note_sent(number(sent.len()), 1000, at(*ms), Vec::new());
             }
-            let come = sent.iter().filter(|sent| **sent + 3000 <= *ms).count() as u16;
+            let come = number(sent.iter().filter(|sent| **sent + 3000 <= *ms).count());
             let received = (1..=come).fold(Received::first(0), Received::with);
             flight.settle(received, at(*ms), |_, _| {}).come > 0
         });

@@ -41,6 +41,16 @@ impl Incoming {
         reader.finish()
     }
 
+    /// How many messages wait.
+    pub(super) fn kept(&self) -> usize {
+        self.channels.iter().map(IncomingChannel::kept).sum()
+    }
+
+    /// How many bytes those have.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.channels.iter().map(IncomingChannel::kept_bytes).sum()
+    }
+
     /// Takes what was read. Calls `tell` with the kind and the bytes of each message that is to be told now.
     pub(super) fn take(&mut self, mut tell: impl FnMut(usize, &[u8])) {
         for piece in self.pieces.drain(..) {

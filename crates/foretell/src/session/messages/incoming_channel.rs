@@ -38,6 +38,17 @@ impl IncomingChannel {
         Some((partial.pieces.values().map(Vec::len).sum(), partial.total))
     }
 
+    /// How many messages wait for pieces of theirs or for earlier ones, or are remembered because they came before those.
+    pub(super) fn kept(&self) -> usize {
+        self.told.len() + self.early.len() + usize::from(self.partial.is_some())
+    }
+
+    /// How many bytes of messages wait.
+    pub(super) fn kept_bytes(&self) -> usize {
+        let early: usize = self.early.values().map(Vec::len).sum();
+        early + self.progress().map_or(0, |(come, _)| come)
+    }
+
     /// Whether a piece may be taken: it is of a message that an honest end may send now.
     pub(super) fn check(&self, piece: &Piece) -> Result<(), Malformed> {
         if self.delivery == Delivery::InStep {

@@ -20,15 +20,17 @@ pub(crate) struct MessagesHead {
 #[derive(Clone, Debug)]
 pub(crate) struct MessagesDatagram<'a> {
     pub head: MessagesHead,
+    /// How many bytes all of it has.
+    pub bytes: usize,
     pub pieces: BitReader<'a>,
 }
 
 impl<'a> MessagesDatagram<'a> {
-    /// Reads the head.
+    /// Reads the head, after the kind of the datagram.
     pub(crate) fn read(mut pieces: BitReader<'a>) -> Result<MessagesDatagram<'a>, Malformed> {
-        let mut head = MessagesHead::default();
+        let (bytes, mut head) = (pieces.left().div_ceil(8), MessagesHead::default());
         head.stream(&mut pieces)?;
-        Ok(MessagesDatagram { head, pieces })
+        Ok(MessagesDatagram { head, bytes, pieces })
     }
 }
 

@@ -68,6 +68,11 @@ impl Outgoing {
         self.waiting_bytes
     }
 
+    /// How many messages wait or are under way.
+    pub(super) fn kept(&self) -> usize {
+        self.channels.iter().map(OutgoingChannel::kept).sum()
+    }
+
     /// Takes a message, where no more than `waiting_max` bytes wait then. What of a kind need not come
     /// always has room: it takes the place of older ones of its kind.
     pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, waiting_max: usize) -> Result<(), SendError> {

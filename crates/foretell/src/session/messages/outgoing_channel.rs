@@ -79,6 +79,11 @@ impl OutgoingChannel {
         dropped
     }
 
+    /// How many messages wait or are under way.
+    pub(super) fn kept(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Whether one more never takes the place of others.
     pub(super) fn keeps_all(&self) -> bool {
         !matches!(self.delivery, Delivery::Newest | Delivery::Unreliable)

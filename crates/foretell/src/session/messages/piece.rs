@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 /// How many bytes of a message one piece has: with all that may stand before it, it fits into a datagram.
 pub(super) const PIECE_BYTES: usize = 960;
-/// Which of the messages of a kind may be under way at the same time: those of so many numbers.
+/// How many consecutive numbers the messages of a kind may have that are under way at once.
 pub(super) const WINDOW: u16 = 256;
 
 /// Which piece of which message.
@@ -29,7 +29,7 @@ pub(super) struct Piece {
     pub bytes: Vec<u8>,
 }
 
-/// How many pieces a message of so many bytes has.
+/// How many pieces a message of `total` bytes has.
 pub(super) fn pieces_of(total: usize) -> usize {
     total.div_ceil(PIECE_BYTES).max(1)
 }
@@ -90,7 +90,7 @@ pub(crate) fn write_bytes(writer: &mut BitWriter<'_>, bytes: &[u8]) {
     words.remainder().iter().for_each(|byte| writer.put(u64::from(*byte), 8));
 }
 
-/// Reads so many bytes.
+/// Reads `length` bytes.
 pub(crate) fn read_bytes(reader: &mut BitReader<'_>, length: usize) -> Result<Vec<u8>, Malformed> {
     if reader.left() / 8 < length {
         return Err(Malformed::TooShort);

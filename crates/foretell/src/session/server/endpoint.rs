@@ -133,7 +133,7 @@ impl<W: World> Server<W> {
 
     /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left, or somebody sits here.
     pub(in crate::session) fn join_local(&mut self, show: Show) -> Option<PlayerId> {
-        self.tell_tap(|tap, server| tap.join_local(server, show));
+        self.note_call(PeerCall::JoinHere(show), PeerId::default());
         if self.local_player().is_some() { None } else { self.pipeline.join(None) }
     }
 
@@ -358,7 +358,7 @@ impl<W: World> Server<W> {
     }
 
     /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, events, late
-    /// inputs and refusals. A measure of memory: everything else is a ring of fixed length, or one for each player or
+    /// inputs, refusals, and messages both ways. A measure of memory: everything else is a ring of fixed length, or one for each player or
     /// entity.
     pub fn kept(&self) -> usize {
         self.pipeline.kept()

@@ -51,7 +51,7 @@ impl<I: Input> MessageDesk<'_, I> {
             let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
             let other = Some(victim).filter(|victim| *victim != shooter);
             for player in [shooter].into_iter().chain(other) {
-                // Whoever has so much waiting that this has no room is not told.
+                // A player whose queue is full is not told.
                 let _ = push(settings, roster, To::Player(player), Encoded { kind, bytes: &bytes });
             }
         }

@@ -65,6 +65,11 @@ impl PeerMessages {
         self.exchange.stats()
     }
 
+    /// How much it keeps.
+    pub fn kept(&self) -> usize {
+        self.exchange.kept() + self.here.len()
+    }
+
     pub fn under_way(&self) -> u64 {
         self.exchange.under_way()
     }
@@ -86,7 +91,7 @@ impl PeerMessages {
         into.append(&mut self.here);
     }
 
-    /// Takes in a datagram. Beyond what may come in a second it is as if it were lost: an honest client sends it again.
+    /// Takes in a datagram. Beyond what may come it is as if it were lost: an honest client sends it again.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -102,7 +107,7 @@ impl PeerMessages {
             return Ok(Taken::TooMuch);
         }
         #[expect(clippy::cast_precision_loss, reason = "a datagram")]
-        let bytes = datagram.pieces.left() as f64 / 8.0;
+        let bytes = datagram.bytes as f64;
         self.allowed -= bytes;
         if self.exchange.is_of_another(opening) {
             let mut exchange = Exchange::of_server(inbox.kinds);

@@ -254,9 +254,9 @@ impl<I: Input> Pipeline<I> {
 
     /// How much is kept of what has come and is not done with.
     pub fn kept(&self) -> usize {
-        let of_peer = |peer: &Peer<I>| peer.buffer.kept() + peer.step_messages.kept();
-        let substituted: usize = self.roster.members().iter().map(|member| of_peer(&member.peer)).sum();
-        substituted + self.state.kept() + self.roster.kept() + self.frame.kept()
+        let of_peer = |peer: &Peer<I>| peer.buffer.kept() + peer.step_messages.kept() + peer.messages.kept();
+        let of_peers: usize = self.roster.members().iter().map(|member| of_peer(&member.peer)).sum();
+        of_peers + self.state.kept() + self.roster.kept() + self.frame.kept()
     }
 
     /// On what terms newcomers are admitted now.

@@ -23,7 +23,7 @@ pub(super) struct Simulation<I> {
     inputs: Vec<PlayerInput<I>>,
     /// Ascending by player.
     messages: Vec<ReceivedMessage>,
-    /// By which moment each of them is judged; as long.
+    /// By which moment the player of each input is judged; as long as `inputs`.
     lookbacks: Vec<Lookback>,
     /// What the last step has said.
     output: StepOutput,

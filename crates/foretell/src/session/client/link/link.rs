@@ -22,7 +22,7 @@ const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
-/// Who sends no inputs leads the server's clock by the way up and so many ticks, as at a start,
+/// Who sends no inputs leads the server's clock by the way up and this many ticks, as at a start,
 const LEAD_WITHOUT_INPUTS_TICKS: f64 = 2.0;
 /// and is not steered for less than this.
 const LEAD_OFF_TICKS: f64 = 1.0;

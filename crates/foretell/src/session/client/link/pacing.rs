@@ -201,7 +201,7 @@ impl Pacing {
         missing
     }
 
-    /// Steers without reports of inputs: the clock is to be shifted by so many ticks.
+    /// Steers without reports of inputs: `ticks` is how far the clock has to be shifted.
     pub(crate) fn shift_by(&mut self, ticks: f64) {
         self.goal = self.shift() + TickTime::ticks(ticks);
     }

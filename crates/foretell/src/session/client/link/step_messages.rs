@@ -49,7 +49,7 @@ impl StepMessages {
         self.list.write(writer, newest, kinds)
     }
 
-    /// The datagram of this number is sent, with so many of them.
+    /// Notes that the datagram with this number is sent with the first `count` of them.
     pub(crate) fn note_sent(&mut self, sequence: u16, count: usize) {
         if count == 0 {
             return;

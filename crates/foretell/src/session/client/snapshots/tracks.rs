@@ -111,7 +111,7 @@ impl Tracks {
         news.is_newest
     }
 
-    /// The same of one of a state that comes late, as far as anything newer is known of the row.
+    /// The same of one of a state that comes late, as far as anything newer is known of the row. Whether that is new, and nothing newer is known.
     pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) -> bool {
         self.find(row.key()).is_some() && self.put(tick, row, false)
     }

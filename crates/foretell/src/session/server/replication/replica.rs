@@ -96,7 +96,7 @@ impl Replica {
         self.allowance.note(fates, now);
     }
 
-    /// Something is going to be sent, while so many bytes of messages are under way.
+    /// Something is going to be sent, with `of_messages` bytes of messages not yet acknowledged.
     pub(crate) fn allow(&mut self, budget: Budget, of_messages: u64, now: Instant) {
         self.allowance.add(budget, self.shown.under_way() + of_messages, now);
     }
