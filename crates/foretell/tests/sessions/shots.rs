@@ -152,6 +152,8 @@ struct Bots {
     /// When each player's client first simulated a tick, and how much later than it is safe somebody was hit.
     simulated: BTreeMap<(usize, Tick), Instant>,
     late: Vec<(Duration, Duration)>,
+    /// How far each player's client has shown others behind its newest state, in ticks: the sum, and of how many frames.
+    playout: BTreeMap<PlayerId, (f64, u32)>,
     log: Rc<RefCell<Log>>,
 }
 
@@ -181,6 +183,10 @@ impl Driver<Range> for Bots {
         told.for_each(|(player, receipt)| self.told.entry(player).or_default().push(receipt));
         self.simulated.entry((player, client.tick())).or_insert(at.now);
         client.present(at.local, &mut self.views);
+        if let Some(player) = client.player().filter(|_| at.now > Instant::from_micros(5_000_000)) {
+            let (sum, count) = self.playout.entry(player).or_default();
+            (*sum, *count) = (*sum + client.stats().playout_delay_ticks, *count + 1);
+        }
         let own = client.player();
         let mut others = self.views.iter().filter(|view| Some(view.owner) != own);
         let nth = (at.now.micros() / 300_000) as usize % 11;
@@ -255,11 +261,12 @@ fn what_is_drawn_is_found_again_within_half_a_ticks_way_at_any_round_trip_and_pr
     let log = bots.log.borrow();
     let off = sorted(log.off.iter().map(|(off, _)| *off).collect());
     println!("of {} seen: p50 {:.5} m, p99.9 {:.4} m", off.len(), quantile(&off, 0.5), quantile(&off, 0.999));
-    assert!(off.len() > 100_000 && quantile(&off, 0.999) < HALF_A_TICK_M);
+    assert!(off.len() > 100_000 && quantile(&off, 0.5) < 0.001 && quantile(&off, 0.999) < HALF_A_TICK_M);
     let bounded = log.off.iter().filter(|(off, bound)| *off <= *bound + 1e-3).count();
     // Where two states in a row are lost it is more.
     assert!(bounded as f64 > 0.998 * off.len() as f64, "{bounded} of {} are within the bound of the error", off.len());
-    assert!(bots.predicted > 1000 && 100 * bots.taken_back < bots.predicted, "{} {}", bots.predicted, bots.taken_back);
+    println!("{} of {} predicted hits are taken back", bots.taken_back, bots.predicted);
+    assert!(bots.predicted > 1000 && 1000 * bots.taken_back < bots.predicted);
     let server = &simulation.server.server;
     for player in server.players() {
         let ledger = server.ledger(player).expect("they play");
@@ -273,15 +280,16 @@ fn what_is_drawn_is_found_again_within_half_a_ticks_way_at_any_round_trip_and_pr
         assert!(told.len() <= all && 20 * told.len() > 19 * all, "{player:?} is told {} of {all}", told.len());
         // What a shot is made of is what it was made of: the network, and how far behind others are shown.
         let round_trip = Duration::from_millis(2 * LATENCIES_MS[usize::from(player.get()) - 1]);
+        let ways = round_trip..=round_trip + Duration::from_millis(40);
         for receipt in of_player() {
-            let of_ways = receipt.shooter_ways.round_trip + receipt.shooter_ways.wait + receipt.shooter_playout();
-            let tick = Duration::from_micros(15_625);
-            assert!(
-                receipt.rewound() + tick <= of_ways && receipt.shooter_ways.round_trip >= round_trip,
-                "{receipt:?}"
-            );
-            assert!(receipt.shooter_ways.round_trip <= round_trip + Duration::from_millis(40), "{receipt:?}");
+            assert!(ways.contains(&receipt.shooter_ways.round_trip), "{receipt:?}");
         }
+        let playouts = of_player().map(|receipt| receipt.shooter_playout().as_secs_f64() * 64.0);
+        let said = playouts.sum::<f64>() / of_player().count() as f64;
+        let (shown, count) = bots.playout[&player];
+        let shown = shown / f64::from(count);
+        println!("{player}: others are shown {shown:.2} ticks behind, and {said:.2} are said");
+        assert!((said - shown).abs() < 0.25, "{player}: {shown} ticks behind, and {said} are said");
     }
     assert_eq!(server.hits().hits, bots.receipts.len() as u64);
 }
@@ -325,7 +333,7 @@ fn who_is_told_less_often_than_each_tick_hits_as_well() {
     let off = sorted(log.off.iter().map(|(off, _)| *off).collect());
     println!("of {} seen: p50 {:.5} m, p99 {:.4} m", off.len(), quantile(&off, 0.5), quantile(&off, 0.99));
     // A state that is lost leaves 94 ms between two, in which who turns at once has gone another way.
-    assert!(off.len() > 10_000 && quantile(&off, 0.5) < 0.002 && quantile(&off, 0.97) < HALF_A_TICK_M);
+    assert!(off.len() > 10_000 && quantile(&off, 0.5) < 0.001 && quantile(&off, 0.99) < HALF_A_TICK_M / 2.0);
 }
 
 #[test]
