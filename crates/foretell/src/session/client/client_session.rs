@@ -151,11 +151,8 @@ impl<W: World> Session<W> {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
         }
-        link.note_head(received);
-        if let Some((sequence, ago)) = head.heard
-            && let Some(sent) = link.connection.sent_at(sequence)
-        {
-            messages.note_heard(now, sequence, sent + Duration::from_micros(u64::from(ago) * 64));
+        if let Some(way) = link.note_head(received) {
+            messages.note_way(now, way);
         }
         prediction.reconciler.causes.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;

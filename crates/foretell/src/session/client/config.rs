@@ -6,6 +6,10 @@ use crate::time::{SendRate, TickRate};
 use crate::world::Tolerance;
 use core::time::Duration;
 
+/// Beyond the way up and, at a start, a frame, the clock leads the server's by so much where nothing is known of how inputs come: at
+/// a start, and of who sends none (FIELD: Netcode for Entities).
+pub(crate) const START_AHEAD_TICKS: f64 = 2.0;
+
 /// What a client decides by itself; may change while it runs, but for the horizon.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientConfig {

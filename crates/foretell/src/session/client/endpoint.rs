@@ -17,12 +17,12 @@ use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};
 use crate::wire::Malformed;
 use crate::world::{Entity, Message, Messages, PlayerId, RowKey, Rows, Seat, State, World};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
 mod tap;
 
 pub use tap::ClientTap;
-
-use alloc::boxed::Box;
-use alloc::sync::Arc;
 
 /// The client of a session.
 ///
@@ -128,9 +128,8 @@ impl<W: World> Client<W> {
         }
     }
 
-    /// Fills `views` with every entity as it is to be drawn at `now`; with none while the client is not playing. Reads only;
-    /// call it after [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not
-    /// as withdrawn or despawned.
+    /// Fills `views` with every entity as it is to be drawn at `now`; with none while the client is not playing. Call it after
+    /// [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as despawned.
     pub fn present(&self, now: Instant, views: &mut Views) {
         views.clear(&self.setup.rules.schema);
         if let Some(session) = self.session() {
@@ -138,8 +137,8 @@ impl<W: World> Client<W> {
         }
     }
 
-    /// Writes the datagram that tells the server good-bye, if there is a session. A lost one is made good by nothing:
-    /// send it two or three times.
+    /// Writes the datagram that tells the server good-bye, if there is a session. A lost one is made good by nothing: send it two
+    /// or three times.
     pub fn leave(&self, outbox: &mut Outbox) {
         self.leave_with("", outbox);
     }
@@ -184,11 +183,11 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::ShowWith(entity, curve));
     }
 
-    /// Asks for authority over an entity of this player or of the server's own: from the next update on in which it is no
-    /// longer predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then
-    /// [`capture`](Client::capture)), without waiting for the answer. One that another player owns is not given away; nor more
-    /// than the server allows. Asked again with another claim, the right changes: [`Claim::Authority`] lets go of what was
-    /// owned, and it goes back to the server when it has come to rest. Nothing happens before the session begins.
+    /// Asks for authority over an entity of this player or of the server's own: from the next update on in which it is no longer
+    /// predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then [`capture`](Client::capture)),
+    /// without waiting for the answer. One that another player owns is not given away; nor more than the server allows. Asked again
+    /// with another claim, the right changes: [`Claim::Authority`] lets go of what was owned, and it goes back to the server when it
+    /// has come to rest. Nothing happens before the session begins.
     pub fn request(&mut self, entity: Entity, claim: Claim) {
         self.call(&ClientCall::Request(entity, claim));
     }
@@ -366,8 +365,8 @@ impl<W: World> Client<W> {
         stats
     }
 
-    /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages
-    /// both ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
+    /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages both
+    /// ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
     pub fn kept(&self) -> usize {
         let of_session = |session: &Session<W>| session.local.prediction.reconciler.kept() + session.messages.kept();
         self.report.kept() + self.session().map_or(0, of_session)

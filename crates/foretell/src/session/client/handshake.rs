@@ -1,5 +1,6 @@
 //! The start of a session: hello until three answers have come, then the first snapshot, then a clock that leads.
 
+use super::config::START_AHEAD_TICKS;
 use super::join_request::JoinRequest;
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
@@ -28,8 +29,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 /// An answer older than this says nothing of where the server is now.
 const STALE: Duration = Duration::from_secs(2);
-/// Beyond the round trip and a frame, the clock starts this far ahead of the server's (FIELD: Netcode for Entities).
-const START_AHEAD_TICKS: f64 = 2.0;
 
 /// An answer to a hello.
 #[derive(Clone, Copy, Debug)]

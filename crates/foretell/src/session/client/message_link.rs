@@ -17,14 +17,12 @@ const LEAST: u32 = 1000;
 pub(super) struct MessageLink {
     exchange: Exchange,
     allowance: Allowance,
-    /// The newest datagram of inputs of which it is known when it came.
-    heard: Option<u16>,
 }
 
 impl MessageLink {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> MessageLink {
-        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new(), heard: None }
+        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new() }
     }
 
     pub(super) fn stats(&self) -> MessageStats {
@@ -60,12 +58,10 @@ impl MessageLink {
         if inbox.senseless > 0 { Err(Malformed::OutOfRange("message")) } else { Ok(()) }
     }
 
-    /// The server has a datagram of inputs, which it would have had at `sent` had it come at once. There are many of them, so it is
-    /// known by them whether what goes up waits.
-    pub(super) fn note_heard(&mut self, now: Instant, sequence: u16, sent: Instant) {
-        if self.heard.replace(sequence) != Some(sequence) {
-            self.allowance.note(Fates { come: 1, newest_sent: Some(sent), ..Fates::default() }, now);
-        }
+    /// The server has named a datagram of inputs, which would have been sent at `sent` had it answered at once. There are many of
+    /// them, so it is known by them whether what goes up waits.
+    pub(super) fn note_way(&mut self, now: Instant, sent: Instant) {
+        self.allowance.note(Fates { come: 1, newest_sent: Some(sent), ..Fates::default() }, now);
     }
 
     /// Sends what may be sent now. Returns how many bytes those are.

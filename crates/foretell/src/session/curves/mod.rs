@@ -9,6 +9,6 @@ mod source;
 
 pub(crate) use cubic::{LastSpan, Span};
 pub use curve::Curve;
-pub(crate) use row_math::{RowBuffer, ahead, apply, blend, placed_row, pose_of, set_position, velocity_of};
+pub(crate) use row_math::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
 pub(crate) use row_samples::{RowSamples, Sample};
 pub use source::Source;

@@ -1,6 +1,6 @@
 //! Rows as motions: the pose and the velocity in a row, rows between two, and rows moved on.
 
-use crate::motion::{Pose, VisualOffset, vector};
+use crate::motion::{VisualOffset, vector};
 use crate::world::{Column, ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// A row at a shown instant, with room for the largest.
@@ -15,7 +15,7 @@ pub(crate) fn placed_row<'a>(rows: &'a Rows, entity: Entity, schema: &Schema) ->
 /// Moves a row by an offset.
 pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowBuffer) {
     if !offset.is_none() {
-        set_rotation(kind, offset.shown(pose_of(kind, row)).rotation, row);
+        set_rotation(kind, offset.shown(kind.pose(row)).rotation, row);
         move_position(kind, offset.position(), row);
     }
 }
@@ -90,11 +90,6 @@ pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut
         let [x, y, z] = position;
         column.set_lanes(&mut row[place..place + column.words()], &[x, y, z]);
     }
-}
-
-/// The pose in a row; the origin, upright, where it has none.
-pub(crate) fn pose_of(kind: &ComponentSchema, row: &[u32]) -> Pose {
-    kind.pose(row)
 }
 
 /// The velocity in a row in m/s; zero where it has none.

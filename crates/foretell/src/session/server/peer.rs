@@ -14,8 +14,6 @@ use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat}
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
-    /// As what they are there: of a spectator no input is taken, and none is missed.
-    seat: Seat,
     pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
@@ -32,7 +30,6 @@ impl<I: Copy + Default> Peer<I> {
     /// One whose first input may be of the tick `start`.
     pub fn new(start: Tick, messages: &Messages) -> Peer<I> {
         Peer {
-            seat: Seat::Player,
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
@@ -47,14 +44,13 @@ impl<I: Copy + Default> Peer<I> {
 
     /// The same of who is there as something else.
     pub fn seated(mut self, seat: Seat) -> Peer<I> {
-        self.seat = seat;
         self.replica.seat = seat;
         self
     }
 
-    /// Whether they look on, and have no inputs.
+    /// Whether they are a spectator, of whom no input is taken, and none is missed.
     pub fn spectates(&self) -> bool {
-        self.seat == Seat::Spectator
+        self.replica.seat == Seat::Spectator
     }
 
     /// Somebody else plays here from now on, who may have nothing of what was sent; what waits is of who was here before.

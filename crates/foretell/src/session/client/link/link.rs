@@ -6,7 +6,7 @@ use super::pacing::{Arrived, Pacing};
 use super::server_clock::{Exchange, ServerClock};
 use super::step_messages::StepMessages;
 use super::tick_unwrap::TickUnwrap;
-use crate::session::client::config::{InputDelay, Limits};
+use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
 use crate::session::packet::SnapshotHead;
 use crate::time::{Instant, Tick, TickRate, TickTime};
@@ -22,9 +22,7 @@ const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
 
-/// Who sends no inputs leads the server's clock by the way up and this many ticks, as at a start,
-const LEAD_WITHOUT_INPUTS_TICKS: f64 = 2.0;
-/// and is not steered for less than this.
+/// Who sends no inputs is not steered for less than this.
 const LEAD_OFF_TICKS: f64 = 1.0;
 
 /// The head of a snapshot that came now, and the tick of its state.
@@ -90,9 +88,8 @@ impl Link {
         let at = self.pacing.at();
         let is_behind = |tick: Tick| tick.since(at.tick() + self.inputs.delay()) > BEHIND_TICKS;
         let Some(newest) = newest.filter(|newest| is_behind(newest.tick)) else { return false };
-        let up = self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get());
         let lead = self.lead_ticks(now, Some(newest));
-        self.restart_clock(at + TickTime::ticks(up + f64::from(BEHIND_TICKS) - lead));
+        self.restart_clock(at + TickTime::ticks(self.way_up_ticks() + f64::from(BEHIND_TICKS) - lead));
         true
     }
 
@@ -128,33 +125,41 @@ impl Link {
     /// How far the clock leads the server's, in ticks, as estimated from the newest snapshot and half a round trip.
     pub(crate) fn lead_ticks(&self, now: Instant, newest: Option<&Snapshot>) -> f64 {
         let Some(newest) = newest else { return 0.0 };
-        let on_the_way = now.since(newest.came).as_secs_f64() + self.connection.rtt_min().as_secs_f64() / 2.0;
-        (self.pacing.at_instant(now) - newest.sent).as_ticks() - on_the_way * f64::from(self.rate().get())
+        let waited = now.since(newest.came).as_secs_f64() * f64::from(self.rate().get());
+        (self.pacing.at_instant(now) - newest.sent).as_ticks() - waited - self.way_up_ticks()
+    }
+
+    /// How long a datagram takes to the server, in ticks: half of the fastest round trip of late.
+    fn way_up_ticks(&self) -> f64 {
+        self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get())
     }
 
     /// Steers the clock of a client that sends no inputs, and so is told nothing of when they come: it keeps to the server's, as
     /// the newest snapshot and the round trip say. Returns by how much it leads that, in ticks.
     pub(crate) fn steer_without_inputs(&mut self, now: Instant, newest: Option<&Snapshot>) -> f64 {
         let lead = self.lead_ticks(now, newest);
-        let up = self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get());
-        let missing = up + LEAD_WITHOUT_INPUTS_TICKS - lead;
+        let missing = self.way_up_ticks() + START_AHEAD_TICKS - lead;
         if newest.is_some() && missing.abs() > LEAD_OFF_TICKS {
             self.pacing.shift_by(missing);
         }
         lead
     }
 
-    /// Takes in which of the client's datagrams and inputs the server has.
-    pub(crate) fn note_head(&mut self, ReceivedHead { now, tick, head }: ReceivedHead<'_>) {
-        if let Some((sequence, ago)) = head.heard {
-            let is_news = self.connection.note_heard(now, sequence, Duration::from_micros(u64::from(ago) * 64));
-            // What the server has held for long was held by a clock that runs otherwise.
-            let server = head.held(tick, self.rate()).filter(|_| is_news);
-            if let (Some(sent), Some((arrived, answered))) = (self.connection.sent_at(sequence), server) {
-                self.server_rate.note(Exchange { sent, arrived, answered, came: now });
-            }
-        }
+    /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before,
+    /// returns when that would have been sent, had the server answered at once.
+    pub(crate) fn note_head(&mut self, ReceivedHead { now, tick, head }: ReceivedHead<'_>) -> Option<Instant> {
         self.inputs.note_acknowledged(head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick)));
+        let (sequence, ago) = head.heard?;
+        let held = Duration::from_micros(u64::from(ago) * 64);
+        if !self.connection.note_heard(now, sequence, held) {
+            return None;
+        }
+        let sent = self.connection.sent_at(sequence)?;
+        // What the server has held for long was held by a clock that runs otherwise.
+        if let Some((arrived, answered)) = head.held(tick, self.rate()) {
+            self.server_rate.note(Exchange { sent, arrived, answered, came: now });
+        }
+        Some(sent + held)
     }
 
     /// Steers the clock by what the server tells of the inputs that have come; `in_time` hears of those that were not late.

@@ -15,7 +15,7 @@ use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::RowSamples;
 use crate::session::curves::Source;
-use crate::session::curves::{RowBuffer, apply, placed_row, pose_of, velocity_of};
+use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World};
 use alloc::vec::Vec;
@@ -171,7 +171,7 @@ impl Presentation {
         for (entity, life) in lifecycles.predicted() {
             let Some(row) = placed_row(newest, entity, sources.schema) else { continue };
             show_predicted(&visual, offsets, row, &mut into);
-            life.pose = pose_of(sources.schema.component(row.component), &into);
+            life.pose = sources.schema.component(row.component).pose(&into);
         }
     }
 
@@ -247,7 +247,7 @@ fn show_predicted<W: World>(
 /// The pose that a row says; `None` where it says none.
 fn pose_in(row: Row<'_>, schema: &Schema) -> Option<Pose> {
     let component = schema.component(row.component);
-    component.has_pose().then(|| pose_of(component, row.words))
+    component.has_pose().then(|| component.pose(row.words))
 }
 
 /// Where others that are gone were shown before the cursor moved: what their next state lacks is extrapolated up to there.
@@ -280,6 +280,6 @@ impl LastShown<'_> {
         } else {
             samples.draw(component, curve, None, &mut shown);
         }
-        Some(pose_of(component, &shown))
+        Some(component.pose(&shown))
     }
 }

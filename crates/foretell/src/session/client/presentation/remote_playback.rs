@@ -15,7 +15,7 @@ use crate::rollback::Timeline;
 use crate::session::client::curves::Curves;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
-use crate::session::curves::{RowBuffer, pose_of, velocity_of};
+use crate::session::curves::{RowBuffer, velocity_of};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;
@@ -256,7 +256,7 @@ impl<W: World> Hiding<'_, W> {
 fn pose(component: &ComponentSchema, of: &mut ComponentWindow<'_>, drawing: Drawing) -> Option<(Pose, f64)> {
     let mut words: RowBuffer = [0; ROW_WORDS_MAX];
     of.draw(drawing, &mut words)?;
-    Some((pose_of(component, &words), vector::length(velocity_of(component, &words))))
+    Some((component.pose(&words), vector::length(velocity_of(component, &words))))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::views::{RestOfStates, Views};
 use crate::motion::{Pose, VisualOffset};
 use crate::session::client::config::Show;
 use crate::session::curves::Source;
-use crate::session::curves::{RowBuffer, ahead, blend, placed_row, pose_of};
+use crate::session::curves::{RowBuffer, ahead, blend, placed_row};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
 
@@ -73,7 +73,7 @@ impl<'a> StatePair<'a> {
         let row = placed_row(self.newest, entity, self.schema)?;
         let mut words = [0; ROW_WORDS_MAX];
         self.between(at).draw(row, &mut words);
-        Some(pose_of(self.schema.component(row.component), &words))
+        Some(self.schema.component(row.component).pose(&words))
     }
 
     fn between(&self, at: TickTime) -> ShownBetween<'a> {

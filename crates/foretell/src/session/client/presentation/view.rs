@@ -1,7 +1,7 @@
 //! What a player sees of an entity at the shown instant, and where it comes from.
 
 use crate::motion::{Pose, VisualOffset};
-use crate::session::curves::{Source, pose_of, velocity_of};
+use crate::session::curves::{Source, velocity_of};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Schema, State};
 
 /// One state of one entity as it is to be drawn: an entity of several tables has as many views.
@@ -43,7 +43,7 @@ impl View<'_> {
     /// Where it is to be shown: metres, and a unit quaternion. The origin, upright, where its kind has no position or
     /// rotation.
     pub fn pose(&self) -> Pose {
-        pose_of(self.component(), self.row)
+        self.component().pose(self.row)
     }
 
     /// Its velocity in m/s; zero where its kind has none.

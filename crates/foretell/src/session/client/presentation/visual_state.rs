@@ -10,7 +10,7 @@ use crate::session::client::config::ClientConfig;
 use crate::session::client::curves::Curves;
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
-use crate::session::curves::{RowBuffer, placed_row, pose_of, velocity_of};
+use crate::session::curves::{RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World};
 
@@ -81,13 +81,13 @@ impl<'a, W: World> VisualState<'a, W> {
             let component = schema.component(row.component);
             self.draw_predicted(row, &mut into);
             let velocity = velocity_of(component, row.words);
-            return Some(Motion { pose: pose_of(component, &into), velocity, is_predicted: true });
+            return Some(Motion { pose: component.pose(&into), velocity, is_predicted: true });
         }
         let key = self.other(entity)?.key();
         let component = schema.component(key.component);
         self.remote.as_ref()?.draw(key, self.drawing(entity), &mut into)?;
         authority.put_shown(component, key, &mut into);
-        let (pose, velocity) = (pose_of(component, &into), velocity_of(component, &into));
+        let (pose, velocity) = (component.pose(&into), velocity_of(component, &into));
         Some(Motion { pose, velocity, is_predicted: false })
     }
 

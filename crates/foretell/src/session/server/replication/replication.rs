@@ -25,7 +25,7 @@ use crate::session::row_codec::RowCodec;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
-use crate::world::{PlayerId, Schema, Seat};
+use crate::world::{PlayerId, Schema};
 use alloc::vec::Vec;
 
 /// How long all that is told exactly of others may be: where the client's own rows are few, all of it has room in the parts of a
@@ -170,7 +170,7 @@ impl Replication {
 
     /// Finds out what a client sees of the state that is sent next, if that is limited, or was, or some of it is told exactly.
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &Snapshot<'_>) {
-        let Snapshot { tick, state, sight, form, .. } = *snapshot;
+        let Snapshot { tick, state, authority, sight, form, .. } = *snapshot;
         self.interest.clear();
         self.changes.update(tick, state, &self.paces);
         if form == Form::Changes && (sight.are_limited() || replica.exact_within_m().is_some()) {
@@ -180,7 +180,7 @@ impl Replication {
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);
-        interest.look(Viewer { seat: replica.seat, ..viewer(player, snapshot, view) }, grid);
+        interest.look(Viewer { player, seat: replica.seat, state, authority, terms: sight, view }, grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
@@ -284,12 +284,6 @@ impl Replication {
             to.replica.sent.note(snapshot.tick, baselines_max(snapshot.rate));
         }
     }
-}
-
-/// Who looks at a state.
-fn viewer<'a>(player: PlayerId, snapshot: &'a Snapshot<'_>, view: &'a EntitiesInView) -> Viewer<'a> {
-    let Snapshot { state, authority, sight, .. } = *snapshot;
-    Viewer { player, seat: Seat::Player, state, authority, terms: sight, view }
 }
 
 /// What of a state a client sees, where that is not everything, or some of it is told exactly.
