@@ -6,7 +6,6 @@ use crate::clock::{FRAMES_PER_SECOND, since_start};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
 use foretell::motion::vector::{add, length, lerp, sub};
-use foretell::session::client::Corrected;
 use foretell::time::Offset;
 use foretell::{Client, Frame, Instant, Owned, Rows, Rules, Server, ServerFrame, Tick, Views, World};
 use foretell_arena::{Arena, Buttons, Cube};
@@ -86,14 +85,6 @@ impl Player {
     }
 }
 
-/// A correction that has moved the simulated cube by so much.
-fn correction(corrected: &Corrected, moved_m: f64) -> OwnCorrection {
-    let causes = corrected.causes.names().collect::<Vec<_>>().join(", ");
-    let causes = if causes.is_empty() { "unexplained" } else { &causes };
-    let sentence = format!("corrected by {:.0} cm: {causes}", moved_m * 100.0);
-    OwnCorrection { moved_m, sentence }
-}
-
 impl Driver<Arena> for Player {
     fn input(&mut self, _machine: usize, _tick: Tick) -> Buttons {
         let input = Buttons::from_bits(self.keys);
@@ -124,7 +115,7 @@ impl Driver<Arena> for Player {
         if let Some((tick, before)) = self.newest {
             let after = client.predicted(tick).and_then(place).unwrap_or(before);
             let moved_m = length(sub(after, before));
-            self.corrections.extend(frame.corrections.iter().map(|corrected| correction(corrected, moved_m)));
+            self.corrections.extend(frame.corrections.iter().map(|corrected| OwnCorrection::new(corrected, moved_m)));
         }
         self.move_local(client);
         self.look(at, client);

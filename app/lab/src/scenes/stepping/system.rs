@@ -2,6 +2,7 @@
 
 use crate::frame::cube::ShownCube;
 use foretell::Instant;
+use foretell::session::client::Corrected;
 use foretell_articles::csp;
 use foretell_sim::netsim::Conditions;
 
@@ -65,6 +66,16 @@ pub struct OwnCorrection {
     pub moved_m: f64,
     /// What of it is worth saying.
     pub sentence: String,
+}
+
+impl OwnCorrection {
+    /// One of a session that has moved the simulated cube by so much.
+    pub fn new(corrected: &Corrected, moved_m: f64) -> OwnCorrection {
+        let causes = corrected.causes.names().collect::<Vec<_>>().join(", ");
+        let causes = if causes.is_empty() { "unexplained" } else { &causes };
+        let sentence = format!("corrected by {:.0} cm: {causes}", moved_m * 100.0);
+        OwnCorrection { moved_m, sentence }
+    }
 }
 
 /// What there is to see of a frame.
