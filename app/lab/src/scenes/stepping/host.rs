@@ -1,6 +1,6 @@
 //! The same session with the player at the server: a host, on whom somebody looks over the network.
 
-use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, System, SystemConfig, elsewhere};
+use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, STALL, System, SystemConfig};
 use crate::clock::{FRAMES_PER_SECOND, since_start};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
@@ -10,8 +10,6 @@ use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::{Driver, HostOptions, LocalSeat, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
 
-/// How long a machine stands still.
-const STALL: Duration = Duration::from_secs(2);
 /// How many frames the session runs before the lane begins: until who looks on is there.
 const WARM_FRAMES: u32 = 240;
 
@@ -81,13 +79,7 @@ impl Driver<Arena> for Player {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Arena>) {
         let Some(cube) = self.host.and_then(|host| server.world.cube_mut(host)) else { return };
-        let FrameEvents { push, teleport, .. } = core::mem::take(&mut self.pending);
-        if push {
-            cube.velocity[0] += 3.0;
-        }
-        if teleport {
-            cube.position[0] = elsewhere(cube.position[0]);
-        }
+        self.pending.do_to(cube);
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Arena>, frame: &ServerFrame<'_>) {
@@ -156,8 +148,7 @@ impl HostSystem {
         }
         let player = &mut self.player;
         player.keys = input.keys;
-        player.pending.push |= input.events.push;
-        player.pending.teleport |= input.events.teleport;
+        player.pending.add(&input.events);
         player.realign |= input.events.realign;
     }
 }
