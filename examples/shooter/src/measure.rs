@@ -182,9 +182,8 @@ impl Measured {
     fn note_shown(&mut self, server: &Server<Game>) {
         for seat in &self.play.seats {
             let Some(me) = seat.seen.me else { continue };
-            for (of, one) in server.rows().states::<Wanderer>().filter(|(_, one)| distance(one.at, me.at) < 40.0) {
+            for (of, _) in server.rows().states::<Wanderer>().filter(|(_, one)| distance(one.at, me.at) < 40.0) {
                 self.shown[usize::from(seat.views.get(of.entity).is_some())] += 1;
-                let _ = one;
             }
         }
     }

@@ -1,15 +1,18 @@
 //! The shooter by itself, in sessions with faults, and measured against what it may cost.
 
-use foretell::{Client, Frame};
-use foretell::{Instant, PlayerId, Rows, Server, ServerFrame, Tick, To};
+use foretell::{Client, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Tick, To};
+use foretell_sim::harness::check::{Check, ServerSeen};
 use foretell_sim::harness::{BotView, Driver, FaultMix, Moment, Scenario, ServerHost, sync_test};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use shooter::bots::{Bot, Seen};
-use shooter::game::Game;
+use shooter::game::{Game, distance};
 use shooter::ground::Ground;
 use shooter::measure::{Report, Terms, lines, measure};
 use shooter::play::{Play, data_of, server_config};
 use shooter::state::{Keys, Map, Soldier, Wanderer, rules};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -44,23 +47,65 @@ fn the_game_is_a_function_of_its_inputs() {
     sync_test(&rules(), || Game::new(ground.clone()), input, 600).expect("the same whatever is done again");
 }
 
+/// What soldiers did in a run, as the server has it: whether there was anything to check.
+#[derive(Default)]
+struct Deeds {
+    /// Where each was first.
+    first: BTreeMap<Entity, [f32; 2]>,
+    /// By how much two of them have come further apart than they were first, at most; in metres.
+    apart_m: f32,
+    /// Which ways they went, to the left, right, down and up; standing is one of the nine.
+    ways: BTreeSet<[bool; 4]>,
+}
+
+struct Look(Rc<RefCell<Deeds>>);
+
+impl Check<Game> for Look {
+    fn name(&self) -> &'static str {
+        "look"
+    }
+
+    fn after_server(&mut self, seen: &ServerSeen<'_, Game>) -> Result<(), String> {
+        let (rows, mut deeds) = (seen.server.rows(), self.0.borrow_mut());
+        let soldiers: Vec<_> = rows.states::<Soldier>().map(|(of, one)| (of.entity, one)).collect();
+        for (entity, Soldier { at, velocity: [x, y], .. }) in &soldiers {
+            deeds.first.entry(*entity).or_insert(*at);
+            deeds.ways.insert([*x < -1.0, *x > 1.0, *y < -1.0, *y > 1.0]);
+            for (other, Soldier { at: others, .. }) in &soldiers {
+                let Some(first) = deeds.first.get(other).map(|first| distance(deeds.first[entity], *first)) else {
+                    continue;
+                };
+                deeds.apart_m = deeds.apart_m.max(distance(*at, *others) - first);
+            }
+        }
+        Ok(())
+    }
+}
+
 #[test]
 fn no_check_complains_whatever_links_and_machines_do() {
-    let ground = known();
-    let aims = Ground::make(1);
-    Scenario::new(rules(), move || Game::new(ground.clone()))
+    let (ground, aims) = (known(), Ground::make(1));
+    let deeds = Rc::new(RefCell::new(Deeds::default()));
+    let look = deeds.clone();
+    let scenario = Scenario::new(rules(), move || Game::new(ground.clone()))
         .players(4)
         .server(server_config())
         .ask(|player, request| request.with_data(data_of(player)).expect("it is short"))
         .bot(move |view: &BotView<'_>, random| {
-            let mut bot = Bot::new(random.next_u64());
-            bot.keys = presses(random);
+            let (keys, mut bot) = (presses(random), Bot::new(random.next_u64()));
+            bot.keys = keys;
             bot.think(Instant::ZERO, &seen(view.rows, view.player), &aims);
-            bot.keys
+            // Its ways are of one who remembers where it goes.
+            Keys { aim: bot.keys.aim, fires: bot.keys.fires, ..keys }
         })
         .faults(FaultMix::default())
-        .seeds(0..6)
-        .expect("no check complains");
+        .check(move || Look(look.clone()));
+    for seed in 0..6 {
+        deeds.take();
+        scenario.run(seed).expect("no check complains");
+        let Deeds { apart_m, ways, .. } = deeds.take();
+        assert!(apart_m > 5.0 && ways.len() == 9, "seed {seed}: they go their own ways, {ways:?} and {apart_m} m");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::Physics;
 use foretell::motion::Pose as Placed;
 use foretell::{Entity, Owned, Rewound};
-use rapier3d::geometry::{Collider, ShapeCastHit};
+use rapier3d::geometry::Collider;
 use rapier3d::math::{Pose, Rotation, Vector};
 use rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher, Ray, ShapeCastOptions};
 use rapier3d::parry::shape::Shape;
@@ -57,7 +57,8 @@ impl Physics {
             let placed = from.inv_mul(place);
             let moves = from.rotation.inverse() * -along;
             let hit = DefaultQueryDispatcher.cast_shapes(&placed, moves, shape, collider.shape(), options).ok()??;
-            Some((hit.time_of_impact, place.rotation * normal_of(&hit)))
+            // The second shape's, in its own frame.
+            Some((hit.time_of_impact, place.rotation * hit.normal2))
         })
     }
 
@@ -91,9 +92,4 @@ impl Physics {
             (collider, body * on_body)
         })
     }
-}
-
-/// The second shape's, in its own frame.
-fn normal_of(hit: &ShapeCastHit) -> Vector {
-    hit.normal2
 }

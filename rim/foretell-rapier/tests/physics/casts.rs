@@ -1,9 +1,10 @@
 //! Shots at bodies where they were: a ray or a shape meets what stood in its way then, whatever stands there now.
 
+use core::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, SQRT_2};
 use foretell::world::{PastState, Side};
 use foretell::{Entity, Owned, PlayerId, Rows, Schema, State, Step, Tick, TickRate};
-use foretell_rapier::rapier3d::math::{Pose, Vector};
-use foretell_rapier::rapier3d::parry::shape::Ball;
+use foretell_rapier::rapier3d::math::{Pose, Rotation, Vector};
+use foretell_rapier::rapier3d::parry::shape::{Ball, Cuboid};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder};
 use foretell_rapier::{Blueprint, Body, BodyHit, Physics, Plan, Swept};
 
@@ -30,13 +31,13 @@ fn owned(nth: u16) -> Owned {
     Owned { entity: Entity::new(owner, Tick::ZERO, nth), owner }
 }
 
-/// What is asked of a world whose two crates stand far away now, and were at these places.
-fn cast<T>(were: [[f32; 3]; 2], ask: impl Fn(&Physics, &foretell::Rewound<'_>) -> T) -> T {
+/// What is asked of a world whose two crates stand far away and upright now, and were like this.
+fn cast<T>(were: [Body; 2], ask: impl Fn(&Physics, &foretell::Rewound<'_>) -> T) -> T {
     let schema = Schema::of::<Crate>();
     let (mut physics, mut rows) = (Physics::new([0.0, -9.81, 0.0], []), Rows::new(&schema));
-    for (nth, at) in (0..2).zip(were) {
+    for (nth, body) in (0..2).zip(were) {
         physics.insert(owned(nth), &Crate { body: Body::at([100.0 + 10.0 * f32::from(nth), 0.0, 0.0]) });
-        rows.set(owned(nth), &Crate { body: Body::at(at) });
+        rows.set(owned(nth), &Crate { body });
     }
     let past = PastState::new(&rows, &schema);
     let step = Step::<()>::new(Tick::new(9), TickRate::hz(60), Side::Server, &[]).with_past(&past);
@@ -46,7 +47,7 @@ fn cast<T>(were: [[f32; 3]; 2], ask: impl Fn(&Physics, &foretell::Rewound<'_>) -
 #[test]
 fn a_ray_and_a_ball_hit_the_nearest_body_where_it_was() {
     let ray = |from: [f32; 3]| {
-        let were = [[6.0, 0.0, 0.0], [4.0, 0.0, 0.0]];
+        let were = [Body::at([6.0, 0.0, 0.0]), Body::at([4.0, 0.0, 0.0])];
         cast(were, |physics, past| physics.cast_ray(past, from, [2.0, 0.0, 0.0], 20.0))
     };
     let hit = |nth, collider, distance, normal| Some(BodyHit { of: owned(nth), collider, distance, normal });
@@ -59,9 +60,43 @@ fn a_ray_and_a_ball_hit_the_nearest_body_where_it_was() {
         let ball = Ball::new(0.5);
         let from = Pose { translation: Vector::new(0.0, up, 0.0), ..Pose::IDENTITY };
         let swept = Swept { shape: &ball, from, direction: [1.0, 0.0, 0.0], length: 20.0 };
-        cast([[6.0, 0.0, 0.0], [4.0, 0.0, 0.0]], |physics, past| physics.cast_shape(past, &swept))
+        cast([Body::at([6.0, 0.0, 0.0]), Body::at([4.0, 0.0, 0.0])], |physics, past| physics.cast_shape(past, &swept))
     };
     let found = swept(0.0).expect("it is in the way");
     assert!(found.of == owned(1) && (found.distance - 3.0).abs() < 1e-3 && found.normal[0] < -0.99, "{found:?}");
     assert_eq!(swept(2.0), None);
+}
+
+/// A crate 4 m away that was turned about one of the axes, and another far from everything.
+fn turned(about: Vector) -> [Body; 2] {
+    let rotation = Rotation::from_scaled_axis(about).to_array();
+    [Body { rotation, ..Body::at([4.0, 0.0, 0.0]) }, Body::at([50.0, 0.0, 0.0])]
+}
+
+fn is_hit(found: Option<BodyHit>, collider: usize, distance: f32, normal: [f32; 3]) {
+    let found = found.expect("it is in the way");
+    let is_near = |found: f32, expected: f32| (found - expected).abs() < 1e-3;
+    let faces = found.normal.iter().zip(normal).all(|(found, expected)| is_near(*found, expected));
+    assert!(found.of == owned(0) && found.collider == collider && faces, "{found:?}");
+    assert!(is_near(found.distance, distance), "{found:?}");
+}
+
+#[test]
+fn what_was_turned_is_hit_as_it_lay() {
+    let ray = |about, from| cast(turned(about), |physics, past| physics.cast_ray(past, from, [1.0, 0.0, 0.0], 20.0));
+    let eighth = Vector::new(0.0, FRAC_PI_4, 0.0);
+    // An edge is foremost then, and 0.3 m beside it the face goes back by as much.
+    let far = 4.0 - SQRT_2 / 2.0 + 0.3;
+    is_hit(ray(eighth, [0.0, 0.0, 0.3]), 0, far, [-FRAC_1_SQRT_2, 0.0, FRAC_1_SQRT_2]);
+    is_hit(ray(eighth, [0.0, 0.0, -0.3]), 0, far, [-FRAC_1_SQRT_2, 0.0, -FRAC_1_SQRT_2]);
+    // It has fallen over, and its lamp lies beside it.
+    let fallen = Vector::new(FRAC_PI_2, 0.0, 0.0);
+    is_hit(ray(fallen, [0.0, 0.0, 1.0]), 1, 3.75, [-1.0, 0.0, 0.0]);
+    assert_eq!(ray(fallen, [0.0, 0.0, -1.0]), None);
+    // A board that is swept with its flat side, 0.1 m from its middle, along the face.
+    let board = Cuboid::new(Vector::new(0.1, 0.2, 0.3));
+    let from = Pose::new(Vector::new(0.0, 0.0, 0.3), eighth);
+    let swept = Swept { shape: &board, from, direction: [1.0, 0.0, 0.0], length: 20.0 };
+    let found = cast(turned(eighth), |physics, past| physics.cast_shape(past, &swept));
+    is_hit(found, 0, far - 0.1 * SQRT_2, [-FRAC_1_SQRT_2, 0.0, FRAC_1_SQRT_2]);
 }

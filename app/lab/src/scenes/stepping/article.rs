@@ -2,7 +2,7 @@
 //! waits for its inputs (R8).
 
 use super::shown_ticks::ShownTicks;
-use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, System, elsewhere};
+use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, STALL, System};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
 use foretell::motion::vector::{add, length, lerp, sub};
@@ -17,8 +17,6 @@ use foretell_sim::netsim::Link;
 const TICK: Duration = Duration::from_micros(1_000_000 / TICK_RATE.get() as u64);
 /// How much time a frame makes up for at most, as in the article's project.
 const FRAME_MAX: Duration = Duration::from_micros(333_333);
-/// How long a machine stands still.
-const STALL: Duration = Duration::from_secs(2);
 
 /// How the arena's cube moves.
 #[derive(Clone, Copy, Debug)]
@@ -116,13 +114,7 @@ impl ArticleSystem {
         let off_m = &mut view.off_m;
         let mut before = |tick: Tick, cube: &mut Cube| {
             off_m.extend(shown.judge(tick, place(cube)));
-            let FrameEvents { push, teleport, .. } = core::mem::take(pending);
-            if push {
-                cube.velocity[0] += 3.0;
-            }
-            if teleport {
-                cube.position[0] = elsewhere(cube.position[0]);
-            }
+            pending.do_to(cube);
         };
         server.update(&mut before, &mut |state| {
             down.send(at, state, input.conditions);
@@ -157,8 +149,7 @@ impl System for ArticleSystem {
         let mut view = FrameView::default();
         *self.client.config_mut() = input.config.article_client;
         *self.server.config_mut() = input.config.article_server;
-        self.pending.push |= input.events.push;
-        self.pending.teleport |= input.events.teleport;
+        self.pending.add(&input.events);
         self.spend(input);
         while self.rest >= TICK || self.next_server_update <= input.now {
             // Both run at the same instants, unless the client has stood still or runs fast.

@@ -1,6 +1,6 @@
 //! The same session with the player at the server: a host, on whom somebody looks over the network.
 
-use super::system::{Counters, FrameEvents, FrameInput, FrameView, System, SystemConfig, elsewhere};
+use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, STALL, System, SystemConfig};
 use crate::clock::{FRAMES_PER_SECOND, since_start};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
@@ -10,8 +10,6 @@ use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::{Driver, HostOptions, LocalSeat, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
 
-/// How long a machine stands still.
-const STALL: Duration = Duration::from_secs(2);
 /// How many frames the session runs before the lane begins: until who looks on is there.
 const WARM_FRAMES: u32 = 240;
 
@@ -36,11 +34,15 @@ struct Player {
     step_s: f64,
     steps: u64,
     server_tick: Tick,
+    /// Of the host: the next tick, and how many ticks were simulated again for them.
+    next: Option<Tick>,
+    resimulated: u64,
     /// Where local, the host, and the host on the other's screen are shown.
     positions: [Option<[f64; 3]>; 3],
     views: Views,
     /// Of the frame that is made.
     off_m: Vec<f64>,
+    corrections: Vec<OwnCorrection>,
 }
 
 impl Player {
@@ -77,13 +79,7 @@ impl Driver<Arena> for Player {
 
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Arena>) {
         let Some(cube) = self.host.and_then(|host| server.world.cube_mut(host)) else { return };
-        let FrameEvents { push, teleport, .. } = core::mem::take(&mut self.pending);
-        if push {
-            cube.velocity[0] += 3.0;
-        }
-        if teleport {
-            cube.position[0] = elsewhere(cube.position[0]);
-        }
+        self.pending.do_to(cube);
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Arena>, frame: &ServerFrame<'_>) {
@@ -94,6 +90,9 @@ impl Driver<Arena> for Player {
 
     fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Arena>, frame: &Frame<'_>) {
         let rows = seat.server.rows();
+        self.next = Some(frame.tick);
+        self.resimulated += u64::from(frame.resimulated);
+        self.corrections.extend(frame.corrections.iter().map(|of| OwnCorrection::new(of, of.misprediction_m)));
         self.move_local(rows);
         // A whole tick later nothing but the newest state is shown.
         seat.present(at.local + Duration::from_secs_f64(self.step_s), &mut self.views);
@@ -149,8 +148,7 @@ impl HostSystem {
         }
         let player = &mut self.player;
         player.keys = input.keys;
-        player.pending.push |= input.events.push;
-        player.pending.teleport |= input.events.teleport;
+        player.pending.add(&input.events);
         player.realign |= input.events.realign;
     }
 }
@@ -160,6 +158,7 @@ impl System for HostSystem {
         self.arrange(input);
         self.simulation.run_until(input.now + self.warm, &mut self.player);
         let (onlooker, server) = (&self.simulation.players[0], &self.simulation.server.server);
+        let missed = self.player.host.and_then(|host| server.stats(host)).map_or(0, |of| of.inputs_missed);
         let [local, client, other] = self.player.positions;
         let cubes = [
             local.map(|position| cube("local", position, "predicted")),
@@ -167,20 +166,21 @@ impl System for HostSystem {
             place(server.rows(), self.player.host).map(|position| cube("server", position, "confirmed")),
             other.map(|position| cube("other", position, "interpolated")),
         ];
+        let server_tick = f64::from(self.player.server_tick.get());
         FrameView {
             cubes: cubes.into_iter().flatten().collect(),
             counters: Counters {
                 steps: self.player.steps,
                 ticks: u64::from(self.player.server_tick.get()),
-                missed: 0,
-                resimulated: 0,
+                missed,
+                resimulated: self.player.resimulated,
                 // Of all that the host's machine sends and gets.
                 up: onlooker.down.stats().bytes_sent,
                 down: onlooker.up.stats().bytes_sent,
             },
-            corrections: Vec::new(),
+            corrections: core::mem::take(&mut self.player.corrections),
             off_m: core::mem::take(&mut self.player.off_m),
-            apart_ticks: Some(0.0),
+            apart_ticks: self.player.next.map(|next| f64::from(next.get()) - server_tick),
         }
     }
 }

@@ -1,20 +1,17 @@
 //! A session of this project with the same cube: the server steps by its own clock, and the client leads it.
 
 use super::shown_ticks::ShownTicks;
-use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, System, SystemConfig, elsewhere};
+use super::system::{Counters, FrameEvents, FrameInput, FrameView, OwnCorrection, STALL, System, SystemConfig};
 use crate::clock::{FRAMES_PER_SECOND, since_start};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
 use foretell::motion::vector::{add, length, lerp, sub};
-use foretell::session::client::Corrected;
 use foretell::time::Offset;
 use foretell::{Client, Frame, Instant, Owned, Rows, Rules, Server, ServerFrame, Tick, Views, World};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
 
-/// How long a machine stands still.
-const STALL: Duration = Duration::from_secs(2);
 /// How many frames the session runs before the lane begins: at least, so that its clock has measured the network, and at most.
 const WARM_FRAMES: core::ops::Range<u32> = 120..480;
 
@@ -86,14 +83,6 @@ impl Player {
     }
 }
 
-/// A correction that has moved the simulated cube by so much.
-fn correction(corrected: &Corrected, moved_m: f64) -> OwnCorrection {
-    let causes = corrected.causes.names().collect::<Vec<_>>().join(", ");
-    let causes = if causes.is_empty() { "unexplained" } else { &causes };
-    let sentence = format!("corrected by {:.0} cm: {causes}", moved_m * 100.0);
-    OwnCorrection { moved_m, sentence }
-}
-
 impl Driver<Arena> for Player {
     fn input(&mut self, _machine: usize, _tick: Tick) -> Buttons {
         let input = Buttons::from_bits(self.keys);
@@ -104,13 +93,7 @@ impl Driver<Arena> for Player {
     fn before_server(&mut self, _now: Instant, server: &mut ServerHost<Arena>) {
         let owner = server.server.rows().states::<Cube>().next().map(|(Owned { owner, .. }, _)| owner);
         let Some(cube) = owner.and_then(|owner| server.world.cube_mut(owner)) else { return };
-        let FrameEvents { push, teleport, .. } = core::mem::take(&mut self.pending);
-        if push {
-            cube.velocity[0] += 3.0;
-        }
-        if teleport {
-            cube.position[0] = elsewhere(cube.position[0]);
-        }
+        self.pending.do_to(cube);
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Arena>, frame: &ServerFrame<'_>) {
@@ -124,7 +107,7 @@ impl Driver<Arena> for Player {
         if let Some((tick, before)) = self.newest {
             let after = client.predicted(tick).and_then(place).unwrap_or(before);
             let moved_m = length(sub(after, before));
-            self.corrections.extend(frame.corrections.iter().map(|corrected| correction(corrected, moved_m)));
+            self.corrections.extend(frame.corrections.iter().map(|corrected| OwnCorrection::new(corrected, moved_m)));
         }
         self.move_local(client);
         self.look(at, client);
@@ -173,8 +156,7 @@ impl SessionSystem {
         }
         let player = &mut self.player;
         player.keys = input.keys;
-        player.pending.push |= input.events.push;
-        player.pending.teleport |= input.events.teleport;
+        player.pending.add(&input.events);
         player.realign |= input.events.realign;
     }
 }

@@ -1,9 +1,15 @@
 //! What the systems of the scene have in common: what they are given in a frame, and what there is to see of it.
 
 use crate::frame::cube::ShownCube;
+use core::time::Duration;
 use foretell::Instant;
+use foretell::session::client::Corrected;
+use foretell_arena::Cube;
 use foretell_articles::csp;
 use foretell_sim::netsim::Conditions;
+
+/// How long a machine stands still.
+pub const STALL: Duration = Duration::from_secs(2);
 
 /// How both systems decide.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,6 +33,26 @@ pub struct FrameEvents {
     pub realign: bool,
     /// The player's clock runs twice as fast in this frame.
     pub double_clock: bool,
+}
+
+impl FrameEvents {
+    /// What the server does to the cube by these it does by `more`, too.
+    pub fn add(&mut self, more: &FrameEvents) {
+        self.push |= more.push;
+        self.teleport |= more.teleport;
+    }
+
+    /// The server does it to the cube, once.
+    pub fn do_to(&mut self, cube: &mut Cube) {
+        let FrameEvents { push, teleport, .. } = core::mem::take(self);
+        if push {
+            cube.velocity[0] += 3.0;
+        }
+        if teleport {
+            // Into the room.
+            cube.position[0] += if cube.position[0] > 6.0 { -4.0 } else { 4.0 };
+        }
+    }
 }
 
 /// One frame of everybody's.
@@ -67,6 +93,16 @@ pub struct OwnCorrection {
     pub sentence: String,
 }
 
+impl OwnCorrection {
+    /// One of a session that has moved the simulated cube by so much.
+    pub fn new(corrected: &Corrected, moved_m: f64) -> OwnCorrection {
+        let causes = corrected.causes.names().collect::<Vec<_>>().join(", ");
+        let causes = if causes.is_empty() { "unexplained" } else { &causes };
+        let sentence = format!("corrected by {:.0} cm: {causes}", moved_m * 100.0);
+        OwnCorrection { moved_m, sentence }
+    }
+}
+
 /// What there is to see of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct FrameView {
@@ -83,9 +119,4 @@ pub struct FrameView {
 pub trait System: Send {
     /// Runs both ends up to the end of a frame.
     fn frame(&mut self, input: &FrameInput<'_>) -> FrameView;
-}
-
-/// 4 m to the side, and into the room.
-pub fn elsewhere(x: f32) -> f32 {
-    if x > 6.0 { x - 4.0 } else { x + 4.0 }
 }
