@@ -338,10 +338,11 @@ const crowdSince = (page, from) => page.evaluate((from) => {
   return { median: mean("age, median"), sent: mean("sent to you"), told: mean("you are told of"), oldest: Math.max(...run.map(({ chart }) => chart[3])) };
 }, from);
 
-/** How often the page is drawn in the next 61 frames of the screen. */
-const drawnPerSecond = (page) => page.evaluate(() => new Promise((done) => {
+/** The median time in ms from one picture of the page to the next, of the next 61: what else the machine does lengthens some. */
+const betweenPictures = (page) => page.evaluate(() => new Promise((done) => {
   const times = [];
-  const note = (now) => (times.push(now) < 61 ? requestAnimationFrame(note) : done(60_000 / (now - times[0])));
+  const median = () => times.slice(1).map((now, i) => now - times[i]).sort((a, b) => a - b)[30];
+  const note = (now) => (times.push(now) < 61 ? requestAnimationFrame(note) : done(median()));
   requestAnimationFrame(note);
 }));
 
@@ -356,15 +357,15 @@ test("in a crowd half the budget, by keyboard alone, makes what is seen older; i
     for (let step = 6; step < budget; step += 1) await page.keyboard.press("ArrowRight");
     await page.waitForFunction((budget) => window.foretell.settings.budget_kbytes === budget, budget);
     const from = (await newestFrame(page)) + 60;
-    const drawn = drawnPerSecond(page);
+    const drawn = betweenPictures(page);
     await until(page, from + 40);
-    seen.push({ ...(await crowdSince(page, from)), hz: await drawn });
+    seen.push({ ...(await crowdSince(page, from)), ms: await drawn });
   }
   const [whole, half] = seen;
   assert(half.median > 1.5 * whole.median && half.median > 40, JSON.stringify(seen));
   assert(whole.sent < 17 && half.sent < 8.5 && half.sent > 6, JSON.stringify(seen));
   assert(whole.told > 299 && half.told > 299, JSON.stringify(seen));
-  assert(seen.every(({ hz }) => hz > 40), JSON.stringify(seen));
+  assert(seen.every(({ ms }) => ms < 25), JSON.stringify(seen));
 });
 
 test("in a crowd a slow link makes what is seen old, and is over soon after it; you walk and choose meanwhile", async () => {
