@@ -50,3 +50,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/SHOTS.md")]
 struct Shots;
+
+/// And that of the guide to pickups.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/PICKUPS.md")]
+struct Pickups;

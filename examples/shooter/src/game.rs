@@ -3,7 +3,7 @@
 use crate::ground::{DOORS, Ground, OpenDoors, SIZE_M};
 use crate::state::{Badge, Bolt, Door, Keys, Pickup, Soldier, Take, Wanderer, Weapon, badge_of};
 use foretell::hits::{Cast, Shape};
-use foretell::{EffectKind, InterestRules, Mut, Newcomer, Owned, PlayerId, Reason, Seat, Simulate, Step, Table, World};
+use foretell::{EffectKind, InterestRules, Newcomer, Owned, PlayerId, Reason, Ref, Seat, Simulate, Step, Table, World};
 use foretell_sim::netsim::SplitMix64;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,6 @@ const STRAYS_M: f32 = 4.0;
 /// In ticks, of which 30 are a second.
 const WANDER_TICKS: u32 = 64;
 const BACK_TICKS: u32 = 600;
-const GRAB_TICKS: u32 = 30;
 const DOOR_WAITS: u32 = 20;
 const DOOR_STAYS: u32 = 150;
 
@@ -191,7 +190,7 @@ impl Game {
     }
 
     /// Everybody does what they press; who shoots.
-    fn walk(&mut self, step: &Step<'_, Keys>, scene: &Scene<'_>) -> Vec<Shot> {
+    fn walk(&mut self, step: &mut Step<'_, Keys>, scene: &Scene<'_>) -> Vec<Shot> {
         let mut shots = Vec::new();
         for mut soldier in self.soldiers.simulated(step) {
             let by = soldier.owned();
@@ -211,9 +210,10 @@ impl Game {
                 soldier.ready = scene.tick + soldier.weapon.pause_ticks();
                 shots.push(Shot { by, from: to, towards: direction(aim), weapon: soldier.weapon });
             }
-            if opens && step.is_authority() {
-                let near = |door: &Mut<'_, Door>| distance(door.at, to) < DOOR_M && door.closes <= scene.tick;
-                for mut door in self.doors.iter_mut().filter(near) {
+            if opens {
+                let near = |door: &Ref<'_, Door>| distance(door.at, to) < DOOR_M && door.closes <= scene.tick;
+                let door = self.doors.iter().find(near).map(|door| door.entity());
+                if let Some(mut door) = door.and_then(|door| self.doors.change(step, by, door)) {
                     door.opens = scene.tick + DOOR_WAITS;
                     door.closes = door.opens + DOOR_STAYS;
                 }
@@ -295,18 +295,15 @@ impl Game {
         }
     }
 
-    /// Who has picked something up is busy for longer than it takes their client to hear that it is gone.
-    fn pick_up(&mut self, step: &Step<'_, Keys>, scene: &Scene<'_>) {
+    /// Who comes to a pickup has it at once, and if somebody else was there first it is taken back.
+    fn pick_up(&mut self, step: &mut Step<'_, Keys>, scene: &Scene<'_>) {
         for mut soldier in self.soldiers.simulated(step) {
-            if soldier.grabs > scene.tick || soldier.ammunition >= AMMUNITION_MAX {
-                continue;
-            }
-            let lies = |one: &Mut<'_, Pickup>| one.back <= scene.tick && distance(one.at, soldier.at) < GRAB_M;
-            let Some(mut pickup) = self.pickups.iter_mut().find(lies) else { continue };
-            if step.is_authority() {
-                pickup.back = scene.tick + BACK_TICKS;
-            }
-            soldier.grabs = scene.tick + GRAB_TICKS;
+            let lies = |one: &Ref<'_, Pickup>| one.back <= scene.tick && distance(one.at, soldier.at) < GRAB_M;
+            let has_room = soldier.ammunition < AMMUNITION_MAX;
+            let pickup = self.pickups.iter().find(|one| has_room && lies(one)).map(|one| one.entity());
+            let taken = pickup.and_then(|pickup| self.pickups.change(step, soldier.owned(), pickup));
+            let Some(mut pickup) = taken else { continue };
+            pickup.back = scene.tick + BACK_TICKS;
             soldier.ammunition = soldier.ammunition.saturating_add(IN_A_PICKUP).min(AMMUNITION_MAX);
         }
     }

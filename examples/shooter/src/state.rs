@@ -44,9 +44,6 @@ pub struct Soldier {
     /// The tick from which it can shoot again.
     #[state(audience = owner)]
     pub ready: u32,
-    /// The tick from which it can pick something up again.
-    #[state(audience = owner)]
-    pub grabs: u32,
 }
 
 /// Of a soldier, what never changes.

@@ -8,6 +8,7 @@ mod checkpoints;
 mod expected_rollbacks;
 mod history;
 mod inputs;
+mod predicted_changes;
 mod relayed;
 mod resimulation;
 mod shown_others;
@@ -18,5 +19,6 @@ mod timeline;
 mod world_cursor;
 
 pub use inputs::INPUTS_KEPT;
+pub(crate) use predicted_changes::{Answer, FoundChanges};
 pub use relayed::RelayedInput;
 pub use timeline::Timeline;

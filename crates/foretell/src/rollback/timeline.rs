@@ -3,6 +3,7 @@
 use super::checkpoints::{Checkpoints, Purpose};
 use super::history::History;
 use super::inputs::{Inputs, Outdated, others};
+use super::predicted_changes::{FoundChanges, PredictedChanges};
 use super::relayed::RelayedInput;
 use super::resimulation::Resimulation;
 use super::step_messages::StepMessages;
@@ -55,15 +56,13 @@ impl<W: World> Timeline<W> {
         self.save_first(world, tick);
     }
 
-    /// Takes over the caller's world from another timeline: what that one has made of it is gone with the next
-    /// [`restart`](Timeline::restart), where the authority does not name it.
+    /// Takes over another timeline's world: what that has made of it, and the authority does not name, the next restart removes.
     pub fn follow(&mut self, former: &Timeline<W>) {
         self.cursor.follow(&former.cursor);
     }
 
-    /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored
-    /// inputs up to state `until`; where none is stored the neutral one is used. Returns how many ticks it simulated:
-    /// all of them at once, whatever their number.
+    /// Starts again from an authority's full state of `tick` (with the names of what is gone), and replays the stored inputs up to
+    /// state `until`, the neutral one where none is stored. Returns how many ticks it simulated: all at once, whatever their number.
     pub fn restart(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) -> u32 {
         self.cursor.adopt_all(world, full);
         self.begin(world, tick);
@@ -104,17 +103,26 @@ impl<W: World> Timeline<W> {
         self.history.has(tick).then(|| &self.history.slot(tick).rows)
     }
 
+    /// What of others the own player has changed ahead of the authority, as the next step finds it.
+    pub(crate) fn changes(&self) -> FoundChanges<'_> {
+        FoundChanges { changes: &self.cursor.changes, tick: self.present() }
+    }
+
+    pub(crate) fn changes_mut(&mut self) -> &mut PredictedChanges {
+        &mut self.cursor.changes
+    }
+
     /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
     pub fn effects(&self, tick: Tick) -> &[Effect] {
         self.history.effects(tick)
     }
 
-    /// Adds the entities that those of other players touched here in the ticks before state `tick`, from `since` on.
+    /// Adds the entities that others' touched here in the ticks before state `tick`, from `since` on.
     pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
         self.history.touched(since, tick, into);
     }
 
-    /// Whether an entity belongs to another player in any state that is remembered, or in what is written before its step.
+    /// Whether an entity is another player's in any state that is remembered, or in what is written before its step.
     pub(crate) fn has_of_another(&self, of: Owned) -> bool {
         self.history.has_of_another(of)
     }
@@ -129,9 +137,8 @@ impl<W: World> Timeline<W> {
         self.inputs.give(tick, input);
     }
 
-    /// Remembers a message of the own player's that is part of the step of `tick`, which has not run; `number` counts them.
+    /// Remembers a message of the own player's, part of the step of `tick`, which has not run; `number` counts them.
     pub(crate) fn give_message(&mut self, tick: Tick, number: u32, message: ReceivedMessage) {
-        // Who starts again does it from before the oldest state that is remembered.
         let oldest = self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO);
         self.messages.give(tick, number, message, oldest);
     }
@@ -141,8 +148,7 @@ impl<W: World> Timeline<W> {
         self.messages.put_off(number, tick);
     }
 
-    /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last of them is the guess for what
-    /// was not told; from there on the guess decays.
+    /// Remembers what was told of another player's inputs. Up to tick `fresh_until` the last is the guess for the others; then it decays.
     pub fn tell(
         &mut self,
         player: PlayerId,
@@ -164,9 +170,7 @@ impl<W: World> Timeline<W> {
 
     /// The authority's step of `tick` is [canonical](crate::world::Step::canonical): so is every simulation of it from now on.
     pub fn announce(&mut self, tick: Tick) {
-        // Who starts again does it from before the oldest state that is remembered.
-        let oldest = self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO);
-        self.inputs.announce(tick, oldest);
+        self.inputs.announce(tick, self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO));
     }
 
     /// The canonical ticks that are known, ascending.
@@ -191,8 +195,7 @@ impl<W: World> Timeline<W> {
         into.extend(others(self.predicted()).filter(is_ever));
     }
 
-    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input of another
-    /// player, or of the own one that the authority has told; or not as the canonical one that it is.
+    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input, or not as canonical.
     pub fn outdated(&mut self, since: Tick) -> Option<Tick> {
         if !self.inputs.has_news() {
             return None;
@@ -223,9 +226,8 @@ impl<W: World> Timeline<W> {
         self.seek(world, self.present(), Purpose::Visit);
     }
 
-    /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the
-    /// rows of other entities. What differs from those of the call before is among their [`changed`](Rows::changed) and
-    /// [`removed`](Rows::removed).
+    /// Runs the next tick with the input that was [given](Timeline::give) for it, or the neutral one, after writing the rows of
+    /// others: what differs from the call before is among their [`changed`](Rows::changed) and [`removed`](Rows::removed).
     pub fn advance(&mut self, world: &mut W, proxies: &Rows) {
         let tick = self.present();
         self.seek(world, tick, Purpose::Visit);
@@ -233,10 +235,10 @@ impl<W: World> Timeline<W> {
         self.run(world, tick);
     }
 
-    /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist.
-    /// What follows `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that
-    /// before anything else, and with no smaller budget than was [allowed](Timeline::allow), or the last time: where not every
-    /// tick is saved, the present one is kept only if that budget does not suffice.
+    /// Replaces the predicted entities' state of `tick` by the authority's: those not in `authority` cease to exist. What follows
+    /// `tick` is inconsistent until [`resimulate`](Timeline::resimulate) has reached the present. Call that before anything else, and
+    /// with no smaller budget than was [allowed](Timeline::allow), or the last time: where not every tick is saved, the present one
+    /// is kept only if that budget does not suffice.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -246,8 +248,7 @@ impl<W: World> Timeline<W> {
         self.replace(world, tick, authority, &[]);
     }
 
-    /// Puts the authority's state in the place of the one that the world is in, `dropped` are rows that the world is to be rid
-    /// of besides.
+    /// Puts the authority's state in the place of the one that the world is in, which is to be rid of what is `dropped` besides.
     fn replace(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: &[RemovedRow]) {
         let present = self.present();
         self.cursor.replace(world, &self.history.slot(tick).rows, authority, dropped);
@@ -268,9 +269,9 @@ impl<W: World> Timeline<W> {
         self.cursor.predict(predicted);
     }
 
-    /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up
-    /// to the present at once. Who is predicted no more goes on as a proxy where they were predicted to be, also in later
-    /// re-simulations of these ticks. Returns how many ticks it simulated.
+    /// Predicts the entities of other players than before, from the authority's full state of `tick` on, and simulates up to the
+    /// present at once. Who is predicted no more goes on as a proxy where they were predicted to be, also in later re-simulations
+    /// of these ticks. Returns how many ticks it simulated.
     ///
     /// # Panics
     /// When `tick` is not remembered, or the own player changes.
@@ -289,9 +290,8 @@ impl<W: World> Timeline<W> {
         self.simulate_again(world, self.present().since(tick))
     }
 
-    /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the
-    /// next [`resimulate`](Timeline::resimulate) begins there, or before it. One that is under way and will come to `tick`
-    /// just goes on.
+    /// Simulates the ticks from `tick` on again, from the stored state and with the inputs that are known by then: the next
+    /// [`resimulate`](Timeline::resimulate) begins there, or before it. One that is under way and will come to `tick` goes on.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -334,8 +334,8 @@ impl<W: World> Timeline<W> {
         until.since(from)
     }
 
-    /// Whether the ticks from state `from` up to state `tick`, simulated once more from what was saved and with the inputs
-    /// and proxies that are stored, come to what is stored; true where that is not remembered.
+    /// Whether the ticks from state `from` up to state `tick`, simulated once more from what is stored, come to what is stored; true
+    /// where that is not remembered.
     ///
     /// # Panics
     /// When `tick` is not remembered.
@@ -378,10 +378,10 @@ impl<W: World> Timeline<W> {
     fn forget_old(&mut self) {
         let (oldest, present) = (self.history.oldest_in_reach(), self.present());
         self.history.forget_before(self.checkpoints.first_from(oldest, present).unwrap_or(present));
+        self.cursor.changes.forget_before(self.history.oldest());
     }
 
-    /// Brings the caller's world to the state of `tick`: to a saved one that is not newer, from where the ticks are repeated
-    /// as they were simulated.
+    /// Brings the caller's world to the state of `tick`: to a saved one before it, from where the ticks are repeated as they were.
     fn seek(&mut self, world: &mut W, tick: Tick, purpose: Purpose) {
         let (at, present) = (self.cursor.at(), self.present());
         if at == tick {

@@ -30,6 +30,8 @@ pub(crate) enum StepEventKind {
     Touched,
     /// The server removed it outside of a step.
     Removed,
+    /// The client's player has changed it, though it is not the player's own.
+    Changed,
 }
 
 impl StepEvent {
@@ -52,13 +54,14 @@ impl StepEvent {
         write_entity(writer, self.entity);
         match self.what {
             StepEventKind::Effect { kind, mut at } => {
-                writer.put(0, 2);
+                writer.put(0, 1);
                 writer.put(u64::from(kind.0), 8);
                 writer.optional(&mut at, stream_place).expect(name);
             }
-            StepEventKind::Ended => writer.put(1, 2),
-            StepEventKind::Touched => writer.put(2, 2),
-            StepEventKind::Removed => writer.put(3, 2),
+            StepEventKind::Ended => writer.put(1, 3),
+            StepEventKind::Touched => writer.put(3, 3),
+            StepEventKind::Removed => writer.put(5, 3),
+            StepEventKind::Changed => writer.put(7, 3),
         }
     }
 
@@ -70,16 +73,18 @@ impl StepEvent {
             return Err(Malformed::OutOfRange("tick of news"));
         }
         let entity = read_entity(reader)?;
-        let what = match reader.take(2)? {
-            0 => {
-                let (mut kind, mut at) = (0, None);
-                reader.u8(&mut kind)?;
-                reader.optional(&mut at, stream_place)?;
-                StepEventKind::Effect { kind: EffectKind(kind), at }
+        let what = if reader.take(1)? == 0 {
+            let (mut kind, mut at) = (0, None);
+            reader.u8(&mut kind)?;
+            reader.optional(&mut at, stream_place)?;
+            StepEventKind::Effect { kind: EffectKind(kind), at }
+        } else {
+            match reader.take(2)? {
+                0 => StepEventKind::Ended,
+                1 => StepEventKind::Touched,
+                2 => StepEventKind::Removed,
+                _ => StepEventKind::Changed,
             }
-            1 => StepEventKind::Ended,
-            2 => StepEventKind::Touched,
-            _ => StepEventKind::Removed,
         };
         Ok(snapshot.back(back).map(|tick| StepEvent { tick, entity, what }))
     }

@@ -1,6 +1,7 @@
-//! What a step says besides the state that it makes: names of new entities, one-shot effects, and contacts.
+//! What a step says besides the state that it makes: names of new entities, one-shot effects, contacts, and changes of what others
+//! have.
 
-use super::{Entity, Hit, PlayerId};
+use super::{Entity, Hit, Owned, PlayerId};
 use crate::time::Tick;
 use alloc::vec::Vec;
 
@@ -30,6 +31,13 @@ impl Effect {
     }
 }
 
+/// An entity of a player has changed one that is not the player's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Change {
+    pub by: Owned,
+    pub entity: Entity,
+}
+
 /// Room from the start for what an ordinary step says.
 const FEW: usize = 4;
 
@@ -42,6 +50,8 @@ pub(crate) struct StepOutput {
     pub effects: Vec<Effect>,
     /// The entities that those of others have touched; each once and ascending when the step is over.
     pub contacts: Vec<Entity>,
+    /// In the order in which they happened, each once; on a client without those of what it predicts.
+    pub changes: Vec<Change>,
     /// On the server, in the order in which they happened.
     pub hits: Vec<Hit>,
 }
@@ -49,13 +59,14 @@ pub(crate) struct StepOutput {
 impl StepOutput {
     pub(crate) fn with_room() -> StepOutput {
         let (spawned, effects) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        StepOutput { spawned, effects, contacts: Vec::new(), hits: Vec::new() }
+        StepOutput { spawned, effects, contacts: Vec::new(), changes: Vec::new(), hits: Vec::new() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.spawned.clear();
         self.effects.clear();
         self.contacts.clear();
+        self.changes.clear();
         self.hits.clear();
     }
 }

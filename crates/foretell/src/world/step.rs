@@ -2,9 +2,11 @@
 
 use super::past::{Past, PastState};
 use super::roles::{Role, Roles, Side};
-use super::{Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId};
-use super::{PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
-use crate::time::{Tick, TickRate, TickTime};
+use super::{
+    Change, Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId,
+};
+use super::{PlayerInput, PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
+use crate::time::{Tick, TickRate};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
 /// re-simulation (Q2, Q4, F3).
@@ -74,32 +76,6 @@ pub trait World: Simulate {
     fn adopt(&mut self, rows: &Rows);
 }
 
-/// What a step knows about a player's input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum InputStatus {
-    /// The player's own command for this tick.
-    Received,
-    /// It is missing, or on a client not known yet; the last known one is used again.
-    Repeated,
-    /// It is missing; the neutral one is used.
-    Neutral,
-}
-
-/// One player's input of a step.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PlayerInput<I> {
-    /// Whose.
-    pub player: PlayerId,
-    /// The command.
-    pub input: I,
-    /// How it came about.
-    pub status: InputStatus,
-    /// What the player was looking at when the command was sampled: the playout cursor of other entities, in ticks of
-    /// the server. `None` when the client showed no other entities, or the input was substituted. It is what the client says: what
-    /// a shot is judged by is bounded, see [`Step::rewound`].
-    pub presented: Option<TickTime>,
-}
-
 /// One tick, as the world sees it.
 pub struct Step<'a, I> {
     tick: Tick,
@@ -112,6 +88,8 @@ pub struct Step<'a, I> {
     joined: &'a [Newcomer],
     left: &'a [PlayerId],
     past: Option<&'a dyn Past>,
+    /// What the player of a client may not change for now.
+    refused: &'a [Entity],
     /// Ascending by player; empty where everybody is trusted.
     lookbacks: &'a [Lookback],
     output: StepOutput,
@@ -132,6 +110,7 @@ impl<'a, I> Step<'a, I> {
             joined: &[],
             left: &[],
             past: None,
+            refused: &[],
             lookbacks: &[],
             output: StepOutput::default(),
         }
@@ -168,6 +147,12 @@ impl<'a, I> Step<'a, I> {
     /// The same with a past, and the moments that players are judged by, ascending by player.
     pub(crate) fn looking_back(mut self, past: &'a dyn Past, lookbacks: &'a [Lookback]) -> Step<'a, I> {
         (self.past, self.lookbacks) = (Some(past), lookbacks);
+        self
+    }
+
+    /// The same on a client, where the server has said that these were not changed.
+    pub(crate) fn refusing(mut self, refused: &'a [Entity]) -> Step<'a, I> {
+        self.refused = refused;
         self
     }
 
@@ -239,11 +224,11 @@ impl<'a, I> Step<'a, I> {
         self.messages().filter(move |sent| sent.player == player).map(|sent| sent.message)
     }
 
-    /// Who joins with this tick, and what is known of them, ascending by player: their clients have shown that they hear the server, so that a body made now is not
-    /// for nobody. Of whom nothing comes after that is among the [`left`](Step::left) within the server's
-    /// [`timeout`](crate::ServerConfig::timeout). Each is here once, however often their client was cut off and came back.
-    /// [Spectators](crate::Seat::Spectator) are among them. Empty on a client: what a join creates comes as rows. A player's number may be
-    /// among the left too, when it was free and is given again: remove first, then add.
+    /// Who joins with this tick, and what is known of them, ascending by player: their clients have shown that they hear the server,
+    /// so that a body made now is not for nobody. Of whom nothing comes after that is among the [`left`](Step::left) within the
+    /// server's [`timeout`](crate::ServerConfig::timeout). Each is here once, however often their client was cut off and came back.
+    /// [Spectators](crate::Seat::Spectator) are among them. Empty on a client: what a join creates comes as rows. A player's number
+    /// may be among the left too, when it was free and is given again: remove first, then add.
     pub fn joined(&self) -> &'a [Newcomer] {
         self.joined
     }
@@ -284,9 +269,8 @@ impl<'a, I> Step<'a, I> {
         self.roles
     }
 
-    /// Whether this tick is simulated for the first time here; `false` whenever it is simulated again. For counters and
-    /// the like; what a player is to see or hear once is an [`effect`](Step::effect), which is taken back when it turns
-    /// out not to have happened.
+    /// Whether this tick is simulated for the first time here; `false` whenever it is simulated again. For counters and the like; what
+    /// a player is to see or hear once is an [`effect`](Step::effect), which is taken back when it has not happened.
     pub fn first_time(&self) -> bool {
         self.first_time
     }
@@ -307,6 +291,29 @@ impl<'a, I> Step<'a, I> {
         if a.owner != b.owner || is_client && self.role(a) != self.role(b) {
             self.output.contacts.extend([a.entity, b.entity]);
         }
+    }
+
+    /// Whether `by`, which this step moves, may change `of` now, which it only finds: a pickup that is taken, a door that is opened.
+    /// Mostly asked by way of [`Table::change`](super::Table::change). Where it says yes, the change is to be made: in this step, of
+    /// one entity or several of its tables, or it is removed.
+    ///
+    /// The server says yes, but for what a client has authority over. So does the client of `by`'s player, ahead of it: what the step
+    /// makes of the entity stays there, and is shown, until what is told of it is as new. Where the server's step of the same tick
+    /// did not ask for the same, the change is taken back, and not allowed again until then:
+    /// [`ChangeRefused`](crate::session::client::ClientEvent::ChangeRefused). Other clients say no; they are told.
+    pub fn change(&mut self, by: Owned, of: Owned) -> bool {
+        let is_predicted = match (self.roles.side, self.role(of)) {
+            (Side::Server, role) => role == Role::Authority,
+            (Side::Client(_), Role::Predicted) => true,
+            (Side::Client(own), _) => by.owner == own && !self.refused.contains(&of.entity),
+        };
+        let may = is_predicted && self.role(by) != Role::Proxy;
+        let change = Change { by, entity: of.entity };
+        let is_told = self.is_authority() || self.role(of) == Role::Proxy;
+        if may && is_told && !self.output.changes.contains(&change) {
+            self.output.changes.push(change);
+        }
+        may
     }
 
     /// Others as `player` saw them when it made its input of this tick, in fractions of a tick: what a shot is judged by, so that what

@@ -165,6 +165,13 @@ impl<S> Table<S> {
         Some(Mut { of, state: &mut self.states[at], mark: &mut self.marks[at] })
     }
 
+    /// The same for an entity that `by` changes, which this step moves, though itself it does not move it: a pickup that is taken, a
+    /// door that is opened. `None` where it is not in the table, or [must not](Step::change) be changed now: then nothing that
+    /// follows from the change is to be done.
+    pub fn change<I>(&mut self, step: &mut Step<'_, I>, by: Owned, entity: Entity) -> Option<Mut<'_, S>> {
+        self.get_mut(entity).filter(|one| step.change(by, one.of))
+    }
+
     fn at(&self, at: usize) -> Ref<'_, S> {
         Ref { of: Owned { entity: self.entities[at], owner: self.owners[at] }, state: &self.states[at] }
     }

@@ -97,7 +97,9 @@ impl Simulate for Space {
             if step.is_authority() && player.input.fire {
                 step.effect(EffectKind(7), of.entity);
                 step.effect_at(EffectKind(8), ROCK, [0.5, -2.0, 0.0]);
-                step.touch(of, Owned { entity: ROCK, owner: PlayerId::SERVER });
+                let rock = Owned { entity: ROCK, owner: PlayerId::SERVER };
+                step.touch(of, rock);
+                assert!(step.change(of, rock));
             }
             self.presented.push((step.tick(), player.presented));
         }
@@ -715,12 +717,13 @@ fn read_arrivals(reader: &mut Reader, newest_input: Option<[u64; 1]>) -> Vec<(u6
 fn read_news(reader: &mut Reader) -> News {
     let back = reader.small();
     let name = read_name(reader);
-    let what = match reader.take(2) {
-        0 => What::Effect(reader.take(8), {
+    let what = if reader.take(1) == 0 {
+        What::Effect(reader.take(8), {
             let lane = |bits: u64| f32::from_bits(u32::try_from(bits).expect("32 bits"));
             reader.optional([32, 32, 32]).map(|place| place.map(lane))
-        }),
-        other => What::Other(other),
+        })
+    } else {
+        What::Other(reader.take(2))
     };
     (back, name, what)
 }
@@ -1002,10 +1005,10 @@ fn put_news(writer: &mut Writer, news: &[News]) {
         match what {
             What::Effect(effect, place) => {
                 let place = place.map(|place| place.map(|lane| (u64::from(lane.to_bits()), 32)));
-                writer.put(0, 2).put(*effect, 8).optional(place.as_ref().map(|lanes| &lanes[..]));
+                writer.put(0, 1).put(*effect, 8).optional(place.as_ref().map(|lanes| &lanes[..]));
             }
             What::Other(what) => {
-                writer.put(*what, 2);
+                writer.put(1, 1).put(*what, 2);
             }
         }
     }
@@ -1096,7 +1099,7 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
         let news = fired.flat_map(|fired| {
             let back = tick + 1 - fired;
             let at = What::Effect(8, Some([0.5, -2.0, 0.0]));
-            [(back, SHIP, What::Effect(7, None)), (back, [0; 3], at)]
+            [(back, [0; 3], What::Other(3)), (back, SHIP, What::Effect(7, None)), (back, [0; 3], at)]
         });
         assert_eq!((seen.news_ticks, &seen.news), (None, &news.collect()), "all since the acknowledged tick 2");
         assert_eq!(seen.substituted, if tick == 7 { vec![(1, 1, 1), neutral] } else { vec![neutral] });
@@ -1116,9 +1119,9 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let last = read_against(&sent[0], &mut kept);
     assert_eq!(last.rows.len(), 2, "the ship and the rock are left");
     let news = last.news;
-    let [.., pebble, _, _, purse, _, _] = &news[..] else { panic!("{news:?}") };
-    assert_eq!(*pebble, (2, [8, 1, 0], What::Other(1)), "it ended in tick 9");
-    assert_eq!(*purse, (1, PURSE, What::Other(3)), "it was removed before tick 10");
+    let [.., pebble, _, _, _, purse, _, _, _] = &news[..] else { panic!("{news:?}") };
+    assert_eq!(*pebble, (2, [8, 1, 0], What::Other(0)), "it ended in tick 9");
+    assert_eq!(*purse, (1, PURSE, What::Other(2)), "it was removed before tick 10");
     // Nobody fires any more, and the ship is gone.
     served.receive(at(10), &inputs(0, 11, 13, &[(Command::default(), None); 3]));
     assert!(read_against(&served.update(at(11))[0], &mut kept).gone.is_empty());
@@ -1432,7 +1435,8 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let last = sent.last().expect("some").sequence;
     let now = 1_150_000 + 39 * TICK_MICROS + 46_400;
     let boom = (2, [17, 5, 0], What::Effect(9, Some([1.0, 0.0, -1.0])));
-    let news = [(3, [70_000, 5, 0], What::Other(1)), boom, (2, [17, 5, 0], What::Other(2))];
+    let news =
+        [(3, [70_000, 5, 0], What::Other(0)), boom, (2, [17, 5, 0], What::Other(1)), (2, [17, 5, 0], What::Other(3))];
     let newest = ((0, 0), (tick + 40) & 0xffff, Some([last, 100]));
     played.receive(now, &snapshot_with_news(newest, &[(2, 3, 1), (9, 1, 0)], &mine, (Some(35), &news)));
     let stats = played.client.stats();
@@ -1463,7 +1467,7 @@ fn what_the_document_calls_malformed_a_client_refuses() {
     client.receive(now, &good).expect("well-formed");
     let unknown = Row::new((3, [0; 3]), Thing::Rock);
     let with_news = |ticks, list: &[News]| snapshot_with_news(((0, 0), 6, None), &[], &[], (ticks, list));
-    let news = |back| (back, [0; 3], What::Other(1));
+    let news = |back| (back, [0; 3], What::Other(0));
     for (datagram, what) in [
         (vec![], "nothing"),
         (vec![0], "a client's message"),

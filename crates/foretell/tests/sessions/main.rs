@@ -5,6 +5,7 @@ mod appearances;
 mod blended;
 mod budgets;
 mod causes;
+mod changes;
 mod checkers;
 mod clocks;
 mod common;

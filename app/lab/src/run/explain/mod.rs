@@ -161,6 +161,8 @@ impl Explainer {
             )),
             // There is nothing in the arena but cubes, and each has its picture.
             ClientEvent::Authority { .. }
+            | ClientEvent::ChangeConfirmed { .. }
+            | ClientEvent::ChangeRefused { .. }
             | ClientEvent::Spawned(_)
             | ClientEvent::Confirmed(_)
             | ClientEvent::Withdrawn { .. }

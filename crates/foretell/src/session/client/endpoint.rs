@@ -368,7 +368,7 @@ impl<W: World> Client<W> {
     /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages both
     /// ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
     pub fn kept(&self) -> usize {
-        let of_session = |session: &Session<W>| session.local.prediction.reconciler.kept() + session.messages.kept();
+        let of_session = |session: &Session<W>| session.local.prediction.kept() + session.messages.kept();
         self.report.kept() + self.session().map_or(0, of_session)
     }
 

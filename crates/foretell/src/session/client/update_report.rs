@@ -167,6 +167,21 @@ pub enum ClientEvent {
     EffectConfirmed(Effect),
     /// It did not happen: a re-simulation, or the authority, does not have it.
     EffectCancelled(Effect),
+    /// The authority has changed it, too, where this client's player had [changed](crate::Step::change) what is not their own.
+    ChangeConfirmed {
+        /// In which tick.
+        tick: Tick,
+        /// What.
+        entity: Entity,
+    },
+    /// It has not: somebody else was first, or the input came too late. What was changed is as it was, what followed from it is
+    /// corrected, and it can't be changed again before it is shown as it was then.
+    ChangeRefused {
+        /// In which tick.
+        tick: Tick,
+        /// What.
+        entity: Entity,
+    },
 }
 
 /// What has become of the authority over an entity.

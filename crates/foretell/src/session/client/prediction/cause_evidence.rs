@@ -122,7 +122,7 @@ impl CauseEvidence {
             match news.what {
                 StepEventKind::Touched => self.note_contact(news.entity, news.tick),
                 StepEventKind::Removed => self.note_cause(news.entity, news.tick, Causes::SERVER_EVENT),
-                StepEventKind::Effect { .. } | StepEventKind::Ended => {}
+                StepEventKind::Effect { .. } | StepEventKind::Ended | StepEventKind::Changed => {}
             }
         }
     }
@@ -135,7 +135,8 @@ impl CauseEvidence {
         of_predicted.for_each(|(entity, at)| self.note_contact(*entity, *at));
     }
 
-    fn note_contact(&mut self, entity: Entity, at: Tick) {
+    /// Remembers that an entity has met another's in a step.
+    pub(crate) fn note_contact(&mut self, entity: Entity, at: Tick) {
         if at >= self.compared && !self.contacts.contains(&(entity, at)) {
             self.contacts.push((entity, at));
         }

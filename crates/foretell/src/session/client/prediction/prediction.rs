@@ -7,7 +7,7 @@ use super::cause_evidence::Span;
 use super::effects::{Effects, Now};
 use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
-use crate::rollback::Timeline;
+use crate::rollback::{Answer, Timeline};
 use crate::session::Rules;
 use crate::session::client::causes::Causes;
 use crate::session::client::setup::Setup;
@@ -16,12 +16,15 @@ use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
 use crate::session::row_codec::proof_of;
+use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickTime};
-use crate::world::{PlayerId, Predicted, Rows, Tolerance, World};
+use crate::world::{Entity, PlayerId, Predicted, Rows, Tolerance, World};
 use core::time::Duration;
 
 /// The longest history that is kept.
 const HORIZON_MAX: Duration = Duration::from_secs(60);
+/// The longest for which a change of others' stands after which nothing new is told of them.
+const CHANGE_KEPT: Duration = Duration::from_secs(2);
 /// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.
 const GUESS_KEPT: Duration = Duration::from_millis(100);
 
@@ -84,12 +87,36 @@ impl<W: World> Prediction<W> {
         self.note_runs(tick, until);
     }
 
+    /// How much it remembers.
+    pub(crate) fn kept(&self) -> usize {
+        self.reconciler.kept() + self.timeline.changes().changes.len()
+    }
+
     /// Takes in a snapshot that has just been completed. Returns of how many ticks it can't tell all effects.
     pub(crate) fn note_snapshot(&mut self, snapshot: &Snapshot) -> u32 {
         snapshot.canonical.iter().for_each(|canonical| self.timeline.announce(*canonical));
         self.reconciler.causes.note_told(snapshot);
         self.reconciler.causes.note_contacts(snapshot, self.timeline.predicted());
+        self.note_changes(snapshot);
         self.effects.note_told(snapshot)
+    }
+
+    /// Takes in what of others the authority says that the own player has changed: what was changed here and not there is taken
+    /// back, and what the one has and not the other explains what is otherwise about the player.
+    fn note_changes(&mut self, snapshot: &Snapshot) {
+        let Prediction { timeline, reconciler, .. } = self;
+        let changed = snapshot.lists.news.iter().filter(|event| event.what == StepEventKind::Changed);
+        let own = snapshot.rows.iter().find(|row| row.owner == timeline.predicted().player());
+        for StepEvent { tick, entity, .. } in changed.clone() {
+            if !timeline.changes_mut().has(*tick, *entity) {
+                own.iter().for_each(|own| reconciler.causes.note_contact(own.entity, *tick));
+            }
+        }
+        let is_confirmed =
+            |tick: Tick, entity: Entity| changed.clone().any(|event| (event.tick, event.entity) == (tick, entity));
+        timeline.changes_mut().answer(snapshot.tick, is_confirmed, |refused| {
+            reconciler.causes.note_contact(refused.by.entity, refused.tick);
+        });
     }
 
     /// Until when what is told now of an input of another is used as it is: the clock has come to the tick `at`, and snapshots
@@ -209,12 +236,17 @@ impl<W: World> Prediction<W> {
         self.reconciler.corrections.note_again(tick, Causes::OTHERS);
     }
 
-    /// Simulates again from where an input of another player is known to be another than was used. One that is under way
-    /// lands first, so that it ends.
+    /// Simulates again from where an input of another player is known to be another than was used, or something of others was
+    /// changed that the authority has not changed. One that is under way lands first, so that it ends.
     pub(crate) fn revise(&mut self, report: &mut UpdateLog) {
-        let (settled, present) = (self.timeline.settled(), self.timeline.present());
-        let outdated = self.timeline.outdated(self.reconciler.compared());
-        let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
+        let (settled, present, compared) =
+            (self.timeline.settled(), self.timeline.present(), self.reconciler.compared());
+        let outdated = self.timeline.outdated(compared);
+        let refused =
+            self.timeline.changes_mut().outdated().map(|tick| tick.max(compared)).filter(|tick| *tick < present);
+        let first = outdated.into_iter().chain(refused).min();
+        let Some(tick) = first.filter(|tick| settled == present || *tick >= settled) else { return };
+        self.timeline.changes_mut().settle_outdated();
         if settled == present {
             report.roll_back(present.since(tick));
         }
@@ -222,6 +254,7 @@ impl<W: World> Prediction<W> {
         let causes = [
             (by.own_input, Causes::OWN_INPUT),
             (by.others_input, Causes::RELAYED_INPUT),
+            (refused.is_some(), Causes::OTHERS),
             (by.canonical, Causes::DERIVED),
         ];
         let causes = causes.into_iter().filter(|(holds, _)| *holds);
@@ -320,6 +353,28 @@ impl<W: World> Prediction<W> {
         for tick in from.max(self.timeline.oldest()).until(until) {
             self.effects.note_run(tick, self.timeline.effects(tick));
         }
+    }
+
+    /// Tells what has become of its changes of others', and ends those of which as much is shown as was told.
+    pub(crate) fn settle_changes(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut UpdateLog) {
+        let present = self.timeline.present();
+        let patience = self.timeline.rate().ticks_in(CHANGE_KEPT);
+        let newest = snapshots.newest().map(|snapshot| snapshot.tick);
+        self.timeline.changes_mut().tell(|tick, entity, answer| {
+            let is_refused = answer == Answer::Refused;
+            report.events.push(if is_refused {
+                ClientEvent::ChangeRefused { tick, entity }
+            } else {
+                ClientEvent::ChangeConfirmed { tick, entity }
+            });
+        });
+        self.timeline.changes_mut().end(present, |row| {
+            let told = snapshots.told_in(row.key).or(newest).filter(|told| *told > row.tick);
+            row.told = row.told.or(told);
+            let is_shown = |tick: Tick| cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick));
+            let seen = if row.answer == Answer::Refused { Some(row.tick.next()) } else { row.told };
+            row.answer != Answer::Open && (seen.is_some_and(is_shown) || present.since(row.tick) > patience)
+        });
     }
 
     /// Tells what is to be told of effects now.

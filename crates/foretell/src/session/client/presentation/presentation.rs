@@ -17,7 +17,7 @@ use crate::session::curves::RowSamples;
 use crate::session::curves::Source;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World};
+use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -184,7 +184,7 @@ impl Presentation {
             views.begin(component);
             for row in newest.component(component) {
                 let offset = show_predicted(&visual, &self.offsets, row, &mut words);
-                let rest = RestOfStates { rows: Some(newest), told: visual.remote.as_ref() };
+                let rest = RestOfStates { rows: Some(newest), told: visual.remote.as_ref(), changes: None };
                 views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, rest);
             }
         }
@@ -195,7 +195,7 @@ impl Presentation {
         let (Some(remote), Sources { schema, authority, now, config, .. }) = (&visual.remote, visual.sources) else {
             return;
         };
-        let predicted = visual.sources.timeline.predicted();
+        let (predicted, changes) = (visual.sources.timeline.predicted(), visual.sources.timeline.changes());
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let component = schema.component(id);
@@ -211,10 +211,15 @@ impl Presentation {
                 }
                 let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
+                let mut source = if is_held { Source::Held } else { source };
+                if let Some(changed) = changes.get(row.key()) {
+                    let Some(changed) = changed else { continue };
+                    copy(changed, &mut words);
+                    source = Source::Predicted;
+                }
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, component, &mut words);
-                let source = if is_held { Source::Held } else { source };
-                let rest = RestOfStates { rows: None, told: Some(remote) };
+                let rest = RestOfStates { rows: None, told: Some(remote), changes: Some(changes) };
                 views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest);
             }
         }

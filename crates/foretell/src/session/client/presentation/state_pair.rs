@@ -57,7 +57,7 @@ impl<'a> StatePair<'a> {
             views.begin(component);
             for row in newest.component(component) {
                 between.draw(row, &mut words);
-                let rest = RestOfStates { rows: Some(newest), told: None };
+                let rest = RestOfStates { rows: Some(newest), told: None, changes: None };
                 views.push(
                     Row { words: &words[..row.words.len()], ..row },
                     Source::Authority,

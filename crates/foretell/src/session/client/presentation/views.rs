@@ -3,6 +3,7 @@
 use super::remote_window::RemoteWindow;
 use super::view::View;
 use crate::motion::VisualOffset;
+use crate::rollback::FoundChanges;
 use crate::session::curves::Source;
 use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
@@ -56,12 +57,18 @@ pub(super) struct RestOfStates<'a> {
     pub rows: Option<&'a Rows>,
     /// Of others; and of what is predicted, of components that are for a group.
     pub told: Option<&'a RemoteWindow<'a>>,
+    /// What of others was changed here, ahead of the authority.
+    pub changes: Option<FoundChanges<'a>>,
 }
 
 impl<'a> RestOfStates<'a> {
     /// A row, which is mostly at `next`, and that becomes where the one after it is.
     fn get(&self, key: RowKey, schema: &Schema, next: &mut usize) -> Option<&'a [u32]> {
-        let Some(rows) = self.rows else { return self.told?.get_near(key, next).map(|row| row.words) };
+        let Some(rows) = self.rows else {
+            let told = self.told?.get_near(key, next);
+            let changed = self.changes.and_then(|changes| changes.get(key));
+            return changed.unwrap_or(told).map(|row| row.words);
+        };
         let is_of_group = || matches!(schema.component(key.component).audience(), Audience::Group(_));
         let told = || self.told.filter(|_| is_of_group())?.get(key).map(|row| row.words);
         rows.get_near(key, next).map(|row| row.words).or_else(told)

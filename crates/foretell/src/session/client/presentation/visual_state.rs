@@ -12,7 +12,7 @@ use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
-use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World, copy};
 
 /// What is shown is made of this.
 pub(crate) struct Sources<'a, W: World> {
@@ -87,6 +87,9 @@ impl<'a, W: World> VisualState<'a, W> {
         let component = schema.component(key.component);
         self.remote.as_ref()?.draw(key, self.drawing(entity), &mut into)?;
         authority.put_shown(component, key, &mut into);
+        if let Some(changed) = self.sources.timeline.changes().get(key) {
+            copy(changed?, &mut into);
+        }
         let (pose, velocity) = (component.pose(&into), velocity_of(component, &into));
         Some(Motion { pose, velocity, is_predicted: false })
     }

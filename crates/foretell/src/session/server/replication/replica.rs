@@ -155,6 +155,9 @@ impl Replica {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
             }
         }
+        for change in output.changes.iter().filter(|change| change.by.owner == player) {
+            events.note(StepEvent { tick, entity: change.entity, what: StepEventKind::Changed });
+        }
         for effect in &output.effects {
             let mut there = rows.of(effect.entity).map(|row| (row.key(), row.owner));
             let mut gone = rows.removed().iter().filter(|row| row.key.entity == effect.entity);
