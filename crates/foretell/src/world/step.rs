@@ -362,6 +362,16 @@ impl<'a, I> Step<'a, I> {
         self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
     }
 
+    /// The effects that it has had until now, in the order in which they happened: for a world that runs without client and server.
+    pub fn effects(&self) -> &[Effect] {
+        &self.output.effects
+    }
+
+    /// The hits that it has said until now, in their order: by which moment they are judged, and who was hit. None on a client.
+    pub fn hits(&self) -> impl Iterator<Item = (Lookback, Owned)> {
+        self.output.hits.iter().map(|hit| (hit.lookback, hit.victim))
+    }
+
     fn say(&mut self, effect: Effect) {
         let effects = &mut self.output.effects;
         if !effects.iter().any(|known| known.name() == effect.name()) {

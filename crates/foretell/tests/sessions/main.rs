@@ -4,6 +4,7 @@
 mod appearances;
 mod blended;
 mod budgets;
+mod by_itself;
 mod causes;
 mod checkers;
 mod clocks;

@@ -10,7 +10,7 @@ use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, Messages, PlayerId, Rules,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, sync_test};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, SyncTest};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -344,6 +344,6 @@ fn a_world_by_itself_looks_back_as_one_in_a_session_does() {
         let run = [i8::from(tick.get() % 40 < 20), i8::from(player.get() == 1)];
         Keys { run, fires: true, aim: [-1.0, 0.0, 8.0] }
     };
-    assert_eq!(sync_test(&Rules::new(Range::schema()), world, input, 300), Ok(()));
+    assert_eq!(SyncTest::new(Rules::new(Range::schema()), world).input(input).run(300), Ok(()));
     assert!(log.borrow().found > 1000, "others were there to be seen");
 }

@@ -4,7 +4,7 @@ use foretell::world::Side;
 use foretell::{Entity, Input, PlayerId, Role, Rows, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyType, ShapeType, Vector};
 use foretell_rapier::{Blueprint, Body, Gameplay, Plan, Scene};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Wish {
@@ -124,7 +124,7 @@ fn whatever_becomes_another_variant_or_changes_hands_every_end_comes_to_the_same
         let [which, what, ..] = drawn.to_be_bytes();
         Wish { which, what: what % 12 }
     };
-    assert_eq!(sync_test(&scene().rules(), scene, wish, 400), Ok(()));
+    assert_eq!(SyncTest::new(scene().rules(), scene).input(wish).run(400), Ok(()));
 }
 
 #[test]
