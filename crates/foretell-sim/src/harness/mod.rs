@@ -19,6 +19,7 @@ mod shrink;
 mod simulation;
 mod spied;
 mod sync;
+mod talk;
 mod world_check;
 
 pub use apply::{FaultStage, Faults};

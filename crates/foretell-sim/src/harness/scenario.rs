@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::figures::{Figures, Summary};
 use super::run::{Found, Plan, run};
 use super::shrink::shrink;
+use super::talk::Talk;
 use super::world_check::WORLD;
 use super::{BotView, FaultMix, Schedule, Who};
 use crate::netsim::{Conditions, SplitMix64};
@@ -73,6 +74,7 @@ pub struct Scenario<W: World> {
     pub(super) event: Option<Box<Event<W>>>,
     links: Option<Box<Links>>,
     pub(super) ask: Box<Ask>,
+    pub(super) talk: Talk,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
     is_hosted: bool,
@@ -108,6 +110,7 @@ impl<W: World> Scenario<W> {
             event: None,
             links: None,
             ask: Box::new(|_, request| request),
+            talk: Talk::default(),
             bot: Box::new(|_, _| W::Input::default()),
             is_in_lab: false,
             is_hosted: false,

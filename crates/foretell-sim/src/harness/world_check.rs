@@ -2,6 +2,7 @@
 
 use super::run::Found;
 use super::scenario::TICKS_HELD;
+use super::talk::random;
 use super::{BotView, Scenario, SyncTest};
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
@@ -28,15 +29,24 @@ impl<W: World> Scenario<W> {
         })
     }
 
-    /// Its world by itself, with its bots, who see nothing, and what their clients say of them. The bots make up their minds `hurry`
+    /// Its world by itself, with its bots, who see nothing, what their clients say of them, and what they say in steps. The bots make up their minds `hurry`
     /// times as often.
     pub(super) fn world_by_itself(&self, seed: u64, hurry: u32) -> SyncTest<'_, W> {
-        SyncTest::new(self.setting.rules.clone(), || (self.make)())
-            .input(move |player, tick| self.blind_input(seed, player, Tick::new(tick.get() * hurry)))
-            .joins(move |newcomer, _| {
+        let rows = Rows::new(&self.setting.rules.schema);
+        let test = SyncTest::new(self.setting.rules.clone(), || (self.make)());
+        let test = self.talk.in_steps().enumerate().fold(test, |test, (nth, say)| {
+            let rows = rows.clone();
+            test.hears(move |player, tick| {
+                let view = BotView { index: index(player), tick, player, rows: &rows };
+                say(&view, &mut random(seed, view.index, tick).nth(nth)?)
+            })
+        });
+        test.input(move |player, tick| self.blind_input(seed, player, Tick::new(tick.get() * hurry))).joins(
+            move |newcomer, _| {
                 let request = (self.ask)(index(newcomer.player), JoinRequest::new(seed));
                 Newcomer { seat: request.seat(), data: request.data().to_vec(), ..newcomer }
-            })
+            },
+        )
     }
 
     /// The input of a player who sees nothing.

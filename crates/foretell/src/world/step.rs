@@ -234,6 +234,11 @@ impl<'a, I> Step<'a, I> {
         messages.filter_map(|sent| Some(PlayerMessage { player: sent.from(), message: sent.get()? }))
     }
 
+    /// All of them, of whatever type.
+    pub fn all_messages(&self) -> &'a [ReceivedMessage] {
+        self.messages
+    }
+
     /// Those of one player.
     pub fn messages_of<M: Message>(&self, player: PlayerId) -> impl Iterator<Item = &'a M> + use<'a, M, I> {
         self.messages().filter(move |sent| sent.player == player).map(|sent| sent.message)

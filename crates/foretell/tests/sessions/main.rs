@@ -23,6 +23,7 @@ mod input_delay;
 mod interest;
 mod joins;
 mod kinds;
+mod mail;
 mod message_load;
 mod messages;
 mod mobile_links;

@@ -70,10 +70,10 @@ impl Session {
     /// Its client is told `client`, and the checks that it is as ever.
     fn of(seconds: u64, client: ClientConfig) -> Session {
         let rules = Rules::new(Carts::schema());
-        let (world, notes) = Spied::new(Carts::default(), Some(Truth::new(&rules.schema)));
+        let (world, notes) = Spied::new(Carts::default(), &rules.messages, Some(Truth::new(&rules.schema)));
         let mut simulation = Simulation::new(rules.clone(), ServerConfig::default(), world, 1);
         let (host, conditions) = (HostOptions::at(60), Conditions::default());
-        let world = Spied::new(Carts::default(), None).0;
+        let world = Spied::new(Carts::default(), &rules.messages, None).0;
         simulation.add_player(PlayerOptions { client, host, conditions, world });
         simulation.run_until(Instant::from_micros(seconds * 1_000_000), &mut Idle);
         let setting = Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() };
@@ -95,6 +95,8 @@ impl Session {
             stats: &stats,
             asked: &told.asked,
             stepped: &told.stepped,
+            said: &[],
+            heard: &[],
             quiet: told.quiet.unwrap_or(Duration::from_secs(10)),
             quiet_beside_jitter: Duration::from_secs(10),
             truth: told.truth.as_ref().or(notes.truth.as_ref()).expect("it is kept"),
@@ -120,6 +122,9 @@ impl Session {
             frame,
             stepped,
             applied,
+            said: &[],
+            said_here: &[],
+            heard: &[],
             machines: 1,
             local: None,
             quiet,

@@ -119,6 +119,12 @@ impl<'a, W: World> SyncTest<'a, W> {
         self
     }
 
+    /// The same with messages of any type.
+    pub(super) fn hears(mut self, says: impl FnMut(PlayerId, Tick) -> Option<ReceivedMessage> + 'a) -> SyncTest<'a, W> {
+        self.says.push(Box::new(says));
+        self
+    }
+
     /// Looks at the world for so many ticks.
     ///
     /// # Errors
