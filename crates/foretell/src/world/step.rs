@@ -2,7 +2,9 @@
 
 use super::past::{Past, PastState};
 use super::roles::{Role, Roles, Side};
-use super::{Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId};
+use super::{
+    Effect, EffectKind, Entity, Hit, Input, InterestRules, Leaver, Lookback, Message, Newcomer, Owned, PlayerId,
+};
 use super::{PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate, TickTime};
 
@@ -110,7 +112,7 @@ pub struct Step<'a, I> {
     inputs: &'a [PlayerInput<I>],
     messages: &'a [ReceivedMessage],
     joined: &'a [Newcomer],
-    left: &'a [PlayerId],
+    left: &'a [Leaver],
     past: Option<&'a dyn Past>,
     /// Ascending by player; empty where everybody is trusted.
     lookbacks: &'a [Lookback],
@@ -139,7 +141,7 @@ impl<'a, I> Step<'a, I> {
 
     /// The same with who joins and who has left, each ascending by player.
     #[must_use]
-    pub fn with_players(mut self, joined: &'a [Newcomer], left: &'a [PlayerId]) -> Step<'a, I> {
+    pub fn with_players(mut self, joined: &'a [Newcomer], left: &'a [Leaver]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
         self
@@ -253,9 +255,15 @@ impl<'a, I> Step<'a, I> {
         self.joined
     }
 
-    /// Players that have left before this tick, ascending. Empty on a client.
-    pub fn left(&self) -> &'a [PlayerId] {
+    /// Who has left before this tick, and how that has come, ascending by player. Empty on a client, which is not told: what a
+    /// departure removes or changes comes as rows.
+    pub fn left(&self) -> &'a [Leaver] {
         self.left
+    }
+
+    /// Whether this player is among them.
+    pub fn has_left(&self, player: PlayerId) -> bool {
+        self.left.binary_search_by_key(&player, |left| left.player).is_ok()
     }
 
     /// Whether this is the server. For what no client is to know or to do; what is to be predicted asks

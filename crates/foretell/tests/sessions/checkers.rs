@@ -102,7 +102,7 @@ impl Simulate for Carts {
                 self.carts.insert(0, (spawn(step, joined.player), Cart { fuel: 20, ..Cart::default() }));
             }
         }
-        self.carts.retain(|(of, _)| !step.left().contains(&of.owner));
+        self.carts.retain(|(of, _)| !step.has_left(of.owner));
         if self.quirk != Quirk::KeepsNoOrder {
             self.carts.sort_unstable_by_key(|(of, _)| *of);
         }

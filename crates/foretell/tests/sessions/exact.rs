@@ -90,7 +90,7 @@ impl Simulate for Balls {
             self.push_first(1.0);
         }
         self.balls.remove_left(step);
-        self.warm.retain(|entity, _| !step.left().contains(&entity.spawned_for()));
+        self.warm.retain(|entity, _| !step.has_left(entity.spawned_for()));
         for joined in step.joined() {
             self.balls.spawn(step, joined.player, Ball { at: [-3.0], speed: [0.0] });
         }

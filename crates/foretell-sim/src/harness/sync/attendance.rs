@@ -1,8 +1,8 @@
 //! Who takes part when a world is looked at by itself.
 
-use foretell::session::Rules;
+use foretell::session::{Departure, Rules};
 use foretell::time::Tick;
-use foretell::world::PlayerId;
+use foretell::world::{PlayerId, Reason};
 
 /// How many players take part; they join one after the other, a second apart.
 const PLAYERS: u16 = 2;
@@ -34,6 +34,13 @@ pub(super) fn is_there(rules: &Rules, player: PlayerId, tick: Tick) -> bool {
 pub(super) fn changes(rules: &Rules, player: PlayerId, tick: Tick) -> bool {
     let before = tick.back(1).is_some_and(|before| is_there(rules, player, before));
     is_there(rules, player, tick) != before
+}
+
+/// How it has come that somebody leaves in a tick: in another way each time.
+pub(super) fn departure(rules: &Rules, tick: Tick) -> Departure {
+    let times = tick.get() / (rate(rules) * (LEAVES_EVERY_S + 1));
+    let ways = [Departure::GoodBye(Reason::EMPTY), Departure::Lost, Departure::Removed(Reason::from("idle"))];
+    ways[times as usize % ways.len()]
 }
 
 /// When a player joins for the first time.

@@ -1,6 +1,6 @@
 //! The steps that a world is looked at by, and how they are compared.
 
-use super::attendance::{changes, is_there, players};
+use super::attendance::{self, changes, is_there, players};
 use super::truth::{Said, Truth, Unsaid};
 use super::{OutOfSync, Stepped, SyncTest};
 use crate::harness::check::{NamedRow, difference};
@@ -8,7 +8,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use foretell::session::Rules;
 use foretell::time::{Tick, TickTime};
-use foretell::world::{ComponentSchema, Input, InputStatus, Newcomer, PastState, PlayerId, PlayerInput, Predicted};
+use foretell::world::{
+    ComponentSchema, Input, InputStatus, Leaver, Newcomer, PastState, PlayerId, PlayerInput, Predicted,
+};
 use foretell::world::{ReceivedMessage, RemovedRow, Rows, Seat, Side, Step, Tolerance, World};
 
 /// How many ticks back the deep rollback goes.
@@ -31,7 +33,7 @@ struct Given<I> {
     /// Ascending by player.
     messages: Vec<ReceivedMessage>,
     joined: Vec<Newcomer>,
-    left: Vec<PlayerId>,
+    left: Vec<Leaver>,
 }
 
 /// The steps, and how they are compared.
@@ -250,14 +252,15 @@ impl<I: Input> Given<I> {
         let change = |comes: bool| {
             players().filter(move |player| changes(rules, *player, tick) && is_there(rules, *player, tick) == comes)
         };
-        let left: Vec<_> = change(false).collect();
+        let why = attendance::departure(rules, tick);
+        let left: Vec<_> = change(false).map(|player| Leaver { player, why }).collect();
         let mut introduce = |player: PlayerId| {
             let joined = joins(Newcomer::new(player), tick);
             assert_eq!(joined.player, player, "who joins is who joins: `joins` leaves the player as it is");
             joined
         };
         let joined: Vec<_> = change(true).map(&mut introduce).collect();
-        seats.retain(|(player, _)| !left.contains(player));
+        seats.retain(|(player, _)| left.iter().all(|left| left.player != *player));
         seats.extend(joined.iter().map(|joined| (joined.player, joined.seat)));
         seats.sort_unstable();
         let playing = || seats.iter().filter(|(_, seat)| *seat == Seat::Player).map(|(player, _)| *player);
