@@ -315,6 +315,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             now: at.now,
             local: at.local,
             machine: index,
+            seat: (self.scenario.ask)(usize::from(player), JoinRequest::new(0)).seat(),
             client,
             frame,
             stats: &client.stats(),

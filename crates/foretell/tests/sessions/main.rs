@@ -15,6 +15,7 @@ mod delta;
 mod edges;
 mod ends;
 mod exact;
+mod exact_onlookers;
 mod golden_small;
 mod hosted;
 mod hostile;

@@ -53,7 +53,7 @@ use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Fr
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{
-    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Schema, Tolerance, World, compare_row,
+    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Schema, Seat, Tolerance, World, compare_row,
 };
 
 /// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
@@ -108,6 +108,8 @@ pub struct ClientSeen<'a, W: World> {
     pub local: Instant,
     /// Which machine it is, in the order of their coming. A player who comes again has another one.
     pub machine: usize,
+    /// As what it asks to be there.
+    pub seat: Seat,
     /// The client.
     pub client: &'a Client<Spied<W>>,
     /// What its update did.

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use foretell::session::server::ServerConfig;
-use foretell::world::{InputStatus, PlayerId, Simulate, Step, Table};
+use foretell::world::{InputStatus, PlayerId, Seat, Simulate, Step, Table};
 
 #[derive(foretell::Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Throttle {
@@ -53,6 +53,7 @@ struct Told {
     truth: Option<Truth>,
     asked: Vec<Tick>,
     stepped: Vec<Tick>,
+    seat: Seat,
 }
 
 /// A sound session, and what the checks see of it.
@@ -90,6 +91,7 @@ impl Session {
             now,
             local: now,
             machine: 0,
+            seat: told.seat,
             client,
             frame: &client.frame(now),
             stats: &stats,
@@ -256,6 +258,12 @@ fn a_tick_or_an_input_that_is_processed_twice_skipped_or_altered_is_caught() {
     assert_eq!(asked(&[5, 6], &[5, 6]), Ok(()));
     assert_complains(asked(&[5, 5], &[5, 5]), "asks for the input of tick 5 after");
     assert_complains(asked(&[5], &[5, 6]), "asked for the inputs of");
+    let looks_on = |asked: &[u32], stepped: &[u32]| {
+        let (asked, stepped) = (ticks(asked), ticks(stepped));
+        session.client(&mut Once::default(), &Told { asked, stepped, seat: Seat::Spectator, ..Told::default() })
+    };
+    assert_eq!(looks_on(&[], &[5, 6]), Ok(()));
+    assert_complains(looks_on(&[5], &[5]), "who looks on is asked");
 }
 
 #[test]
