@@ -2,7 +2,7 @@
 
 use super::exact::{Balls, Play, Push, agrees_with_truth, bad, run, stats};
 use foretell::session::server::ServerEvent;
-use foretell::{ClientConfig, Rules, Seat, ServerConfig, World};
+use foretell::{ClientConfig, Rules, Seat, ServerConfig, Tick, World};
 use foretell_sim::harness::{FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::Conditions;
 
@@ -72,6 +72,17 @@ fn who_looks_on_comes_and_goes_and_the_players_go_on() {
     assert!(play.server_events.iter().any(|event| matches!(event, ServerEvent::Left { .. })));
     assert!((0..2).all(|player| agrees_with_truth(&simulation, &play, player, 90)));
     assert_eq!(simulation.server.world.balls.len(), 22, "there are no balls but those of the world and the players");
+}
+
+#[test]
+fn a_client_whose_world_is_another_is_told_so_though_somebody_looks_on_who_has_no_entity() {
+    let mut simulation = with_onlooker(&bad(100, 0.0), true, 42);
+    simulation.players[0].world.bent = true;
+    let mut play = Play::new(5, &[0, 1]);
+    run(&mut simulation, &mut play, 10);
+    let first = play.apart.first().expect("it is told").1;
+    assert!(first < Tick::new(300), "{first:?}");
+    assert!(agrees_with_truth(&simulation, &play, 2, 90), "who looks on agrees all the same");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::SendRate;
 use foretell::hits::{Cast, Shape};
 use foretell::motion::vector::{length, sub};
-use foretell::session::{Offence, Receipt};
+use foretell::session::{Offence, Receipt, Ways};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, Messages, PlayerId, Rules,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
@@ -312,6 +312,25 @@ fn nobody_is_hit_later_after_cover_than_the_receipt_says_and_the_cap_bounds_what
     assert!(capped > 50 && bots.receipts.iter().filter(slowest).all(|receipt| is_capped(&receipt)));
     let ledgers = simulation.server.server.players().filter_map(|player| simulation.server.server.ledger(player));
     assert_eq!(ledgers.map(|ledger| ledger.count(Offence::View)).sum::<u64>(), 0);
+}
+
+#[test]
+fn how_long_a_frame_of_who_shoots_takes_is_in_the_receipt_where_it_is_longer_than_a_tick() {
+    let frames = [(20, 50.0), (30, 33.3), (60, 16.7), (240, 15.6)];
+    let mut session = Session::new(ServerConfig::default(), &[30; 4], 15);
+    for (player, (fps, _)) in session.simulation.players.iter_mut().zip(frames) {
+        player.host.set_frames_per_second(Instant::ZERO, fps);
+    }
+    session.run(30);
+    for (nth, (fps, expected_ms)) in (1..).zip(frames) {
+        let shot =
+            session.bots.receipts.iter().rfind(|receipt| receipt.shooter() == PlayerId::new(nth)).expect("it hits");
+        let Ways { frame, round_trip, wait, .. } = shot.shooter_ways;
+        let frame_ms = frame.as_secs_f64() * 1000.0;
+        println!("{fps} frames per second: {frame_ms:.1} ms");
+        assert!((frame_ms - expected_ms).abs() < 0.15 * expected_ms, "{fps} frames per second: {frame_ms} ms");
+        assert!(shot.peek() > frame + round_trip / 2 + wait);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Entities that become another variant, lose their body and get one again, and change hands: exactly.
 
 use foretell::world::Side;
-use foretell::{Entity, Input, PlayerId, Role, Rows, Simulate, State, Step, Tick, TickRate, World};
+use foretell::{Entity, Input, Leaver, PlayerId, Role, Rows, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyType, ShapeType, Vector};
 use foretell_rapier::{Blueprint, Body, Gameplay, Plan, Scene};
 use foretell_sim::harness::SyncTest;
@@ -179,8 +179,8 @@ fn who_is_given_a_body_predicts_it_from_then_on_and_who_had_it_shows_it() {
     assert_eq!(clients[0].owner(block), Some(other));
     assert_eq!(still(6).role(clients[0].owned().last().expect("there are some")), Role::Authority);
     // With who has it now it goes, whosever it was at first.
-    server.step(&mut still(7).with_players(&[], &[one]));
+    server.step(&mut still(7).with_players(&[], &[Leaver::new(one)]));
     assert!(server.contains(block));
-    server.step(&mut still(8).with_players(&[], &[other]));
+    server.step(&mut still(8).with_players(&[], &[Leaver::new(other)]));
     assert!(!server.contains(block) && server.get(block).is_none());
 }

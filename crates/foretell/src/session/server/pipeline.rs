@@ -333,7 +333,8 @@ impl<I: Input> Pipeline<I> {
             peer.arrivals.note(newest, TickTime::start_of(newest) - at);
             if let Some(state) = peer.link.acknowledged() {
                 let presented = datagram.inputs().last().and_then(|input| input.presented);
-                peer.view_age.note(ViewSample { newest, presented, state, at, now });
+                let sequence = datagram.sequence();
+                peer.view_age.note(ViewSample { sequence, newest, presented, state, at, now });
             }
         }
         for offered in datagram.inputs() {
