@@ -56,7 +56,7 @@ impl Simulate for Pitch {
 mod tests {
     use super::*;
     use foretell::Tick;
-    use foretell_sim::harness::sync_test;
+    use foretell_sim::harness::SyncTest;
 
     #[test]
     fn every_save_load_rollback_and_row_of_a_pushed_ball_is_exact() {
@@ -67,6 +67,6 @@ mod tests {
             down: tick.get() % 170 > 110,
             ..Buttons::default()
         };
-        assert_eq!(sync_test(&Pitch::rules(), Pitch::default, input, 600), Ok(()));
+        assert_eq!(SyncTest::new(Pitch::rules(), Pitch::default).input(input).run(600), Ok(()));
     }
 }

@@ -246,7 +246,7 @@ impl World for Pile {
 mod tests {
     use super::*;
     use foretell::Tick;
-    use foretell_sim::harness::sync_test;
+    use foretell_sim::harness::SyncTest;
 
     #[test]
     fn every_save_load_rollback_and_row_of_a_pushed_pile_is_exact() {
@@ -256,7 +256,7 @@ mod tests {
             jump: tick.get().is_multiple_of(64),
             ..Buttons::default()
         };
-        assert_eq!(sync_test(&Pile::rules(), || Pile::new(CUBES_MAX), input, 200), Ok(()));
+        assert_eq!(SyncTest::new(Pile::rules(), || Pile::new(CUBES_MAX)).input(input).run(200), Ok(()));
     }
 
     #[test]

@@ -36,9 +36,9 @@ pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
-    InputStatus, Interest, InterestRules, Look, Lookback, LookbackBound, Meaning, Message, Messages, Mut, Newcomer,
-    Owned, Part, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row, RowKey, Rows,
-    Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    InputStatus, Interest, InterestRules, Leaver, Look, Lookback, LookbackBound, Meaning, Message, Messages, Mut,
+    Newcomer, Owned, Part, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row,
+    RowKey, Rows, Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

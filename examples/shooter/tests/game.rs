@@ -1,15 +1,15 @@
 //! The shooter by itself, in sessions with faults, and measured against what it may cost.
 
-use foretell::{Client, Entity, Frame, Instant, PlayerId, Rows, Server, ServerFrame, Tick, To};
+use foretell::{Client, Entity, Frame, Instant, Newcomer, PlayerId, Rows, Server, ServerFrame, Tick, To};
 use foretell_sim::harness::check::{Check, ServerSeen};
-use foretell_sim::harness::{BotView, Driver, FaultMix, Moment, Scenario, ServerHost, sync_test};
+use foretell_sim::harness::{BotView, Driver, FaultMix, Moment, Scenario, ServerHost, SyncTest};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use shooter::bots::{Bot, Seen};
 use shooter::game::{Game, distance};
 use shooter::ground::Ground;
 use shooter::measure::{Report, Terms, lines, measure};
 use shooter::play::{Play, data_of, server_config};
-use shooter::state::{Keys, Map, Soldier, Wanderer, rules};
+use shooter::state::{Keys, Map, Soldier, Take, Wanderer, Weapon, rules};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -44,7 +44,15 @@ fn the_game_is_a_function_of_its_inputs() {
     let input = |player: PlayerId, tick: Tick| {
         presses(&mut SplitMix64::new(u64::from(player.get()) << 32 | u64::from(tick.get() / 20)))
     };
-    sync_test(&rules(), || Game::new(ground.clone()), input, 600).expect("the same whatever is done again");
+    SyncTest::new(rules(), || Game::new(ground.clone()))
+        .input(input)
+        .joins(|newcomer, _| Newcomer { data: data_of(usize::from(newcomer.player.get())), ..newcomer })
+        .says(|player, tick| {
+            let takes = tick.get() % 50 == u32::from(player.get());
+            takes.then_some(Take(if tick.get() % 100 < 50 { Weapon::Rifle } else { Weapon::Crossbow }))
+        })
+        .run(600)
+        .expect("the same whatever is done again");
 }
 
 /// What soldiers did in a run, as the server has it: whether there was anything to check.

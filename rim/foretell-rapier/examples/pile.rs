@@ -3,7 +3,7 @@
 use foretell::{Entity, Input, PlayerId, Rows, Rules, Schema, Simulate, State, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 /// What a player can press.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -121,7 +121,7 @@ fn main() {
         space: tick.get().is_multiple_of(64),
         ..Keys::default()
     };
-    match sync_test(&Rules::new(Pile::schema()), Pile::new, input, 240) {
+    match SyncTest::new(Rules::new(Pile::schema()), Pile::new).input(input).run(240) {
         Ok(()) => println!("every client can predict it"),
         Err(found) => println!("no client can predict it: {found}"),
     }

@@ -3,7 +3,7 @@
 use foretell::{Entity, Input, PlayerId, State, Step, Tick};
 use foretell_rapier::rapier3d::prelude::*;
 use foretell_rapier::{Blueprint, Body, Gameplay, Party, Plan, Scene};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 /// What is pressed.
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -120,7 +120,7 @@ impl Gameplay for Game {
 }
 
 fn main() {
-    match sync_test(&Game::new().rules(), Game::new, |_, tick| Keys::at(tick.get()), 600) {
+    match SyncTest::new(Game::new().rules(), Game::new).input(|_, tick| Keys::at(tick.get())).run(600) {
         Ok(()) => println!("every client can predict it"),
         Err(found) => println!("no client can predict it: {found}"),
     }

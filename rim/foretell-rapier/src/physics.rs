@@ -149,7 +149,7 @@ impl Physics {
     /// Removes the bodies of players who have left before this step.
     pub fn remove_left<I>(&mut self, step: &Step<'_, I>) {
         if !step.left().is_empty() {
-            self.retain(|of| !step.left().contains(&of.owner));
+            self.retain(|of| !step.has_left(of.owner));
         }
     }
 

@@ -13,6 +13,6 @@ pub struct BotView<'a> {
     /// The player that it has joined as.
     pub player: PlayerId,
     /// What it was shown last: the row of each entity as it was to be [drawn](foretell::session::client::View). None
-    /// before there are any, and where a world is [looked at by itself](super::sync_test).
+    /// before there are any, and where a world is [looked at by itself](super::SyncTest).
     pub rows: &'a Rows,
 }

@@ -14,7 +14,7 @@ pub struct Failure {
     pub(super) found: Found,
     /// How many runs the search for the smallest has taken.
     pub(super) runs: u32,
-    /// What [`sync_test`](super::sync_test) says of the world.
+    /// What [`SyncTest`](super::SyncTest) says of the world.
     pub(super) world: Option<OutOfSync>,
     /// Whether the lab can show it.
     pub(super) is_in_lab: bool,
@@ -46,7 +46,7 @@ impl Failure {
         Duration::from_micros(self.found.at.micros())
     }
 
-    /// What is wrong with the world itself, where [`sync_test`](super::sync_test) finds something with the same bots.
+    /// What is wrong with the world itself, where [`SyncTest`](super::SyncTest) finds something with the same bots.
     pub fn world(&self) -> Option<&OutOfSync> {
         self.world.as_ref()
     }

@@ -2,7 +2,7 @@
 //! and the inputs (DESIGN: priorities).
 //!
 //! For a game's own tests there is [`Scenario`]: it runs seeds with drawn faults, looks at every update with every
-//! [`check`], and reduces what fails to the fewest faults. [`sync_test`] looks at a world by itself. The lab, the sweeps
+//! [`check`], and reduces what fails to the fewest faults. [`SyncTest`] looks at a world by itself. The lab, the sweeps
 //! and the tests of this crate drive the engine below, [`Simulation`].
 
 mod apply;
@@ -19,6 +19,8 @@ mod shrink;
 mod simulation;
 mod spied;
 mod sync;
+mod talk;
+mod world_check;
 
 pub use apply::{FaultStage, Faults};
 pub use bot_view::BotView;
@@ -30,4 +32,4 @@ pub use mix::FaultMix;
 pub use scenario::Scenario;
 pub use simulation::{Driver, Leaving, LocalSeat, Moment, PlayerHost, PlayerOptions, Sent, ServerHost, Simulation};
 pub use spied::{Spied, Truth};
-pub use sync::{OutOfSync, Stepped, sync_test};
+pub use sync::{OutOfSync, Stepped, SyncTest};

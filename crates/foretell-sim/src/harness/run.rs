@@ -1,10 +1,12 @@
 //! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
 
 use super::apply::{Disturbances, FaultStage, Faults};
-use super::check::{Applied, Check, ClientSeen, LocalSeen, ServerSeen};
+use super::check::{Applied, Check, ClientSeen, Letter, LocalSeen, ServerSeen};
 use super::figures::{Figures, Gauge};
 use super::spied::{Shared, Spied, Truth};
-use super::{BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, Simulation};
+use super::{
+    BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, ServerHost, Simulation,
+};
 use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -51,8 +53,8 @@ const LOCAL_FRAMES_PER_SECOND: u32 = 60;
 /// Runs a plan. The figures, or the first thing that does not hold.
 pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figures, Found> {
     let truth = Truth::new(&scenario.setting.rules.schema);
-    let (world, notes) = Spied::new((scenario.make)(), Some(truth));
     let rules = scenario.setting.rules.clone();
+    let (world, notes) = Spied::new((scenario.make)(), &rules.messages, Some(truth));
     let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
     let local = scenario.local_index().map(|index| {
         simulation.seat_player(scenario.setting.client.show);
@@ -67,6 +69,7 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
         machines: Vec::new(),
         local,
         stepped: Vec::new(),
+        told: (None, Vec::new()),
         of_player: BTreeMap::new(),
         disturbances: Disturbances::of(&plan.schedule),
         present: 0,
@@ -109,6 +112,8 @@ struct Watch<'a, W: World> {
     local: Option<Machine<W>>,
     /// The ticks that the server's last update has stepped.
     stepped: Vec<Tick>,
+    /// The tick in which the server has told something last, and what it was made to tell since its last update.
+    told: (Option<Tick>, Vec<Letter>),
     of_player: BTreeMap<PlayerId, usize>,
     disturbances: Disturbances,
     /// How many machines are there.
@@ -126,6 +131,8 @@ struct Machine<W: World> {
     player: u8,
     notes: Shared<W::Input>,
     asked: Vec<Tick>,
+    /// The tick in which its bot was asked last what it says, and what it has said since the last update.
+    said: (Option<Tick>, Vec<Letter>),
     /// What the bot sees: the client's player, and the rows as they are shown.
     sees: (PlayerId, Rows),
     /// By tick, modulo its length.
@@ -137,7 +144,7 @@ impl<W: World> Machine<W> {
     fn new(player: u8, notes: Shared<W::Input>, rules: &Rules) -> Machine<W> {
         let given = (0..INPUTS_REMEMBERED).map(|_| None).collect();
         let sees = (PlayerId::SERVER, Rows::new(&rules.schema));
-        Machine { player, notes, asked: Vec::new(), sees, given }
+        Machine { player, notes, asked: Vec::new(), said: (None, Vec::new()), sees, given }
     }
 
     /// The input of its bot for a tick.
@@ -148,6 +155,15 @@ impl<W: World> Machine<W> {
         self.asked.push(tick);
         self.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
         input
+    }
+
+    /// Whether its bot is asked now what it says, and what it sees.
+    fn speaks(&mut self, tick: Tick) -> Option<BotView<'_>> {
+        let is_new = self.said.0 != Some(tick);
+        self.said.0 = Some(tick);
+        let (player, rows) = &self.sees;
+        let view = BotView { index: usize::from(self.player), tick, player: *player, rows };
+        Some(view).filter(|view| is_new && view.player != PlayerId::SERVER)
     }
 
     /// Its player is shown this.
@@ -182,7 +198,7 @@ impl<W: World> FaultStage<Spied<W>> for Watch<'_, W> {
     }
 
     fn newcomer(&mut self, player: usize) -> PlayerOptions<Spied<W>> {
-        let (world, notes) = Spied::new((self.scenario.make)(), None);
+        let (world, notes) = Spied::new((self.scenario.make)(), &self.scenario.setting.rules.messages, None);
         let player = u8::try_from(player).unwrap_or(u8::MAX);
         self.machines.push(Machine::new(player, notes, &self.scenario.setting.rules));
         let client = self.scenario.setting.client;
@@ -206,14 +222,33 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         machine.input(self.scenario, self.plan.seed, tick)
     }
 
+    fn before_client(&mut self, machine: usize, _: Moment, client: &mut Client<Spied<W>>) {
+        let machine = &mut self.machines[machine];
+        let Some(view) = machine.speaks(client.tick()) else { return };
+        let said = self.scenario.talk.say(self.plan.seed, &view, client);
+        machine.said.1.extend(said);
+    }
+
+    fn before_server(&mut self, _: Instant, host: &mut ServerHost<Spied<W>>) {
+        let (tick, talk, seed) = (host.server.tick(), &self.scenario.talk, self.plan.seed);
+        if self.told.0.replace(tick) != Some(tick) {
+            self.told.1.extend(talk.tell(seed, host));
+        }
+        let Some(machine) = &mut self.local else { return };
+        let said = machine.speaks(tick).map(|view| talk.say_here(seed, &view, host));
+        machine.said.1.extend(said.into_iter().flatten());
+    }
+
     fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Spied<W>>, frame: &Frame<'_>) {
         let (Some(machine), None) = (&mut self.local, &self.found) else { return };
         seat.present(at.local, &mut self.views);
         machine.see(seat.player.player().unwrap_or(PlayerId::SERVER), &self.views);
         let asked = core::mem::take(&mut machine.asked);
-        let (player, notes) = (machine.player, self.notes.borrow());
+        let (player, sees, notes) = (machine.player, machine.sees.0, self.notes.borrow());
         let Some(truth) = &notes.truth else { return };
-        let seen = LocalSeen { frame, asked: &asked, stepped: &self.stepped, views: &self.views, truth };
+        let kinds = &self.scenario.setting.rules.messages;
+        let seen =
+            LocalSeen { player: sees, kinds, frame, asked: &asked, stepped: &self.stepped, views: &self.views, truth };
         let result =
             self.checks.iter_mut().try_for_each(|check| check.after_local(&seen).map_err(|what| (check.name(), what)));
         drop(notes);
@@ -226,7 +261,9 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
         }
         let mut notes = self.notes.borrow_mut();
         let (stepped, inputs) = (core::mem::take(&mut notes.steps), core::mem::take(&mut notes.inputs));
+        let (heard, said) = (core::mem::take(&mut notes.heard), core::mem::take(&mut self.told.1));
         drop(notes);
+        let said_here = self.local.as_mut().map(|machine| core::mem::take(&mut machine.said.1)).unwrap_or_default();
         let seated = server.local_player();
         self.stepped.clone_from(&stepped);
         self.applied.clear();
@@ -242,6 +279,9 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             frame,
             stepped: &stepped,
             applied: &self.applied,
+            said: &said,
+            said_here: &said_here,
+            heard: &heard,
             machines: self.present + usize::from(seated.is_some()),
             local: seated,
             quiet: self.calm(self.disturbances.quiet(None, now)),
@@ -265,18 +305,24 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             machine.see(player, &self.views);
         }
         let asked = core::mem::take(&mut machine.asked);
-        let stepped = core::mem::take(&mut machine.notes.borrow_mut().steps);
+        let said = core::mem::take(&mut machine.said.1);
+        let mut notes = machine.notes.borrow_mut();
+        let (stepped, heard) = (core::mem::take(&mut notes.steps), core::mem::take(&mut notes.heard));
+        drop(notes);
         let notes = self.notes.borrow();
         let Some(truth) = &notes.truth else { return };
         let seen = ClientSeen {
             now: at.now,
             local: at.local,
             machine: index,
+            seat: (self.scenario.ask)(usize::from(player), JoinRequest::new(0)).seat(),
             client,
             frame,
             stats: &client.stats(),
             asked: &asked,
             stepped: &stepped,
+            said: &said,
+            heard: &heard,
             quiet: self.calm(self.disturbances.quiet(Some(player), at.now)),
             quiet_beside_jitter: self.calm(self.disturbances.quiet_beside_jitter(Some(player), at.now)),
             truth,

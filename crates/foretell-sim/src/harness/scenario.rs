@@ -5,20 +5,21 @@ use super::failure::Failure;
 use super::figures::{Figures, Summary};
 use super::run::{Found, Plan, run};
 use super::shrink::shrink;
-use super::sync::client_sync_test;
+use super::talk::Talk;
+use super::world_check::WORLD;
 use super::{BotView, FaultMix, Schedule, Who};
 use crate::netsim::{Conditions, SplitMix64};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::JoinRequest;
 use foretell::session::Rules;
 use foretell::session::client::ClientConfig;
 use foretell::session::server::ServerConfig;
-use foretell::time::{Instant, Tick};
-use foretell::world::{PlayerId, Rows, Simulate, World};
+use foretell::time::Instant;
+use foretell::world::{Simulate, World};
 
 /// A bot: the input of a player for a tick, by what it knows, with random numbers.
 type Bot<W> = dyn Fn(&BotView<'_>, &mut SplitMix64) -> <W as Simulate>::Input;
@@ -73,6 +74,7 @@ pub struct Scenario<W: World> {
     pub(super) event: Option<Box<Event<W>>>,
     links: Option<Box<Links>>,
     pub(super) ask: Box<Ask>,
+    pub(super) talk: Talk,
     bot: Box<Bot<W>>,
     is_in_lab: bool,
     is_hosted: bool,
@@ -80,17 +82,15 @@ pub struct Scenario<W: World> {
     length_ms: u32,
     faults: Faults,
     checks: Vec<Box<MakeCheck<W>>>,
-    without: Vec<&'static str>,
+    pub(super) without: Vec<&'static str>,
     expected: Vec<(String, Box<Holds>)>,
     pub(super) search: u32,
 }
 
-/// The name of the check of a client's world by itself.
-const WORLD: &str = "world";
 /// How many players the lab has room for.
 const LAB_PLAYERS_MAX: u8 = 8;
 /// For how many ticks a bot's random numbers are the same.
-const TICKS_HELD: u32 = 16;
+pub(super) const TICKS_HELD: u32 = 16;
 
 /// Where faults come from.
 enum Faults {
@@ -110,6 +110,7 @@ impl<W: World> Scenario<W> {
             event: None,
             links: None,
             ask: Box::new(|_, request| request),
+            talk: Talk::default(),
             bot: Box::new(|_, _| W::Input::default()),
             is_in_lab: false,
             is_hosted: false,
@@ -347,12 +348,6 @@ impl<W: World> Scenario<W> {
         (self.bot)(view, &mut SplitMix64::new(seed))
     }
 
-    /// The input of a player who sees nothing.
-    pub(super) fn blind_input(&self, seed: u64, player: PlayerId, tick: Tick) -> W::Input {
-        let index = usize::from(player.get()) - 1;
-        self.input(seed, &BotView { index, tick, player, rows: &Rows::new(&self.setting.rules.schema) })
-    }
-
     /// The checks of a run.
     pub(super) fn fresh_checks(&self) -> Vec<Box<dyn Check<W>>> {
         let mut checks = check::all::<W>();
@@ -367,22 +362,6 @@ impl<W: World> Scenario<W> {
         }
         checks.retain(|check| !self.without.contains(&check.name()));
         checks
-    }
-
-    /// Whether a client's world is exact by itself, where nothing that was wrong with it has shown in the session: what
-    /// `load` forgets shows only when a client has to go back and does not adopt all of it. The bot gives another input in
-    /// every tick, so that much happens.
-    pub(super) fn look_at_world(&self, seed: u64) -> Result<(), Found> {
-        if self.without.contains(&WORLD) {
-            return Ok(());
-        }
-        let input = |player: PlayerId, tick: Tick| self.blind_input(seed, player, Tick::new(tick.get() * TICKS_HELD));
-        client_sync_test(&self.setting.rules, || (self.make)(), input).map_err(|out_of_sync| Found {
-            check: WORLD.to_owned(),
-            what: out_of_sync.to_string(),
-            at: Instant::ZERO,
-            player: None,
-        })
     }
 
     /// The figures, if they are as expected.

@@ -1,10 +1,11 @@
 //! The user's world with an ear at the door: what its steps were told, and what followed from them.
 
+use super::check::{HeardStep, Letter};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use foretell::time::Tick;
-use foretell::world::{InterestRules, Newcomer, PlayerInput, Reason, Rows, Schema, Simulate, Step, World};
+use foretell::world::{InterestRules, Messages, Newcomer, PlayerInput, Reason, Rows, Schema, Simulate, Step, World};
 
 /// For how many ticks the truth is remembered: four horizons at 64 Hz.
 const TICKS_KEPT: usize = 512;
@@ -13,6 +14,8 @@ const TICKS_KEPT: usize = 512;
 pub struct Spied<W: World> {
     /// The user's world.
     pub world: W,
+    /// Which kinds of messages its steps may have.
+    kinds: Messages,
     notes: Shared<W::Input>,
 }
 
@@ -25,6 +28,8 @@ pub(super) struct Notes<I> {
     pub steps: Vec<Tick>,
     /// Their inputs, in order; kept on the server alone.
     pub inputs: Vec<(Tick, PlayerInput<I>)>,
+    /// The messages of all steps since the notes were last taken, those that were simulated again too, in their order.
+    pub heard: Vec<HeardStep>,
     /// The published state of every step; kept on the server alone.
     pub truth: Option<Truth>,
     /// The state that is to be published next.
@@ -69,10 +74,10 @@ impl Truth {
 
 impl<W: World> Spied<W> {
     /// The world, and where it is written down what happens to it.
-    pub(super) fn new(world: W, truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
-        let notes = Notes { steps: Vec::new(), inputs: Vec::new(), truth, state: None };
+    pub(super) fn new(world: W, kinds: &Messages, truth: Option<Truth>) -> (Spied<W>, Shared<W::Input>) {
+        let notes = Notes { steps: Vec::new(), inputs: Vec::new(), heard: Vec::new(), truth, state: None };
         let notes = Rc::new(RefCell::new(notes));
-        (Spied { world, notes: notes.clone() }, notes)
+        (Spied { world, kinds: kinds.clone(), notes: notes.clone() }, notes)
     }
 }
 
@@ -87,6 +92,10 @@ impl<W: World> Simulate for Spied<W> {
             if notes.truth.is_some() {
                 notes.inputs.extend(step.inputs().iter().map(|input| (step.tick(), *input)));
             }
+        }
+        if !self.kinds.kinds().is_empty() {
+            let messages = step.all_messages().iter().filter_map(|message| Letter::of(message, &self.kinds));
+            notes.heard.push(HeardStep { tick: step.tick(), messages: messages.collect() });
         }
         notes.state = Some(step.tick().next());
     }

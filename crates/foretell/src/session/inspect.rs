@@ -4,9 +4,10 @@
 
 use super::greeting::Hello;
 use super::packet::{DatagramKind, InputHead, ShownHead, SnapshotHead};
-use super::refusal::{Refusal, Refused};
+use super::refusal::Refused;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
+use crate::world::Refusal;
 
 /// What a datagram is about: mostly ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -37,14 +37,13 @@ mod test_states;
 mod told_ring;
 mod traffic;
 
+pub use crate::world::{Departure, Refusal};
 pub use authority::{Claim, HoldRefusal, Holder};
-pub use departure::Departure;
 pub use inspect::{Inspected, inspect};
 pub use ledger::{Ledger, Offence};
 pub use messages::{MessageProgress, MessageStats, SendError};
 pub use outbox::{Outbox, PeerId};
 pub use packet::DATAGRAM_MAX;
 pub use receipt::{Receipt, Ways};
-pub use refusal::Refusal;
 pub use rules::{Fingerprint, GapPolicy, Rules};
 pub use traffic::{RowTraffic, Traffic};

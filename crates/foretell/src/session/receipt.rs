@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 /// What the way between the server and one client is made of, as the server has measured it of late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Ways {
+    /// How far apart its datagrams of inputs are sent, on average: so long what is pressed may wait until it is an input and on its way. A frame where
+    /// frames are longer than ticks and than [`ClientConfig::send_rate`](crate::ClientConfig::send_rate) asks for, and those otherwise, as
+    /// no more of its frames is told. Zero of who sits at the server, and before two have come.
+    pub frame: Duration,
     /// The fastest way there and back, with what the client waited before it answered: a frame.
     pub round_trip: Duration,
     /// How long its inputs wait for their tick.
@@ -21,7 +25,7 @@ pub struct Ways {
 /// The server tells it to both, each hit to who shot and to whose entity was hit, where it is among the
 /// [messages](crate::Rules::messages) of the session: `Messages::new().with::<Receipt>()`.
 ///
-/// The enemy's own frame, from pressing to the input, is in none of it: nothing is told of that.
+/// What a screen and a mouse take besides is in none of it: nothing is told of that.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Receipt {
     /// The tick of the shot's step.
@@ -81,12 +85,13 @@ impl Receipt {
         self.rewound() + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip + ways.wait + tick)
     }
 
-    /// How much earlier the shooter saw the victim come out than the victim saw the shooter, if it was the shooter that came out:
-    /// its way to the server, its wait and a tick, the way to the victim, and how late the victim shows others (a peeker's
+    /// How much earlier the shooter saw the victim come out than the victim saw the shooter, if it was the shooter that came out, at
+    /// most: its frame, its way to the server, its wait and a tick, the way to the victim, and how late the victim shows others (a peeker's
     /// advantage, in the terms that Riot has published for VALORANT).
     #[must_use]
     pub fn peek(&self) -> Duration {
-        let own = self.shooter_ways.round_trip / 2 + self.shooter_ways.wait + self.tick_time();
+        let Ways { frame, round_trip, wait, .. } = self.shooter_ways;
+        let own = frame + round_trip / 2 + wait + self.tick_time();
         own + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip / 2 + ways.playout)
     }
 }
@@ -101,7 +106,7 @@ mod tests {
     fn the_sums_of_a_receipt_are_of_its_ways() {
         let ways = |round_trip, wait, playout| {
             let [round_trip, wait, playout] = [round_trip, wait, playout].map(Duration::from_millis);
-            Ways { round_trip, wait, playout }
+            Ways { frame: Duration::from_millis(17), round_trip, wait, playout }
         };
         let (player, tick) = (PlayerId::new(1), Tick::new(100));
         let used = TickTime::start_of(Tick::new(90));
@@ -116,8 +121,8 @@ mod tests {
         };
         let sums =
             |of: &Receipt| [of.rewound(), of.shooter_playout(), of.after_cover(), of.peek()].map(|sum| sum.as_millis());
-        // A tick of 20 ms. Ten of them back; 200 + 20 less 110; 200 and 65 and 20; 50 and 10 and 20, and 30 and 40.
-        assert_eq!(sums(&receipt), [200, 110, 285, 150]);
-        assert_eq!(sums(&Receipt { victim_ways: None, ..receipt }), [200, 110, 200, 80]);
+        // A tick of 20 ms. Ten of them back; 200 + 20 less 110; 200 and 65 and 20; 17 and 50 and 10 and 20, and 30 and 40.
+        assert_eq!(sums(&receipt), [200, 110, 285, 167]);
+        assert_eq!(sums(&Receipt { victim_ways: None, ..receipt }), [200, 110, 200, 97]);
     }
 }

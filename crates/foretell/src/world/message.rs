@@ -54,6 +54,7 @@ pub struct MessageKind {
     bytes_max: u32,
     id: TypeId,
     decode: fn(&[u8]) -> Option<Content>,
+    encode: fn(&ReceivedMessage) -> Option<Arc<[u8]>>,
 }
 
 /// What a message holds; which type it is of is known.
@@ -70,6 +71,7 @@ impl MessageKind {
                 let (message, rest) = postcard::take_from_bytes::<M>(bytes).ok()?;
                 rest.is_empty().then(|| Box::new(message) as Content)
             },
+            encode: |message| message.get::<M>().map(Messages::encode),
         }
     }
 
@@ -86,6 +88,11 @@ impl MessageKind {
     /// How many bytes one may take.
     pub fn bytes_max(&self) -> u32 {
         self.bytes_max
+    }
+
+    /// The bytes of a message of this kind, as it is sent; `None` where it is of another.
+    pub fn bytes_of(&self, message: &ReceivedMessage) -> Option<Arc<[u8]>> {
+        (self.encode)(message)
     }
 
     /// The message that these bytes are; `None` where they are none.

@@ -20,9 +20,8 @@ pub enum Seat {
     #[default]
     Player,
     /// Looks on: sees what the game's rules [allow](crate::InterestRules), predicts nothing, and no input is asked of them,
-    /// waited for or made up. There are none unless the server has places for them
-    /// ([`ServerConfig::spectators_max`](crate::ServerConfig::spectators_max)), and none in an
-    /// [exact](crate::session::Rules::exact) session.
+    /// waited for or made up. In an [exact](crate::session::Rules::exact) session they see everything, and their client simulates it as everybody's does. There are none unless
+    /// the server has places for them ([`ServerConfig::spectators_max`](crate::ServerConfig::spectators_max)).
     Spectator,
 }
 

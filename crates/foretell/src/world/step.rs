@@ -3,7 +3,7 @@
 use super::past::{Past, PastState};
 use super::roles::{Role, Roles, Side};
 use super::{
-    Change, Effect, EffectKind, Entity, Hit, Input, InterestRules, Lookback, Message, Newcomer, Owned, PlayerId,
+    Change, Effect, EffectKind, Entity, Hit, Input, InterestRules, Leaver, Lookback, Message, Newcomer, Owned, PlayerId,
 };
 use super::{PlayerInput, PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate};
@@ -86,7 +86,7 @@ pub struct Step<'a, I> {
     inputs: &'a [PlayerInput<I>],
     messages: &'a [ReceivedMessage],
     joined: &'a [Newcomer],
-    left: &'a [PlayerId],
+    left: &'a [Leaver],
     past: Option<&'a dyn Past>,
     /// What the player of a client may not change for now.
     refused: &'a [Entity],
@@ -118,7 +118,7 @@ impl<'a, I> Step<'a, I> {
 
     /// The same with who joins and who has left, each ascending by player.
     #[must_use]
-    pub fn with_players(mut self, joined: &'a [Newcomer], left: &'a [PlayerId]) -> Step<'a, I> {
+    pub fn with_players(mut self, joined: &'a [Newcomer], left: &'a [Leaver]) -> Step<'a, I> {
         self.joined = joined;
         self.left = left;
         self
@@ -219,6 +219,11 @@ impl<'a, I> Step<'a, I> {
         messages.filter_map(|sent| Some(PlayerMessage { player: sent.from(), message: sent.get()? }))
     }
 
+    /// All of them, of whatever type.
+    pub fn all_messages(&self) -> &'a [ReceivedMessage] {
+        self.messages
+    }
+
     /// Those of one player.
     pub fn messages_of<M: Message>(&self, player: PlayerId) -> impl Iterator<Item = &'a M> + use<'a, M, I> {
         self.messages().filter(move |sent| sent.player == player).map(|sent| sent.message)
@@ -233,9 +238,15 @@ impl<'a, I> Step<'a, I> {
         self.joined
     }
 
-    /// Players that have left before this tick, ascending. Empty on a client.
-    pub fn left(&self) -> &'a [PlayerId] {
+    /// Who has left before this tick, and how that has come, ascending by player. Empty on a client, which is not told: what a
+    /// departure removes or changes comes as rows.
+    pub fn left(&self) -> &'a [Leaver] {
         self.left
+    }
+
+    /// Whether this player is among them.
+    pub fn has_left(&self, player: PlayerId) -> bool {
+        self.left.binary_search_by_key(&player, |left| left.player).is_ok()
     }
 
     /// Whether this is the server. For what no client is to know or to do; what is to be predicted asks
@@ -367,6 +378,16 @@ impl<'a, I> Step<'a, I> {
     /// The same, with a place in metres.
     pub fn effect_at(&mut self, kind: EffectKind, entity: Entity, at: [f32; 3]) {
         self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
+    }
+
+    /// The effects that it has had until now, in the order in which they happened: for a world that runs without client and server.
+    pub fn effects(&self) -> &[Effect] {
+        &self.output.effects
+    }
+
+    /// The hits that it has said until now, in their order: by which moment they are judged, and who was hit. None on a client.
+    pub fn hits(&self) -> impl Iterator<Item = (Lookback, Owned)> {
+        self.output.hits.iter().map(|hit| (hit.lookback, hit.victim))
     }
 
     fn say(&mut self, effect: Effect) {

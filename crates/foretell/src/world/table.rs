@@ -141,7 +141,7 @@ impl<S> Table<S> {
     /// Takes out what belongs to players who have left before this step.
     pub fn remove_left<I>(&mut self, step: &Step<'_, I>) {
         if !step.left().is_empty() {
-            self.retain(|one| !step.left().contains(&one.owner()));
+            self.retain(|one| !step.has_left(one.owner()));
         }
     }
 

@@ -8,7 +8,7 @@ use core::time::Duration;
 use foretell::{
     ClientConfig, Group, InterestRules, Owned, PlayerId, Rows, Rules, Schema, Simulate, State, Step, Table, Tick, World,
 };
-use foretell_sim::harness::{Failure, Scenario, Stepped, sync_test};
+use foretell_sim::harness::{Failure, Scenario, Stepped, SyncTest};
 use foretell_sim::netsim::SplitMix64;
 use std::rc::Rc;
 
@@ -102,7 +102,7 @@ impl Simulate for Carts {
                 self.carts.insert(0, (spawn(step, joined.player), Cart { fuel: 20, ..Cart::default() }));
             }
         }
-        self.carts.retain(|(of, _)| !step.left().contains(&of.owner));
+        self.carts.retain(|(of, _)| !step.has_left(of.owner));
         if self.quirk != Quirk::KeepsNoOrder {
             self.carts.sort_unstable_by_key(|(of, _)| *of);
         }
@@ -176,7 +176,8 @@ fn sync(quirk: Quirk) -> Result<(), (Stepped, Option<String>)> {
         let part = u64::from(tick.get() / 8) ^ u64::from(player.get()) << 32;
         Buttons::from_bits(SplitMix64::new(part).next_u64() & 31)
     };
-    sync_test(&Rules::new(Carts::schema()), carts(quirk), input, 500).map_err(|found| (found.stepped, found.field))
+    let test = SyncTest::new(Rules::new(Carts::schema()), carts(quirk)).input(input);
+    test.run(500).map_err(|found| (found.stepped, found.field))
 }
 
 fn failure(quirk: Quirk) -> Failure {

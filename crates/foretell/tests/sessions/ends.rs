@@ -8,7 +8,7 @@ use foretell::{
     Client, ClientConfig, ClientState, Entity, Fingerprint, Instant, Outbox, Owned, PeerId, PlayerId, Rules, Server,
     ServerConfig, Simulate, Step, Table, Tick, World,
 };
-use foretell_sim::harness::{HostOptions, PlayerOptions, Scenario, sync_test};
+use foretell_sim::harness::{HostOptions, PlayerOptions, Scenario, SyncTest};
 
 fn rules() -> Rules {
     Rules { exact: true, ..Rules::new(Balls::schema()) }
@@ -56,12 +56,12 @@ fn a_scenario_says_that_only_the_authority_has_spawned_what_no_client_has() {
 #[test]
 fn a_world_in_which_only_the_authority_spawns_is_called_wrong_before_any_session() {
     let keys = |_: PlayerId, tick: Tick| Push { force: if tick.get() % 40 < 20 { 50 } else { 0 } };
-    assert_eq!(sync_test(&rules(), Steady::default, keys, 200), Ok(()));
+    assert_eq!(SyncTest::new(rules(), Steady::default).input(keys).run(200), Ok(()));
     let alone = || Steady { spawns_from: Some(100), ..Steady::default() };
-    let found = sync_test(&rules(), alone, keys, 200).expect_err("no client can know of them").to_string();
+    let found = SyncTest::new(rules(), alone).input(keys).run(200).expect_err("no client can know of them").to_string();
     assert!(found.contains("client of an exact session") && found.contains("is_authority"), "{found}");
     // Where nobody predicts them they may.
-    assert_eq!(sync_test(&Rules::new(Balls::schema()), alone, keys, 200), Ok(()));
+    assert_eq!(SyncTest::new(Rules::new(Balls::schema()), alone).input(keys).run(200), Ok(()));
 }
 
 /// Balls that publish all that their steps read.

@@ -4,7 +4,7 @@ use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected, Show};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, SendRate, ServerConfig,
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, Seat, SendRate, ServerConfig,
     ServerFrame, Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::harness::{
@@ -65,7 +65,7 @@ impl Balls {
     }
 
     /// Pushes all balls.
-    fn push_all(&mut self, by: f64) {
+    pub(super) fn push_all(&mut self, by: f64) {
         self.balls.iter_mut().for_each(|mut ball| ball.speed[0] += by);
     }
 }
@@ -90,8 +90,8 @@ impl Simulate for Balls {
             self.push_first(1.0);
         }
         self.balls.remove_left(step);
-        self.warm.retain(|entity, _| !step.left().contains(&entity.spawned_for()));
-        for joined in step.joined() {
+        self.warm.retain(|entity, _| !step.has_left(entity.spawned_for()));
+        for joined in step.joined().iter().filter(|joined| joined.seat == Seat::Player) {
             self.balls.spawn(step, joined.player, Ball { at: [-3.0], speed: [0.0] });
         }
         let places: Vec<f64> = self.balls.iter().map(|ball| ball.at[0]).collect();
@@ -223,7 +223,7 @@ fn a_single_player_is_never_corrected_nor_sent_a_state_after_the_first() {
 
 /// How many of the states that a client last predicted and are settled by now are the truth, bit by bit; the truth of `ago` ticks
 /// ago and older.
-fn agrees_with_truth(simulation: &Simulation<Balls>, play: &Play, player: usize, ago: u32) -> bool {
+pub(super) fn agrees_with_truth(simulation: &Simulation<Balls>, play: &Play, player: usize, ago: u32) -> bool {
     let client = &simulation.players[player].client;
     let tick = play.truth.keys().last().and_then(|newest| newest.back(ago)).expect("later than that");
     let truth = &play.truth[&tick];

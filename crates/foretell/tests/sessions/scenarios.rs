@@ -8,8 +8,8 @@ use core::time::Duration;
 use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, Tick, World};
 use foretell_sim::harness::check::{Bytes, Check, ClientSeen};
 use foretell_sim::harness::{
-    BotView, Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, Way, What,
-    Who, sync_test,
+    BotView, Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, SyncTest,
+    Way, What, Who,
 };
 use foretell_sim::netsim::{Conditions, SplitMix64};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn the_world_of_the_tests_is_in_sync() {
         let part = u64::from(tick.get() / 8) ^ u64::from(player.get()) << 32;
         Buttons::from_bits(SplitMix64::new(part).next_u64())
     };
-    assert_eq!(sync_test(&Rules::new(Masses::schema()), Masses::default, input, 1000), Ok(()));
+    assert_eq!(SyncTest::new(Rules::new(Masses::schema()), Masses::default).input(input).run(1000), Ok(()));
 }
 
 #[test]

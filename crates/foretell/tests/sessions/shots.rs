@@ -5,12 +5,12 @@ use core::time::Duration;
 use foretell::SendRate;
 use foretell::hits::{Cast, Shape};
 use foretell::motion::vector::{length, sub};
-use foretell::session::{Offence, Receipt};
+use foretell::session::{Offence, Receipt, Ways};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, Messages, PlayerId, Rules,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, sync_test};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, SyncTest};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -315,6 +315,25 @@ fn nobody_is_hit_later_after_cover_than_the_receipt_says_and_the_cap_bounds_what
 }
 
 #[test]
+fn how_long_a_frame_of_who_shoots_takes_is_in_the_receipt_where_it_is_longer_than_a_tick() {
+    let frames = [(20, 50.0), (30, 33.3), (60, 16.7), (240, 15.6)];
+    let mut session = Session::new(ServerConfig::default(), &[30; 4], 15);
+    for (player, (fps, _)) in session.simulation.players.iter_mut().zip(frames) {
+        player.host.set_frames_per_second(Instant::ZERO, fps);
+    }
+    session.run(30);
+    for (nth, (fps, expected_ms)) in (1..).zip(frames) {
+        let shot =
+            session.bots.receipts.iter().rfind(|receipt| receipt.shooter() == PlayerId::new(nth)).expect("it hits");
+        let Ways { frame, round_trip, wait, .. } = shot.shooter_ways;
+        let frame_ms = frame.as_secs_f64() * 1000.0;
+        println!("{fps} frames per second: {frame_ms:.1} ms");
+        assert!((frame_ms - expected_ms).abs() < 0.15 * expected_ms, "{fps} frames per second: {frame_ms} ms");
+        assert!(shot.peek() > frame + round_trip / 2 + wait);
+    }
+}
+
+#[test]
 fn a_server_that_keeps_no_past_judges_by_the_present_and_who_is_slow_misses() {
     let config = ServerConfig { rewind_max: Duration::ZERO, ..ServerConfig::default() };
     let mut session = Session::new(config, &[75, 75, 75], 13);
@@ -344,6 +363,6 @@ fn a_world_by_itself_looks_back_as_one_in_a_session_does() {
         let run = [i8::from(tick.get() % 40 < 20), i8::from(player.get() == 1)];
         Keys { run, fires: true, aim: [-1.0, 0.0, 8.0] }
     };
-    assert_eq!(sync_test(&Rules::new(Range::schema()), world, input, 300), Ok(()));
+    assert_eq!(SyncTest::new(Rules::new(Range::schema()), world).input(input).run(300), Ok(()));
     assert!(log.borrow().found > 1000, "others were there to be seen");
 }

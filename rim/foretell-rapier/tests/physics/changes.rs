@@ -1,10 +1,10 @@
 //! Entities that become another variant, lose their body and get one again, and change hands: exactly.
 
 use foretell::world::Side;
-use foretell::{Entity, Input, PlayerId, Role, Rows, Simulate, State, Step, Tick, TickRate, World};
+use foretell::{Entity, Input, Leaver, PlayerId, Role, Rows, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyType, ShapeType, Vector};
 use foretell_rapier::{Blueprint, Body, Gameplay, Plan, Scene};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Wish {
@@ -124,7 +124,7 @@ fn whatever_becomes_another_variant_or_changes_hands_every_end_comes_to_the_same
         let [which, what, ..] = drawn.to_be_bytes();
         Wish { which, what: what % 12 }
     };
-    assert_eq!(sync_test(&scene().rules(), scene, wish, 400), Ok(()));
+    assert_eq!(SyncTest::new(scene().rules(), scene).input(wish).run(400), Ok(()));
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn who_is_given_a_body_predicts_it_from_then_on_and_who_had_it_shows_it() {
     assert_eq!(clients[0].owner(block), Some(other));
     assert_eq!(still(6).role(clients[0].owned().last().expect("there are some")), Role::Authority);
     // With who has it now it goes, whosever it was at first.
-    server.step(&mut still(7).with_players(&[], &[one]));
+    server.step(&mut still(7).with_players(&[], &[Leaver::new(one)]));
     assert!(server.contains(block));
-    server.step(&mut still(8).with_players(&[], &[other]));
+    server.step(&mut still(8).with_players(&[], &[Leaver::new(other)]));
     assert!(!server.contains(block) && server.get(block).is_none());
 }

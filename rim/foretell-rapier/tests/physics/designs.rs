@@ -6,7 +6,7 @@ use foretell_rapier::rapier3d::prelude::{
     ActiveEvents, ActiveHooks, ColliderBuilder, LockedAxes, RigidBodyBuilder, RigidBodyType, Vector,
 };
 use foretell_rapier::{Blueprint, Body, Gameplay, Party, Physics, Plan, Scene};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Touch {
@@ -126,7 +126,7 @@ fn whatever_a_design_changes_of_bodies_and_colliders_every_end_comes_to_the_same
         let [which, form, ..] = drawn.to_be_bytes();
         Touch { which, form, push: tick.get() % 7 == u32::from(player.get()) }
     };
-    assert_eq!(sync_test(&scene().rules(), scene, touch, 300), Ok(()));
+    assert_eq!(SyncTest::new(scene().rules(), scene).input(touch).run(300), Ok(()));
 }
 
 /// A scene in which this block has become that, after a number of ticks.

@@ -2,7 +2,7 @@
 
 use crate::yard::{Keys, Yard, digests, keys, step};
 use foretell::{PlayerId, Tick, World};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 use proptest::prelude::*;
 
 const TICKS: u32 = 600;
@@ -46,7 +46,7 @@ fn other_inputs_make_another_world() {
 #[test]
 fn the_yard_can_be_predicted() {
     let input = |player: PlayerId, tick: Tick| -> Keys { keys(7, player, tick) };
-    assert_eq!(sync_test(&Yard::rules(), || Yard::new(20), input, 300), Ok(()));
+    assert_eq!(SyncTest::new(Yard::rules(), || Yard::new(20)).input(input).run(300), Ok(()));
 }
 
 proptest! {

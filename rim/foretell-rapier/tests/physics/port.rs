@@ -9,7 +9,7 @@ mod ported;
 
 use foretell::world::{InputStatus, PlayerInput, Side};
 use foretell::{Newcomer, PlayerId, Simulate, Step, Tick, TickRate};
-use foretell_sim::harness::sync_test;
+use foretell_sim::harness::SyncTest;
 
 const TICKS: u32 = 600;
 
@@ -36,5 +36,5 @@ fn the_ported_game_scores_what_the_plain_one_does_and_can_be_predicted() {
     assert!(plain.points > 0);
     assert_eq!(points_of_ported(), plain.points);
     let keys = |_, tick: Tick| ported::Keys::at(tick.get());
-    assert_eq!(sync_test(&ported::Game::new().rules(), ported::Game::new, keys, 200), Ok(()));
+    assert_eq!(SyncTest::new(ported::Game::new().rules(), ported::Game::new).input(keys).run(200), Ok(()));
 }

@@ -11,6 +11,7 @@
 //! | [`Divergence`] | a playing client is further from the truth than either can have travelled of late |
 //! | [`History`] | the state of a confirmed tick changes afterwards |
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
+//! | [`Mail`] | a message does not come as its kind says, or is in another step on the two ends |
 //! | [`Bytes`] | a player's second costs more bytes than the budget |
 //! | [`Hosted`] | who sits at the server is corrected, is shown what it does not have, or a step lacks their input |
 //! | [`Memory`] | an endpoint keeps more than what is under way |
@@ -23,6 +24,8 @@ mod convergence;
 mod divergence;
 mod history;
 mod hosted;
+mod letters;
+mod mail;
 mod memory;
 mod once;
 mod samples;
@@ -37,6 +40,8 @@ pub use convergence::{Calm, Convergence};
 pub use divergence::Divergence;
 pub use history::History;
 pub use hosted::Hosted;
+pub use letters::{HeardStep, Letter};
+pub use mail::Mail;
 pub use memory::Memory;
 pub use once::Once;
 pub use samples::{Digests, Outcomes, Silence, Unexplained};
@@ -47,7 +52,9 @@ use foretell::session::Rules;
 use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Frame, Views};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Difference, Entity, PlayerId, PlayerInput, RowKey, Schema, Tolerance, World, compare_row};
+use foretell::world::{
+    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Schema, Seat, Tolerance, World, compare_row,
+};
 
 /// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
 pub trait Check<W: World> {
@@ -101,6 +108,8 @@ pub struct ClientSeen<'a, W: World> {
     pub local: Instant,
     /// Which machine it is, in the order of their coming. A player who comes again has another one.
     pub machine: usize,
+    /// As what it asks to be there.
+    pub seat: Seat,
     /// The client.
     pub client: &'a Client<Spied<W>>,
     /// What its update did.
@@ -111,6 +120,10 @@ pub struct ClientSeen<'a, W: World> {
     pub asked: &'a [Tick],
     /// The ticks that its world was stepped through for the first time since the update before, in order.
     pub stepped: &'a [Tick],
+    /// What its bot has said since the update before.
+    pub said: &'a [Letter],
+    /// The messages of all steps since the update before, those that were simulated again too, in order.
+    pub heard: &'a [HeardStep],
     /// For how long nothing has gone wrong for this player: no fault, nobody came or went, no event.
     pub quiet: Duration,
     /// The same where jitter that lasts is part of the network, and goes wrong only when it begins and when it ends.
@@ -133,6 +146,12 @@ pub struct ServerSeen<'a, W: World> {
     pub stepped: &'a [Tick],
     /// The inputs of these steps, in order.
     pub applied: &'a [Applied<W::Input>],
+    /// What the server was made to say to players since the update before.
+    pub said: &'a [Letter],
+    /// What the bot of who sits at it has said since the update before.
+    pub said_here: &'a [Letter],
+    /// The messages of the steps since the update before, in order.
+    pub heard: &'a [HeardStep],
     /// How many players' machines are there, the server's among them where somebody sits at it.
     pub machines: usize,
     /// Who sits at it.
@@ -145,6 +164,10 @@ pub struct ServerSeen<'a, W: World> {
 
 /// What a check sees of the player who sits at the server.
 pub struct LocalSeen<'a> {
+    /// Who it is; the server itself before they have joined.
+    pub player: PlayerId,
+    /// Which kinds of messages there are.
+    pub kinds: &'a Messages,
     /// What the update of the server did for them.
     pub frame: &'a Frame<'a>,
     /// The ticks that they were asked inputs for since the update before, in order.
@@ -180,6 +203,7 @@ pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
         Box::new(Divergence::default()),
         Box::new(Calm::default()),
         Box::new(Convergence::default()),
+        Box::new(Mail::default()),
         Box::new(Bytes::default()),
         Box::new(Hosted::default()),
         Box::new(Memory::default()),

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
 use foretell::time::Tick;
-use foretell::world::{Input, InputStatus, PlayerId, World};
+use foretell::world::{Input, InputStatus, PlayerId, Seat, World};
 
 /// The server steps every tick at most once and in order, and each but those that it says it has skipped, with at most one input of each player; what it takes for a
 /// player's own is what the player gave for this tick. A client asks for the input of a tick at most once, in order, but
-/// when it joins; and steps for the first time what it has asked for, and nothing else.
+/// when it joins; and steps for the first time what it has asked for, and nothing else. Who looks on is asked for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Once {
     stepped: Option<Tick>,
@@ -50,6 +50,10 @@ impl<W: World> Check<W> for Once {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        if seen.seat == Seat::Spectator {
+            let asked = seen.asked.first();
+            return asked.map_or(Ok(()), |tick| Err(format!("who looks on is asked for an input of {tick:?}")));
+        }
         let last = self.asked.of(seen.machine);
         let joins = seen.frame.events.iter().any(|event| matches!(event, ClientEvent::Joined(_)));
         let starts = joins || seen.frame.events.iter().any(|event| matches!(event, ClientEvent::Resynced { .. }));

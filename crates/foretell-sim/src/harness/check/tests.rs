@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use foretell::session::server::ServerConfig;
-use foretell::world::{InputStatus, PlayerId, Simulate, Step, Table};
+use foretell::world::{InputStatus, PlayerId, Seat, Simulate, Step, Table};
 
 #[derive(foretell::Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Throttle {
@@ -53,6 +53,7 @@ struct Told {
     truth: Option<Truth>,
     asked: Vec<Tick>,
     stepped: Vec<Tick>,
+    seat: Seat,
 }
 
 /// A sound session, and what the checks see of it.
@@ -70,10 +71,10 @@ impl Session {
     /// Its client is told `client`, and the checks that it is as ever.
     fn of(seconds: u64, client: ClientConfig) -> Session {
         let rules = Rules::new(Carts::schema());
-        let (world, notes) = Spied::new(Carts::default(), Some(Truth::new(&rules.schema)));
+        let (world, notes) = Spied::new(Carts::default(), &rules.messages, Some(Truth::new(&rules.schema)));
         let mut simulation = Simulation::new(rules.clone(), ServerConfig::default(), world, 1);
         let (host, conditions) = (HostOptions::at(60), Conditions::default());
-        let world = Spied::new(Carts::default(), None).0;
+        let world = Spied::new(Carts::default(), &rules.messages, None).0;
         simulation.add_player(PlayerOptions { client, host, conditions, world });
         simulation.run_until(Instant::from_micros(seconds * 1_000_000), &mut Idle);
         let setting = Setting { rules, client: ClientConfig::default(), server: ServerConfig::default() };
@@ -90,11 +91,14 @@ impl Session {
             now,
             local: now,
             machine: 0,
+            seat: told.seat,
             client,
             frame: &client.frame(now),
             stats: &stats,
             asked: &told.asked,
             stepped: &told.stepped,
+            said: &[],
+            heard: &[],
             quiet: told.quiet.unwrap_or(Duration::from_secs(10)),
             quiet_beside_jitter: Duration::from_secs(10),
             truth: told.truth.as_ref().or(notes.truth.as_ref()).expect("it is kept"),
@@ -120,6 +124,9 @@ impl Session {
             frame,
             stepped,
             applied,
+            said: &[],
+            said_here: &[],
+            heard: &[],
             machines: 1,
             local: None,
             quiet,
@@ -251,6 +258,12 @@ fn a_tick_or_an_input_that_is_processed_twice_skipped_or_altered_is_caught() {
     assert_eq!(asked(&[5, 6], &[5, 6]), Ok(()));
     assert_complains(asked(&[5, 5], &[5, 5]), "asks for the input of tick 5 after");
     assert_complains(asked(&[5], &[5, 6]), "asked for the inputs of");
+    let looks_on = |asked: &[u32], stepped: &[u32]| {
+        let (asked, stepped) = (ticks(asked), ticks(stepped));
+        session.client(&mut Once::default(), &Told { asked, stepped, seat: Seat::Spectator, ..Told::default() })
+    };
+    assert_eq!(looks_on(&[], &[5, 6]), Ok(()));
+    assert_complains(looks_on(&[5], &[5]), "who looks on is asked");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Setup {
         self.players.contains(&(player, false))
     }
 
-    /// Whether it looks on: it has no inputs, and predicts nothing.
+    /// Whether it looks on: it has no inputs, and predicts nothing but in an exact session, where everything is simulated.
     pub(super) fn spectates(&self) -> bool {
         self.seat == Seat::Spectator
     }

@@ -25,7 +25,7 @@ pub struct ServerConfig {
     /// but who comes to a full session gets the place of who was lost first.
     pub players_max: u16,
     /// How many [spectators](crate::Seat::Spectator) may be there besides, 0 to 65,535. Default 0: a game has to know of them first, as
-    /// they are among those who [join](crate::Step::joined). Lost ones count as lost players do. In an exact session there are none.
+    /// they are among those who [join](crate::Step::joined). Lost ones count as lost players do.
     pub spectators_max: u16,
     /// Whether nobody new is taken: who asks is refused ([`Refusal::Draining`](crate::session::Refusal)). Who has a place
     /// keeps it, and comes back to it. Default false.
@@ -115,11 +115,6 @@ impl Settings {
     /// Whether the state of `tick` is sent.
     pub fn is_sent(&self, tick: Tick) -> bool {
         tick.get().is_multiple_of(self.snapshot_interval_ticks())
-    }
-
-    /// How many spectators there may be.
-    pub fn spectators_max(&self) -> usize {
-        if self.rules.exact { 0 } else { usize::from(self.config.spectators_max) }
     }
 
     /// How much of the past is kept. In an exact session nobody is shown in the past.

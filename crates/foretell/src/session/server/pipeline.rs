@@ -261,11 +261,10 @@ impl<I: Input> Pipeline<I> {
 
     /// On what terms newcomers are admitted now.
     fn terms(&self) -> Terms {
-        let ServerConfig { players_max, draining, .. } = self.settings.config;
+        let ServerConfig { players_max, spectators_max, draining, .. } = self.settings.config;
         let too_large = self.exact.is_too_large(self.state.rows().len()).then_some(Refusal::TooLarge);
         let closed = draining.then_some(Refusal::Draining).or(too_large);
-        let spectators_max = self.settings.spectators_max();
-        Terms { players_max: usize::from(players_max), spectators_max, closed }
+        Terms { players_max: usize::from(players_max), spectators_max: usize::from(spectators_max), closed }
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
@@ -321,18 +320,21 @@ impl<I: Input> Pipeline<I> {
         if !place.is_lost() {
             peer.counters.note_heard();
         }
+        if is_newer {
+            exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
+        }
         if peer.spectates() {
             let is_honest = datagram.is_of_spectator();
             peer.counters.stats.ledger.note_times(Offence::Spectator, u64::from(!is_honest));
             return;
         }
         if is_newer {
-            exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
             let at = schedule.at(now);
             peer.arrivals.note(newest, TickTime::start_of(newest) - at);
             if let Some(state) = peer.link.acknowledged() {
                 let presented = datagram.inputs().last().and_then(|input| input.presented);
-                peer.view_age.note(ViewSample { newest, presented, state, at, now });
+                let sequence = datagram.sequence();
+                peer.view_age.note(ViewSample { sequence, newest, presented, state, at, now });
             }
         }
         for offered in datagram.inputs() {

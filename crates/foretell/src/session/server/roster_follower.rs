@@ -30,12 +30,12 @@ impl<I: Input> RosterFollower<'_, I> {
         while let Some(change) = self.roster.next_change() {
             let event = match change {
                 Change::Joined(player) => {
+                    let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
                     if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
                         self.exact.admit_local(player);
                     } else {
-                        self.exact.admit(player, next);
+                        self.exact.admit(player, seat, next);
                     }
-                    let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
                     let peer = Peer::new(next, self.messages).seated(seat);
                     self.change_peer(player, |known| *known = peer);
                     self.joins.joined += 1;

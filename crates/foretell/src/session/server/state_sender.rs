@@ -127,7 +127,8 @@ impl<I: Input> StateSender<I> {
         snapshot: &Snapshot<'_>,
     ) -> Option<PlayerId> {
         let Settings { rules, config } = settings;
-        if !config.relay_inputs && !rules.exact || roster.members()[index].peer.spectates() {
+        let predicts_nothing = !rules.exact && roster.members()[index].peer.spectates();
+        if !config.relay_inputs && !rules.exact || predicts_nothing {
             return None;
         }
         let StateSender { relay, replication, .. } = self;

@@ -18,12 +18,16 @@ const VARIED: Duration = Duration::from_secs(30);
 /// Beyond the interval and what varies a client may show others so much later, in ticks: the quarter and the rounded lateness by which
 /// it does, where it stands between ticks, and one in its favour.
 const SPARE_TICKS: f64 = 2.5;
+/// A client that slept is no slower than that: its datagrams count as so many ticks apart at most.
+const APART_TICKS_MAX: f64 = 16.0;
 /// A mean follows by so much of what is new in it.
 const MEAN_OF: f64 = 1.0 / 16.0;
 
 /// What a datagram of inputs says of its client's view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ViewSample {
+    /// Its number.
+    pub sequence: u16,
     /// The tick of its newest input, and where that says that others were shown.
     pub newest: Tick,
     pub presented: Option<TickTime>,
@@ -65,6 +69,10 @@ pub(super) struct ViewAge {
     /// How long inputs wait for their tick, and how far behind the newest state others are shown; means, in ticks.
     wait_ticks: Option<f64>,
     playout_ticks: Option<f64>,
+    /// The number of the newest datagram, and the tick of its newest input.
+    last: Option<(u16, Tick)>,
+    /// By how many ticks datagrams are apart where they are sent; a mean.
+    apart_ticks: Option<f64>,
 }
 
 impl ViewAge {
@@ -76,12 +84,19 @@ impl ViewAge {
             most: RecentExtreme::new(VARIED, TickTime::max),
             wait_ticks: None,
             playout_ticks: None,
+            last: None,
+            apart_ticks: None,
         }
     }
 
     /// A datagram has come that is newer than those before.
     pub fn note(&mut self, sample: ViewSample) {
-        let ViewSample { newest, presented, state, at, now } = sample;
+        let ViewSample { sequence, newest, presented, state, at, now } = sample;
+        if let Some((before, of)) = self.last.replace((sequence, newest)) {
+            // Those between them were lost, or come late.
+            let count = f64::from(sequence.wrapping_sub(before).max(1));
+            follow(&mut self.apart_ticks, (f64::from(newest.since(of)) / count).min(APART_TICKS_MAX));
+        }
         let (newest, state) = (TickTime::start_of(newest), TickTime::start_of(state));
         let lead = newest - state;
         self.least_lead.note(lead, now);
@@ -129,6 +144,7 @@ impl ViewAge {
     pub fn ways(&self, rate: TickRate) -> Ways {
         let duration = |ticks: f64| Duration::from_secs_f64(ticks.max(0.0) * rate.seconds());
         Ways {
+            frame: duration(self.apart_ticks.unwrap_or(0.0)),
             round_trip: duration(self.round_trip.get().unwrap_or_default().as_ticks()),
             wait: duration(self.wait_ticks.unwrap_or(0.0)),
             playout: duration(self.playout_ticks.unwrap_or(0.0)),
@@ -153,7 +169,25 @@ mod tests {
         let presented = Some(TickTime::start_of(state) - TickTime::ticks(2.0));
         let (at, now) =
             (TickTime::start_of(newest) - TickTime::ticks(0.5), Instant::from_micros(u64::from(tick) * 10_000));
-        age.note(ViewSample { newest, presented, state, at, now });
+        age.note(ViewSample { sequence: 0, newest, presented, state, at, now });
+    }
+
+    #[test]
+    fn how_far_apart_datagrams_are_sent_is_measured_whatever_is_lost_of_them() {
+        let mut age = ViewAge::new();
+        assert_eq!(age.ways(TickRate::hz(100)).frame, Duration::ZERO);
+        let (at, now) = (TickTime::start_of(Tick::new(500)), Instant::ZERO);
+        // Three ticks in each, and of three datagrams one comes; numbers wrap.
+        let mut sequence = 65_000_u16;
+        for nth in 0..134 {
+            let (newest, state) = (Tick::new(1000 + 9 * nth), Tick::new(900));
+            age.note(ViewSample { sequence, newest, presented: None, state, at, now });
+            sequence = sequence.wrapping_add(3);
+        }
+        assert_eq!(age.ways(TickRate::hz(100)).frame, Duration::from_millis(30));
+        let newest = Tick::new(100_000);
+        age.note(ViewSample { sequence, newest, presented: None, state: newest, at, now });
+        assert!(age.ways(TickRate::hz(100)).frame < Duration::from_millis(40), "it has slept once");
     }
 
     #[test]

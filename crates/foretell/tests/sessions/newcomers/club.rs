@@ -4,8 +4,8 @@ use crate::common::Buttons;
 use foretell::session::client::ClientEvent;
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Frame, Instant, Interest, InterestRules, JoinRequest, Look, Newcomer, PlayerId, Reason,
-    Rules, Seat, ServerConfig, ServerFrame, Simulate, State, Step, Table, Text, Tick, World,
+    Client, ClientConfig, Frame, Instant, Interest, InterestRules, JoinRequest, Leaver, Look, Newcomer, PlayerId,
+    Reason, Rules, Seat, ServerConfig, ServerFrame, Simulate, State, Step, Table, Text, Tick, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss, Reordering};
@@ -28,7 +28,7 @@ pub struct Club {
     #[world(constant)]
     pub joined: Vec<Newcomer>,
     #[world(constant)]
-    pub left: Vec<PlayerId>,
+    pub left: Vec<Leaver>,
     #[world(constant)]
     pub played: BTreeSet<PlayerId>,
 }

@@ -4,7 +4,7 @@ use super::club::{Club, Watch, add, club, rough, run, saying};
 use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
 use foretell::session::{Departure, Outbox, Refusal};
-use foretell::{ClientState, JoinRequest, Newcomer, PeerId, PlayerId, ServerConfig, World};
+use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, ServerConfig, World};
 use foretell_sim::harness::Leaving;
 use foretell_sim::netsim::{Conditions, Loss};
 use foretell_sim::record::{Recorder, Recording};
@@ -96,7 +96,8 @@ fn whom_the_game_removes_is_told_why_and_does_not_come_back() {
         let why = "asleep for too long".into();
         assert_eq!(watch.server, [ServerEvent::Left { player, why: Departure::Removed(why) }]);
         assert_eq!(watch.clients.last(), Some(&(0, ClientEvent::Refused(Refusal::Removed(why)))), "seed {seed}");
-        assert_eq!(simulation.server.world.left, [player]);
+        let why = Departure::Removed(why);
+        assert_eq!(simulation.server.world.left, [Leaver { player, why }]);
         assert_eq!(simulation.server.world.joined.len(), 1);
     }
 }
@@ -126,6 +127,16 @@ fn who_leaves_says_why_and_who_is_only_gone_has_said_nothing() {
         let words = "dinner ".repeat(18);
         assert!(watch.server.contains(&left(b"Anna", Departure::GoodBye(words[..120].into()))), "{:?}", watch.server);
         assert!(watch.server.contains(&left(b"Bob", Departure::Lost)), "seed {seed}: {:?}", watch.server);
+        // The world hears the same, and a client's world of nobody.
+        let told = |event: &ServerEvent| matches!(event, ServerEvent::Left { .. }).then_some(*event);
+        let heard = simulation
+            .server
+            .world
+            .left
+            .iter()
+            .map(|Leaver { player, why }| ServerEvent::Left { player: *player, why: *why });
+        assert!(heard.eq(watch.server.iter().filter_map(told)), "seed {seed}: {:?}", simulation.server.world.left);
+        assert!(simulation.players.iter().all(|host| host.world.left.is_empty()));
     }
 }
 

@@ -1,13 +1,9 @@
 //! Who looks on: sees what the rules say, is asked for nothing, and costs nobody anything.
 
 use super::club::{Club, Watch, add, club, rough, run, saying};
-use crate::common::Buttons;
-use crate::common::f64_mass::Masses;
+use foretell::session::Refusal;
 use foretell::session::client::{ClientEvent, EntityMode, Predict, Source};
-use foretell::session::{Refusal, Rules};
-use foretell::{
-    Client, ClientConfig, ClientState, Instant, JoinRequest, Outbox, PeerId, Seat, Server, ServerConfig, Views, World,
-};
+use foretell::{ClientState, Seat, ServerConfig, Views};
 use foretell_sim::harness::Simulation;
 use foretell_sim::netsim::Conditions;
 use std::collections::BTreeSet;
@@ -143,22 +139,4 @@ fn who_looks_on_is_lost_and_comes_back_as_a_player_does_and_its_nonce_is_no_play
     let spectator = simulation.players[onlooker].client.player().expect("there");
     assert!(!simulation.server.server.is_lost(spectator));
     assert!(watch.server.contains(&foretell::session::server::ServerEvent::Rejoined(spectator)), "{:?}", watch.server);
-}
-
-#[test]
-fn in_an_exact_session_nobody_looks_on() {
-    let rules = Rules { exact: true, ..Rules::new(Masses::schema()) };
-    let mut server = Server::<Masses>::new(rules.clone(), with_spectators(5), 1, Instant::ZERO);
-    let mut client = Client::<Masses>::new(rules, ClientConfig::default(), JoinRequest::new(7).as_spectator());
-    let (mut world, mut mine, mut outbox) = (Masses::default(), Masses::default(), Outbox::new());
-    client.update(Instant::ZERO, &mut mine, &mut |_| Buttons::default(), &mut outbox);
-    for (_, datagram) in outbox.iter() {
-        server.receive(Instant::ZERO, PeerId(1), datagram).expect("well-formed");
-    }
-    outbox.clear();
-    server.update(Instant::ZERO, &mut world, &mut outbox);
-    for (_, datagram) in outbox.iter() {
-        client.receive(Instant::ZERO, datagram).expect("well-formed");
-    }
-    assert_eq!(client.state(Instant::ZERO), ClientState::Refused(Refusal::Full));
 }

@@ -218,7 +218,8 @@ impl<W: World> Prediction<W> {
     /// How far around its own entities it is to be told those of others exactly, in metres, 0 wherever they are; `None` where it
     /// predicts nothing of others.
     pub(crate) fn exact_within_m(&self, setup: &Setup) -> Option<u32> {
-        setup.predicts_within_m().or_else(|| self.timeline.predicted().predicts_others().then_some(0))
+        let predicts = || self.timeline.predicted().predicts_others() && !setup.spectates();
+        setup.predicts_within_m().or_else(|| predicts().then_some(0))
     }
 
     /// Whom to predict.

@@ -1,7 +1,7 @@
 //! Who has come and gone since the world has last heard of it.
 
 use crate::session::{Departure, PeerId, Refusal};
-use crate::world::{Newcomer, PlayerId};
+use crate::world::{Leaver, Newcomer, PlayerId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -28,8 +28,8 @@ pub(crate) enum Change<P> {
 pub(crate) struct Turnover {
     /// Ascending by player.
     joined: Vec<Newcomer>,
-    /// Ascending.
-    left: Vec<PlayerId>,
+    /// Ascending by player.
+    left: Vec<Leaver>,
 }
 
 impl Turnover {
@@ -39,12 +39,12 @@ impl Turnover {
     }
 
     /// The world never hears of one who was still to join.
-    pub(super) fn note_left(&mut self, player: PlayerId) {
-        if let Ok(unheard) = self.joined.binary_search_by_key(&player, |joined| joined.player) {
+    pub(super) fn note_left(&mut self, leaver: Leaver) {
+        if let Ok(unheard) = self.joined.binary_search_by_key(&leaver.player, |joined| joined.player) {
             self.joined.remove(unheard);
         } else {
-            self.left.push(player);
-            self.left.sort_unstable();
+            let at = self.left.partition_point(|before| before.player < leaver.player);
+            self.left.insert(at, leaver);
         }
     }
 
@@ -52,7 +52,7 @@ impl Turnover {
         &self.joined
     }
 
-    pub(crate) fn left(&self) -> &[PlayerId] {
+    pub(crate) fn left(&self) -> &[Leaver] {
         &self.left
     }
 
@@ -61,7 +61,7 @@ impl Turnover {
     }
 
     pub(super) fn has_left(&self, player: PlayerId) -> bool {
-        self.left.binary_search(&player).is_ok()
+        self.left.binary_search_by_key(&player, |left| left.player).is_ok()
     }
 
     /// How many there are.

@@ -18,7 +18,7 @@ use crate::session::refusal::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{AccountName, Newcomer, PlayerId, Reason};
+use crate::world::{AccountName, Leaver, Newcomer, PlayerId, Reason};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -288,7 +288,7 @@ impl<P> Roster<P> {
     fn remove(&mut self, at: usize, why: Departure) {
         let Member { player, place, peer } = self.members.remove(at);
         if place.has_joined() {
-            self.turnover.note_left(player);
+            self.turnover.note_left(Leaver { player, why });
             self.changes.push_back(Change::Left { player, peer: Box::new(peer), was_lost: place.is_lost(), why });
         }
     }

@@ -7,7 +7,7 @@ use crate::session::refusal::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter};
-use crate::world::{Newcomer, PlayerId, Reason};
+use crate::world::{Leaver, Newcomer, PlayerId, Reason};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -138,7 +138,8 @@ fn who_is_silent_is_lost_and_then_gone_and_may_come_back_in_between() {
     // The clock of the first run stands at 10 s.
     (20..=140).for_each(|half| roster.notice_silence(Instant::from_micros(half * 500_000), TIMEOUT, KEEP));
     assert_eq!(changes(&mut roster), ["1 left, lost: true"]);
-    assert_eq!((roster.turnover().left(), roster.members().len()), (&[PlayerId::new(1)][..], 0));
+    assert_eq!(roster.turnover().left(), [Leaver { player: PlayerId::new(1), why: Departure::Lost }]);
+    assert!(roster.members().is_empty());
 }
 
 /// From half a second to half a second.
@@ -177,7 +178,8 @@ fn who_has_joined_and_never_plays_is_refused_and_the_world_hears_that_they_have_
     changes(&mut roster);
     run_to(&mut roster, 10);
     assert_eq!(changes(&mut roster), ["player 1 refused: TimedOut", "1 left, lost: false"]);
-    assert_eq!(roster.turnover().left(), [PlayerId::new(1)]);
+    let why = Departure::Refused(Refusal::TimedOut);
+    assert_eq!(roster.turnover().left(), [Leaver { player: PlayerId::new(1), why }]);
 }
 
 #[test]

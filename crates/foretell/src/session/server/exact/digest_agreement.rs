@@ -1,6 +1,7 @@
 //! Whether one client of an exact session has what the server has, and what it is owed where it may not.
 
 use crate::time::{Tick, TickRate};
+use crate::world::Seat;
 use core::time::Duration;
 
 /// Canonical ticks are so far apart at least: each costs both ends the time to make derived state anew.
@@ -13,6 +14,8 @@ const WHOLE_APART: Duration = Duration::from_millis(125);
 /// What one client of an exact session agrees on. Lives as long as the place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreement {
+    /// As what its player is there.
+    seat: Seat,
     /// From which state on it may be wrong, and is owed a canonical one.
     owed: Option<Tick>,
     /// When it was last sent a whole state.
@@ -26,7 +29,18 @@ pub(super) struct Agreement {
 impl Agreement {
     /// Of a client that begins before the step of `next`.
     pub(super) fn new(next: Tick) -> Agreement {
-        Agreement { owed: Some(next.next()), whole_sent: None, canonical_waits: 0, disagreed: None }
+        let seat = Seat::Player;
+        Agreement { seat, owed: Some(next.next()), whole_sent: None, canonical_waits: 0, disagreed: None }
+    }
+
+    /// The same of somebody who is there as this.
+    pub(super) fn seated(self, seat: Seat) -> Agreement {
+        Agreement { seat, ..self }
+    }
+
+    /// Whether there are inputs of its player.
+    pub(super) fn has_inputs(&self) -> bool {
+        self.seat == Seat::Player
     }
 
     /// Another client has the place from before the step of `next` on.

@@ -8,7 +8,7 @@ use crate::session::row_codec::proof_of;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::Form;
 use crate::time::{Tick, TickRate};
-use crate::world::{PlayerId, Rows};
+use crate::world::{PlayerId, Rows, Seat};
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// How many ticks ahead a canonical tick is announced, at most.
@@ -61,10 +61,10 @@ impl ExactSession {
         }
     }
 
-    /// A player has come, before the step of `next`.
-    pub(crate) fn admit(&mut self, player: PlayerId, next: Tick) {
+    /// A player or spectator has come, before the step of `next`.
+    pub(crate) fn admit(&mut self, player: PlayerId, seat: Seat, next: Tick) {
         if self.is_on {
-            self.agreements.insert(player, Agreement::new(next));
+            self.agreements.insert(player, Agreement::new(next).seated(seat));
         }
     }
 
@@ -154,7 +154,8 @@ impl ExactSession {
             self.image_tick = Some(tick);
         }
         // Nothing is told of the inputs of a player who has no entity: what they bring about nobody foresees.
-        if self.agreements.keys().chain(&self.local).any(|player| !rows.shows_others(state.schema(), *player)) {
+        let playing = self.agreements.iter().filter(|(_, agreement)| agreement.has_inputs()).map(|(player, _)| player);
+        if playing.chain(&self.local).any(|player| !rows.shows_others(state.schema(), *player)) {
             self.unforeseen = Some(tick);
         }
         if is_sent {

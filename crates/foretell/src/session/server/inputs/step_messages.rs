@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 /// How many may wait for their ticks; more are dropped.
 const WAITING_MAX: usize = 64;
-/// None waits for a tick that is further ahead.
-const TICKS_AHEAD_MAX: u32 = 64;
+/// None waits for a tick that is further ahead: 16 s at 64 Hz, more than a client goes on while its server stands still.
+const TICKS_AHEAD_MAX: u32 = 1024;
 
 /// As which of its messages, and in which step, a client has it.
 #[derive(Clone, Copy)]
@@ -155,6 +155,18 @@ mod tests {
         let list = list(0, u32::MAX - 16, &[5; 16]);
         assert_eq!(messages.take(PlayerId::new(1), &list, &kinds, Tick::new(5)), 0);
         assert_eq!(messages.kept(), 16);
+    }
+
+    #[test]
+    fn what_was_said_while_the_server_stood_still_waits_for_its_tick() {
+        let (kinds, mut messages, mut given) = (Messages::new().with::<Buy>(), StepMessages::default(), Vec::new());
+        messages.take(PlayerId::new(1), &list(0, 0, &[205, 5000]), &kinds, Tick::new(100));
+        let hears = |messages: &mut StepMessages, tick: u32, given: &mut Vec<ReceivedMessage>| {
+            messages.give(Tick::new(tick), given);
+            given.len()
+        };
+        let heard = [204, 205, 1123, 1124].map(|tick| hears(&mut messages, tick, &mut given));
+        assert_eq!(heard, [0, 1, 1, 2], "what no honest client is ahead by waits for no longer");
     }
 
     #[test]
