@@ -1,0 +1,102 @@
+// The shots of a duel, a card each, the newest first: by what moment the server judged it and why, how far that may be off, and as
+// a stacked bar what the shooter's head start is made of.
+
+import { element } from "./element.js";
+import { metres } from "./card.js";
+import { format } from "./readout.js";
+
+/** How many cards are kept. */
+const CARDS = 12;
+const SIGNS = { hit: "●", spared: "○", missed: "×" };
+const HEADS = {
+  hit: ["You hit", "The other hit you"],
+  spared: ["Your hit is taken back", "You are spared"],
+  missed: ["You missed", "The other missed"],
+};
+
+const ms = (value) => (value === null ? "–" : `${format(value, 0)} ms`);
+
+/** The shots that were judged up to a frame of its scene, newest first: [{shot, time_s}]. */
+export function shotsUpTo(frames, at, most = CARDS) {
+  const found = [];
+  for (let i = at; i >= 0 && found.length < most; i -= 1) {
+    const { lanes, time_s, scene } = frames[i];
+    if (scene !== frames[at].scene) break;
+    for (const shot of [...(lanes?.shots ?? [])].reverse()) found.push({ shot, time_s, age: at - i });
+  }
+  return found;
+}
+
+export class Shots {
+  /** `changed()` is called when another card is pointed at. */
+  constructor(title, changed) {
+    this.changed = changed;
+    this.list = element("div", "cards");
+    this.none = element("p", "none", "Each shot gets a card here: what was claimed, by what it was judged, and why.");
+    this.list.append(this.none);
+    this.root = element("section", "shots", element("h3", "", title), this.list);
+    /** The card of each shot, by its number. */
+    this.cards = new Map();
+    this.listed = "";
+    /** The shot that is pointed at, or null. */
+    this.pointed = null;
+  }
+
+  /** Shows the cards of what was shot up to a frame. */
+  draw(frames, at) {
+    const found = shotsUpTo(frames, at);
+    const listed = found.map(({ shot }) => `${shot.number}/${shot.tick}`).join();
+    if (listed === this.listed) return;
+    this.listed = listed;
+    const before = this.cards;
+    const isNew = ({ shot }) => !before.has(`${shot.number}/${shot.tick}`);
+    this.cards = new Map(found.map((one) => [`${one.shot.number}/${one.shot.tick}`, isNew(one) ? this.card(one) : before.get(`${one.shot.number}/${one.shot.tick}`)]));
+    const cards = [...this.cards.values()];
+    // The newest is open; one that was opened by hand stays so.
+    cards.forEach((card, i) => { if (!card.dataset.kept) card.open = i === 0; });
+    for (const [key, card] of before) if (!this.cards.has(key)) card.remove();
+    // What has the focus is not moved.
+    cards.toReversed().forEach((card) => { if (!card.isConnected) this.list.prepend(card); });
+    this.none.hidden = cards.length > 0;
+    if (this.pointed && !found.some(({ shot }) => shot === this.pointed)) this.point(null);
+  }
+
+  card({ shot, time_s }) {
+    const { by, outcome, result, claimed_ms, used_ms, why, clamped, receipt } = shot;
+    const head = element("summary", "", element("b", `sign ${outcome}`, SIGNS[outcome]), element("span", "who", HEADS[outcome][by]), element("span", "time", `${time_s.toFixed(2)} s`));
+    const said = element("dl", "");
+    const rows = [["claimed", `${ms(claimed_ms)} ago`], ["used", `${ms(used_ms)} ago`], ["why", why]];
+    if (receipt) rows.push(["error", `at most ${metres(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
+    for (const [term, text] of rows) said.append(element("dt", "", term), element("dd", term === "why" && clamped ? "clamped" : "", text));
+    const made = element("details", `shot ${outcome}`, head, element("p", "", result), said, ...(receipt ? sumOf(receipt) : []));
+    const point = (shot) => () => this.point(shot);
+    made.addEventListener("pointerenter", point(shot));
+    made.addEventListener("pointerleave", point(null));
+    made.addEventListener("focusin", point(shot));
+    made.addEventListener("focusout", point(null));
+    head.addEventListener("click", () => { made.dataset.kept = "yes"; });
+    return made;
+  }
+
+  point(shot) {
+    if (shot === this.pointed) return;
+    this.pointed = shot;
+    this.changed();
+  }
+}
+
+/** The stacked bar of a receipt's sum, and its parts by name. */
+function sumOf({ peek_ms, parts }) {
+  const bar = element("div", "bar-of-parts");
+  bar.setAttribute("role", "img");
+  bar.setAttribute("aria-label", `${ms(peek_ms)}: ${parts.map(({ name, ms: part }) => `${name} ${ms(part)}`).join(", ")}`);
+  const list = element("ul", "parts");
+  parts.forEach(({ name, ms: part }, i) => {
+    const piece = element("i", `part-${i}`);
+    piece.style.flexGrow = String(part);
+    piece.title = `${name}: ${ms(part)}`;
+    bar.append(piece);
+    list.append(element("li", "", element("i", `part-${i}`), element("b", "", ms(part)), ` ${name}`));
+  });
+  return [element("h4", "", "Who comes out sees first by ", element("b", "", ms(peek_ms))), bar, list];
+}
