@@ -117,8 +117,8 @@ impl Scene {
                  slow the link."
             }
             Scene::Peek => {
-                "Space shoots at the other where you see them. The server looks back and judges the shot there: \
-                 the yellow outline, which may be behind cover by now."
+                "Space shoots at the other where you see them. The server looks back and judges the shot there, at the \
+                 amber outline."
             }
         }
     }

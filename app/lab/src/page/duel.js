@@ -7,6 +7,7 @@ import { shotsUpTo } from "./shots.js";
 import { colours } from "./theme.js";
 
 const WALL_M = 0.7;
+const GRID_M = 1;
 /** For how many frames a shot is drawn. */
 const DRAWN_FRAMES = 100;
 /** From this distance on it is drawn where the shooter saw the other, beside where the server found them. */
@@ -31,7 +32,8 @@ export class DuelPicture extends Picture {
     const newest = [0, 1].map((by) => shots.find((shot) => shot.by === by)).filter(Boolean);
     for (const shot of newest) this.shot(shot);
     for (const { role, position } of lane.cubes) {
-      if (role === "client") this.word(position, this.viewer ? "the other" : "you", colours[this.viewer ? "other" : "client"]);
+      const whose = { client: this.viewer, other: 1 - this.viewer }[role];
+      if (whose !== undefined && this.legend.draws(role)) this.word(position, ["you", "the other"][whose], colours[["client", "other"][whose]]);
     }
   }
 
@@ -41,7 +43,25 @@ export class DuelPicture extends Picture {
   }
 
   floor() {
-    super.floor();
+    const c = this.context;
+    const [across, deep] = this.bench.half;
+    this.path([[-across, 0, -deep], [across, 0, -deep], [across, 0, deep], [-across, 0, deep]]);
+    c.fillStyle = colours.floor;
+    c.fill();
+    c.strokeStyle = colours.wall;
+    c.lineWidth = 1;
+    c.stroke();
+    c.strokeStyle = colours.grid;
+    c.globalAlpha = 0.6;
+    const lines = (half, line) => {
+      for (let m = Math.ceil(-half / GRID_M); m < half; m += GRID_M) {
+        this.path(line(m), false);
+        c.stroke();
+      }
+    };
+    lines(across, (x) => [[x, 0, -deep], [x, 0, deep]]);
+    lines(deep, (z) => [[-across, 0, z], [across, 0, z]]);
+    c.globalAlpha = 1;
     for (const wall of this.walls) this.wall(wall);
   }
 

@@ -63,7 +63,7 @@ export class Shots {
 
   card({ shot, time_s }) {
     const { by, outcome, result, claimed_ms, used_ms, why, clamped, receipt } = shot;
-    const head = element("summary", "", element("b", `sign ${outcome}`, SIGNS[outcome]), element("span", "who", HEADS[outcome][by]), element("span", "time", `${time_s.toFixed(2)} s`));
+    const head = element("summary", "", element("b", `sign ${outcome}`, SIGNS[outcome]), element("span", "shooter", HEADS[outcome][by]), element("span", "time", `${time_s.toFixed(2)} s`));
     const said = element("dl", "");
     const rows = [["claimed", `${ms(claimed_ms)} ago`], ["used", `${ms(used_ms)} ago`], ["why", why]];
     if (receipt) rows.push(["error", `at most ${metres(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
@@ -98,5 +98,5 @@ function sumOf({ peek_ms, parts }) {
     bar.append(piece);
     list.append(element("li", "", element("i", `part-${i}`), element("b", "", ms(part)), ` ${name}`));
   });
-  return [element("h4", "", "Who comes out sees first by ", element("b", "", ms(peek_ms))), bar, list];
+  return [element("h4", "", "A shooter who comes out sees first by ", element("b", "", ms(peek_ms))), bar, list];
 }

@@ -124,8 +124,8 @@ fn receipt_card(receipt: &Receipt, by: usize) -> ReceiptCard {
     let (shooter, victim) = (receipt.shooter_ways, receipt.victim_ways.unwrap_or_default());
     let part = |name, time| Part { name, ms: millis(time) };
     let [up, down, shown] = match by {
-        0 => ["your way", "way to the other", "the other's playout delay"],
-        _ => ["the other's way", "way to you", "your playout delay"],
+        0 => ["your way", "their way", "their playout"],
+        _ => ["their way", "your way", "your playout"],
     };
     ReceiptCard {
         error_m: receipt.error_m,
@@ -133,7 +133,7 @@ fn receipt_card(receipt: &Receipt, by: usize) -> ReceiptCard {
         peek_ms: millis(receipt.peek()),
         parts: [
             part(up, shooter.round_trip / 2),
-            part("wait for its tick", shooter.wait),
+            part("waiting", shooter.wait),
             part("a tick", Duration::from_secs_f64(receipt.rate.seconds())),
             part(down, victim.round_trip / 2),
             part(shown, victim.playout),

@@ -8,8 +8,10 @@ use foretell::motion::vector::{length, scale, sub};
 pub const HALF_M: f64 = 0.5;
 /// What can be hit of one of them.
 pub const BODY: Shape = Shape::Box { half: [HALF_M; 3] };
-/// The middle of a cube comes as near to the edge of the room as 10 m from its centre.
-const ROOM_M: f64 = 10.0;
+/// How far the room goes to each side of its middle, x and z in metres; the page draws as much.
+const ROOM_M: [f64; 2] = [8.3, 5.8];
+/// How far a shot goes at most.
+const RANGE_M: f64 = 25.0;
 /// How far beside its middle a player is aimed at who is seen in part: less than the half edge, so that it is hit there.
 const BESIDE_M: f64 = 0.4;
 
@@ -22,7 +24,7 @@ pub struct Wall {
 
 /// From the left edge of the room to the doorway, and from there to the corner.
 pub const WALLS: [Wall; 2] =
-    [Wall { min: [-10.5, -0.2], max: [-4.0, 0.2] }, Wall { min: [-2.0, -0.2], max: [2.0, 0.2] }];
+    [Wall { min: [-8.3, -0.2], max: [-4.0, 0.2] }, Wall { min: [-2.0, -0.2], max: [2.0, 0.2] }];
 
 impl Wall {
     fn shape(&self) -> (Shape, Pose) {
@@ -38,7 +40,7 @@ impl Wall {
 }
 
 fn has_room(at: [f64; 3]) -> bool {
-    let is_inside = at[0].abs() <= ROOM_M && at[2].abs() <= ROOM_M;
+    let is_inside = at[0].abs() <= ROOM_M[0] - HALF_M && at[2].abs() <= ROOM_M[1] - HALF_M;
     is_inside && !WALLS.iter().any(|wall| wall.overlaps(at))
 }
 
@@ -51,12 +53,12 @@ pub fn walk(from: [f64; 3], way: [f64; 2]) -> [f64; 3] {
 
 /// How far a shot goes towards a place and beyond it, until the wall or the end of the room, in metres.
 pub fn reach(from: [f64; 3], towards: [f64; 3]) -> f64 {
-    let ray = Cast::ray(from, sub(towards, from), 4.0 * ROOM_M);
+    let ray = Cast::ray(from, sub(towards, from), RANGE_M);
     let wall = ray.first(WALLS.iter().map(|wall| {
         let (shape, pose) = wall.shape();
         ((), shape, pose)
     }));
-    wall.map_or(4.0 * ROOM_M, |hit| hit.contact.distance)
+    wall.map_or(RANGE_M, |hit| hit.contact.distance)
 }
 
 /// Whether no wall stands between two places.
@@ -83,7 +85,7 @@ mod tests {
     fn who_walks_along_a_wall_slides_and_goes_through_the_doorway_alone() {
         let up = |x: f64| (0..200).fold([x, 0.0, -3.0], |at, _| walk(at, [0.0, 0.05]));
         assert!(up(0.0)[2] < -0.6 && up(-6.0)[2] < -0.6, "the wall");
-        assert!(up(-3.0)[2] > 6.0 && up(5.0)[2] > 6.0, "the doorway, and round the corner");
+        assert!(up(-3.0)[2] > 5.0 && up(5.0)[2] > 5.0, "the doorway, and round the corner");
         let slides = (0..200).fold([0.0, 0.0, -0.75], |at, _| walk(at, [0.05, 0.05]));
         assert!(slides[0] > 2.0 && slides[2] > 1.0, "{slides:?}");
     }

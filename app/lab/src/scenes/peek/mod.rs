@@ -138,6 +138,8 @@ impl PeekSession {
     fn looks_back(&self, nth: usize) -> [Option<f64>; 2] {
         let world = &self.simulation.server.world;
         let judged = self.driver.screens[nth].player().and_then(|player| world.lookbacks.get(&player));
+        // In place of an input that is lost another is used, which claims nothing.
+        let judged = judged.filter(|(_, lookback)| lookback.claimed.is_some());
         judged.map_or([None; 2], |(tick, lookback)| cards::looks_back(lookback, *tick, self.rate))
     }
 
@@ -152,10 +154,10 @@ impl PeekSession {
         let first = self.driver.seen_first_ms.map(|ms| if nth == 0 { ms } else { -ms });
         let off_cm = screen.other_off_m(&self.simulation.server.world).map(|metres| metres * 100.0);
         vec![
-            figure("claims to see", claimed, "ms ago", 0),
-            figure("is judged by", used, "ms ago", 0),
-            figure("the other is off", off_cm, "cm", 0),
-            figure("sees first by", first, "ms", 0),
+            figure("claims", claimed, "ms", 0),
+            figure("judged by", used, "ms", 0),
+            figure("off by", off_cm, "cm", 0),
+            figure("sees first", first, "ms", 0),
             figure("hits", Some(f64::from(score.hits)), "", 0),
             figure("taken back", Some(f64::from(screen.taken_back)), "", 0),
         ]
