@@ -22,7 +22,7 @@ pub const OTHER_PLAYS: Control = Control {
 pub const OTHER_LATENCY: Control = Control {
     key: Key::OtherLatency,
     name: "other_latency_ms",
-    label: "the other's latency",
+    label: "their latency",
     group: Group::Network,
     range: Range::slider(0, 300, 1, "ms"),
     default: 40,
@@ -34,7 +34,7 @@ pub const OTHER_LATENCY: Control = Control {
 pub const REWIND_MAX: Control = Control {
     key: Key::RewindMax,
     name: "rewind_max_ms",
-    label: "goes back at most",
+    label: "rewind at most",
     group: Group::Methods,
     range: Range::slider(0, 500, 1, "ms"),
     default: 250,

@@ -2,6 +2,7 @@
 // found who was shot at when it looked back.
 
 import { Picture } from "./picture.js";
+import { ROLES } from "./roles.js";
 import { middle } from "./room.js";
 import { shotsUpTo } from "./shots.js";
 import { colours } from "./theme.js";
@@ -12,8 +13,8 @@ const GRID_M = 1;
 const DRAWN_FRAMES = 100;
 /** From this distance on it is drawn where the shooter saw the other, beside where the server found them. */
 const APART_M = 0.08;
-const OUTLINE = { role: "rewound", dash: [], fill: 0.12 };
-const SEEN = { role: "rewound", dash: [2, 3], fill: 0 };
+
+const kindOf = (wanted) => ROLES.find(({ role }) => role === wanted);
 
 export class DuelPicture extends Picture {
   /** `pointed()` is the shot whose card is pointed at, or null. */
@@ -87,11 +88,9 @@ export class DuelPicture extends Picture {
   shot({ by, from, end, seen, rewound, outcome }) {
     const c = this.context;
     const colour = colours[by ? "other" : "client"];
-    if (rewound && this.legend.draws("rewound")) {
-      const isApart = seen && Math.hypot(...seen.map((lane, i) => lane - rewound[i])) > APART_M;
-      if (isApart) this.cube(seen, { ...SEEN, colour });
-      this.cube(rewound, { ...OUTLINE, colour: colours.late });
-    }
+    const isApart = seen && rewound && Math.hypot(...seen.map((lane, i) => lane - rewound[i])) > APART_M;
+    if (isApart && this.legend.draws("seen")) this.cube(seen, { ...kindOf("seen"), colour });
+    if (rewound && this.legend.draws("rewound")) this.cube(rewound, { ...kindOf("rewound"), colour: colours.late });
     if (!this.legend.draws("ray")) return;
     this.path([middle(from), middle(end)], false);
     c.strokeStyle = colour;

@@ -14,6 +14,8 @@ const HEADS = {
   missed: ["You missed", "The other missed"],
 };
 
+/** In another session numbers begin anew. */
+const nameOf = ({ number, tick }) => `${number}/${tick}`;
 const ms = (value) => (value === null ? "–" : `${format(value, 0)} ms`);
 
 /** The shots that were judged up to a frame of its scene, newest first: [{shot, time_s}]. */
@@ -35,7 +37,7 @@ export class Shots {
     this.none = element("p", "none", "Each shot gets a card here: what was claimed, by what it was judged, and why.");
     this.list.append(this.none);
     this.root = element("section", "shots", element("h3", "", title), this.list);
-    /** The card of each shot, by its number. */
+    /** The card of each shot, by its name. */
     this.cards = new Map();
     this.listed = "";
     /** The shot that is pointed at, or null. */
@@ -45,16 +47,15 @@ export class Shots {
   /** Shows the cards of what was shot up to a frame. */
   draw(frames, at) {
     const found = shotsUpTo(frames, at);
-    const listed = found.map(({ shot }) => `${shot.number}/${shot.tick}`).join();
+    const listed = found.map(({ shot }) => nameOf(shot)).join();
     if (listed === this.listed) return;
     this.listed = listed;
     const before = this.cards;
-    const isNew = ({ shot }) => !before.has(`${shot.number}/${shot.tick}`);
-    this.cards = new Map(found.map((one) => [`${one.shot.number}/${one.shot.tick}`, isNew(one) ? this.card(one) : before.get(`${one.shot.number}/${one.shot.tick}`)]));
+    this.cards = new Map(found.map((one) => [nameOf(one.shot), before.get(nameOf(one.shot)) ?? this.card(one)]));
     const cards = [...this.cards.values()];
     // The newest is open; one that was opened by hand stays so.
     cards.forEach((card, i) => { if (!card.dataset.kept) card.open = i === 0; });
-    for (const [key, card] of before) if (!this.cards.has(key)) card.remove();
+    for (const [name, card] of before) if (!this.cards.has(name)) card.remove();
     // What has the focus is not moved.
     cards.toReversed().forEach((card) => { if (!card.isConnected) this.list.prepend(card); });
     this.none.hidden = cards.length > 0;
@@ -69,6 +70,7 @@ export class Shots {
     if (receipt) rows.push(["error", `at most ${metres(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
     for (const [term, text] of rows) said.append(element("dt", "", term), element("dd", term === "why" && clamped ? "clamped" : "", text));
     const made = element("details", `shot ${outcome}`, head, element("p", "", result), said, ...(receipt ? sumOf(receipt) : []));
+    made.dataset.shot = nameOf(shot);
     const point = (shot) => () => this.point(shot);
     made.addEventListener("pointerenter", point(shot));
     made.addEventListener("pointerleave", point(null));

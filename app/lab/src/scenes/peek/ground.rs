@@ -10,8 +10,6 @@ pub const HALF_M: f64 = 0.5;
 pub const BODY: Shape = Shape::Box { half: [HALF_M; 3] };
 /// How far the room goes to each side of its middle, x and z in metres; the page draws as much.
 const ROOM_M: [f64; 2] = [8.3, 5.8];
-/// How far a shot goes at most.
-const RANGE_M: f64 = 25.0;
 /// How far beside its middle a player is aimed at who is seen in part: less than the half edge, so that it is hit there.
 const BESIDE_M: f64 = 0.4;
 
@@ -51,14 +49,27 @@ pub fn walk(from: [f64; 3], way: [f64; 2]) -> [f64; 3] {
     Some([along_x[0], y, z + way[1]]).filter(|at| has_room(*at)).unwrap_or(along_x)
 }
 
+/// How far it is to the end of the room that way, in metres.
+fn room_left(from: [f64; 3], way: [f64; 3]) -> f64 {
+    let far = length(way);
+    let until = |axis: usize, half: f64| match way[axis] / far {
+        along if along > 0.0 => (half - from[axis]) / along,
+        along if along < 0.0 => (-half - from[axis]) / along,
+        _ => f64::INFINITY,
+    };
+    if far > 0.0 { until(0, ROOM_M[0]).min(until(2, ROOM_M[1])).max(0.0) } else { 0.0 }
+}
+
 /// How far a shot goes towards a place and beyond it, until the wall or the end of the room, in metres.
 pub fn reach(from: [f64; 3], towards: [f64; 3]) -> f64 {
-    let ray = Cast::ray(from, sub(towards, from), RANGE_M);
+    let way = sub(towards, from);
+    let most = room_left(from, way);
+    let ray = Cast::ray(from, way, most);
     let wall = ray.first(WALLS.iter().map(|wall| {
         let (shape, pose) = wall.shape();
         ((), shape, pose)
     }));
-    wall.map_or(RANGE_M, |hit| hit.contact.distance)
+    wall.map_or(most, |hit| hit.contact.distance)
 }
 
 /// Whether no wall stands between two places.
@@ -88,6 +99,15 @@ mod tests {
         assert!(up(-3.0)[2] > 5.0 && up(5.0)[2] > 5.0, "the doorway, and round the corner");
         let slides = (0..200).fold([0.0, 0.0, -0.75], |at, _| walk(at, [0.05, 0.05]));
         assert!(slides[0] > 2.0 && slides[2] > 1.0, "{slides:?}");
+    }
+
+    #[test]
+    fn a_shot_goes_to_the_wall_or_to_the_end_of_the_room() {
+        let near = |far: f64, wanted: f64| assert!((far - wanted).abs() < 1e-9, "{far}");
+        near(reach([0.0, 0.0, -4.0], [0.0, 0.0, -3.0]), 3.8);
+        near(reach([-3.0, 0.0, -4.0], [-3.0, 0.0, -3.0]), 9.8);
+        near(reach([3.0, 0.0, 1.0], [4.0, 0.0, 1.0]), 5.3);
+        near(reach([3.0, 0.0, 1.0], [3.0, 0.0, 1.0]), 0.0);
     }
 
     #[test]
