@@ -67,7 +67,7 @@ export class Lanes {
   /** What the scene lists beside its lanes. */
   besideOf() {
     const { steps, shots } = this.bench ?? {};
-    if (shots) return new Shots(shots, () => this.changed());
+    if (shots) return new Shots(shots, { meaning: this.meaning, changed: () => this.changed() });
     return steps ? new Steps(steps) : null;
   }
 

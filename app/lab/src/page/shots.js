@@ -16,6 +16,21 @@ const HEADS = {
 
 /** In another session numbers begin anew. */
 const nameOf = ({ number, tick }) => `${number}/${tick}`;
+/** What the rows of a card mean, and the parts of its bar, in their order. */
+const MEANINGS = {
+  claimed: "how long before the tick of the shot was what the shooter's client says that it showed",
+  used: "how far the server went back for it",
+  why: "why it did not go back as far as was claimed, if it did not",
+  error: "how far from the amber outline the shooter may have been shown who was hit, by what was lost and by rounding",
+  "after cover": "how long after they were safe on their own screen who was hit may have been hit",
+};
+const PARTS = [
+  "from the shooter to the server, half a round trip",
+  "how long the shooter's inputs wait at the server for their tick, so that jitter does no harm",
+  "the step of the server that the input is a part of",
+  "from the server to who was shot at, half a round trip",
+  "how far in the past who was shot at is shown others",
+];
 const ms = (value) => (value === null ? "–" : `${format(value, 0)} ms`);
 
 /** The shots that were judged up to a frame of its scene, newest first: [{shot, time_s}]. */
@@ -30,9 +45,9 @@ export function shotsUpTo(frames, at, most = CARDS) {
 }
 
 export class Shots {
-  /** `changed()` is called when another card is pointed at. */
-  constructor(title, changed) {
-    this.changed = changed;
+  /** `meaning` explains what is pointed at; `changed()` is called when another card is. */
+  constructor(title, { meaning, changed }) {
+    Object.assign(this, { meaning, changed });
     this.list = element("div", "cards");
     this.none = element("p", "none", "Each shot gets a card here: what was claimed, by what it was judged, and why.");
     this.list.append(this.none);
@@ -68,8 +83,12 @@ export class Shots {
     const said = element("dl", "");
     const rows = [["claimed", `${ms(claimed_ms)} ago`], ["used", `${ms(used_ms)} ago`], ["why", why]];
     if (receipt) rows.push(["error", `at most ${metres(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
-    for (const [term, text] of rows) said.append(element("dt", "", term), element("dd", term === "why" && clamped ? "clamped" : "", text));
-    const made = element("details", `shot ${outcome}`, head, element("p", "", result), said, ...(receipt ? sumOf(receipt) : []));
+    for (const [term, text] of rows) {
+      const row = element("div", "", element("dt", "", term), element("dd", term === "why" && clamped ? "clamped" : "", text));
+      this.meaning.of(row, term, `${MEANINGS[term]}.`, false);
+      said.append(row);
+    }
+    const made = element("details", `shot ${outcome}`, head, element("p", "", result), said, ...(receipt ? this.sum(receipt) : []));
     made.dataset.shot = nameOf(shot);
     const point = (shot) => () => this.point(shot);
     made.addEventListener("pointerenter", point(shot));
@@ -80,25 +99,26 @@ export class Shots {
     return made;
   }
 
+  /** The stacked bar of a receipt's sum, and its parts by name. */
+  sum({ peek_ms, parts }) {
+    const bar = element("div", "bar-of-parts");
+    bar.setAttribute("role", "img");
+    bar.setAttribute("aria-label", `${ms(peek_ms)}: ${parts.map(({ name, ms: part }) => `${name} ${ms(part)}`).join(", ")}`);
+    const list = element("ul", "parts");
+    parts.forEach(({ name, ms: part }, i) => {
+      const [piece, sign] = [element("i", `part-${i}`), element("i", `part-${i}`)];
+      piece.style.flexGrow = String(part);
+      const item = element("li", "", sign, element("b", "", ms(part)), ` ${name}`);
+      for (const box of [piece, item]) this.meaning.of(box, name, `${PARTS[i]}.`, false);
+      bar.append(piece);
+      list.append(item);
+    });
+    return [element("h4", "", "A shooter who comes out sees first by ", element("b", "", ms(peek_ms))), bar, list];
+  }
+
   point(shot) {
     if (shot === this.pointed) return;
     this.pointed = shot;
     this.changed();
   }
-}
-
-/** The stacked bar of a receipt's sum, and its parts by name. */
-function sumOf({ peek_ms, parts }) {
-  const bar = element("div", "bar-of-parts");
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", `${ms(peek_ms)}: ${parts.map(({ name, ms: part }) => `${name} ${ms(part)}`).join(", ")}`);
-  const list = element("ul", "parts");
-  parts.forEach(({ name, ms: part }, i) => {
-    const piece = element("i", `part-${i}`);
-    piece.style.flexGrow = String(part);
-    piece.title = `${name}: ${ms(part)}`;
-    bar.append(piece);
-    list.append(element("li", "", element("i", `part-${i}`), element("b", "", ms(part)), ` ${name}`));
-  });
-  return [element("h4", "", "A shooter who comes out sees first by ", element("b", "", ms(peek_ms))), bar, list];
 }

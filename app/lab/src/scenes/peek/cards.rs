@@ -26,7 +26,7 @@ pub struct Cards {
     predicted: Vec<Shot>,
     receipts: Vec<Receipt>,
     /// How many cards there were.
-    pub count: u32,
+    count: u32,
 }
 
 impl Cards {
@@ -43,9 +43,10 @@ impl Cards {
     /// The card of a shot that the server has judged, of the player of this index.
     pub fn card(&mut self, shot: &Shot, by: usize, terms: CardTerms) -> ShotCard {
         let is_this = |player: PlayerId, tick| (player, tick) == (shot.by, shot.tick);
-        let told = self.predicted.iter().find(|told| is_this(told.by, told.tick)).copied();
+        let predicted = self.predicted.iter().find(|shot| is_this(shot.by, shot.tick)).copied();
+        let told = predicted.is_some_and(|shot| shot.verdict.is_some());
         let receipt = self.receipts.iter().find(|receipt| is_this(receipt.shooter(), receipt.tick)).copied();
-        self.predicted.retain(|told| told.by != shot.by || told.tick.get() + KEPT_TICKS > shot.tick.get());
+        self.predicted.retain(|one| one.by != shot.by || one.tick.get() + KEPT_TICKS > shot.tick.get());
         self.receipts.retain(|receipt| receipt.tick > shot.tick || receipt.shooter() != shot.by);
         let [claimed_ms, used_ms] = looks_back(&shot.lookback, shot.tick, terms.rate);
         let place = |of: fn(&Target) -> [f64; 3]| shot.target.as_ref().map(of);
@@ -57,12 +58,12 @@ impl Cards {
             tick: shot.tick.get(),
             from: shot.from,
             end: shot.end,
-            seen: told.and_then(|told| told.target).map(|target| target.rewound),
+            seen: predicted.and_then(|shot| shot.target).map(|target| target.rewound),
             rewound: place(|target| target.rewound),
             now: place(|target| target.now),
             outcome: outcome(shot.verdict),
-            result: result(shot, by, told.is_some_and(|told| told.verdict.is_some()), terms),
-            told: told.is_some_and(|told| told.verdict.is_some()),
+            result: result(shot, by, told, terms),
+            told,
             claimed_ms,
             used_ms: used_ms.unwrap_or(0.0),
             why: why(shot.lookback.bound, terms),
@@ -111,11 +112,9 @@ fn why(bound: LookbackBound, terms: CardTerms) -> String {
     match bound {
         LookbackBound::Claim => "as claimed".to_owned(),
         LookbackBound::Present => "the present: nothing older was claimed".to_owned(),
-        LookbackBound::Measured => "clamped: nothing older can have been shown on this link".to_owned(),
-        LookbackBound::Cap => {
-            format!("clamped: the server goes back by {} ms at most", terms.rewind_max.as_millis())
-        }
-        LookbackBound::History => "clamped: the server remembers nothing older".to_owned(),
+        LookbackBound::Measured => "clamped: older than this link can show".to_owned(),
+        LookbackBound::Cap => format!("clamped: at most {} ms", terms.rewind_max.as_millis()),
+        LookbackBound::History => "clamped: older than is remembered".to_owned(),
     }
 }
 

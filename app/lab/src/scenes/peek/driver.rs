@@ -12,18 +12,13 @@ use foretell_sim::harness::{Driver, Moment};
 /// Who comes into view for both within this time does so at one corner.
 const ONE_PEEK: Duration = Duration::from_millis(1000);
 
-/// What came of the shots of a player.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Score {
-    pub hits: u32,
-}
-
 /// Everything between the harness and the lanes of the scene.
 #[derive(Debug)]
 pub struct PeekDriver {
     /// The person's, and the other's; by machine.
     pub screens: [Screen; 2],
-    pub scores: [Score; 2],
+    /// How many shots of each have counted.
+    pub hits: [u32; 2],
     pub cards: Cards,
     /// How much earlier the person saw the other than the other saw them, when they last came into view, in ms.
     pub seen_first_ms: Option<f64>,
@@ -38,7 +33,7 @@ impl PeekDriver {
     pub fn new(plan: Plan) -> PeekDriver {
         PeekDriver {
             screens: [plan.answer(), plan].map(Screen::new),
-            scores: [Score::default(); 2],
+            hits: [0; 2],
             cards: Cards::default(),
             seen_first_ms: None,
             told_first: [None; 2],
@@ -76,7 +71,7 @@ impl PeekDriver {
     pub fn card(&mut self, shot: &Shot, terms: CardTerms) -> ShotCard {
         let by = usize::from(self.screens[0].player() != Some(shot.by));
         let card = self.cards.card(shot, by, terms);
-        self.scores[by].hits += u32::from(card.outcome == "hit");
+        self.hits[by] += u32::from(card.outcome == "hit");
         card
     }
 

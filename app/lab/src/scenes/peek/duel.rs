@@ -8,7 +8,7 @@ use foretell::{EffectKind, Input, Lookback, Owned, PlayerId, Rewound, Simulate, 
 use std::collections::BTreeMap;
 
 /// Somebody was hit.
-pub const HIT: EffectKind = EffectKind(0);
+const HIT: EffectKind = EffectKind(0);
 const WALK_MPS: f64 = 5.0;
 /// From one shot to the next.
 const RELOAD_S: f64 = 0.5;

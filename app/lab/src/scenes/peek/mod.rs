@@ -149,7 +149,7 @@ impl PeekSession {
             let value = value.unwrap_or(f64::NAN);
             Figure { label, value, unit, digits }
         };
-        let (screen, score) = (&self.driver.screens[nth], &self.driver.scores[nth]);
+        let screen = &self.driver.screens[nth];
         let [claimed, used] = self.looks_back(nth);
         let first = self.driver.seen_first_ms.map(|ms| if nth == 0 { ms } else { -ms });
         let off_cm = screen.other_off_m(&self.simulation.server.world).map(|metres| metres * 100.0);
@@ -158,8 +158,8 @@ impl PeekSession {
             figure("judged by", used, "ms", 0),
             figure("off by", off_cm, "cm", 0),
             figure("sees first", first, "ms", 0),
-            figure("hits", Some(f64::from(score.hits)), "", 0),
-            figure("taken back", Some(f64::from(screen.taken_back)), "", 0),
+            figure("hits", Some(f64::from(self.driver.hits[nth])), "", 0),
+            figure("taken back", u32::try_from(screen.taken_back).ok().map(f64::from), "", 0),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! What one player's screen shows of the duel, and what is measured of it.
 
 use super::bots::{Plan, Seen};
-use super::duel::{Duel, HIT};
+use super::duel::Duel;
 use super::ground;
 use crate::frame::cube::ShownCube;
 use foretell::motion::vector::{length, sub};
@@ -24,9 +24,8 @@ pub struct Screen {
     open_for: Option<u32>,
     /// Since when the other stands in the open, from middle to middle.
     open_since: Option<Instant>,
-    /// How many hits the client has told, and has taken back.
-    pub told: u32,
-    pub taken_back: u32,
+    /// How many hits the client has told and taken back.
+    pub taken_back: usize,
 }
 
 impl Screen {
@@ -40,7 +39,6 @@ impl Screen {
             other: None,
             open_for: None,
             open_since: None,
-            told: 0,
             taken_back: 0,
         }
     }
@@ -69,13 +67,9 @@ impl Screen {
 
     /// Looks at the client after its update.
     pub fn look(&mut self, at: Moment, client: &Client<Duel>, frame: &Frame<'_>) {
-        for event in frame.events {
-            match event {
-                ClientEvent::Effect { effect, .. } if effect.kind == HIT => self.told += 1,
-                ClientEvent::EffectCancelled(_) => self.taken_back += 1,
-                _ => {}
-            }
-        }
+        // Hits are the only effects that there are.
+        let is_back = |event: &&ClientEvent| matches!(event, ClientEvent::EffectCancelled(_));
+        self.taken_back += frame.events.iter().filter(is_back).count();
         self.player = client.player();
         client.present(at.local, &mut self.views);
         (self.own, self.other) = (None, None);

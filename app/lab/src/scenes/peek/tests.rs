@@ -65,7 +65,7 @@ fn a_claim_from_longer_ago_than_the_server_goes_back_is_clamped_and_the_hit_that
     let yours: Vec<_> = shots.iter().filter(|shot| shot.by == 0 && shot.tick > 120).collect();
     for shot in &yours {
         assert!(shot.clamped && shot.claimed_ms > Some(250.0) && (shot.used_ms - 100.0).abs() < 16.0, "{shot:?}");
-        assert_eq!(shot.why, "clamped: the server goes back by 100 ms at most");
+        assert_eq!(shot.why, "clamped: at most 100 ms");
     }
     let taken_back: Vec<_> = yours.iter().filter(|shot| shot.told && shot.outcome == "missed").collect();
     assert!(taken_back.len() > 4 && taken_back.iter().all(|shot| shot.receipt.is_none()));
