@@ -1,7 +1,7 @@
 // The lab's scene of lag compensation in a real browser, by the keyboard alone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { letGo, open } from "./lab.mjs";
+import { letGo, open, pictureBecomes, pictureOf } from "./lab.mjs";
 
 /** Turns to the scene by its key. */
 async function turnToPeek(page) {
@@ -26,7 +26,13 @@ async function shotOf(page, holds) {
   return found.jsonValue();
 }
 
-/** The text of the card of a shot, opened. */
+/** Pauses the run, or lets it go on. */
+async function pause(page, yes) {
+  await page.keyboard.press("p");
+  await page.waitForFunction((yes) => (document.getElementById("pause-label").textContent !== "Pause") === yes, yes);
+}
+
+/** The card of a shot of a run that is paused, opened. */
 async function cardOf(page, { number, tick }) {
   const card = page.locator(`.shot[data-shot="${number}/${tick}"]`);
   await card.waitFor();
@@ -43,6 +49,7 @@ test("a shot by the keyboard gets a card, whose bar is made of the parts that it
   await page.keyboard.down("Space");
   const shot = await shotOf(page, [["outcome", "hit"]]);
   await page.keyboard.up("Space");
+  await pause(page, true);
   const card = await cardOf(page, shot);
   const text = await card.innerText();
   assert.match(text, /You hit[\s\S]+claimed\s+\d+ ms ago[\s\S]+used\s+\d+ ms ago[\s\S]+why\s+as claimed[\s\S]+error\s+at most/);
@@ -62,6 +69,19 @@ test("a shot by the keyboard gets a card, whose bar is made of the parts that it
   assert.match(text, new RegExp(`sees first by\\s+${Math.round(peek_ms)} ms`));
 });
 
+test("a card that the keyboard comes to draws its shot again, however long ago it was", async () => {
+  const page = await open();
+  await turnToPeek(page);
+  await page.waitForFunction(() => window.foretell.frames.filter(({ lanes }) => lanes?.shots?.length).length > 4);
+  await pause(page, true);
+  const card = page.locator(".shot summary").last();
+  const before = await pictureOf(page);
+  await card.focus();
+  assert(await pictureBecomes(page, before, true));
+  await letGo(page);
+  assert(await pictureBecomes(page, before, false));
+});
+
 test("grace is a switch with a key: who was in cover is hit without it and spared with it, and it is in the address", async () => {
   const page = await open();
   await turnToPeek(page);
@@ -70,12 +90,16 @@ test("grace is a switch with a key: who was in cover is hit without it and spare
   await letGo(page);
   // Bots play as long as no key is pressed that drives.
   const late = await shotOf(page, [["outcome", "hit"], ["result", "in cover"]]);
+  await pause(page, true);
   assert.match(await (await cardOf(page, late)).innerText(), /Hit, though the other had been in cover for \d+ ms\./);
   const before = await page.evaluate(() => location.hash);
   await letGo(page);
+  await pause(page, false);
   await page.keyboard.press(await keyOf(page, "grace"));
   await page.waitForFunction(() => window.foretell.settings.grace);
   const spared = await shotOf(page, [["outcome", "spared"]]);
+  await letGo(page);
+  await pause(page, true);
   const text = await (await cardOf(page, spared)).innerText();
   assert.match(text, /Your hit is taken back[\s\S]+Taken back: the other had been in cover for \d+ ms, and the grace is 100 ms\./);
   const address = await page.evaluate(() => location.href);

@@ -16,6 +16,8 @@ const HEADS = {
 
 /** In another session numbers begin anew. */
 const nameOf = ({ number, tick }) => `${number}/${tick}`;
+const short = (m) => (m < 0.01 ? `${format(m * 1000, 1)} mm` : metres(m));
+
 /** What the rows of a card mean, and the parts of its bar, in their order. */
 const MEANINGS = {
   claimed: "how long before the tick of the shot was what the shooter's client says that it showed",
@@ -68,8 +70,8 @@ export class Shots {
     const before = this.cards;
     this.cards = new Map(found.map((one) => [nameOf(one.shot), before.get(nameOf(one.shot)) ?? this.card(one)]));
     const cards = [...this.cards.values()];
-    // The newest is open; one that was opened by hand stays so.
-    cards.forEach((card, i) => { if (!card.dataset.kept) card.open = i === 0; });
+    // The newest is open; one that was opened by hand stays so, and one that is being read.
+    cards.forEach((card, i) => { if (!card.dataset.kept && !card.matches(":hover, :focus-within")) card.open = i === 0; });
     for (const [name, card] of before) if (!this.cards.has(name)) card.remove();
     // What has the focus is not moved.
     cards.toReversed().forEach((card) => { if (!card.isConnected) this.list.prepend(card); });
@@ -82,7 +84,7 @@ export class Shots {
     const head = element("summary", "", element("b", `sign ${outcome}`, SIGNS[outcome]), element("span", "shooter", HEADS[outcome][by]), element("span", "time", `${time_s.toFixed(2)} s`));
     const said = element("dl", "");
     const rows = [["claimed", `${ms(claimed_ms)} ago`], ["used", `${ms(used_ms)} ago`], ["why", why]];
-    if (receipt) rows.push(["error", `at most ${metres(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
+    if (receipt) rows.push(["error", `at most ${short(receipt.error_m)}`], ["after cover", `at most ${ms(receipt.after_cover_ms)}`]);
     for (const [term, text] of rows) {
       const row = element("div", "", element("dt", "", term), element("dd", term === "why" && clamped ? "clamped" : "", text));
       this.meaning.of(row, term, `${MEANINGS[term]}.`, false);
