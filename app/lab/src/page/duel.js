@@ -9,6 +9,7 @@ import { colours } from "./theme.js";
 
 const WALL_M = 0.7;
 const GRID_M = 1;
+const WORD_PX = 26;
 /** For how many frames a shot is drawn. */
 const DRAWN_FRAMES = 100;
 /** From this distance on it is drawn where the shooter saw the other, beside where the server found them. */
@@ -21,6 +22,11 @@ export class DuelPicture extends Picture {
   constructor(canvas, bench, legend, pointed) {
     super(canvas, bench, legend);
     Object.assign(this, { pointed, walls: [], viewer: 0 });
+  }
+
+  /** Above the room there is place for a cube at its far end, and the word on it. */
+  box({ width, height }) {
+    return { x: 2, y: WORD_PX, width: width - 4, height: height - WORD_PX - 3 };
   }
 
   draw(frames, at, name, tone) {

@@ -209,6 +209,7 @@ export class Lanes {
     const lanes = this.cards.length - hidden.length;
     const columns = COMPACT.matches ? Math.min(lanes, this.bench.bodies ? 1 : 2) || 1 : this.columns(lanes + (this.beside ? 1 : 0));
     this.grid.style.setProperty("--columns", String(columns));
+    this.grid.style.setProperty("--lanes", String(lanes || 1));
     this.grid.style.setProperty("--across", String(this.across(this.grid.clientWidth / columns)));
     // In one that is left over there is no gap beside it.
     const last = this.cards.findLast(({ name }) => this.isShown(name));
