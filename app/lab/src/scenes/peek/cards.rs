@@ -94,6 +94,7 @@ fn result(shot: &Shot, by: usize, told: bool, terms: CardTerms) -> String {
     let safe_ms = shot.target.and_then(|target| target.safe_for).map(|safe| millis(safe).round());
     match (outcome(shot.verdict), safe_ms) {
         ("hit", None) => format!("Hit: {is} in the open."),
+        ("hit", Some(safe)) if safe < 1.0 => format!("Hit: {has} just gone into cover."),
         ("hit", Some(safe)) => format!("Hit, though {has} been in cover for {safe} ms."),
         ("spared", safe) => {
             let grace = millis(terms.grace.unwrap_or_default());
