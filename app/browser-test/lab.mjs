@@ -201,7 +201,7 @@ export async function turnTo(page, scene, frames = 30) {
   await page.waitForFunction(([scene, frames]) => window.foretell.frames.length >= frames && window.foretell.frames.slice(-frames).every((frame) => frame.scene === scene), [scene, frames]);
 }
 
-export const SCENES = ["prediction", "remote", "styles", "qiita", "stepping", "shared", "physics", "crowd"];
+export const SCENES = ["prediction", "remote", "styles", "qiita", "stepping", "shared", "physics", "crowd", "peek"];
 
 /** Every line of text and every button that is seen: where it stands, and of a text how large it is, and its contrast with what
  *  is behind it. */

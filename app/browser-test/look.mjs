@@ -113,6 +113,13 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       await picture(page, "crowd", name === "phone");
     });
 
+    test("a duel is pictured, with the card of a shot", async () => {
+      const page = await open(options);
+      await turnTo(page, "peek");
+      await page.waitForFunction(() => window.foretell.frames.slice(-20).some(({ lanes }) => lanes?.shots?.some(({ by, receipt }) => by === 0 && receipt)));
+      await picture(page, "peek", name === "phone");
+    });
+
     test("lanes are pictured, together and one alone", async () => {
       const page = await open(options);
       await turnToStyles(page);
@@ -254,7 +261,7 @@ test("names of cubes stay within the canvas and apart from each other at the upp
 
 test("on a desktop everything is seen without scrolling", async () => {
   const page = await open(DESKTOP);
-  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "stepping"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics"), (page) => turnToLanes(page, "crowd")]) {
+  for (const turn of [() => {}, turnToStyles, (page) => turnToLanes(page, "qiita"), (page) => turnToLanes(page, "stepping"), (page) => turnToLanes(page, "shared"), (page) => turnToLanes(page, "physics"), (page) => turnToLanes(page, "crowd"), (page) => turnToLanes(page, "peek")]) {
     await turn(page);
     const { tall, screen } = await page.evaluate(() => ({ tall: document.documentElement.scrollHeight, screen: innerHeight }));
     assert(tall <= screen, `${tall} px of ${screen} px`);

@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use super::key::{CONTROLS_LEN, Key};
-use super::{network_controls, scene_controls, session_controls};
+use super::{network_controls, peek_controls, scene_controls, session_controls};
 
 /// The control of a key.
 pub fn control(key: Key) -> &'static Control {
@@ -69,4 +69,8 @@ pub const CONTROLS: [Control; CONTROLS_LEN] = [
     scene_controls::BUDGET,
     scene_controls::ENTITIES,
     scene_controls::INTEREST,
+    peek_controls::OTHER_PLAYS,
+    peek_controls::OTHER_LATENCY,
+    peek_controls::REWIND_MAX,
+    peek_controls::GRACE,
 ];

@@ -52,10 +52,14 @@ pub enum Key {
     Budget,
     Entities,
     Interest,
+    OtherPlays,
+    OtherLatency,
+    RewindMax,
+    Grace,
 }
 
 /// How many controls there are.
-pub const CONTROLS_LEN: usize = 46;
+pub const CONTROLS_LEN: usize = 50;
 
 impl Key {
     /// Whether a change of it needs a new session: both ends must agree on it from the start.
@@ -76,7 +80,8 @@ impl Key {
             Key::OwnerFrames => &[Scene::Shared],
             Key::Field | Key::Second | Key::Relay | Key::Predicted => &[Scene::Physics],
             Key::Budget | Key::Entities | Key::Interest => &[Scene::Crowd],
-            Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics],
+            Key::OtherPlays | Key::OtherLatency | Key::RewindMax | Key::Grace => &[Scene::Peek],
+            Key::TickRate => &[Scene::Prediction, Scene::Remote, Scene::Shared, Scene::Physics, Scene::Peek],
             Key::SnapshotRate | Key::Redundancy | Key::RedundancyCap | Key::Gap | Key::Correction | Key::Decay => {
                 &Scene::WITH_PERSON
             }
@@ -106,6 +111,10 @@ impl Key {
                 | Key::Budget
                 | Key::Entities
                 | Key::Interest
+                | Key::OtherPlays
+                | Key::OtherLatency
+                | Key::RewindMax
+                | Key::Grace
         )
     }
 

@@ -5,6 +5,7 @@ mod control;
 mod key;
 mod mobile;
 mod network_controls;
+mod peek_controls;
 pub mod presets;
 mod scene;
 mod scene_controls;

@@ -19,11 +19,13 @@ pub enum Scene {
     Physics,
     /// Beside it: hundreds of entities, of which a budget of bytes tells.
     Crowd,
+    /// Beside it: two who shoot at each other at a corner, and how the server judges that.
+    Peek,
 }
 
 impl Scene {
     /// All, in the order of their codes.
-    pub const ALL: [Scene; 8] = [
+    pub const ALL: [Scene; 9] = [
         Scene::Prediction,
         Scene::Remote,
         Scene::Styles,
@@ -32,6 +34,7 @@ impl Scene {
         Scene::Shared,
         Scene::Physics,
         Scene::Crowd,
+        Scene::Peek,
     ];
     /// Those of the session.
     pub const OF_SESSION: [Scene; 2] = [Scene::Prediction, Scene::Remote];
@@ -54,6 +57,7 @@ impl Scene {
             Scene::Shared => "shared",
             Scene::Physics => "physics",
             Scene::Crowd => "crowd",
+            Scene::Peek => "peek",
         }
     }
 
@@ -69,6 +73,7 @@ impl Scene {
             Scene::Shared => "Moved in frames, sent in ticks",
             Scene::Physics => "A whole pile is predicted",
             Scene::Crowd => "More moves than can be sent",
+            Scene::Peek => "You shoot at what was",
         }
     }
 
@@ -110,6 +115,10 @@ impl Scene {
             Scene::Crowd => {
                 "You get only so many bytes a second: what is near comes first, and what turns orange is old. Halve the budget, or \
                  slow the link."
+            }
+            Scene::Peek => {
+                "Space shoots at the other where you see them. The server looks back and judges the shot there, at the \
+                 amber outline."
             }
         }
     }

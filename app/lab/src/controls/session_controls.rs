@@ -161,6 +161,7 @@ pub const SCENE: Control = Control {
         ("shared", "Shared"),
         ("physics", "Physics"),
         ("crowd", "Crowd"),
+        ("peek", "Peek"),
     ]),
     default: 0,
     explain: "What the page shows: your own cube, the others, one owner by many curves, the first article, the \

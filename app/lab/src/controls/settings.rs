@@ -16,6 +16,8 @@ use serde_json::{Map, Value};
 const REPEAT_LAST: Duration = Duration::from_millis(250);
 /// How many small cubes there may be at most where all are predicted: a state has to fit into eight datagrams.
 const EXACT_FIELD_MAX: u16 = 100;
+/// The grace of the duel: about from when on a hit in cover is felt to be late.
+const GRACE: Duration = Duration::from_millis(100);
 /// How long the queue of a rate limit may get.
 const QUEUE: Duration = Duration::from_millis(500);
 
@@ -67,7 +69,8 @@ impl Settings {
             Scene::Prediction => usize::from(self.code(Key::Other)),
             Scene::Remote => usize::from(self.code(Key::Bots)) + 1,
             // Nobody looks at the session.
-            Scene::Styles | Scene::Qiita | Scene::Stepping | Scene::Shared | Scene::Physics | Scene::Crowd => 0,
+            Scene::Styles | Scene::Qiita | Scene::Stepping | Scene::Shared => 0,
+            Scene::Physics | Scene::Crowd | Scene::Peek => 0,
         }
     }
 
@@ -101,6 +104,26 @@ impl Settings {
         let within = |radius_m: f32| Interest::Within { radius_m, leaves_at_m: 1.1 * radius_m };
         [Interest::Everything, Interest::Nearest(150), Interest::Nearest(50), within(20.0), within(10.0)]
             [usize::from(self.code(Key::Interest))]
+    }
+
+    /// What the other player of the duel does: the index of the choice.
+    pub fn other_plays(&self) -> usize {
+        usize::from(self.code(Key::OtherPlays))
+    }
+
+    /// One way between the server and the other player of the duel.
+    pub fn other_latency(&self) -> Duration {
+        self.millis(Key::OtherLatency)
+    }
+
+    /// How far back the server of the duel goes at most.
+    pub fn rewind_max(&self) -> Duration {
+        self.millis(Key::RewindMax)
+    }
+
+    /// For how long who is in cover can be hit there, if there is an end to it.
+    pub fn grace(&self) -> Option<Duration> {
+        self.is_on(Key::Grace).then_some(GRACE)
     }
 
     /// Whether others are predicted, where they are what is looked at.
@@ -137,11 +160,10 @@ impl Settings {
     /// What either direction of a link does.
     pub fn conditions(&self) -> Conditions {
         let share = |key| self.number(key) / 100.0;
-        let millis = |key| Duration::from_millis(u64::from(self.code(key)));
         let kbps = u32::from(self.code(Key::Rate));
         Conditions {
-            latency: millis(Key::Latency),
-            jitter: millis(Key::Jitter),
+            latency: self.millis(Key::Latency),
+            jitter: self.millis(Key::Jitter),
             ordering: [Ordering::Independent, Ordering::Fifo][usize::from(self.code(Key::Ordering))],
             loss: loss(share(Key::Loss), self.number(Key::BurstLength)),
             duplicates: share(Key::Duplicates),
@@ -231,6 +253,11 @@ impl Settings {
 
     fn send_rate(&self, key: Key) -> SendRate {
         SendRate::Hz(self.whole(key))
+    }
+
+    /// The value of a slider of milliseconds that begins at 0.
+    fn millis(&self, key: Key) -> Duration {
+        Duration::from_millis(u64::from(self.code(key)))
     }
 
     /// The value of a control of whole numbers.

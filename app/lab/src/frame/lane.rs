@@ -3,6 +3,7 @@
 use super::bodies::Bodies;
 use super::crowd::CrowdPicture;
 use super::cube::ShownCube;
+use super::duel::{DuelPicture, ShotCard};
 use serde::Serialize;
 
 /// All lanes of one frame.
@@ -18,6 +19,9 @@ pub struct Lanes {
     /// Which player holds the cube, 0 is the person; `None` where it does not change hands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<u8>,
+    /// The shots that the server has judged in this frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shots: Vec<ShotCard>,
 }
 
 /// One method.
@@ -40,6 +44,9 @@ pub struct Lane {
     /// What is drawn of a crowd; `None` likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crowd: Option<CrowdPicture>,
+    /// What is drawn of a duel besides the cubes; `None` likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duel: Option<DuelPicture>,
 }
 
 /// A number under the picture of a lane.

@@ -4,6 +4,7 @@ pub mod bodies;
 pub mod correction;
 pub mod crowd;
 pub mod cube;
+pub mod duel;
 pub mod lane;
 pub mod numbers;
 

@@ -209,6 +209,7 @@ function turnTo(scene) {
   history.turn();
   charts.end = null;
   legend.show(scene);
+  input.nameAction(scene === "peek" ? "shoot" : "jump");
   events.show(scene);
   conditions.show(scene);
   const ofLanes = lanes.turnTo(scene);

@@ -104,6 +104,26 @@ export const BENCHES = {
       "its CPU time": ["less", "what they cost on this machine, in real time"],
     },
   },
+  peek: {
+    /** Its lanes show a duel; the cards of its shots stand beside them. */
+    shots: "Shots",
+    half: [8.3, 5.8],
+    trail: 24,
+    picture: "the wall with its doorway, both players, and where the server judges a shot",
+    curves: [
+      [["you claim", "client", [1.5, 3]], ["you get", "client", "line"], ["the other gets", "other", "line"], ["at most", "server", "dash"]],
+      [["on your screen", "client", "line"], ["on the other's", "other", "line"]],
+    ],
+    figure_px: 140,
+    figures: {
+      "claims": [null, "how long before the tick of an input is what its client shows when it makes the input"],
+      "judged by": [null, "how much of that the server goes back: no more than can have been shown on the link, and no more than it goes back at most"],
+      "off by": ["less", "how far the other is by now from where this screen shows it"],
+      "sees first": ["more", "when both last came into view of each other: how much earlier on this screen than on the other"],
+      hits: ["more", "how many shots have counted"],
+      "taken back": ["less", "how many hits the client has told at once and the server did not count"],
+    },
+  },
   crowd: {
     /** Its lane shows hundreds of entities, from above. */
     crowd: true,

@@ -38,7 +38,7 @@ export class Input {
     this.second = second;
     this.onFirst = onFirst;
     this.stickHeld = false;
-    this.knob = knob;
+    Object.assign(this, { caps, stick, jump, knob });
     addEventListener("keydown", (event) => this.keyDown(event));
     addEventListener("keyup", (event) => this.release(event.code));
     addEventListener("blur", () => this.held.clear());
@@ -61,6 +61,13 @@ export class Input {
   /** Whether there is a second player. */
   offerSecond(there) {
     this.second.hidden = !there;
+  }
+
+  /** Says what the key does that is no direction: `word` is jump or shoot. */
+  nameAction(word) {
+    for (const button of [this.caps.querySelector(`[data-bit="${BITS.jump}"]`), this.jump]) button.textContent = word;
+    this.stick.setAttribute("aria-label", `touch stick: drag to move, tap to ${word}`);
+    this.stick.parentElement.querySelector(".thumb").replaceChildren("drag to move,", document.createElement("br"), `tap to ${word}`);
   }
 
   sent() {
@@ -124,7 +131,7 @@ export class Input {
       leant = false;
       lean(event);
     });
-    // One thumb is enough: a tap on the middle jumps.
+    // One thumb is enough: a tap on the middle is the other key.
     stick.addEventListener("pointerup", () => leant || this.tap(BITS.jump));
     stick.addEventListener("pointermove", (event) => this.stickHeld && lean(event));
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {

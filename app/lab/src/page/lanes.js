@@ -4,11 +4,14 @@
 import { BENCHES } from "./benches.js";
 import { Bodies } from "./bodies.js";
 import { CrowdPicture } from "./crowd.js";
+import { DuelPicture } from "./duel.js";
 import { element } from "./element.js";
 import { Meaning } from "./meaning.js";
 import { Picture } from "./picture.js";
 import { PilePicture } from "./pile.js";
 import { format } from "./readout.js";
+import { Shots } from "./shots.js";
+import { Steps } from "./steps.js";
 import { colours, fitCanvas } from "./theme.js";
 import { dashOf, sample, toneOf } from "./tones.js";
 
@@ -18,8 +21,6 @@ const CARD_REST = 30;
 const FIGURES_LINE = 17;
 /** Which way a figure is better: a sign, and in words. */
 const BETTER = { less: ["↓", "lower is better"], more: ["↑", "higher is better"] };
-/** How many steps are listed. */
-const STEPS = 10;
 /** For how long a sentence stays, in frames. */
 const SAID_FRAMES = 300;
 
@@ -29,7 +30,8 @@ export class Lanes {
     Object.assign(this, { root, legend, watch, changed, bench: null, cards: [], signature: "", bodies: new Bodies() });
     this.grid = element("div", "grid");
     this.rest = element("p", "rest");
-    this.steps = element("ol");
+    /** What stands beside the lanes, or null. */
+    this.beside = null;
     const line = element("p", "meaning");
     this.meaning = new Meaning(line);
     root.append(this.grid, this.rest, line);
@@ -49,7 +51,7 @@ export class Lanes {
     this.bench = BENCHES[scene] ?? null;
     this.signature = "";
     this.names = "";
-    this.listed = null;
+    this.beside = this.besideOf();
     this.alone = null;
     this.pointed = null;
     this.off.clear();
@@ -60,6 +62,13 @@ export class Lanes {
     this.root.hidden = !this.bench;
     this.root.dataset.scene = scene;
     return this.bench !== null;
+  }
+
+  /** What the scene lists beside its lanes. */
+  besideOf() {
+    const { steps, shots } = this.bench ?? {};
+    if (shots) return new Shots(shots, { meaning: this.meaning, changed: () => this.changed() });
+    return steps ? new Steps(steps) : null;
   }
 
   /** What the line below the lanes says until a figure is asked about. */
@@ -99,8 +108,7 @@ export class Lanes {
     }
     if (!names.includes(this.alone)) this.alone = null;
     this.meaning.rest(this.hint());
-    const { steps } = this.bench;
-    this.grid.replaceChildren(...this.cards.map(({ root }) => root), ...(steps ? [element("section", "steps", element("h3", "", steps), this.steps)] : []));
+    this.grid.replaceChildren(...this.cards.map(({ root }) => root), ...(this.beside ? [this.beside.root] : []));
     this.arrange();
     return true;
   }
@@ -128,6 +136,7 @@ export class Lanes {
 
   picture(canvas) {
     const { bench, legend, bodies } = this;
+    if (bench.shots) return new DuelPicture(canvas, bench, legend, () => this.beside.pointed);
     if (bench.bodies) return new PilePicture(canvas, { legend, bodies });
     return bench.crowd ? new CrowdPicture(canvas, legend) : new Picture(canvas, bench, legend);
   }
@@ -198,8 +207,9 @@ export class Lanes {
     this.rest.replaceChildren(this.alone ? "Show instead:" : "Switch on:", ...hidden.map(chip));
     this.rest.hidden = hidden.length === 0;
     const lanes = this.cards.length - hidden.length;
-    const columns = COMPACT.matches ? Math.min(lanes, this.bench.bodies ? 1 : 2) || 1 : this.columns(lanes + (this.bench.steps ? 1 : 0));
+    const columns = COMPACT.matches ? Math.min(lanes, this.bench.bodies ? 1 : 2) || 1 : this.columns(lanes + (this.beside ? 1 : 0));
     this.grid.style.setProperty("--columns", String(columns));
+    this.grid.style.setProperty("--lanes", String(lanes || 1));
     this.grid.style.setProperty("--across", String(this.across(this.grid.clientWidth / columns)));
     // In one that is left over there is no gap beside it.
     const last = this.cards.findLast(({ name }) => this.isShown(name));
@@ -239,7 +249,7 @@ export class Lanes {
     const frame = frames[at];
     if (!this.bench || !frame?.lanes) return;
     this.root.dataset.holder = frame.lanes.holder ?? "";
-    if (this.bench.steps) this.list(frames, at);
+    this.beside?.draw(frames, at);
     const said = this.bench.steps ? new Map() : this.said(frames, at);
     for (const card of this.cards) {
       const lane = frame.lanes.lanes.find(({ name }) => name === card.name);
@@ -258,21 +268,6 @@ export class Lanes {
     const at = figures.findIndex(({ label }) => label === this.bench.whole);
     if (at < 0) return;
     figures.slice(at + 1).forEach(({ value }, i) => card.values[at + 1 + i].box.style.setProperty("--share", (value / (figures[at].value || 1)).toFixed(3)));
-  }
-
-  /** Lists what happened up to a frame, a line each, oldest first. */
-  list(frames, at) {
-    const lines = [];
-    for (let i = at; i >= 0 && lines.length < STEPS; i -= 1) {
-      const { lanes, time_s, scene } = frames[i];
-      if (scene !== frames[at].scene) break;
-      for (const [, sentence] of [...(lanes?.steps ?? [])].reverse()) lines.unshift([`${time_s.toFixed(2)} s`, sentence]);
-    }
-    const text = lines.flat().join();
-    if (text === this.listed) return;
-    this.listed = text;
-    this.steps.replaceChildren(...lines.slice(-STEPS).map(([time, sentence]) => element("li", "", element("b", "", time), ` ${sentence}`)));
-    this.steps.scrollTop = this.steps.scrollHeight;
   }
 
   /** What happened lately in each lane, oldest first. */

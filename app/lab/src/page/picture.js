@@ -42,7 +42,8 @@ export class Picture extends Room {
     const drawn = ROLES.filter(({ role }) => this.legend.draws(role));
     const { under, toned } = this.bench;
     const { holder } = frames[at].lanes;
-    const colourOf = (role) => (role === toned ? tone : colours[holder === 1 ? SWAPPED[role] ?? role : role]);
+    const swaps = this.swaps(frames[at]);
+    const colourOf = (role) => (role === toned ? tone : colours[swaps ? SWAPPED[role] ?? role : role]);
     const ways = drawn.filter(({ role }) => role !== "ghost").sort((a, b) => Number(b.role === under) - Number(a.role === under));
     for (const { role } of ways) {
       for (const { id } of cubes.filter((cube) => cube.role === role)) {
@@ -59,6 +60,11 @@ export class Picture extends Room {
     }
     const held = cubes.find(({ role }) => role === this.bench.held);
     if (held) this.word(held.position, HOLDS[frames[at].bot && !holder ? "bot" : holder], colourOf(held.role));
+  }
+
+  /** Whether the colours of the two players are the other way round. */
+  swaps({ lanes }) {
+    return lanes.holder === 1;
   }
 
   /** A word above a cube, within the picture. */

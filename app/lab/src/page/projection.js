@@ -6,16 +6,17 @@ const STEEP = (66 * Math.PI) / 180;
 const FLAT = (36 * Math.PI) / 180;
 
 export class Projection {
-  /** Fits a floor of `half` metres to each side, and `tall` metres of height, into `box` = {x, y, width, height}. */
+  /** Fits a floor of `half` metres to each side, or of [x, z] metres, and `tall` metres of height, into `box` = {x, y, width, height}. */
   constructor(box, half, tall) {
-    const wide = Math.min(1, Math.max(0, (box.width / box.height - 1) / 1.2));
+    const [across, deep] = Array.isArray(half) ? half : [half, half];
+    const wide = Math.min(1, Math.max(0, ((box.width / box.height) * (deep / across) - 1) / 1.2));
     const pitch = STEEP + (FLAT - STEEP) * wide;
     /** What it looks at: x and z of the middle of the box's floor. */
     this.at = [0, 0];
     this.sin = Math.sin(pitch);
     this.cos = Math.cos(pitch);
     Object.assign(this, { scale: 1, x: 0, y: 0 });
-    const corners = [-half, half].flatMap((x) => [-half, half].flatMap((z) => [0, tall].map((y) => this.point([x, y, z]))));
+    const corners = [-across, across].flatMap((x) => [-deep, deep].flatMap((z) => [0, tall].map((y) => this.point([x, y, z]))));
     const [xs, ys] = [corners.map((c) => c[0]), corners.map((c) => c[1])];
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     this.scale = Math.min(box.width / (right - left), box.height / (bottom - top));

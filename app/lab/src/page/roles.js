@@ -10,6 +10,9 @@ export const ROLES = [
   { role: "local", name: "local", dash: [], fill: 0.1, label: [-1.2, -1.15] },
   { role: "server", name: "server", dash: [6, 4], fill: 0.1, label: [1.25, 0.75] },
   { role: "correction", name: "corrections", line: true },
+  { role: "seen", name: "seen there", dash: [2, 3], fill: 0 },
+  { role: "rewound", name: "judged here", dash: [], fill: 0.12 },
+  { role: "ray", name: "shot", line: true },
 ];
 
 /** What is drawn in a scene, in the order of its legend, with what each one means there. `hidden` is so until asked for. */
@@ -55,6 +58,14 @@ const LEGENDS = {
     { role: "server", explain: "the truth, not yet here" },
     { role: "ghost", explain: "the newest received" },
     { role: "correction", explain: "from where a body was shown to where it is" },
+  ],
+  peek: [
+    { role: "client", name: "you", explain: "you, in both pictures" },
+    { role: "other", name: "the other", explain: "the other player, in both pictures" },
+    { role: "server", explain: "where the server has both by now" },
+    { role: "seen", explain: "where the shooter saw who was shot at, if that is elsewhere" },
+    { role: "rewound", explain: "where the server found who was shot at, when it looked back" },
+    { role: "ray", explain: "from who shot to where it ended: filled a hit, open one that was taken back, a cross a miss" },
   ],
   crowd: [
     { role: "server", name: "lag", line: true, explain: "a line to where each is by now" },

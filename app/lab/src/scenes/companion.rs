@@ -5,6 +5,7 @@
 use super::architectures::Architectures;
 use super::crowd::CrowdScene;
 use super::engine::SceneEngine;
+use super::peek::Peek;
 use super::physics::Physics;
 use super::shared_mode::SharedMode;
 use super::stepping::Stepping;
@@ -88,5 +89,6 @@ fn engine(scene: Scene, seed: u64) -> Option<Box<dyn SceneEngine>> {
         Scene::Shared => Some(Box::new(SharedMode::new(seed))),
         Scene::Physics => Some(Box::new(Physics::new(seed))),
         Scene::Crowd => Some(Box::new(CrowdScene::new(seed))),
+        Scene::Peek => Some(Box::new(Peek::new(seed))),
     }
 }

@@ -5,6 +5,7 @@ pub mod companion;
 mod crowd;
 mod engine;
 mod input_lag;
+mod peek;
 mod physics;
 mod remote_screen;
 mod shared_mode;
