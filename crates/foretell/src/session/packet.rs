@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 10;
+pub(crate) const PROTOCOL_VERSION: u8 = 11;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;
