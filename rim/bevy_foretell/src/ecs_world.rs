@@ -1,0 +1,196 @@
+//! Bevy's world as Foretell's: a step runs a schedule, and what is saved are columns.
+
+use crate::column::{Column, Saved};
+use crate::directory::{Directory, revive};
+use crate::entity::{Driven, Networked, Simulated};
+use crate::plugin::Simulation;
+use crate::registry::{Registry, StepMessageTypes};
+use crate::step::{CurrentStep, SavedComponents, StepInputs};
+use bevy_ecs::change_detection::Tick as ChangeTick;
+use bevy_ecs::prelude::{Entity, Has, Mut, World};
+use core::marker::PhantomData;
+use foretell::{Input, Owned, Role, Rows, Schema, Simulate, Step};
+
+/// Bevy's world, while a session runs in it. At other times Bevy has it, and this one an empty one in its place.
+pub(crate) struct EcsWorld<I> {
+    pub ecs: World,
+    columns: Vec<Box<dyn Column>>,
+    /// Every entity with a name that is there, ascending.
+    there: Vec<(Owned, Entity)>,
+    /// What has changed after this was not taken in yet.
+    pulled: ChangeTick,
+    /// For how many ticks what is gone may come back; 0 on a server.
+    horizon_ticks: u32,
+    input: PhantomData<fn(I)>,
+}
+
+/// What is saved of it.
+#[derive(Default)]
+pub(crate) struct SavedWorld {
+    there: Vec<(Owned, Entity)>,
+    /// As many as there are columns, or none.
+    columns: Vec<Saved>,
+}
+
+impl<I> EcsWorld<I> {
+    /// For a session that begins: what was there of another one is despawned.
+    pub fn new(world: &mut World, horizon_ticks: u32) -> EcsWorld<I> {
+        let columns = world.resource::<Registry>().columns();
+        let saved = columns.iter().filter_map(|column| column.component(world)).collect();
+        world.insert_resource(SavedComponents(saved));
+        let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
+        directory.clear(world);
+        let (there, input) = (Vec::new(), PhantomData);
+        EcsWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, input }
+    }
+
+    /// Takes in what systems have changed.
+    fn pull(&mut self) {
+        let EcsWorld { ecs, columns, there, pulled, .. } = self;
+        there.clear();
+        there.extend(ecs.query::<(Entity, &Networked)>().iter(ecs).map(|(id, of)| (of.owned(), id)));
+        if !there.is_sorted_by_key(|(of, _)| of.entity) {
+            there.sort_unstable_by_key(|(of, _)| of.entity);
+        }
+        columns.iter_mut().for_each(|column| column.pull(ecs, *pulled));
+        *pulled = ecs.increment_change_tick();
+    }
+
+    /// Calls with the directory taken out of the world, in which the columns are to write.
+    fn write(&mut self, write: impl FnOnce(&mut [Box<dyn Column>], &mut World, &mut Directory)) {
+        // What was changed before is not to pass for what is written now.
+        let mut directory = core::mem::take(&mut *self.ecs.resource_mut::<Directory>());
+        write(&mut self.columns, &mut self.ecs, &mut directory);
+        *self.ecs.resource_mut::<Directory>() = directory;
+        self.pulled = self.ecs.increment_change_tick();
+    }
+
+    /// Those are there that were, and no others.
+    fn load_entities(world: &mut World, directory: &mut Directory, there: &[(Owned, Entity)]) {
+        let mut now = world.query::<(Entity, &Networked)>();
+        let is_extra = |(id, of): (Entity, &Networked)| {
+            let found = there.binary_search_by_key(&of.name(), |(of, _)| of.entity);
+            found.is_err().then_some(id)
+        };
+        for id in now.iter(world).filter_map(is_extra).collect::<Vec<_>>() {
+            directory.remove(world, id);
+        }
+        for (of, id) in there {
+            match world.get::<Networked>(*id) {
+                Some(known) if known.owned() == *of => revive(world, *id),
+                _ => _ = directory.ensure(world, *of),
+            }
+        }
+    }
+}
+
+impl<I: Input + Send + Sync> EcsWorld<I> {
+    /// Says of each entity whether this step moves it, and by which input.
+    fn assign_roles(&mut self, step: &Step<'_, I>) {
+        let mut query = self.ecs.query::<(Entity, &Networked, Has<Simulated>, Option<&mut Driven<I>>)>();
+        let (mut roles, mut driven) = (Vec::new(), Vec::new());
+        for (id, of, was_simulated, input) in query.iter_mut(&mut self.ecs) {
+            let is_simulated = step.role(of.owned()) != Role::Proxy;
+            if is_simulated != was_simulated {
+                roles.push((id, is_simulated));
+            }
+            let now = step.input(of.owner()).filter(|_| is_simulated).map(Driven::new);
+            match (input, now) {
+                (Some(mut known), Some(now)) if *known != now => *known = now,
+                (Some(_), Some(_)) | (None, None) => {}
+                (_, now) => driven.push((id, now)),
+            }
+        }
+        for (id, is_simulated) in roles {
+            let mut entity = self.ecs.entity_mut(id);
+            _ = if is_simulated { entity.insert(Simulated) } else { entity.remove::<Simulated>() };
+        }
+        for (id, input) in driven {
+            let mut entity = self.ecs.entity_mut(id);
+            _ = match input {
+                Some(input) => entity.insert(input),
+                None => entity.remove::<Driven<I>>(),
+            };
+        }
+    }
+
+    /// Puts where systems find it what they are to know of the step.
+    fn begin(&mut self, step: &Step<'_, I>) {
+        self.ecs.insert_resource(StepInputs(step.inputs().to_vec()));
+        self.ecs.resource_scope(|world, types: Mut<StepMessageTypes<I>>| {
+            types.0.iter().for_each(|take| take(step, world));
+        });
+        let owners = self.there.iter().map(|(of, _)| of.owner);
+        self.ecs.resource_mut::<CurrentStep>().begin(step, owners);
+        self.assign_roles(step);
+        let mut directory = self.ecs.resource_mut::<Directory>();
+        directory.newest = directory.newest.max(step.tick());
+    }
+
+    /// Despawns what can't come back any more.
+    fn purge(&mut self) {
+        let horizon_ticks = self.horizon_ticks;
+        self.ecs.resource_scope(|world, mut directory: Mut<Directory>| {
+            let newest = directory.newest;
+            let before = newest.get().saturating_add(1).checked_sub(horizon_ticks);
+            if let Some(before) = before {
+                directory.purge(world, foretell::Tick::new(before));
+            }
+        });
+    }
+}
+
+impl<I: Input + Send + Sync> Simulate for EcsWorld<I> {
+    type Input = I;
+
+    fn step(&mut self, step: &mut Step<'_, I>) {
+        self.begin(step);
+        self.ecs.run_schedule(Simulation);
+        self.ecs.resource_mut::<CurrentStep>().end(step);
+        self.purge();
+    }
+}
+
+impl<I: Input + Send + Sync> foretell::World for EcsWorld<I> {
+    type Saved = SavedWorld;
+
+    /// Of a world that is not there yet nothing is known: a session takes the schema from its rules.
+    fn schema() -> Schema {
+        Schema::default()
+    }
+
+    fn save(&self, into: &mut SavedWorld) {
+        into.there.clone_from(&self.there);
+        if into.columns.len() != self.columns.len() {
+            into.columns = self.columns.iter().map(|column| column.room()).collect();
+        }
+        self.columns.iter().zip(&mut into.columns).for_each(|(column, into)| column.save(into));
+    }
+
+    fn load(&mut self, from: &SavedWorld) {
+        self.there.clone_from(&from.there);
+        self.write(|columns, world, directory| {
+            Self::load_entities(world, directory, &from.there);
+            for (column, from) in columns.iter_mut().zip(&from.columns) {
+                column.load(from, world, directory);
+            }
+        });
+    }
+
+    fn publish(&mut self, rows: &mut Rows) {
+        self.pull();
+        self.columns.iter_mut().for_each(|column| column.publish(rows));
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        self.write(|columns, world, directory| {
+            columns.iter_mut().for_each(|column| column.adopt(rows, world, directory));
+            for removed in rows.removed() {
+                let name = removed.key.entity;
+                if let Some(id) = directory.find(name).filter(|_| !columns.iter().any(|column| column.tells(name))) {
+                    directory.remove(world, id);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,28 @@
+//! Foretell in Bevy: multiplayer games whose clients predict, roll back, re-simulate and correct, with the systems of the game itself.
+#![forbid(unsafe_code)]
+
+mod column;
+mod directory;
+mod display;
+mod ecs_world;
+mod entity;
+mod events;
+mod plugin;
+mod registry;
+pub mod rig;
+mod rolled_back;
+mod session;
+mod step;
+
+pub use display::Shown;
+pub use entity::{Driven, Gone, Networked, Simulated};
+pub use events::{
+    Appeared, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled, EffectHappened, Hidden, Received,
+    ServerSaid, Withdrawn,
+};
+/// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
+pub use foretell::Entity as NetEntity;
+pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
+pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
+pub use session::{Datagrams, Leave, LocalPlayer, Play, Pressed};
+pub use step::{StepCommands, StepInputs, StepMessages};

@@ -1,0 +1,161 @@
+//! The plugin, and what a game registers with it.
+
+use crate::directory::Directory;
+use crate::display::{self, Shown};
+use crate::entity::Gone;
+use crate::events::{Connection, MessageTypes};
+use crate::registry::{Registry, StepMessageTypes, take_messages};
+use crate::session::{self, Datagrams, LocalPlayer, Pressed};
+use crate::step::{CurrentStep, SavedComponents};
+use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::component::{Component, Mutable};
+use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule};
+use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor};
+use bevy_state::app::{AppExtStates, StatesPlugin};
+use bevy_transform::TransformSystems;
+use core::marker::PhantomData;
+use foretell::{Input, Message, Rules, SessionConfig, State, TickRate};
+
+/// The schedule that is one tick of the simulation: the same systems on server and client, and in each re-simulation. The session
+/// runs it; as often as ticks are due, and as ticks are simulated again. Systems in it read nothing but what is registered, the
+/// [step](crate::StepCommands) and constants.
+///
+/// Two systems of which one writes what the other uses have to be ordered, else the first run panics and names them: in another
+/// order they might come to something else on the other end.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Simulation;
+
+/// The schedule in which the game writes what its player presses into [`Pressed`]: once in each frame, before its ticks.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ReadInput;
+
+/// Foretell in Bevy: one plugin for server, client, host and single player. `I` is what a player presses in a tick.
+///
+/// Add it once, after the plugins of Bevy. Nothing happens until a [`Play`](crate::Play) is inserted.
+pub struct ForetellPlugin<I> {
+    rate: TickRate,
+    configure: fn(&mut SessionConfig),
+    input: PhantomData<fn(I)>,
+}
+
+/// How sessions are configured.
+#[derive(Resource)]
+pub(crate) struct Settings {
+    pub rate: TickRate,
+    pub configure: fn(&mut SessionConfig),
+}
+
+impl Settings {
+    /// The configuration of a session of what is registered.
+    pub fn config(&self, registry: &Registry) -> SessionConfig {
+        let (schema, messages) = (registry.schema.clone(), registry.messages.clone());
+        let rules = Rules { tick_rate: self.rate, messages, ..Rules::new(schema) };
+        let mut config = SessionConfig::new(rules);
+        (self.configure)(&mut config);
+        config
+    }
+}
+
+impl<I: Input + Send + Sync> ForetellPlugin<I> {
+    /// With this number of ticks per second, from 1 to 1000.
+    ///
+    /// # Panics
+    /// With another one.
+    pub fn hz(rate: u16) -> ForetellPlugin<I> {
+        let rate = TickRate::hz(rate);
+        ForetellPlugin { rate, configure: |_| {}, input: PhantomData }
+    }
+
+    /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
+    /// says of the rules has to be the same on both ends.
+    #[must_use]
+    pub fn configured(mut self, configure: fn(&mut SessionConfig)) -> ForetellPlugin<I> {
+        self.configure = configure;
+        self
+    }
+}
+
+impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<StatesPlugin>() {
+            app.add_plugins(StatesPlugin);
+        }
+        app.init_state::<Connection>();
+        let world = app.world_mut();
+        world.register_disabling_component::<Gone>();
+        world.insert_resource(Registry::new());
+        world.insert_resource(StepMessageTypes::<I>(Vec::new()));
+        world.insert_resource(Settings { rate: self.rate, configure: self.configure });
+        world.init_resource::<MessageTypes>();
+        world.init_resource::<Directory>();
+        world.init_resource::<CurrentStep>();
+        world.init_resource::<SavedComponents>();
+        world.init_resource::<Datagrams>();
+        world.init_resource::<Shown>();
+        world.init_resource::<LocalPlayer>();
+        world.insert_resource(Pressed(I::default()));
+        let mut simulation = Schedule::new(Simulation);
+        simulation.set_executor(SingleThreadedExecutor::new());
+        let ambiguity_detection = LogLevel::Error;
+        simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
+        app.add_schedule(simulation);
+        app.add_schedule(Schedule::new(ReadInput));
+        app.add_systems(PreUpdate, session::run::<I>);
+        app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
+    }
+}
+
+/// What a game registers, after it has added [`ForetellPlugin`] and before the app runs. The order has to be the same on both ends.
+pub trait ForetellApp {
+    /// Entities with this component are told to other players, and it is saved, compared and rolled back. What of it is told to whom,
+    /// and how it is shown, its derive says: [`State`].
+    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
+
+    /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and can work out on both
+    /// ends.
+    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
+
+    /// The same for a resource.
+    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
+
+    /// Messages of this type are sent and told: [`SendMessage`](crate::SendMessage), [`Received`](crate::Received).
+    fn message<M: Message + Clone>(&mut self) -> &mut Self;
+
+    /// Messages of this type, which are [in steps](foretell::Delivery::InStep), stand in [`StepMessages`](crate::StepMessages). `I` is
+    /// the plugin's.
+    fn step_message<I: Input + Send + Sync, M: Message + Clone>(&mut self) -> &mut Self;
+}
+
+/// What is registered, to be added to.
+fn registry(app: &mut App) -> Mut<'_, Registry> {
+    app.world_mut().get_resource_mut::<Registry>().expect("the game adds ForetellPlugin before it registers")
+}
+
+impl ForetellApp for App {
+    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut App {
+        registry(self).networked::<C>();
+        self
+    }
+
+    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
+        registry(self).rolled_back::<C>();
+        self
+    }
+
+    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
+        registry(self).rolled_back_resource::<R>();
+        self
+    }
+
+    fn message<M: Message + Clone>(&mut self) -> &mut App {
+        registry(self).message::<M>();
+        self.world_mut().resource_mut::<MessageTypes>().add::<M>();
+        self
+    }
+
+    fn step_message<I: Input + Send + Sync, M: Message + Clone>(&mut self) -> &mut App {
+        registry(self).message::<M>();
+        self.world_mut().resource_mut::<StepMessageTypes<I>>().0.push(take_messages::<I, M>);
+        self
+    }
+}

@@ -1,0 +1,4 @@
+//! Whole sessions between apps: a game of cubes over simulated links.
+
+mod cubes;
+mod sessions;

@@ -1,0 +1,86 @@
+//! Two and more apps play one game.
+
+use crate::cubes::{self, Cube, Keys, cubes};
+use bevy_ecs::prelude::*;
+use bevy_foretell::rig::Rig;
+use bevy_foretell::{Connection, Corrected, LocalPlayer, Networked, Pressed, ReadInput, Simulated};
+use bevy_state::prelude::State;
+use bevy_transform::components::Transform;
+use core::time::Duration;
+use foretell_sim::netsim::{Conditions, Loss};
+
+fn link(ms: u64, loss: f64) -> Conditions {
+    let (latency, jitter) = (Duration::from_millis(ms), Duration::from_millis(ms / 5));
+    Conditions { latency, jitter, loss: Loss::Bursts { rate: loss, mean_length: 15.0 }, ..Conditions::default() }
+}
+
+#[derive(Resource, Default)]
+struct Corrections(Vec<f64>);
+
+fn count_corrections(rig: &mut Rig) {
+    for nth in 0..2 {
+        let app = rig.player(nth);
+        app.init_resource::<Corrections>();
+        app.add_observer(|of: On<Corrected>, mut all: ResMut<Corrections>| all.0.push(of.correction.misprediction_m));
+    }
+}
+
+/// Lets go of all keys, and waits until everything has arrived.
+fn come_to_rest(rig: &mut Rig) {
+    rig.conditions = link(20, 0.0);
+    for nth in 0..2 {
+        rig.player(nth)
+            .add_systems(ReadInput, (|mut keys: ResMut<Pressed<Keys>>| **keys = Keys::default()).after(cubes::press));
+    }
+    rig.run(640);
+}
+
+#[test]
+fn two_apps_see_the_same_cubes_one_predicted_and_one_told() {
+    let mut rig = Rig::new(cubes::game, 2, 1, link(50, 0.0));
+    rig.run(600);
+    for nth in 0..2 {
+        let app = rig.player(nth);
+        assert_eq!(**app.world().resource::<State<Connection>>(), Connection::Playing);
+        let own = app.world().resource::<LocalPlayer>().0.expect("they have joined");
+        let world = app.world_mut();
+        let mut query = world.query::<(&Networked, Has<Simulated>, &Transform, &Cube)>();
+        assert_eq!(query.iter(world).count(), 2);
+        for (of, is_simulated, transform, cube) in query.iter(world) {
+            assert_eq!(is_simulated, of.owner() == own);
+            assert!((transform.translation.x - cube.x[0]).abs() < 0.5 && transform.translation.x != 0.0);
+        }
+    }
+    come_to_rest(&mut rig);
+    let truth = cubes(rig.server());
+    assert_eq!(truth.len(), 2);
+    assert!(truth.iter().all(|(.., cube)| cube.x[0].abs() > 0.1));
+    assert_eq!(truth, cubes(rig.player(0)));
+    assert_eq!(truth, cubes(rig.player(1)));
+}
+
+#[test]
+fn a_perfect_link_needs_no_correction_and_a_lossy_one_corrects_until_both_ends_agree() {
+    for (conditions, is_corrected) in [(link(50, 0.0), false), (link(100, 0.2), true)] {
+        let mut rig = Rig::new(cubes::game, 2, 7, conditions);
+        count_corrections(&mut rig);
+        rig.run(2_000);
+        let corrections = rig.player(0).world().resource::<Corrections>().0.clone();
+        assert_eq!(corrections.iter().any(|m| *m > 0.0), is_corrected, "{corrections:?}");
+        come_to_rest(&mut rig);
+        assert_eq!(cubes(rig.server()), cubes(rig.player(0)));
+    }
+}
+
+#[test]
+fn a_run_is_a_function_of_its_seed() {
+    let run = |seed| {
+        let mut rig = Rig::new(cubes::game, 2, seed, link(80, 0.1));
+        count_corrections(&mut rig);
+        rig.run(700);
+        let corrections = rig.player(1).world().resource::<Corrections>().0.clone();
+        (cubes(rig.server()), cubes(rig.player(0)), cubes(rig.player(1)), corrections)
+    };
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3), run(4));
+}
