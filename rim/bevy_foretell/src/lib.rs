@@ -4,9 +4,9 @@
 mod column;
 mod directory;
 mod display;
-mod ecs_world;
 mod entity;
 mod events;
+mod game_world;
 mod plugin;
 mod registry;
 pub mod rig;
@@ -23,6 +23,7 @@ pub use events::{
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
 pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
+pub use game_world::{GameWorld, SavedWorld};
 pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
 pub use session::{Datagrams, Leave, LocalPlayer, Play, Pressed};
 pub use step::{StepCommands, StepInputs, StepMessages};

@@ -1,10 +1,9 @@
 //! The session of a program: one system runs it in each frame, whatever it is.
 
 use crate::Shown;
-use crate::ecs_world::EcsWorld;
 use crate::events::{self, Connection, ServerSaid};
-use crate::plugin::{ReadInput, Settings};
-use crate::registry::Registry;
+use crate::game_world::{GameWorld, config_of, horizon_ticks};
+use crate::plugin::ReadInput;
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
 use core::ops::{Deref, DerefMut};
@@ -57,29 +56,29 @@ pub struct LocalPlayer(pub Option<PlayerId>);
 /// A session with its network, however it was begun.
 pub(crate) trait Driver<I: Input + Send + Sync> {
     /// Takes in what has come, runs the ticks that are due, and sends what is to be sent.
-    fn update(&mut self, now: Instant, game: &mut EcsWorld<I>, input: I) -> Frame<'_>;
+    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_>;
     /// What is to be drawn.
     fn present(&self, now: Instant, views: &mut Views);
     /// The session's player here.
     fn player(&self) -> Option<PlayerId>;
     /// The authority, where it is here.
-    fn server(&mut self) -> Option<&mut Server<EcsWorld<I>>>;
+    fn server(&mut self) -> Option<&mut Server<GameWorld<I>>>;
 }
 
 /// The session, and the game's world while it is not Bevy's.
 pub(crate) struct Engine<I> {
     pub driver: Box<dyn Driver<I>>,
-    game: EcsWorld<I>,
+    game: GameWorld<I>,
 }
 
 /// A session of which the game moves the datagrams.
 struct ByHand<I: Input + Send + Sync> {
-    session: Session<EcsWorld<I>>,
+    session: Session<GameWorld<I>>,
     outbox: Outbox,
 }
 
 impl<I: Input + Send + Sync> Driver<I> for ByHand<I> {
-    fn update(&mut self, now: Instant, game: &mut EcsWorld<I>, input: I) -> Frame<'_> {
+    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
         let ByHand { session, outbox } = self;
         for (peer, datagram) in core::mem::take(&mut game.ecs.resource_mut::<Datagrams>().arrived) {
             // What is malformed is counted there.
@@ -100,7 +99,7 @@ impl<I: Input + Send + Sync> Driver<I> for ByHand<I> {
         self.session.player()
     }
 
-    fn server(&mut self) -> Option<&mut Server<EcsWorld<I>>> {
+    fn server(&mut self) -> Option<&mut Server<GameWorld<I>>> {
         self.session.server()
     }
 }
@@ -140,12 +139,12 @@ fn now(world: &World) -> Instant {
 
 fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
     drop(world.remove_non_send::<Engine<I>>());
-    let config = world.resource::<Settings>().config(world.resource::<Registry>());
+    let config = config_of(world);
     let horizon_ticks = match &play {
-        Play::ByHand(Start::Client { .. }) => config.rules.tick_rate.ticks_in(config.client.horizon) + 2,
+        Play::ByHand(Start::Client { .. }) => horizon_ticks(&config),
         Play::ByHand(_) => 0,
     };
-    let game = EcsWorld::<I>::new(world, horizon_ticks);
+    let game = GameWorld::<I>::new(world, horizon_ticks);
     let driver: Box<dyn Driver<I>> = match play {
         Play::ByHand(start) => Box::new(ByHand { session: Session::start(start, config, now), outbox: Outbox::new() }),
     };

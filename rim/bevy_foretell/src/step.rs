@@ -203,7 +203,7 @@ impl StepCommands<'_, '_> {
     }
 }
 
-/// The components that are saved, by which one that was there before is told from one that is new.
+/// The components that a new entity has not before it is given them: those that are saved, and those that are set before each step.
 #[derive(Resource, Default)]
 pub(crate) struct SavedComponents(pub Vec<ComponentId>);
 

@@ -4,7 +4,7 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::{
     Driven, ForetellApp, ForetellPlugin, Input, LocalPlayer, NetEntity, Networked, PlayerId, Pressed, ReadInput,
-    Simulation, State, StepCommands,
+    Simulated, Simulation, State, StepCommands,
 };
 use bevy_transform::components::Transform;
 
@@ -12,7 +12,25 @@ use bevy_transform::components::Transform;
 pub struct Keys {
     pub right: bool,
     pub left: bool,
+    pub shoot: bool,
 }
+
+/// What a cube has shot: flies for a while.
+#[derive(Component, State, Clone, Copy, PartialEq, Default, Debug)]
+#[require(Transform)]
+pub struct Shot {
+    #[state(position)]
+    pub x: [f32; 3],
+    pub ticks_left: u8,
+}
+
+/// How long a cube has to wait until it may shoot again.
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Reload(pub u8);
+
+/// How many shots there have been of those who are simulated here.
+#[derive(Resource, Clone, Copy, PartialEq, Default, Debug)]
+pub struct ShotsFired(pub u32);
 
 #[derive(Component, State, Clone, Copy, PartialEq, Default, Debug)]
 #[require(Transform)]
@@ -24,13 +42,11 @@ pub struct Cube {
 }
 
 pub fn join(mut step: StepCommands, cubes: Query<(Entity, &Networked)>) {
+    let of_who_left = |(_, of): &(Entity, &Networked)| step.has_left(of.owner());
+    let left: Vec<_> = cubes.iter().filter(of_who_left).map(|(id, _)| id).collect();
+    left.into_iter().for_each(|id| step.despawn(id));
     for newcomer in step.joined() {
         step.spawn(newcomer.player, Cube::default());
-    }
-    for (id, of) in &cubes {
-        if step.has_left(of.owner()) {
-            step.despawn(id);
-        }
     }
 }
 
@@ -46,18 +62,49 @@ pub fn drive(mut cubes: Query<(&mut Cube, &Driven<Keys>)>, step: StepCommands) {
     }
 }
 
+pub fn shoot(
+    mut step: StepCommands,
+    mut cubes: Query<(&Networked, &Cube, &Driven<Keys>, Option<&mut Reload>, Entity)>,
+    mut fired: ResMut<ShotsFired>,
+    mut commands: Commands,
+) {
+    for (of, cube, keys, reload, id) in cubes.iter_mut().sort::<&Networked>() {
+        match reload {
+            Some(mut reload) if reload.0 > 1 => reload.0 -= 1,
+            Some(_) => _ = commands.entity(id).remove::<Reload>(),
+            None if keys.shoot => {
+                step.spawn(of.owner(), Shot { x: cube.x, ticks_left: 30 });
+                commands.entity(id).insert(Reload(10));
+                fired.0 += 1;
+            }
+            None => {}
+        }
+    }
+}
+
+pub fn fly(mut step: StepCommands, mut shots: Query<(Entity, &mut Shot), With<Simulated>>) {
+    for (id, mut shot) in &mut shots {
+        shot.x[2] += 10.0 * step.seconds();
+        shot.ticks_left -= 1;
+        if shot.ticks_left == 0 {
+            step.despawn(id);
+        }
+    }
+}
+
 /// Presses one way and then the other, another rhythm for each player.
 pub fn press(mut keys: ResMut<Pressed<Keys>>, own: Res<LocalPlayer>, mut frame: Local<u32>) {
     *frame += 1;
     let period = 40 + 7 * u32::from(own.0.map_or(0, PlayerId::get));
     let right = (*frame / period).is_multiple_of(2);
-    **keys = Keys { right, left: !right };
+    **keys = Keys { right, left: !right, shoot: *frame % 19 == 0 };
 }
 
 pub fn game(app: &mut App) {
     app.add_plugins(ForetellPlugin::<Keys>::hz(64));
-    app.networked::<Cube>();
-    app.add_systems(Simulation, (join, drive).chain());
+    app.networked::<Cube>().networked::<Shot>().rolled_back::<Reload>().rolled_back_resource::<ShotsFired>();
+    app.init_resource::<ShotsFired>();
+    app.add_systems(Simulation, (join, drive, fly, shoot).chain());
     app.add_systems(ReadInput, press);
 }
 

@@ -1,4 +1,6 @@
 //! Whole sessions between apps: a game of cubes over simulated links.
 
 mod cubes;
+mod histories;
+mod scenarios;
 mod sessions;

@@ -3,17 +3,22 @@
 use crate::column::{Column, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Networked, Simulated};
-use crate::plugin::Simulation;
+use crate::plugin::{Settings, Simulation};
 use crate::registry::{Registry, StepMessageTypes};
 use crate::step::{CurrentStep, SavedComponents, StepInputs};
+use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::prelude::{Entity, Has, Mut, World};
 use core::marker::PhantomData;
-use foretell::{Input, Owned, Role, Rows, Schema, Simulate, Step};
+use foretell::{Input, Owned, Role, Rows, Rules, Schema, SessionConfig, Simulate, Step};
 
-/// Bevy's world, while a session runs in it. At other times Bevy has it, and this one an empty one in its place.
-pub(crate) struct EcsWorld<I> {
-    pub ecs: World,
+/// A game of Bevy's as a [`foretell::World`]: what is registered is saved, published and adopted, and a step runs
+/// [`Simulation`]. The plugin has one in each app; by itself it is for tests of a game
+/// ([`GameWorld::of`]), with all that `foretell_sim::harness` has.
+///
+/// While a session runs in an app it has Bevy's world. At other times Bevy has that, and this one an empty one in its place.
+pub struct GameWorld<I> {
+    pub(crate) ecs: World,
     columns: Vec<Box<dyn Column>>,
     /// Every entity with a name that is there, ascending.
     there: Vec<(Owned, Entity)>,
@@ -24,29 +29,72 @@ pub(crate) struct EcsWorld<I> {
     input: PhantomData<fn(I)>,
 }
 
-/// What is saved of it.
+/// What is saved of a [`GameWorld`].
 #[derive(Default)]
-pub(crate) struct SavedWorld {
+pub struct SavedWorld {
     there: Vec<(Owned, Entity)>,
     /// As many as there are columns, or none.
     columns: Vec<Saved>,
 }
 
-impl<I> EcsWorld<I> {
+/// How sessions of what is registered are configured.
+pub(crate) fn config_of(world: &World) -> SessionConfig {
+    let settings = world.get_resource::<Settings>().expect("the game adds ForetellPlugin");
+    settings.config(world.resource::<Registry>())
+}
+
+/// For how many ticks what is gone may come back on a client.
+pub(crate) fn horizon_ticks(config: &SessionConfig) -> u32 {
+    config.rules.tick_rate.ticks_in(config.client.horizon) + 2
+}
+
+impl<I: Input + Send + Sync> GameWorld<I> {
     /// For a session that begins: what was there of another one is despawned.
-    pub fn new(world: &mut World, horizon_ticks: u32) -> EcsWorld<I> {
+    pub(crate) fn new(world: &mut World, horizon_ticks: u32) -> GameWorld<I> {
         let columns = world.resource::<Registry>().columns();
-        let saved = columns.iter().filter_map(|column| column.component(world)).collect();
+        let mut saved: Vec<_> = columns.iter().filter_map(|column| column.component(world)).collect();
+        saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
         world.insert_resource(SavedComponents(saved));
         let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
         directory.clear(world);
         let (there, input) = (Vec::new(), PhantomData);
-        EcsWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, input }
+        GameWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, input }
+    }
+
+    /// A world of a game by itself. `game` adds the plugin, and what there is to it, as it does in a program.
+    ///
+    /// # Panics
+    /// When it adds no [`ForetellPlugin`](crate::ForetellPlugin).
+    pub fn of(game: fn(&mut App)) -> GameWorld<I> {
+        let mut app = App::new();
+        game(&mut app);
+        app.finish();
+        app.cleanup();
+        let config = config_of(app.world());
+        let horizon_ticks = horizon_ticks(&config);
+        let mut world = GameWorld::new(app.world_mut(), horizon_ticks);
+        core::mem::swap(&mut world.ecs, app.world_mut());
+        world
+    }
+
+    /// What both ends of a session of this game agree on.
+    ///
+    /// # Panics
+    /// As [`GameWorld::of`].
+    pub fn rules(game: fn(&mut App)) -> Rules {
+        let mut app = App::new();
+        game(&mut app);
+        config_of(app.world()).rules
+    }
+
+    /// Bevy's world.
+    pub fn world(&mut self) -> &mut World {
+        &mut self.ecs
     }
 
     /// Takes in what systems have changed.
     fn pull(&mut self) {
-        let EcsWorld { ecs, columns, there, pulled, .. } = self;
+        let GameWorld { ecs, columns, there, pulled, .. } = self;
         there.clear();
         there.extend(ecs.query::<(Entity, &Networked)>().iter(ecs).map(|(id, of)| (of.owned(), id)));
         if !there.is_sorted_by_key(|(of, _)| of.entity) {
@@ -82,9 +130,7 @@ impl<I> EcsWorld<I> {
             }
         }
     }
-}
 
-impl<I: Input + Send + Sync> EcsWorld<I> {
     /// Says of each entity whether this step moves it, and by which input.
     fn assign_roles(&mut self, step: &Step<'_, I>) {
         let mut query = self.ecs.query::<(Entity, &Networked, Has<Simulated>, Option<&mut Driven<I>>)>();
@@ -140,7 +186,7 @@ impl<I: Input + Send + Sync> EcsWorld<I> {
     }
 }
 
-impl<I: Input + Send + Sync> Simulate for EcsWorld<I> {
+impl<I: Input + Send + Sync> Simulate for GameWorld<I> {
     type Input = I;
 
     fn step(&mut self, step: &mut Step<'_, I>) {
@@ -151,7 +197,7 @@ impl<I: Input + Send + Sync> Simulate for EcsWorld<I> {
     }
 }
 
-impl<I: Input + Send + Sync> foretell::World for EcsWorld<I> {
+impl<I: Input + Send + Sync> foretell::World for GameWorld<I> {
     type Saved = SavedWorld;
 
     /// Of a world that is not there yet nothing is known: a session takes the schema from its rules.
