@@ -2,12 +2,13 @@
 
 use crate::NetEntity;
 use crate::directory::Directory;
-use bevy_ecs::prelude::{Entity, EntityEvent, Event, Mut, Resource, World};
+use bevy_ecs::prelude::{Entity, EntityEvent, Event, World};
 use bevy_state::prelude::{NextState, States};
 use foretell::motion::Pose;
+use foretell::session::Receipt;
 use foretell::session::client::{self, ClientEvent};
 use foretell::session::server::ServerEvent;
-use foretell::{ClientState, Effect, Message, PlayerId, ReceivedMessage};
+use foretell::{ClientState, Effect};
 
 /// How the program is connected.
 #[derive(States, Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -104,42 +105,15 @@ pub struct ClientSaid(pub ClientEvent);
 #[derive(Event, Clone, Copy, Debug)]
 pub struct ServerSaid(pub ServerEvent);
 
-/// A message has come.
+/// The server has judged that a player has hit an entity ([`StepCommands::hit`](crate::StepCommands::hit)).
+#[derive(Event, Clone, Copy, Debug)]
+pub struct HitJudged(pub Receipt);
+
+/// There is no session, and will be none: nobody answers at the address, or the server does not admit the player.
 #[derive(Event, Clone, Debug)]
-pub struct Received<M: Send + Sync + 'static> {
-    /// From whom; [`PlayerId::SERVER`] for the server.
-    pub from: PlayerId,
-    /// What.
-    pub message: M,
-}
-
-/// Triggers the event of a message of one type.
-type TellMessage = fn(&ReceivedMessage, &mut World);
-
-/// The types of messages that are told.
-#[derive(Resource, Default)]
-pub(crate) struct MessageTypes(Vec<TellMessage>);
-
-impl MessageTypes {
-    pub fn add<M: Message + Clone>(&mut self) {
-        self.0.push(|sent, world| {
-            if let Some(message) = sent.get::<M>() {
-                world.trigger(Received { from: sent.from(), message: message.clone() });
-            }
-        });
-    }
-}
-
-/// Tells each message.
-pub(crate) fn tell_messages(world: &mut World, messages: &[ReceivedMessage]) {
-    if messages.is_empty() {
-        return;
-    }
-    world.resource_scope(|world, types: Mut<MessageTypes>| {
-        for message in messages {
-            types.0.iter().for_each(|tell| tell(message, world));
-        }
-    });
+pub struct NotConnected {
+    /// Why, in words for a person.
+    pub why: String,
 }
 
 /// The state of the connection is this one from the next transition on.

@@ -3,9 +3,10 @@
 use crate::column::{Column, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Networked, Simulated};
+use crate::messages;
 use crate::plugin::{Settings, Simulation};
-use crate::registry::{Registry, StepMessageTypes};
-use crate::step::{CurrentStep, SavedComponents, StepInputs};
+use crate::registry::Registry;
+use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::prelude::{Entity, Has, Mut, World};
@@ -163,11 +164,12 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     /// Puts where systems find it what they are to know of the step.
     fn begin(&mut self, step: &Step<'_, I>) {
         self.ecs.insert_resource(StepInputs(step.inputs().to_vec()));
-        self.ecs.resource_scope(|world, types: Mut<StepMessageTypes<I>>| {
-            types.0.iter().for_each(|take| take(step, world));
-        });
+        messages::begin_step(step, &mut self.ecs);
         let owners = self.there.iter().map(|(of, _)| of.owner);
-        self.ecs.resource_mut::<CurrentStep>().begin(step, owners);
+        let shoots = self.ecs.resource::<RewoundFor<I>>().0;
+        let mut current = self.ecs.resource_mut::<CurrentStep>();
+        current.begin(step, owners);
+        current.look_back(step, shoots);
         self.assign_roles(step);
         let mut directory = self.ecs.resource_mut::<Directory>();
         directory.newest = directory.newest.max(step.tick());

@@ -4,9 +4,11 @@
 mod column;
 mod directory;
 mod display;
+mod driver;
 mod entity;
 mod events;
 mod game_world;
+mod messages;
 mod plugin;
 mod registry;
 pub mod rig;
@@ -15,15 +17,17 @@ mod session;
 mod step;
 
 pub use display::Shown;
+pub use driver::Datagrams;
 pub use entity::{Driven, Gone, Networked, Simulated};
 pub use events::{
-    Appeared, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled, EffectHappened, Hidden, Received,
-    ServerSaid, Withdrawn,
+    Appeared, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled, EffectHappened, Hidden, HitJudged,
+    NotConnected, ServerSaid, Withdrawn,
 };
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
 pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
 pub use game_world::{GameWorld, SavedWorld};
+pub use messages::{Received, Say, StepMessages, Unsent};
 pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
-pub use session::{Datagrams, Leave, LocalPlayer, Play, Pressed};
-pub use step::{StepCommands, StepInputs, StepMessages};
+pub use session::{Leave, LocalPlayer, Play, Pressed};
+pub use step::{StepCommands, StepInputs};

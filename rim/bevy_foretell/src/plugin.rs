@@ -2,19 +2,21 @@
 
 use crate::directory::Directory;
 use crate::display::{self, Shown};
+use crate::driver::Datagrams;
 use crate::entity::Gone;
-use crate::events::{Connection, MessageTypes};
-use crate::registry::{Registry, StepMessageTypes, take_messages};
-use crate::session::{self, Datagrams, LocalPlayer, Pressed};
-use crate::step::{CurrentStep, SavedComponents};
+use crate::events::Connection;
+use crate::messages::{self, MessageTypes};
+use crate::registry::Registry;
+use crate::session::{self, LocalPlayer, Pressed};
+use crate::step::{CurrentStep, RewoundFor, SavedComponents};
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_transform::TransformSystems;
-use core::marker::PhantomData;
 use foretell::{Input, Message, Rules, SessionConfig, State, TickRate};
+use std::sync::Arc;
 
 /// The schedule that is one tick of the simulation: the same systems on server and client, and in each re-simulation. The session
 /// runs it; as often as ticks are due, and as ticks are simulated again. Systems in it read nothing but what is registered, the
@@ -34,15 +36,26 @@ pub struct ReadInput;
 /// Add it once, after the plugins of Bevy. Nothing happens until a [`Play`](crate::Play) is inserted.
 pub struct ForetellPlugin<I> {
     rate: TickRate,
-    configure: fn(&mut SessionConfig),
-    input: PhantomData<fn(I)>,
+    configure: Configure,
+    messages: Vec<MessageType>,
+    rewound_for: Option<fn(&I) -> bool>,
 }
+
+/// Makes a type of messages known.
+#[derive(Clone, Copy)]
+struct MessageType {
+    in_rules: fn(&mut Registry),
+    in_app: fn(&mut App),
+}
+
+/// Changes the settings of a session.
+type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
 
 /// How sessions are configured.
 #[derive(Resource)]
 pub(crate) struct Settings {
     pub rate: TickRate,
-    pub configure: fn(&mut SessionConfig),
+    pub configure: Configure,
 }
 
 impl Settings {
@@ -63,14 +76,30 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// With another one.
     pub fn hz(rate: u16) -> ForetellPlugin<I> {
         let rate = TickRate::hz(rate);
-        ForetellPlugin { rate, configure: |_| {}, input: PhantomData }
+        ForetellPlugin { rate, configure: Arc::new(|_| {}), messages: Vec::new(), rewound_for: None }
     }
 
     /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
     /// says of the rules has to be the same on both ends.
     #[must_use]
-    pub fn configured(mut self, configure: fn(&mut SessionConfig)) -> ForetellPlugin<I> {
-        self.configure = configure;
+    pub fn configured(mut self, configure: impl Fn(&mut SessionConfig) + Send + Sync + 'static) -> ForetellPlugin<I> {
+        self.configure = Arc::new(configure);
+        self
+    }
+
+    /// The same with messages of this type: [`Say`](crate::Say) sends one, [`Received`](crate::Received) is one that has come. Those
+    /// that are [in steps](foretell::Delivery::InStep) stand in [`StepMessages`](crate::StepMessages). In the same order on both ends.
+    #[must_use]
+    pub fn message<M: Message + Clone>(mut self) -> ForetellPlugin<I> {
+        self.messages.push(MessageType { in_rules: Registry::message::<M>, in_app: messages::register::<I, M> });
+        self
+    }
+
+    /// The same with others as a player saw them ([`StepCommands::rewound`](crate::StepCommands::rewound)) in the steps of such inputs:
+    /// those by which a player shoots.
+    #[must_use]
+    pub fn rewound_for(mut self, shoots: fn(&I) -> bool) -> ForetellPlugin<I> {
+        self.rewound_for = Some(shoots);
         self
     }
 }
@@ -83,10 +112,12 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         app.init_state::<Connection>();
         let world = app.world_mut();
         world.register_disabling_component::<Gone>();
-        world.insert_resource(Registry::new());
-        world.insert_resource(StepMessageTypes::<I>(Vec::new()));
-        world.insert_resource(Settings { rate: self.rate, configure: self.configure });
-        world.init_resource::<MessageTypes>();
+        let mut registry = Registry::new();
+        self.messages.iter().for_each(|known| (known.in_rules)(&mut registry));
+        world.insert_resource(registry);
+        world.insert_resource(Settings { rate: self.rate, configure: Arc::clone(&self.configure) });
+        world.init_resource::<MessageTypes<I>>();
+        world.insert_resource(RewoundFor(self.rewound_for));
         world.init_resource::<Directory>();
         world.init_resource::<CurrentStep>();
         world.init_resource::<SavedComponents>();
@@ -100,6 +131,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
         app.add_schedule(simulation);
         app.add_schedule(Schedule::new(ReadInput));
+        self.messages.iter().for_each(|known| (known.in_app)(app));
         app.add_systems(PreUpdate, session::run::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
     }
@@ -117,13 +149,6 @@ pub trait ForetellApp {
 
     /// The same for a resource.
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
-
-    /// Messages of this type are sent and told: [`SendMessage`](crate::SendMessage), [`Received`](crate::Received).
-    fn message<M: Message + Clone>(&mut self) -> &mut Self;
-
-    /// Messages of this type, which are [in steps](foretell::Delivery::InStep), stand in [`StepMessages`](crate::StepMessages). `I` is
-    /// the plugin's.
-    fn step_message<I: Input + Send + Sync, M: Message + Clone>(&mut self) -> &mut Self;
 }
 
 /// What is registered, to be added to.
@@ -144,18 +169,6 @@ impl ForetellApp for App {
 
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
         registry(self).rolled_back_resource::<R>();
-        self
-    }
-
-    fn message<M: Message + Clone>(&mut self) -> &mut App {
-        registry(self).message::<M>();
-        self.world_mut().resource_mut::<MessageTypes>().add::<M>();
-        self
-    }
-
-    fn step_message<I: Input + Send + Sync, M: Message + Clone>(&mut self) -> &mut App {
-        registry(self).message::<M>();
-        self.world_mut().resource_mut::<StepMessageTypes<I>>().0.push(take_messages::<I, M>);
         self
     }
 }

@@ -2,13 +2,9 @@
 
 use crate::column::{Column, NetworkedColumn, add_to};
 use crate::rolled_back::{ResourceColumn, RolledBackColumn};
-use crate::step::StepMessages;
 use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::prelude::{Resource, World};
-use foretell::{Message, Messages, Schema, State, Step};
-
-/// Takes the messages of a type out of a step.
-type TakeMessages<I> = fn(&Step<'_, I>, &mut World);
+use bevy_ecs::prelude::Resource;
+use foretell::{Message, Messages, Schema, State};
 
 /// What is registered, in the order of registration.
 #[derive(Resource)]
@@ -17,10 +13,6 @@ pub(crate) struct Registry {
     pub messages: Messages,
     columns: Vec<fn() -> Box<dyn Column>>,
 }
-
-/// Messages in steps, of which the type is known only where they are registered.
-#[derive(Resource)]
-pub(crate) struct StepMessageTypes<I: 'static>(pub Vec<TakeMessages<I>>);
 
 impl Registry {
     pub fn new() -> Registry {
@@ -48,10 +40,4 @@ impl Registry {
     pub fn columns(&self) -> Vec<Box<dyn Column>> {
         self.columns.iter().map(|make| make()).collect()
     }
-}
-
-/// Puts the messages of type `M` of a step where systems find them.
-pub(crate) fn take_messages<I, M: Message + Clone>(step: &Step<'_, I>, world: &mut World) {
-    let messages = step.messages::<M>().map(|sent| (sent.player, sent.message.clone())).collect();
-    world.insert_resource(StepMessages::<M>(messages));
 }

@@ -42,7 +42,15 @@ impl Rig {
     /// A server of this game and so many players, over links of these conditions. `game` adds the
     /// [plugin](crate::ForetellPlugin) and what the game is, as it does in a program.
     pub fn new(game: fn(&mut App), players: u8, seed: u64, conditions: Conditions) -> Rig {
-        let server = headless(game, Play::ByHand(Start::Dedicated { epoch: 1 }));
+        Rig::of(headless(game, Play::ByHand(Start::Dedicated { epoch: 1 })), game, players, seed, conditions)
+    }
+
+    /// The same with a host in the place of the server, whose player is one more.
+    pub fn hosted(game: fn(&mut App), players: u8, seed: u64, conditions: Conditions) -> Rig {
+        Rig::of(headless(game, Play::ByHand(Start::Host { epoch: 1 })), game, players, seed, conditions)
+    }
+
+    fn of(server: App, game: fn(&mut App), players: u8, seed: u64, conditions: Conditions) -> Rig {
         let seat = |number: u8| {
             let link = |way| Link::new(seed.wrapping_mul(1_000).wrapping_add(u64::from(number) * 2 + way), way + 1);
             let nonce = u64::from(number) + 1;

@@ -7,6 +7,7 @@ use bevy_ecs::bundle::Bundle;
 use bevy_ecs::component::ComponentId;
 use bevy_ecs::prelude::{Commands, Entity, Mut, Res, ResMut, Resource, World};
 use bevy_ecs::system::SystemParam;
+use foretell::motion::Pose;
 use foretell::{EffectKind, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
 
 /// The step that runs, without what it borrows, and what systems have said in it.
@@ -20,6 +21,8 @@ pub(crate) struct CurrentStep {
     left: Vec<PlayerId>,
     /// Ascending; everybody on the authority.
     simulated: Option<Vec<PlayerId>>,
+    /// Others as these players saw them.
+    seen: Vec<(PlayerId, Vec<(Owned, Pose)>)>,
     said: Said,
 }
 
@@ -29,6 +32,7 @@ struct Said {
     spawned: Vec<Owned>,
     effects: Vec<(EffectKind, NetEntity, Option<[f32; 3]>)>,
     touched: Vec<(Owned, Owned)>,
+    hits: Vec<(PlayerId, Owned)>,
 }
 
 /// The inputs of a step, ascending by player: what [`Driven`](crate::Driven) has entity by entity.
@@ -47,17 +51,9 @@ impl<I: Send + Sync + 'static> StepInputs<I> {
     }
 }
 
-/// The messages of type `M` that belong to a step ([`Delivery::InStep`](foretell::Delivery::InStep)), ascending by player, those of
-/// one as they were sent.
+/// For which inputs others are looked up as their player saw them.
 #[derive(Resource)]
-pub struct StepMessages<M: Send + Sync + 'static>(pub(crate) Vec<(PlayerId, M)>);
-
-impl<M: Send + Sync + 'static> StepMessages<M> {
-    /// Each with who has sent it.
-    pub fn iter(&self) -> impl Iterator<Item = (PlayerId, &M)> {
-        self.0.iter().map(|(player, message)| (*player, message))
-    }
-}
+pub(crate) struct RewoundFor<I: 'static>(pub Option<fn(&I) -> bool>);
 
 impl CurrentStep {
     /// Begins a step, in which these players besides have entities.
@@ -78,9 +74,16 @@ impl CurrentStep {
         });
     }
 
+    /// Looks up others as the players of these inputs saw them.
+    pub fn look_back<I>(&mut self, step: &Step<'_, I>, shoots: Option<fn(&I) -> bool>) {
+        self.seen.clear();
+        let shooting = step.inputs().iter().filter(|input| shoots.is_some_and(|shoots| shoots(&input.input)));
+        self.seen.extend(shooting.map(|input| (input.player, step.rewound(input.player).poses().collect())));
+    }
+
     /// Tells the step what systems have said.
     pub fn end<I>(&mut self, step: &mut Step<'_, I>) {
-        let Said { spawned, effects, touched } = &mut self.said;
+        let Said { spawned, effects, touched, hits } = &mut self.said;
         for of in spawned.drain(..) {
             let name = step.spawn(of.owner);
             debug_assert_eq!(name, of.entity, "both count alike");
@@ -92,6 +95,7 @@ impl CurrentStep {
             }
         }
         touched.drain(..).for_each(|(one, other)| step.touch(one, other));
+        hits.drain(..).for_each(|(shooter, victim)| step.hit(shooter, victim));
     }
 
     fn name_for(&mut self, player: PlayerId) -> Owned {
@@ -195,6 +199,20 @@ impl StepCommands<'_, '_> {
     /// ([`EffectHappened`](crate::EffectHappened)), however often the tick is simulated. One of each kind for each entity and tick.
     pub fn effect(&mut self, kind: EffectKind, of: &Networked, at: Option<[f32; 3]>) {
         self.step.said.effects.push((kind, of.name(), at));
+    }
+
+    /// Others as a player saw them when it made its input of this tick, each with whose it was and where, in no order that both ends
+    /// share: what a shot is judged by. Empty where [`ForetellPlugin::rewound_for`](crate::ForetellPlugin::rewound_for) does not say so of
+    /// that input. See `docs/SHOTS.md`.
+    pub fn rewound(&self, player: PlayerId) -> impl Iterator<Item = (Owned, Pose)> {
+        let seen = self.step.seen.iter().filter(move |(of, _)| *of == player);
+        seen.flat_map(|(_, poses)| poses.iter().copied())
+    }
+
+    /// Says that a player has hit an entity, judged by [`rewound`](StepCommands::rewound). It changes nothing; the server tells
+    /// [`HitJudged`](crate::HitJudged).
+    pub fn hit(&mut self, shooter: PlayerId, victim: Owned) {
+        self.step.said.hits.push((shooter, victim));
     }
 
     /// Says that two entities have influenced each other in this tick; it explains corrections, and changes nothing else.

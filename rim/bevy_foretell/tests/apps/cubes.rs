@@ -3,8 +3,8 @@
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::{
-    Driven, ForetellApp, ForetellPlugin, Input, LocalPlayer, NetEntity, Networked, PlayerId, Pressed, ReadInput,
-    Simulated, Simulation, State, StepCommands,
+    Driven, EffectKind, ForetellApp, ForetellPlugin, Input, LocalPlayer, NetEntity, Networked, PlayerId, Pressed,
+    ReadInput, Simulated, Simulation, State, StepCommands,
 };
 use bevy_transform::components::Transform;
 
@@ -23,6 +23,9 @@ pub struct Shot {
     pub x: [f32; 3],
     pub ticks_left: u8,
 }
+
+/// A shot is heard.
+pub const BANG: EffectKind = EffectKind(1);
 
 /// How long a cube has to wait until it may shoot again.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
@@ -62,18 +65,19 @@ pub fn drive(mut cubes: Query<(&mut Cube, &Driven<Keys>)>, step: StepCommands) {
     }
 }
 
-pub fn shoot(
-    mut step: StepCommands,
-    mut cubes: Query<(&Networked, &Cube, &Driven<Keys>, Option<&mut Reload>, Entity)>,
-    mut fired: ResMut<ShotsFired>,
-    mut commands: Commands,
-) {
+/// What shoots.
+type Shooter = (&'static Networked, &'static Cube, &'static Driven<Keys>, Option<&'static mut Reload>, Entity);
+
+pub fn shoot(mut step: StepCommands, mut cubes: Query<Shooter>, mut fired: ResMut<ShotsFired>, mut commands: Commands) {
     for (of, cube, keys, reload, id) in cubes.iter_mut().sort::<&Networked>() {
         match reload {
             Some(mut reload) if reload.0 > 1 => reload.0 -= 1,
             Some(_) => _ = commands.entity(id).remove::<Reload>(),
             None if keys.shoot => {
                 step.spawn(of.owner(), Shot { x: cube.x, ticks_left: 30 });
+                step.effect(BANG, of, Some(cube.x));
+                let seen: Vec<_> = step.rewound(of.owner()).collect();
+                seen.into_iter().for_each(|(victim, _)| step.hit(of.owner(), victim));
                 commands.entity(id).insert(Reload(10));
                 fired.0 += 1;
             }
@@ -97,11 +101,16 @@ pub fn press(mut keys: ResMut<Pressed<Keys>>, own: Res<LocalPlayer>, mut frame: 
     *frame += 1;
     let period = 40 + 7 * u32::from(own.0.map_or(0, PlayerId::get));
     let right = (*frame / period).is_multiple_of(2);
-    **keys = Keys { right, left: !right, shoot: *frame % 19 == 0 };
+    **keys = Keys { right, left: !right, shoot: frame.is_multiple_of(19) };
 }
 
 pub fn game(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64));
+    app.add_plugins(ForetellPlugin::<Keys>::hz(64).rewound_for(|keys| keys.shoot));
+    with(app);
+}
+
+/// What the game is, whatever the plugin says besides.
+pub fn with(app: &mut App) {
     app.networked::<Cube>().networked::<Shot>().rolled_back::<Reload>().rolled_back_resource::<ShotsFired>();
     app.init_resource::<ShotsFired>();
     app.add_systems(Simulation, (join, drive, fly, shoot).chain());

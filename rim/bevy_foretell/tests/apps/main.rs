@@ -4,3 +4,4 @@ mod cubes;
 mod histories;
 mod scenarios;
 mod sessions;
+mod steps;

@@ -9,8 +9,8 @@ type World = GameWorld<Keys>;
 #[test]
 fn a_world_of_bevy_steps_alike_anew_after_a_load_again_and_from_adopted_rows() {
     let keys = |player: foretell::PlayerId, tick: foretell::Tick| {
-        let right = (tick.get() / (9 + u32::from(player.get()))) % 2 == 0;
-        Keys { right, left: !right, shoot: tick.get() % 13 == 0 }
+        let right = (tick.get() / (9 + u32::from(player.get()))).is_multiple_of(2);
+        Keys { right, left: !right, shoot: tick.get().is_multiple_of(13) }
     };
     sync_test(&World::rules(game), || World::of(game), keys, 600).expect("its steps are exact");
 }
@@ -40,7 +40,7 @@ fn a_component_that_is_not_registered_is_found_by_the_harness() {
             bevy_foretell::Simulation,
             (|mut cubes: Query<(&mut Cube, &bevy_foretell::Driven<Keys>)>, mut count: Local<u32>| {
                 *count += 1;
-                if *count % 7 == 0 {
+                if count.is_multiple_of(7) {
                     cubes.iter_mut().for_each(|(mut cube, _)| cube.x[1] += 1.0);
                 }
             })

@@ -9,7 +9,7 @@ use bevy_transform::components::Transform;
 use core::time::Duration;
 use foretell_sim::netsim::{Conditions, Loss};
 
-fn link(ms: u64, loss: f64) -> Conditions {
+pub fn link(ms: u64, loss: f64) -> Conditions {
     let (latency, jitter) = (Duration::from_millis(ms), Duration::from_millis(ms / 5));
     Conditions { latency, jitter, loss: Loss::Bursts { rate: loss, mean_length: 15.0 }, ..Conditions::default() }
 }
