@@ -8,7 +8,10 @@ mod driver;
 mod entity;
 mod events;
 mod game_world;
+mod local;
 mod messages;
+#[cfg(feature = "net")]
+mod net;
 mod plugin;
 mod registry;
 pub mod rig;
@@ -27,7 +30,10 @@ pub use events::{
 pub use foretell::Entity as NetEntity;
 pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
 pub use game_world::{GameWorld, SavedWorld};
+pub use local::Local;
 pub use messages::{Received, Say, StepMessages, Unsent};
+#[cfg(feature = "net")]
+pub use net::{Connect, Serve, Serving};
 pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
 pub use session::{Leave, LocalPlayer, Play, Pressed};
 pub use step::{StepCommands, StepInputs};

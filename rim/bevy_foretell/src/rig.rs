@@ -2,7 +2,6 @@
 
 use crate::{Datagrams, Play};
 use bevy_app::App;
-use bevy_ecs::prelude::Mut;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use core::time::Duration;
 use foretell::{Instant, PeerId, Start};
@@ -29,7 +28,7 @@ pub struct Rig {
 const FRAME: Duration = Duration::from_micros(15_625);
 
 /// An app without a window, whose time is virtual, with this game in it.
-fn headless(game: fn(&mut App), play: Play) -> App {
+pub(crate) fn headless(game: fn(&mut App), play: Play) -> App {
     let mut app = App::new();
     app.add_plugins(TimePlugin);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
@@ -81,23 +80,19 @@ impl Rig {
     pub fn frame(&mut self) {
         let Rig { server, seats, conditions, now } = self;
         for (peer, seat) in (1..).map(PeerId).zip(&mut *seats) {
-            while let Some(delivery) = seat.up.receive(*now) {
-                datagrams(server).arrived.push((peer, delivery.bytes.to_vec()));
-            }
+            hand_over(server, peer, &mut seat.up, *now);
         }
         server.update();
-        for (peer, datagram) in core::mem::take(&mut datagrams(server).outgoing) {
+        for (peer, datagram) in take_out(server) {
             let seat = usize::try_from(peer.0).ok().and_then(|peer| seats.get_mut(peer.checked_sub(1)?));
             if let Some(seat) = seat {
                 seat.down.send(*now, &datagram, conditions);
             }
         }
         for seat in seats {
-            while let Some(delivery) = seat.down.receive(*now) {
-                datagrams(&mut seat.app).arrived.push((PeerId(0), delivery.bytes.to_vec()));
-            }
+            hand_over(&mut seat.app, PeerId(0), &mut seat.down, *now);
             seat.app.update();
-            for (_, datagram) in core::mem::take(&mut datagrams(&mut seat.app).outgoing) {
+            for (_, datagram) in take_out(&mut seat.app) {
                 seat.up.send(*now, &datagram, conditions);
             }
         }
@@ -110,6 +105,15 @@ impl Rig {
     }
 }
 
-fn datagrams(app: &mut App) -> Mut<'_, Datagrams> {
-    app.world_mut().resource_mut::<Datagrams>()
+/// Gives an app what has arrived from a peer.
+pub(crate) fn hand_over(app: &mut App, from: PeerId, link: &mut Link, now: Instant) {
+    let mut datagrams = app.world_mut().resource_mut::<Datagrams>();
+    while let Some(delivery) = link.receive(now) {
+        datagrams.arrived.push((from, delivery.bytes.to_vec()));
+    }
+}
+
+/// Takes from an app what it wants to send.
+pub(crate) fn take_out(app: &mut App) -> Vec<(PeerId, Vec<u8>)> {
+    core::mem::take(&mut app.world_mut().resource_mut::<Datagrams>().outgoing)
 }

@@ -4,7 +4,10 @@ use crate::display::Shown;
 use crate::driver::{ByHand, Driver, End};
 use crate::events::{self, Connection, NotConnected, ServerSaid};
 use crate::game_world::{GameWorld, config_of, horizon_ticks};
+use crate::local::{Local, Locally};
 use crate::messages;
+#[cfg(feature = "net")]
+use crate::net;
 use crate::plugin::ReadInput;
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
@@ -17,6 +20,17 @@ use foretell::{ClientState, Frame, Input, Instant, PlayerId, Session, SessionCon
 pub enum Play {
     /// Alone: this program has the authority, and nothing is predicted.
     Alone,
+    /// Alone as well, and as if it were over a network: predicted and corrected.
+    Local(Local),
+    /// Nobody plays here, others join.
+    #[cfg(feature = "net")]
+    Serve(net::Serve),
+    /// Who plays here has the authority, others join.
+    #[cfg(feature = "net")]
+    Host(net::Serve),
+    /// On a server elsewhere.
+    #[cfg(feature = "net")]
+    Connect(net::Connect),
     /// Over a network that the game has itself: it moves [`Datagrams`](crate::Datagrams).
     ByHand(Start),
 }
@@ -66,8 +80,10 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     if !world.contains_non_send::<Engine<I>>() {
         return;
     }
-    world.run_schedule(ReadInput);
     let Some(mut engine) = world.remove_non_send::<Engine<I>>() else { return };
+    if !matches!(engine.driver.end(), Some(End::Server(_))) {
+        world.run_schedule(ReadInput);
+    }
     let refused = update(world, &mut engine, now);
     let failed = refused.or_else(|| engine.driver.failed());
     world.insert_non_send(engine);
@@ -105,9 +121,13 @@ fn now(world: &World) -> Instant {
 fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
     let config = config_of(world);
     let game = GameWorld::<I>::new(world, if play.is_client() { horizon_ticks(&config) } else { 0 });
-    let driver = play.driver::<I>(config, now);
-    events::set_connection(world, Connection::Joining);
-    world.insert_non_send(Engine { driver, game });
+    match play.driver::<I>(world, config, now) {
+        Ok(driver) => {
+            events::set_connection(world, Connection::Joining);
+            world.insert_non_send(Engine { driver, game });
+        }
+        Err(why) => world.trigger(NotConnected { why }),
+    }
 }
 
 /// Ends the session, if there is one.
@@ -126,16 +146,41 @@ impl Play {
         match self {
             Play::ByHand(start) => matches!(start, Start::Client { .. }),
             Play::Alone => false,
+            Play::Local(_) => true,
+            #[cfg(feature = "net")]
+            Play::Serve(_) | Play::Host(_) => false,
+            #[cfg(feature = "net")]
+            Play::Connect(_) => true,
         }
     }
 
-    fn driver<I: Input + Send + Sync>(self, config: SessionConfig, now: Instant) -> Box<dyn Driver<I>> {
-        let by_hand = |start| Box::new(ByHand::<I>::new(Session::start(start, config, now)));
+    fn driver<I: Input + Send + Sync>(self, world: &mut World, config: SessionConfig, now: Instant) -> Begun<I> {
         match self {
-            Play::Alone => by_hand(Start::Single),
-            Play::ByHand(start) => by_hand(start),
+            Play::Alone => Ok(Box::new(ByHand::new(Session::start(Start::Single, config, now)))),
+            Play::ByHand(start) => Ok(Box::new(ByHand::new(Session::start(start, config, now)))),
+            Play::Local(local) => {
+                let session = Session::start(Start::Client { nonce: 1 }, config, now);
+                Ok(Box::new(Locally::new(session, local, now)))
+            }
+            #[cfg(feature = "net")]
+            Play::Serve(serve) => served(world, net::Served::new(serve, config, false)?),
+            #[cfg(feature = "net")]
+            Play::Host(serve) => served(world, net::Served::new(serve, config, true)?),
+            #[cfg(feature = "net")]
+            Play::Connect(connect) => Ok(Box::new(net::Joined::new(connect, config)?)),
         }
     }
+}
+
+/// A session that has begun, or why it has not.
+type Begun<I> = Result<Box<dyn Driver<I>>, String>;
+
+#[cfg(feature = "net")]
+fn served<I: Input + Send + Sync>(world: &mut World, served: net::Served<I>) -> Begun<I> {
+    if let Some(serving) = served.serving() {
+        world.insert_resource(serving);
+    }
+    Ok(Box::new(served))
 }
 
 /// Tells what an update has done.

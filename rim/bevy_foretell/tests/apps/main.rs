@@ -2,6 +2,7 @@
 
 mod cubes;
 mod histories;
+mod networks;
 mod scenarios;
 mod sessions;
 mod steps;
