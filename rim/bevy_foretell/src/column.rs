@@ -17,8 +17,8 @@ pub(crate) type Saved = Box<dyn Any + Send + Sync>;
 
 /// All values of one type.
 pub(crate) trait Column: Send + Sync {
-    /// Its component, by which it is removed from an entity; `None` for a resource.
-    fn component(&self, world: &mut World) -> Option<ComponentId>;
+    /// Its component; a resource is one as well.
+    fn component(&self, world: &mut World) -> ComponentId;
     /// Takes in what has changed in the world after `since`.
     fn pull(&mut self, world: &mut World, since: ChangeTick);
     /// Room for what is saved.
@@ -27,6 +27,8 @@ pub(crate) trait Column: Send + Sync {
     fn save(&self, into: &mut Saved);
     /// Goes back to what was saved, and writes into the world what differs from it. All entities are there that were then.
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory);
+    /// The first difference between what was pulled and what was saved, in words; `None` where there is none.
+    fn difference(&self, saved: &Saved) -> Option<String>;
     /// As [`foretell::World::publish`].
     fn publish(&mut self, _rows: &mut Rows) {}
     /// As [`foretell::World::adopt`]; entities that come are made.
@@ -54,6 +56,20 @@ fn same_bits<C: State>(one: &C, other: &C) -> bool {
     (0..C::COMPONENTS).all(|nth| {
         let (mut a, mut b) = ([0; ROW_WORDS_MAX], [0; ROW_WORDS_MAX]);
         one.write(nth, &mut a) == other.write(nth, &mut b) && a == b
+    })
+}
+
+/// The first field in which two states differ.
+fn differing_field<C: State>(one: &C, other: &C) -> Option<String> {
+    C::components().iter().enumerate().find_map(|(nth, component)| {
+        let (mut a, mut b) = ([0; ROW_WORDS_MAX], [0; ROW_WORDS_MAX]);
+        if one.write(nth, &mut a) != other.write(nth, &mut b) {
+            return Some(component.name().to_owned());
+        }
+        let words = ..component.words();
+        let mut fields = component.fields(&a[words]).zip(component.fields(&b[words]));
+        let ((differing, _), _) = fields.find(|((_, one), (_, other))| one != other)?;
+        Some(format!("{}.{}", component.name(), differing.name))
     })
 }
 
@@ -87,8 +103,8 @@ impl<C> Column for NetworkedColumn<C>
 where
     C: Component<Mutability = Mutable> + State + Clone + Send + Sync,
 {
-    fn component(&self, world: &mut World) -> Option<ComponentId> {
-        Some(world.register_component::<C>())
+    fn component(&self, world: &mut World) -> ComponentId {
+        world.register_component::<C>()
     }
 
     fn pull(&mut self, world: &mut World, since: ChangeTick) {
@@ -134,6 +150,17 @@ where
                 world.entity_mut(id).remove::<C>();
             }
         }
+    }
+
+    fn difference(&self, saved: &Saved) -> Option<String> {
+        let mut then = Table::new();
+        then.load(saved.downcast_ref::<SavedTable<C>>()?);
+        let names = then.iter().chain(self.0.iter()).map(|one| one.entity());
+        let mut differing = names.filter_map(|name| match (then.get(name), self.0.get(name)) {
+            (Some(one), Some(other)) => Some(format!("{} of {name:?}", differing_field(&*one, &*other)?)),
+            _ => Some(format!("whether {name:?} has {}", core::any::type_name::<C>())),
+        });
+        differing.next()
     }
 
     fn publish(&mut self, rows: &mut Rows) {

@@ -9,7 +9,7 @@ use foretell::{InputStatus, Owned, PlayerId, PlayerInput, Tick};
 /// [`StepCommands::spawn`](crate::StepCommands::spawn) has spawned, and on whatever the server tells of.
 ///
 /// Ordered by name. A step in which the order matters in which entities are gone through sorts by it, as a query's own order is
-/// another on each end: `query.iter_mut().sort::<&Networked>()`.
+/// another on each end: a query that has `&Networked` by `query.iter_mut().sort::<&Networked>()`.
 #[derive(Component, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Networked {
     pub(crate) name: NetEntity,

@@ -1,5 +1,6 @@
 //! Bevy's world as Foretell's: a step runs a schedule, and what is saved are columns.
 
+use crate::checked::{self, Checker};
 use crate::column::{Column, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Networked, Simulated};
@@ -27,6 +28,7 @@ pub struct GameWorld<I> {
     pulled: ChangeTick,
     /// For how many ticks what is gone may come back; 0 on a server.
     horizon_ticks: u32,
+    checker: Option<Checker>,
     input: PhantomData<fn(I)>,
 }
 
@@ -53,13 +55,14 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     /// For a session that begins: what was there of another one is despawned.
     pub(crate) fn new(world: &mut World, horizon_ticks: u32) -> GameWorld<I> {
         let columns = world.resource::<Registry>().columns();
-        let mut saved: Vec<_> = columns.iter().filter_map(|column| column.component(world)).collect();
+        let checker = world.resource::<Settings>().checked.then(|| Checker::new(world, &columns));
+        let mut saved: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
         saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
         world.insert_resource(SavedComponents(saved));
         let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
         directory.clear(world);
         let (there, input) = (Vec::new(), PhantomData);
-        GameWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, input }
+        GameWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, checker, input }
     }
 
     /// A world of a game by itself. `game` adds the plugin, and what there is to it, as it does in a program.
@@ -175,6 +178,44 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         directory.newest = directory.newest.max(step.tick());
     }
 
+    /// Runs the step twice, the second time as one that runs again, with entities in another order, and goes back to where it was.
+    ///
+    /// # Panics
+    /// When both do not come to the same.
+    fn rehearse(&mut self, step: &Step<'_, I>) {
+        let (mut before, mut after) = (SavedWorld::default(), SavedWorld::default());
+        self.pull();
+        foretell::World::save(self, &mut before);
+        self.rehearse_once(step, false);
+        foretell::World::save(self, &mut after);
+        foretell::World::load(self, &before);
+        checked::turn_order(&mut self.ecs);
+        self.rehearse_once(step, true);
+        self.compare(step.tick(), &after);
+        foretell::World::load(self, &before);
+        // What was changed outside of steps, and was not published yet, is among what is published next: everything is.
+        self.pulled = ChangeTick::new(self.ecs.change_tick().get().wrapping_sub(1 << 30));
+    }
+
+    fn rehearse_once(&mut self, step: &Step<'_, I>, again: bool) {
+        self.begin(step);
+        if again {
+            self.ecs.resource_mut::<CurrentStep>().repeat();
+        }
+        self.ecs.run_schedule(Simulation);
+        self.ecs.resource_mut::<CurrentStep>().repeat();
+        self.pull();
+    }
+
+    fn compare(&mut self, tick: foretell::Tick, first: &SavedWorld) {
+        let columns = self.columns.iter().zip(&first.columns);
+        let mut differing = columns.filter_map(|(column, first)| Some((column.difference(first)?, column)));
+        let Some((what, column)) = differing.next() else { return };
+        let component = column.component(&mut self.ecs);
+        let who = self.checker.as_ref().map(|checker| checker.writers_of(component)).unwrap_or_default();
+        panic!("{tick:?} simulated twice comes to two results: {what} differs, {who}");
+    }
+
     /// Despawns what can't come back any more.
     fn purge(&mut self) {
         let horizon_ticks = self.horizon_ticks;
@@ -192,6 +233,9 @@ impl<I: Input + Send + Sync> Simulate for GameWorld<I> {
     type Input = I;
 
     fn step(&mut self, step: &mut Step<'_, I>) {
+        if self.checker.is_some() {
+            self.rehearse(step);
+        }
         self.begin(step);
         self.ecs.run_schedule(Simulation);
         self.ecs.resource_mut::<CurrentStep>().end(step);

@@ -1,6 +1,7 @@
 //! Foretell in Bevy: multiplayer games whose clients predict, roll back, re-simulate and correct, with the systems of the game itself.
 #![forbid(unsafe_code)]
 
+mod checked;
 mod column;
 mod directory;
 mod display;

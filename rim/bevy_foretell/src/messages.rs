@@ -1,6 +1,7 @@
 //! Messages of the game's own: sent by a trigger, received by an observer, and those in steps as a resource.
 
 use crate::driver::{Driver, End};
+use crate::registry::Registry;
 use bevy_app::App;
 use bevy_ecs::prelude::{Event, Mut, On, ResMut, Resource, World};
 use foretell::session::SendError;
@@ -77,6 +78,7 @@ pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App
     if M::DELIVERY == Delivery::InStep {
         types.take.push(take::<I, M>);
         app.insert_resource(StepMessages::<M>(Vec::new()));
+        app.world_mut().resource_mut::<Registry>().constant::<StepMessages<M>>();
     } else {
         types.tell.push(tell::<M>);
     }

@@ -3,12 +3,12 @@
 use crate::directory::Directory;
 use crate::display::{self, Shown};
 use crate::driver::Datagrams;
-use crate::entity::Gone;
+use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
 use crate::registry::Registry;
 use crate::session::{self, LocalPlayer, Pressed};
-use crate::step::{CurrentStep, RewoundFor, SavedComponents};
+use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule};
@@ -39,6 +39,7 @@ pub struct ForetellPlugin<I> {
     configure: Configure,
     messages: Vec<MessageType>,
     rewound_for: Option<fn(&I) -> bool>,
+    checked: bool,
 }
 
 /// Makes a type of messages known.
@@ -56,6 +57,7 @@ type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
 pub(crate) struct Settings {
     pub rate: TickRate,
     pub configure: Configure,
+    pub checked: bool,
 }
 
 impl Settings {
@@ -76,7 +78,7 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// With another one.
     pub fn hz(rate: u16) -> ForetellPlugin<I> {
         let rate = TickRate::hz(rate);
-        ForetellPlugin { rate, configure: Arc::new(|_| {}), messages: Vec::new(), rewound_for: None }
+        ForetellPlugin { rate, configure: Arc::new(|_| {}), messages: Vec::new(), rewound_for: None, checked: false }
     }
 
     /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
@@ -102,6 +104,19 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
         self.rewound_for = Some(shoots);
         self
     }
+
+    /// The same for development: a session panics where its steps can't be repeated, and says which system it is. At its start when a
+    /// system of [`Simulation`] asks for a component or resource that is not registered: time, devices, what is drawn. In each tick
+    /// by running it twice, the second time with entities in another order: when that comes to something else, because of a clock,
+    /// a random number, a `Local`, the order of a query. It is seen where it is written: by which system, in which component and field.
+    ///
+    /// Not seen is what a system does with `Commands` to components that are not registered, what an exclusive system or a run
+    /// condition asks for, and what is the same twice in a row and not on another machine. A tick costs twice as much, and more.
+    #[must_use]
+    pub fn checked(mut self) -> ForetellPlugin<I> {
+        self.checked = true;
+        self
+    }
 }
 
 impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
@@ -114,8 +129,19 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         world.register_disabling_component::<Gone>();
         let mut registry = Registry::new();
         self.messages.iter().for_each(|known| (known.in_rules)(&mut registry));
+        registry.constant::<Networked>();
+        registry.constant::<Simulated>();
+        registry.constant::<Driven<I>>();
+        registry.constant::<Gone>();
+        registry.constant::<CurrentStep>();
+        registry.constant::<Directory>();
+        registry.constant::<StepInputs<I>>();
         world.insert_resource(registry);
-        world.insert_resource(Settings { rate: self.rate, configure: Arc::clone(&self.configure) });
+        world.insert_resource(Settings {
+            rate: self.rate,
+            configure: Arc::clone(&self.configure),
+            checked: self.checked,
+        });
         world.init_resource::<MessageTypes<I>>();
         world.insert_resource(RewoundFor(self.rewound_for));
         world.init_resource::<Directory>();
@@ -149,6 +175,10 @@ pub trait ForetellApp {
 
     /// The same for a resource.
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
+
+    /// This component or resource never changes while a session runs, and is the same on both ends: steps may read it. Of account where
+    /// the plugin is [checked](ForetellPlugin::checked).
+    fn constant<C: Component>(&mut self) -> &mut Self;
 }
 
 /// What is registered, to be added to.
@@ -169,6 +199,11 @@ impl ForetellApp for App {
 
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
         registry(self).rolled_back_resource::<R>();
+        self
+    }
+
+    fn constant<C: Component>(&mut self) -> &mut App {
+        registry(self).constant::<C>();
         self
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::column::{Column, NetworkedColumn, add_to};
 use crate::rolled_back::{ResourceColumn, RolledBackColumn};
-use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::prelude::Resource;
+use bevy_ecs::component::{Component, ComponentId, Mutable};
+use bevy_ecs::prelude::{Resource, World};
 use foretell::{Message, Messages, Schema, State};
 
 /// What is registered, in the order of registration.
@@ -12,11 +12,13 @@ pub(crate) struct Registry {
     pub schema: Schema,
     pub messages: Messages,
     columns: Vec<fn() -> Box<dyn Column>>,
+    /// What steps may ask for besides.
+    constants: Vec<fn(&mut World) -> ComponentId>,
 }
 
 impl Registry {
     pub fn new() -> Registry {
-        Registry { schema: Schema::default(), messages: Messages::new(), columns: Vec::new() }
+        Registry { schema: Schema::default(), messages: Messages::new(), columns: Vec::new(), constants: Vec::new() }
     }
 
     pub fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) {
@@ -34,6 +36,16 @@ impl Registry {
 
     pub fn message<M: Message>(&mut self) {
         self.messages = core::mem::take(&mut self.messages).with::<M>();
+    }
+
+    /// Steps may ask for it.
+    pub fn constant<C: Component>(&mut self) {
+        self.constants.push(World::register_component::<C>);
+    }
+
+    /// What steps may ask for besides columns.
+    pub fn constants(&self, world: &mut World) -> Vec<ComponentId> {
+        self.constants.iter().map(|register| register(world)).collect()
     }
 
     /// A set of columns of its own, without values.

@@ -19,8 +19,8 @@ impl<C> Column for RolledBackColumn<C>
 where
     C: Component<Mutability = Mutable> + Clone + PartialEq,
 {
-    fn component(&self, world: &mut World) -> Option<ComponentId> {
-        Some(world.register_component::<C>())
+    fn component(&self, world: &mut World) -> ComponentId {
+        world.register_component::<C>()
     }
 
     fn pull(&mut self, world: &mut World, _: ChangeTick) {
@@ -36,6 +36,16 @@ where
         if let Some(into) = into.downcast_mut::<Vec<(Entity, C)>>() {
             into.clone_from(&self.0);
         }
+    }
+
+    fn difference(&self, saved: &Saved) -> Option<String> {
+        let then = saved.downcast_ref::<Vec<(Entity, C)>>()?;
+        let is_in = |(id, value): &(Entity, C), list: &[(Entity, C)]| {
+            list.iter().any(|(other, known)| other == id && known == value)
+        };
+        let lost = then.iter().find(|one| !is_in(one, &self.0));
+        let (id, _) = lost.or_else(|| self.0.iter().find(|one| !is_in(one, then)))?;
+        Some(format!("{} of {id}", core::any::type_name::<C>()))
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {
@@ -68,8 +78,8 @@ impl<R> Default for ResourceColumn<R> {
 }
 
 impl<R: Resource<Mutability = Mutable> + Clone + PartialEq> Column for ResourceColumn<R> {
-    fn component(&self, _: &mut World) -> Option<ComponentId> {
-        None
+    fn component(&self, world: &mut World) -> ComponentId {
+        world.register_component::<R>()
     }
 
     fn pull(&mut self, world: &mut World, _: ChangeTick) {
@@ -84,6 +94,11 @@ impl<R: Resource<Mutability = Mutable> + Clone + PartialEq> Column for ResourceC
         if let Some(into) = into.downcast_mut::<Option<R>>() {
             into.clone_from(&self.0);
         }
+    }
+
+    fn difference(&self, saved: &Saved) -> Option<String> {
+        let then = saved.downcast_ref::<Option<R>>()?;
+        (*then != self.0).then(|| core::any::type_name::<R>().to_owned())
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {

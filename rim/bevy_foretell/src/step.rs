@@ -98,6 +98,12 @@ impl CurrentStep {
         hits.drain(..).for_each(|(shooter, victim)| step.hit(shooter, victim));
     }
 
+    /// The step runs again, and what systems have said counts for nothing.
+    pub fn repeat(&mut self) {
+        self.first_time = false;
+        self.said = Said::default();
+    }
+
     fn name_for(&mut self, player: PlayerId) -> Owned {
         let count = self.said.spawned.iter().filter(|of| of.owner == player).count();
         let counter = u16::try_from(count).expect("at most 65,536 entities are spawned for a player in a tick");

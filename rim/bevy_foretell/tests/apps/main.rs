@@ -1,5 +1,6 @@
 //! Whole sessions between apps: a game of cubes over simulated links.
 
+mod checked;
 mod cubes;
 mod histories;
 mod networks;
