@@ -1,4 +1,4 @@
-//! Foretell in Bevy: multiplayer games whose clients predict, roll back, re-simulate and correct, with the systems of the game itself.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod checked;
@@ -30,11 +30,13 @@ pub use events::{
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
 pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
+#[cfg(feature = "net")]
+pub use foretell_net::Access;
 pub use game_world::{GameWorld, SavedWorld};
-pub use local::Local;
+pub use local::LocalServer;
 pub use messages::{Received, Say, StepMessages, Unsent};
 #[cfg(feature = "net")]
-pub use net::{Connect, Serve, Serving};
+pub use net::{Connect, Serve, Serving, insecure_token};
 pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
 pub use session::{Leave, LocalPlayer, Play, Pressed};
 pub use step::{StepCommands, StepInputs};

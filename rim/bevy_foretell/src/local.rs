@@ -10,22 +10,22 @@ use foretell::{Frame, Input, Instant, Outbox, PeerId, PlayerId, Session, Start, 
 use foretell_sim::netsim::{Conditions, Link};
 
 /// A server in this program, at the other end of a link that is as bad as is asked for.
-pub struct Local {
+pub struct LocalServer {
     game: fn(&mut App),
     conditions: Conditions,
 }
 
-impl Local {
+impl LocalServer {
     /// Over a link of these conditions, up and down. `game` adds the plugin and what the simulation is, and nothing that needs a window.
-    pub fn over(game: fn(&mut App), conditions: Conditions) -> Local {
-        Local { game, conditions }
+    pub fn over(game: fn(&mut App), conditions: Conditions) -> LocalServer {
+        LocalServer { game, conditions }
     }
 
     /// Over a network of one of the plans of `foretell lab`: `lan`, `wifi`, `4g`, `transpacific`, `antipodes`, `terrible` and others;
     /// `None` where there is none of this name. Of a plan whose network changes, or is another one down than up, what goes up.
-    pub fn with_faults(game: fn(&mut App), plan: &str) -> Option<Local> {
+    pub fn with_faults(game: fn(&mut App), plan: &str) -> Option<LocalServer> {
         let plan = foretell_plan::presets().into_iter().find(|known| known.name == plan)?;
-        Some(Local::over(game, plan.network.conditions()))
+        Some(LocalServer::over(game, plan.network.conditions()))
     }
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Locally<I: Input + Send + Sync> {
 }
 
 impl<I: Input + Send + Sync> Locally<I> {
-    pub fn new(session: Session<GameWorld<I>>, local: Local, now: Instant) -> Locally<I> {
+    pub fn new(session: Session<GameWorld<I>>, local: LocalServer, now: Instant) -> Locally<I> {
         let server = headless(local.game, Play::ByHand(Start::Dedicated { epoch: 1 }));
-        let Local { conditions, .. } = local;
+        let LocalServer { conditions, .. } = local;
         let (up, down) = (Link::new(1, 1), Link::new(2, 2));
         Locally { session, outbox: Outbox::new(), server, conditions, up, down, updated: now }
     }

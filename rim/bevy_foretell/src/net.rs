@@ -12,7 +12,7 @@ use foretell::{
 };
 use foretell_net::{
     Access, Account, Arrival, CertificateHash, Clock, ConnectError, Connected, Credential, Gateway, GatewayConfig,
-    JoinConfig, Player, ServeConfig, UnixTime, join_url,
+    JoinConfig, Player, ServeConfig, Token, UnixTime, join_url,
 };
 use std::net::SocketAddr;
 use tokio::runtime::{Builder, Runtime};
@@ -45,6 +45,12 @@ impl Connect {
         let config = JoinConfig::new(Rules::new(Schema::default()));
         Connect { url: url.to_owned(), credential: credential.into(), config }
     }
+}
+
+/// A token for a server that lets in anybody under any name ([`Access::insecure_development`]); `None` where that is no name: 1 to 64
+/// bytes.
+pub fn insecure_token(name: &str) -> Option<Token> {
+    Some(Token::insecure(&Account::new(name)?, UnixTime::now()))
 }
 
 /// Where the server of this program is reached.

@@ -4,7 +4,7 @@ use crate::display::Shown;
 use crate::driver::{ByHand, Driver, End};
 use crate::events::{self, Connection, NotConnected, ServerSaid};
 use crate::game_world::{GameWorld, config_of, horizon_ticks};
-use crate::local::{Local, Locally};
+use crate::local::{LocalServer, Locally};
 use crate::messages;
 #[cfg(feature = "net")]
 use crate::net;
@@ -21,7 +21,7 @@ pub enum Play {
     /// Alone: this program has the authority, and nothing is predicted.
     Alone,
     /// Alone as well, and as if it were over a network: predicted and corrected.
-    Local(Local),
+    Local(LocalServer),
     /// Nobody plays here, others join.
     #[cfg(feature = "net")]
     Serve(net::Serve),

@@ -5,7 +5,8 @@ use crate::directory::{Directory, revive};
 use crate::entity::Networked;
 use bevy_ecs::bundle::Bundle;
 use bevy_ecs::component::ComponentId;
-use bevy_ecs::prelude::{Commands, Entity, Mut, Res, ResMut, Resource, World};
+use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, World};
+use bevy_ecs::query::QueryFilter;
 use bevy_ecs::system::SystemParam;
 use foretell::motion::Pose;
 use foretell::{EffectKind, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
@@ -184,6 +185,14 @@ impl StepCommands<'_, '_> {
                 directory.remove(world, entity);
             });
         });
+    }
+
+    /// [Despawns](StepCommands::despawn) what belongs to players who have left before this tick.
+    pub fn despawn_left<F: QueryFilter>(&mut self, all: &Query<(Entity, &Networked), F>) {
+        if !self.step.left.is_empty() {
+            let left = |(id, of): (Entity, &Networked)| self.has_left(of.owner()).then_some(id);
+            all.iter().filter_map(left).collect::<Vec<_>>().into_iter().for_each(|id| self.despawn(id));
+        }
     }
 
     /// Gives an entity to another player, whose inputs drive it from the next tick on, and on whose client it is predicted. Nothing

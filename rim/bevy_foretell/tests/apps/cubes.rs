@@ -45,9 +45,7 @@ pub struct Cube {
 }
 
 pub fn join(mut step: StepCommands, cubes: Query<(Entity, &Networked)>) {
-    let of_who_left = |(_, of): &(Entity, &Networked)| step.has_left(of.owner());
-    let left: Vec<_> = cubes.iter().filter(of_who_left).map(|(id, _)| id).collect();
-    left.into_iter().for_each(|id| step.despawn(id));
+    step.despawn_left(&cubes);
     for newcomer in step.joined() {
         step.spawn(newcomer.player, Cube::default());
     }

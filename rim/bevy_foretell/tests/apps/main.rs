@@ -2,6 +2,7 @@
 
 mod checked;
 mod cubes;
+mod example;
 mod histories;
 mod networks;
 mod scenarios;

@@ -3,7 +3,9 @@
 use crate::cubes::{self, Cube, cubes};
 use bevy_app::App;
 use bevy_ecs::prelude::*;
-use bevy_foretell::{Connect, Connection, Leave, Local, LocalPlayer, Networked, NotConnected, Play, Serve, Serving};
+use bevy_foretell::{
+    Connect, Connection, Leave, LocalPlayer, LocalServer, Networked, NotConnected, Play, Serve, Serving,
+};
 use bevy_state::prelude::State;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::components::Transform;
@@ -87,8 +89,8 @@ fn who_is_not_answered_is_told_why() {
 
 #[test]
 fn who_plays_alone_over_a_plan_of_the_lab_is_predicted_and_shown() {
-    assert!(Local::with_faults(cubes::game, "no such plan").is_none());
-    let local = Local::with_faults(cubes::game, "wifi").expect("there is such a plan");
+    assert!(LocalServer::with_faults(cubes::game, "no such plan").is_none());
+    let local = LocalServer::with_faults(cubes::game, "wifi").expect("there is such a plan");
     let mut app = app(Play::Local(local));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(16_667)));
     (0..400).for_each(|_| app.update());
