@@ -1,11 +1,13 @@
 //! Two and more apps play one game.
 
 use crate::cubes::{self, Cube, Keys, cubes};
+use bevy_app::{App, Last};
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
 use bevy_foretell::{Connection, Corrected, LocalPlayer, Networked, Pressed, ReadInput, Simulated};
 use bevy_state::prelude::State;
-use bevy_transform::components::Transform;
+use bevy_transform::TransformPlugin;
+use bevy_transform::components::{GlobalTransform, Transform};
 use core::time::Duration;
 use foretell_sim::netsim::{Conditions, Loss};
 
@@ -83,4 +85,44 @@ fn a_run_is_a_function_of_its_seed() {
     };
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
+}
+
+/// The furthest that a drawn cube was from where it is simulated, and whether anything was written while all stood still.
+#[derive(Resource, Default)]
+struct Drawn {
+    furthest_m: f32,
+    moved: usize,
+}
+
+/// What draws: after propagation, in the same frame.
+fn draw(
+    cubes: Query<(&Cube, &Transform, &GlobalTransform)>,
+    moved: Query<(), (Changed<Transform>, With<Cube>)>,
+    mut drawn: ResMut<Drawn>,
+) {
+    drawn.moved = moved.iter().count();
+    for (cube, transform, global) in &cubes {
+        assert_eq!(global.translation(), transform.translation, "it was written before it was propagated");
+        drawn.furthest_m = drawn.furthest_m.max((transform.translation.x - cube.x[0]).abs());
+    }
+}
+
+#[test]
+fn what_is_drawn_is_the_shown_pose_with_its_correction_and_rests_when_that_does() {
+    let drawn = |app: &mut App| {
+        cubes::game(app);
+        app.add_plugins(TransformPlugin).init_resource::<Drawn>().add_systems(Last, draw);
+    };
+    let mut rig = Rig::new(drawn, 2, 7, link(100, 0.2));
+    rig.run(2_000);
+    let furthest_m = rig.player(0).world().resource::<Drawn>().furthest_m;
+    assert!(
+        furthest_m > 0.3,
+        "another is drawn where it was, and an own cube that was corrected goes there smoothly: {furthest_m}"
+    );
+    come_to_rest(&mut rig);
+    rig.player(0).insert_resource(Drawn::default());
+    rig.frame();
+    let last = rig.player(0).world().resource::<Drawn>();
+    assert_eq!((last.furthest_m, last.moved), (0.0, 0), "shots fly on, cubes stand");
 }
