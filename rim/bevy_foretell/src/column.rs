@@ -8,6 +8,7 @@ use crate::entity::Networked;
 use bevy_ecs::change_detection::{DetectChanges, Ref, Tick as ChangeTick};
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::prelude::{Entity, With, World};
+use bevy_ecs::query::QueryState;
 use core::any::Any;
 use foretell::world::{ROW_WORDS_MAX, SavedTable};
 use foretell::{Rows, Schema, State, Table, WorldPart};
@@ -73,12 +74,15 @@ fn differing_field<C: State>(one: &C, other: &C) -> Option<String> {
     })
 }
 
-/// A component that is told to other players.
-pub(crate) struct NetworkedColumn<C>(Table<C>);
+/// What a column looks through.
+type Told<C> = (Ref<'static, Networked>, Ref<'static, C>);
 
-impl<C> Default for NetworkedColumn<C> {
+/// A component that is told to other players.
+pub(crate) struct NetworkedColumn<C: Component>(Table<C>, Option<QueryState<Told<C>>>);
+
+impl<C: Component> Default for NetworkedColumn<C> {
     fn default() -> NetworkedColumn<C> {
-        NetworkedColumn(Table::new())
+        NetworkedColumn(Table::new(), None)
     }
 }
 
@@ -108,16 +112,25 @@ where
     }
 
     fn pull(&mut self, world: &mut World, since: ChangeTick) {
-        let now = world.change_tick();
-        let mut count = 0;
-        let mut query = world.query::<(Ref<Networked>, Ref<C>)>();
+        let (now, mut count, mut rest) = (world.change_tick(), 0, Vec::new());
+        let is_new = |changed: ChangeTick| changed.is_newer_than(since, now);
+        let query = self.1.get_or_insert_with(|| world.query());
+        // Mostly both are in the same order.
+        let mut known = self.0.iter_mut().peekable();
         for (of, state) in query.iter(world) {
             count += 1;
-            let is_new = |changed: ChangeTick| changed.is_newer_than(since, now);
-            if is_new(state.last_changed()) || is_new(of.last_changed()) {
-                self.0.insert(of.owned(), C::clone(&state));
+            while known.next_if(|one| one.entity() < of.name()).is_some() {}
+            let place = known.next_if(|one| one.entity() == of.name());
+            if !is_new(state.last_changed()) && !is_new(of.last_changed()) {
+                continue;
+            }
+            match place.filter(|one| one.owner() == of.owner()) {
+                Some(mut one) => *one = C::clone(&state),
+                None => rest.push((of.owned(), C::clone(&state))),
             }
         }
+        drop(known);
+        rest.into_iter().for_each(|(of, state)| self.0.insert(of, state));
         if self.0.len() != count {
             let mut there: Vec<_> = query.iter(world).map(|(of, _)| of.name()).collect();
             there.sort_unstable();

@@ -62,16 +62,10 @@ impl Directory {
         }
     }
 
-    /// Despawns what went before `tick`.
-    pub fn purge(&mut self, world: &mut World, tick: Tick) {
-        let mut gone = world.query_filtered::<(Entity, &Gone), bevy_ecs::query::With<Networked>>();
-        let old: Vec<_> = gone.iter(world).filter(|(_, gone)| gone.since < tick).map(|(id, _)| id).collect();
-        for id in &old {
-            world.despawn(*id);
-        }
-        if !old.is_empty() {
-            self.entries.retain(|(_, id)| !old.contains(id));
-        }
+    /// Despawns these, for good.
+    pub fn despawn(&mut self, world: &mut World, gone: &[Entity]) {
+        gone.iter().for_each(|id| _ = world.despawn(*id));
+        self.entries.retain(|(_, id)| !gone.contains(id));
     }
 
     /// Despawns all of them, and forgets their names.

@@ -3,15 +3,15 @@
 use crate::checked::{self, Checker};
 use crate::column::{Column, Saved};
 use crate::directory::{Directory, revive};
-use crate::entity::{Driven, Networked, Simulated};
+use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::messages;
 use crate::plugin::{Settings, Simulation};
 use crate::registry::Registry;
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
-use bevy_ecs::prelude::{Entity, Has, Mut, World};
-use core::marker::PhantomData;
+use bevy_ecs::prelude::{Entity, Has, Mut, With, World};
+use bevy_ecs::query::QueryState;
 use foretell::{Input, Owned, Role, Rows, Rules, Schema, SessionConfig, Simulate, Step};
 
 /// A game of Bevy's as a [`foretell::World`]: what is registered is saved, published and adopted, and a step runs
@@ -19,7 +19,7 @@ use foretell::{Input, Owned, Role, Rows, Rules, Schema, SessionConfig, Simulate,
 /// ([`GameWorld::of`]), with all that `foretell_sim::harness` has.
 ///
 /// While a session runs in an app it has Bevy's world. At other times Bevy has that, and this one an empty one in its place.
-pub struct GameWorld<I> {
+pub struct GameWorld<I: Send + Sync + 'static> {
     pub(crate) ecs: World,
     columns: Vec<Box<dyn Column>>,
     /// Every entity with a name that is there, ascending.
@@ -29,7 +29,24 @@ pub struct GameWorld<I> {
     /// For how many ticks what is gone may come back; 0 on a server.
     horizon_ticks: u32,
     checker: Option<Checker>,
-    input: PhantomData<fn(I)>,
+    /// Made when they are used first.
+    queries: Option<Queries<I>>,
+}
+
+/// Which entities a step moves, and by which input.
+type Roles<I> = (Entity, &'static Networked, Has<Simulated>, Option<&'static mut Driven<I>>);
+
+/// What is looked through in each step.
+struct Queries<I: Send + Sync + 'static> {
+    named: QueryState<(Entity, &'static Networked)>,
+    roles: QueryState<Roles<I>>,
+    gone: QueryState<(Entity, &'static Gone), With<Networked>>,
+}
+
+impl<I: Send + Sync + 'static> Queries<I> {
+    fn new(world: &mut World) -> Queries<I> {
+        Queries { named: world.query(), roles: world.query(), gone: world.query_filtered() }
+    }
 }
 
 /// What is saved of a [`GameWorld`].
@@ -61,8 +78,15 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         world.insert_resource(SavedComponents(saved));
         let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
         directory.clear(world);
-        let (there, input) = (Vec::new(), PhantomData);
-        GameWorld { ecs: World::new(), columns, there, pulled: ChangeTick::new(0), horizon_ticks, checker, input }
+        GameWorld {
+            ecs: World::new(),
+            columns,
+            there: Vec::new(),
+            pulled: ChangeTick::new(0),
+            horizon_ticks,
+            checker,
+            queries: None,
+        }
     }
 
     /// A world of a game by itself. `game` adds the plugin, and what there is to it, as it does in a program.
@@ -98,9 +122,10 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Takes in what systems have changed.
     fn pull(&mut self) {
-        let GameWorld { ecs, columns, there, pulled, .. } = self;
+        let GameWorld { ecs, columns, there, pulled, queries, .. } = self;
+        let queries = queries.get_or_insert_with(|| Queries::new(ecs));
         there.clear();
-        there.extend(ecs.query::<(Entity, &Networked)>().iter(ecs).map(|(id, of)| (of.owned(), id)));
+        there.extend(queries.named.iter(ecs).map(|(id, of)| (of.owned(), id)));
         if !there.is_sorted_by_key(|(of, _)| of.entity) {
             there.sort_unstable_by_key(|(of, _)| of.entity);
         }
@@ -137,9 +162,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Says of each entity whether this step moves it, and by which input.
     fn assign_roles(&mut self, step: &Step<'_, I>) {
-        let mut query = self.ecs.query::<(Entity, &Networked, Has<Simulated>, Option<&mut Driven<I>>)>();
+        let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let (mut roles, mut driven) = (Vec::new(), Vec::new());
-        for (id, of, was_simulated, input) in query.iter_mut(&mut self.ecs) {
+        for (id, of, was_simulated, input) in queries.roles.iter_mut(&mut self.ecs) {
             let is_simulated = step.role(of.owned()) != Role::Proxy;
             if is_simulated != was_simulated {
                 roles.push((id, is_simulated));
@@ -166,7 +191,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Puts where systems find it what they are to know of the step.
     fn begin(&mut self, step: &Step<'_, I>) {
-        self.ecs.insert_resource(StepInputs(step.inputs().to_vec()));
+        let mut inputs = self.ecs.resource_mut::<StepInputs<I>>();
+        inputs.0.clear();
+        inputs.0.extend_from_slice(step.inputs());
         messages::begin_step(step, &mut self.ecs);
         let owners = self.there.iter().map(|(of, _)| of.owner);
         let shoots = self.ecs.resource::<RewoundFor<I>>().0;
@@ -218,14 +245,14 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Despawns what can't come back any more.
     fn purge(&mut self) {
-        let horizon_ticks = self.horizon_ticks;
-        self.ecs.resource_scope(|world, mut directory: Mut<Directory>| {
-            let newest = directory.newest;
-            let before = newest.get().saturating_add(1).checked_sub(horizon_ticks);
-            if let Some(before) = before {
-                directory.purge(world, foretell::Tick::new(before));
-            }
-        });
+        let newest = self.ecs.resource::<Directory>().newest.get();
+        let Some(before) = newest.saturating_add(1).checked_sub(self.horizon_ticks) else { return };
+        let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
+        let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| gone.since.get() < before);
+        let gone: Vec<_> = gone.map(|(id, _)| id).collect();
+        if !gone.is_empty() {
+            self.ecs.resource_scope(|world, mut directory: Mut<Directory>| directory.despawn(world, &gone));
+        }
     }
 }
 

@@ -119,9 +119,11 @@ fn take<I, M: Message + Clone>(step: &Step<'_, I>, world: &mut World) {
 
 /// Puts the messages of a step where systems find them.
 pub(crate) fn begin_step<I: Input + Send + Sync>(step: &Step<'_, I>, world: &mut World) {
-    world.resource_scope(|world, types: Mut<MessageTypes<I>>| {
-        types.take.iter().for_each(|take| take(step, world));
-    });
+    if !world.resource::<MessageTypes<I>>().take.is_empty() {
+        world.resource_scope(|world, types: Mut<MessageTypes<I>>| {
+            types.take.iter().for_each(|take| take(step, world));
+        });
+    }
 }
 
 /// Sends what waits.

@@ -145,6 +145,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         world.init_resource::<MessageTypes<I>>();
         world.insert_resource(RewoundFor(self.rewound_for));
         world.init_resource::<Directory>();
+        world.insert_resource(StepInputs::<I>(Vec::new()));
         world.init_resource::<CurrentStep>();
         world.init_resource::<SavedComponents>();
         world.init_resource::<Datagrams>();

@@ -5,13 +5,14 @@ use crate::directory::Directory;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::prelude::{Entity, Resource, With, World};
+use bevy_ecs::query::QueryState;
 
 /// A component that is rolled back. In the order of a query, which means nothing.
-pub(crate) struct RolledBackColumn<C>(Vec<(Entity, C)>);
+pub(crate) struct RolledBackColumn<C: Component>(Vec<(Entity, C)>, Option<QueryState<(Entity, &'static C)>>);
 
-impl<C> Default for RolledBackColumn<C> {
+impl<C: Component> Default for RolledBackColumn<C> {
     fn default() -> RolledBackColumn<C> {
-        RolledBackColumn(Vec::new())
+        RolledBackColumn(Vec::new(), None)
     }
 }
 
@@ -25,7 +26,8 @@ where
 
     fn pull(&mut self, world: &mut World, _: ChangeTick) {
         self.0.clear();
-        self.0.extend(world.query::<(Entity, &C)>().iter(world).map(|(id, value)| (id, value.clone())));
+        let query = self.1.get_or_insert_with(|| world.query());
+        self.0.extend(query.iter(world).map(|(id, value)| (id, value.clone())));
     }
 
     fn room(&self) -> Saved {

@@ -62,7 +62,7 @@ impl<I: Send + Sync + 'static> DerefMut for Pressed<I> {
 pub struct LocalPlayer(pub Option<PlayerId>);
 
 /// The session, and the game's world while it is not Bevy's.
-struct Engine<I> {
+struct Engine<I: Input + Send + Sync> {
     driver: Box<dyn Driver<I>>,
     game: GameWorld<I>,
 }
@@ -154,6 +154,7 @@ impl Play {
         }
     }
 
+    #[cfg_attr(not(feature = "net"), expect(unused_variables, reason = "only a network says something of itself"))]
     fn driver<I: Input + Send + Sync>(self, world: &mut World, config: SessionConfig, now: Instant) -> Begun<I> {
         match self {
             Play::Alone => Ok(Box::new(ByHand::new(Session::start(Start::Single, config, now)))),

@@ -20,8 +20,9 @@ pub(crate) struct CurrentStep {
     first_time: bool,
     joined: Vec<Newcomer>,
     left: Vec<PlayerId>,
-    /// Ascending; everybody on the authority.
-    simulated: Option<Vec<PlayerId>>,
+    /// Each once; besides these nobody, or everybody.
+    simulated: Vec<PlayerId>,
+    simulates_all: bool,
     /// Others as these players saw them.
     seen: Vec<(PlayerId, Vec<(Owned, Pose)>)>,
     said: Said,
@@ -66,13 +67,16 @@ impl CurrentStep {
         self.left.clear();
         self.left.extend_from_slice(step.left());
         // Nobody has this number unless everybody is simulated here.
-        self.simulated = (!step.simulates(PlayerId::new(u16::MAX))).then(|| {
+        self.simulates_all = step.simulates(PlayerId::new(u16::MAX));
+        self.simulated.clear();
+        if !self.simulates_all {
             let players = step.inputs().iter().map(|input| input.player).chain(owners).chain([PlayerId::SERVER]);
-            let mut players: Vec<_> = players.filter(|player| step.simulates(*player)).collect();
-            players.sort_unstable();
-            players.dedup();
-            players
-        });
+            for player in players.filter(|player| step.simulates(*player)) {
+                if !self.simulated.contains(&player) {
+                    self.simulated.push(player);
+                }
+            }
+        }
     }
 
     /// Looks up others as the players of these inputs saw them.
@@ -155,8 +159,7 @@ impl StepCommands<'_, '_> {
     /// Whether what `player` spawns in this step is simulated here; [`PlayerId::SERVER`] stands for what belongs to the server. A
     /// client that does not simulate it is told of it, and must not spawn it.
     pub fn simulates(&self, player: PlayerId) -> bool {
-        let simulated = self.step.simulated.as_ref();
-        simulated.is_none_or(|players| players.binary_search(&player).is_ok())
+        self.step.simulates_all || self.step.simulated.contains(&player)
     }
 
     /// Whether the tick is simulated for the first time here; `false` in re-simulations.
