@@ -1,5 +1,6 @@
 //! What the plugin costs beyond the systems of a game: a tick of a world that is published and saved beside the bare schedule, and a
 //! rollback of eight ticks. `cargo bench --bench overhead`; the least of 50 rounds each.
+#![expect(clippy::disallowed_types, reason = "it measures what time passes")]
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;

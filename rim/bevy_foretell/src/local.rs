@@ -1,12 +1,13 @@
 //! Playing alone as if it were over a network: the server in the same program, and a simulated link to it.
 
-use crate::driver::{Driver, End, end_of};
+use crate::driver::Network;
 use crate::game_world::GameWorld;
 use crate::rig::{hand_over, headless, take_out};
 use crate::session::Play;
 use bevy_app::App;
+use bevy_ecs::prelude::World;
 use bevy_time::TimeUpdateStrategy;
-use foretell::{Frame, Input, Instant, Outbox, PeerId, PlayerId, Session, Start, Views};
+use foretell::{Input, Instant, Outbox, PeerId, Session, Start};
 use foretell_sim::netsim::{Conditions, Link};
 
 /// A server in this program, at the other end of a link that is as bad as is asked for.
@@ -29,10 +30,8 @@ impl LocalServer {
     }
 }
 
-/// The client of a server in the same program.
-pub(crate) struct Locally<I: Input + Send + Sync> {
-    session: Session<GameWorld<I>>,
-    outbox: Outbox,
+/// The way to a server in the same program.
+pub(crate) struct Locally {
     server: App,
     conditions: Conditions,
     up: Link,
@@ -40,21 +39,19 @@ pub(crate) struct Locally<I: Input + Send + Sync> {
     updated: Instant,
 }
 
-impl<I: Input + Send + Sync> Locally<I> {
-    pub fn new(session: Session<GameWorld<I>>, local: LocalServer, now: Instant) -> Locally<I> {
-        let server = headless(local.game, Play::ByHand(Start::Dedicated { epoch: 1 }));
-        let LocalServer { conditions, .. } = local;
-        let (up, down) = (Link::new(1, 1), Link::new(2, 2));
-        Locally { session, outbox: Outbox::new(), server, conditions, up, down, updated: now }
+impl Locally {
+    pub fn new(local: LocalServer, now: Instant) -> Locally {
+        let LocalServer { game, conditions } = local;
+        let server = headless(game, Play::ByHand(Start::Dedicated { epoch: 1 }));
+        Locally { server, conditions, up: Link::new(1, 1), down: Link::new(2, 2), updated: now }
     }
 }
 
-impl<I: Input + Send + Sync> Driver<I> for Locally<I> {
-    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
-        let Locally { session, outbox, server, conditions, up, down, updated } = self;
-        let passed = now.since(*updated);
+impl<I: Input + Send + Sync> Network<I> for Locally {
+    fn take_in(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, _: &mut World) {
+        let Locally { server, conditions, up, down, updated } = self;
+        server.insert_resource(TimeUpdateStrategy::ManualDuration(now.since(*updated)));
         *updated = now;
-        server.insert_resource(TimeUpdateStrategy::ManualDuration(passed));
         hand_over(server, PeerId(1), up, now);
         server.update();
         for (_, datagram) in take_out(server) {
@@ -64,23 +61,10 @@ impl<I: Input + Send + Sync> Driver<I> for Locally<I> {
             // What is malformed is counted there.
             _ = session.receive(now, PeerId(0), delivery.bytes);
         }
-        let frame = session.update(now, game, &mut |_| input, outbox);
-        outbox.iter().for_each(|(_, datagram)| _ = up.send(now, datagram, conditions));
+    }
+
+    fn send(&mut self, now: Instant, _: &mut Session<GameWorld<I>>, outbox: &mut Outbox, _: &mut World) {
+        outbox.iter().for_each(|(_, datagram)| _ = self.up.send(now, datagram, &self.conditions));
         outbox.clear();
-        frame
     }
-
-    fn present(&self, now: Instant, views: &mut Views) {
-        self.session.present(now, views);
-    }
-
-    fn player(&self) -> Option<PlayerId> {
-        self.session.player()
-    }
-
-    fn end(&mut self) -> Option<End<'_, I>> {
-        Some(end_of(&mut self.session))
-    }
-
-    fn leave(self: Box<Self>, _: &mut GameWorld<I>) {}
 }

@@ -1,18 +1,17 @@
 //! Sessions over real networks: what `foretell_net` has, driven by the frames of an app.
 
-use crate::driver::{Driver, End, end_of};
+use crate::driver::{Driver, End, Network, Over, idle};
 use crate::game_world::GameWorld;
-use bevy_ecs::prelude::Resource;
+use bevy_ecs::prelude::{Resource, World};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use foretell::{
-    ClientState, Frame, Input, Instant, Outbox, PlayerId, Rules, Schema, Server, Session, SessionConfig, Start, Tick,
-    Views,
+    ClientState, Frame, Input, Instant, Outbox, PlayerId, Rules, Schema, Session, SessionConfig, Start, Tick, Views,
 };
 use foretell_net::{
-    Access, Account, Arrival, CertificateHash, Clock, ConnectError, Connected, Credential, Gateway, GatewayConfig,
-    JoinConfig, Player, ServeConfig, Token, UnixTime, join_url,
+    Access, Account, Arrival, CertificateHash, ConnectError, Connected, Credential, Gateway, GatewayConfig, JoinConfig,
+    Player, ServeConfig, Token, UnixTime, join_url,
 };
 use std::net::SocketAddr;
 use tokio::runtime::{Builder, Runtime};
@@ -77,104 +76,74 @@ fn runtime() -> Result<Runtime, String> {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(|error| error.to_string())
 }
 
-/// A server, or a host, and its connections.
-pub(crate) struct Served<I: Input + Send + Sync> {
-    session: Session<GameWorld<I>>,
-    outbox: Outbox,
-    clock: Clock,
+/// The connections of a server, or of a host.
+pub(crate) struct Port {
     gateway: Gateway,
     runtime: Runtime,
 }
 
-impl<I: Input + Send + Sync> Served<I> {
-    pub fn new(serve: Serve, config: SessionConfig, hosts: bool) -> Result<Served<I>, String> {
-        let runtime = runtime()?;
-        let inside = runtime.enter();
-        let (server, ServeConfig { access, certificates, limits, origins, idle_timeout, sockets, .. }) =
-            (config.server, serve.config);
-        let places = usize::from(server.players_max).saturating_sub(usize::from(hosts));
-        let players_max = places + usize::from(server.spectators_max);
-        let rate_max = 1_000_000;
-        let gateway =
-            GatewayConfig { access, certificates, players_max, limits, origins, idle_timeout, sockets, rate_max };
-        let gateway = Gateway::bind(serve.address, gateway).map_err(|error| error.to_string())?;
-        let (clock, [epoch, ..]) = (gateway.clock(), (UnixTime::now().0 / 1000).to_le_bytes());
-        let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
-        let session = Session::start(start, config, clock.now());
-        drop(inside);
-        Ok(Served { session, outbox: Outbox::new(), clock, gateway, runtime })
-    }
-
-    pub fn serving(&self) -> Option<Serving> {
-        let certificates = self.gateway.certificate_hashes().to_vec();
-        Some(Serving { address: self.gateway.local_addr().ok()?, certificates })
-    }
-}
-
-/// The authority of a session that has it.
-fn server<I: Input + Send + Sync>(session: &Session<GameWorld<I>>) -> Option<&Server<GameWorld<I>>> {
-    match session {
-        Session::Client(_) => None,
-        Session::Host(host) => Some(host.server()),
-        Session::Dedicated(server) => Some(server),
-    }
-}
-
-impl<I: Input + Send + Sync> Driver<I> for Served<I> {
-    fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
-        let Served { session, outbox, clock, gateway, runtime } = self;
+/// A session that is served: a host's, or a dedicated one.
+pub(crate) fn serve<I: Input + Send + Sync>(
+    serve: Serve,
+    config: SessionConfig,
+    hosts: bool,
+) -> Result<(Over<I, Port>, Serving), String> {
+    let (runtime, server) = (runtime()?, config.server);
+    let ServeConfig { access, certificates, limits, origins, idle_timeout, sockets, .. } = serve.config;
+    let places = usize::from(server.players_max).saturating_sub(usize::from(hosts));
+    let (players_max, rate_max) = (places + usize::from(server.spectators_max), RATE_MAX);
+    let gateway = GatewayConfig { access, certificates, players_max, limits, origins, idle_timeout, sockets, rate_max };
+    let bound = {
         let _inside = runtime.enter();
-        gateway.drain(clock.now(), &mut |arrival| {
+        Gateway::bind(serve.address, gateway).and_then(|gateway| Ok((gateway.local_addr()?, gateway)))
+    };
+    let (address, gateway) = bound.map_err(|error| error.to_string())?;
+    let serving = Serving { address, certificates: gateway.certificate_hashes().to_vec() };
+    let [epoch, ..] = (UnixTime::now().0 / 1000).to_le_bytes();
+    let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
+    let session = Session::start(start, config, gateway.clock().now());
+    Ok((Over::new(session, Port { gateway, runtime }), serving))
+}
+
+/// What a server sends to one client at most, in bytes per second.
+const RATE_MAX: u64 = 1_000_000;
+
+impl<I: Input + Send + Sync> Network<I> for Port {
+    fn now(&self, _: Instant) -> Instant {
+        self.gateway.clock().now()
+    }
+
+    fn take_in(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, _: &mut World) {
+        let _inside = self.runtime.enter();
+        self.gateway.drain(now, &mut |arrival| {
             if let Arrival::Datagram { at, peer, bytes } = arrival {
                 // What is malformed is counted there.
                 _ = session.receive(at, peer, bytes);
-            } else if let Some(server) = session.server() {
-                match arrival {
-                    Arrival::Datagram { .. } => {}
-                    Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-                    Arrival::Left(peer) => server.leave(peer),
-                    Arrival::Released(peer) => server.release(peer),
-                }
+            }
+            let Some(server) = session.server() else { return };
+            match arrival {
+                Arrival::Datagram { .. } => {}
+                Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
+                Arrival::Left(peer) => server.leave(peer),
+                Arrival::Released(peer) => server.release(peer),
             }
         });
-        let now = clock.now();
-        let (tick, ticks) = {
-            let frame = session.update(now, game, &mut |_| input, outbox);
-            (frame.tick, frame.ticks)
-        };
-        if let Some(server) = server(session) {
-            gateway.note(server, server.frame().events);
+    }
+
+    fn send(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, outbox: &mut Outbox, _: &mut World) {
+        let _inside = self.runtime.enter();
+        if let Some(server) = session.server() {
+            self.gateway.note(server, server.frame().events);
         }
-        gateway.send(now, outbox);
+        self.gateway.send(now, outbox);
         outbox.clear();
-        match session {
-            Session::Host(host) => host.frame(),
-            _ => Frame { ticks, ..idle(ClientState::Playing, tick) },
-        }
     }
 
-    fn present(&self, _: Instant, views: &mut Views) {
-        self.session.present(self.clock.now(), views);
-    }
-
-    fn player(&self) -> Option<PlayerId> {
-        self.session.player()
-    }
-
-    fn end(&mut self) -> Option<End<'_, I>> {
-        Some(end_of(&mut self.session))
-    }
-
-    fn leave(self: Box<Self>, _: &mut GameWorld<I>) {
-        let Served { mut gateway, clock, runtime, .. } = *self;
-        gateway.begin_to_drain(clock.now(), Duration::ZERO);
+    fn close(self: Box<Self>) {
+        let Port { mut gateway, runtime } = *self;
+        gateway.begin_to_drain(gateway.clock().now(), Duration::ZERO);
         runtime.block_on(gateway.close());
     }
-}
-
-/// A frame in which nothing has happened.
-fn idle(state: ClientState, tick: Tick) -> Frame<'static> {
-    Frame { state, tick, ticks: 0, resimulated: 0, corrections: &[], events: &[], messages: &[] }
 }
 
 /// A connection that is being made.
@@ -257,7 +226,7 @@ impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
         }
     }
 
-    fn leave(self: Box<Self>, _: &mut GameWorld<I>) {
+    fn leave(self: Box<Self>, _: Instant, _: &mut GameWorld<I>) {
         let Joined { way, runtime } = *self;
         if let Way::Playing(player) = way {
             runtime.block_on(player.leave());

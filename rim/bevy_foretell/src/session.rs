@@ -1,7 +1,7 @@
 //! The session of a program: one system runs it in each frame, whatever it is.
 
 use crate::display::Shown;
-use crate::driver::{ByHand, Driver, End};
+use crate::driver::{ByHand, Driver, End, Over};
 use crate::events::{self, Connection, NotConnected, ServerSaid};
 use crate::game_world::{GameWorld, config_of, horizon_ticks};
 use crate::local::{LocalServer, Locally};
@@ -71,11 +71,11 @@ struct Engine<I: Input + Send + Sync> {
 pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     let now = now(world);
     if let Some(play) = world.remove_resource::<Play>() {
-        end::<I>(world);
+        end::<I>(world, now);
         begin::<I>(world, play, now);
     }
     if world.remove_resource::<Leave>().is_some() {
-        end::<I>(world);
+        end::<I>(world, now);
     }
     if !world.contains_non_send::<Engine<I>>() {
         return;
@@ -88,7 +88,7 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     let failed = refused.or_else(|| engine.driver.failed());
     world.insert_non_send(engine);
     if let Some(why) = failed {
-        end::<I>(world);
+        end::<I>(world, now);
         world.trigger(NotConnected { why });
     }
 }
@@ -131,10 +131,10 @@ fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
 }
 
 /// Ends the session, if there is one.
-fn end<I: Input + Send + Sync>(world: &mut World) {
+fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     let Some(Engine { driver, mut game }) = world.remove_non_send::<Engine<I>>() else { return };
     core::mem::swap(world, &mut game.ecs);
-    driver.leave(&mut game);
+    driver.leave(now, &mut game);
     core::mem::swap(world, &mut game.ecs);
     world.insert_resource(LocalPlayer(None));
     world.insert_resource(Shown::default());
@@ -156,20 +156,18 @@ impl Play {
 
     #[cfg_attr(not(feature = "net"), expect(unused_variables, reason = "only a network says something of itself"))]
     fn driver<I: Input + Send + Sync>(self, world: &mut World, config: SessionConfig, now: Instant) -> Begun<I> {
-        match self {
-            Play::Alone => Ok(Box::new(ByHand::new(Session::start(Start::Single, config, now)))),
-            Play::ByHand(start) => Ok(Box::new(ByHand::new(Session::start(start, config, now)))),
-            Play::Local(local) => {
-                let session = Session::start(Start::Client { nonce: 1 }, config, now);
-                Ok(Box::new(Locally::new(session, local, now)))
-            }
+        let start = |start| Session::start(start, config.clone(), now);
+        Ok(match self {
+            Play::Alone => Box::new(Over::new(start(Start::Single), ByHand)),
+            Play::ByHand(how) => Box::new(Over::new(start(how), ByHand)),
+            Play::Local(local) => Box::new(Over::new(start(Start::Client { nonce: 1 }), Locally::new(local, now))),
             #[cfg(feature = "net")]
-            Play::Serve(serve) => served(world, net::Served::new(serve, config, false)?),
+            Play::Serve(serve) => served(world, net::serve(serve, config, false)?),
             #[cfg(feature = "net")]
-            Play::Host(serve) => served(world, net::Served::new(serve, config, true)?),
+            Play::Host(serve) => served(world, net::serve(serve, config, true)?),
             #[cfg(feature = "net")]
-            Play::Connect(connect) => Ok(Box::new(net::Joined::new(connect, config)?)),
-        }
+            Play::Connect(connect) => Box::new(net::Joined::new(connect, config)?),
+        })
     }
 }
 
@@ -177,11 +175,12 @@ impl Play {
 type Begun<I> = Result<Box<dyn Driver<I>>, String>;
 
 #[cfg(feature = "net")]
-fn served<I: Input + Send + Sync>(world: &mut World, served: net::Served<I>) -> Begun<I> {
-    if let Some(serving) = served.serving() {
-        world.insert_resource(serving);
-    }
-    Ok(Box::new(served))
+fn served<I: Input + Send + Sync>(
+    world: &mut World,
+    (session, serving): (Over<I, net::Port>, net::Serving),
+) -> Box<dyn Driver<I>> {
+    world.insert_resource(serving);
+    Box::new(session)
 }
 
 /// Tells what an update has done.
