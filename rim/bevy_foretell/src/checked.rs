@@ -89,6 +89,20 @@ fn asked_for(access: &FilteredAccess) -> Vec<ComponentId> {
     values.chain(access.access().archetypal()).chain(filters).collect()
 }
 
+/// Which system of the run before has written a component last, in words; `None` where no system has, but commands of it.
+pub(crate) fn last_writer(world: &mut World, component: ComponentId, on: Option<Entity>) -> Option<String> {
+    let ticks = match on {
+        Some(id) => world.get_entity(id).ok()?.get_change_ticks_by_id(component),
+        None => world.get_resource_change_ticks_by_id(component),
+    };
+    let changed = ticks?.changed;
+    world.schedule_scope(Simulation, |_, schedule| {
+        let mut systems = schedule.systems_with_access().into_iter().flatten();
+        let found = systems.find(|(_, system)| system.system().get_last_run() == changed);
+        found.map(|(_, system)| format!("last written by {}", system.name()))
+    })
+}
+
 /// Only to turn around the order of entities.
 #[derive(Component)]
 struct Turned;

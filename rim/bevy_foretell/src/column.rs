@@ -16,6 +16,14 @@ use foretell::{Rows, Schema, State, Table, WorldPart};
 /// What is saved of a column.
 pub(crate) type Saved = Box<dyn Any + Send + Sync>;
 
+/// Where a column is not what was saved of it.
+pub(crate) struct Difference {
+    /// In words: component, field and entity.
+    pub what: String,
+    /// On which entity; none for a resource.
+    pub on: Option<Entity>,
+}
+
 /// All values of one type.
 pub(crate) trait Column: Send + Sync {
     /// Its component; a resource is one as well.
@@ -28,8 +36,8 @@ pub(crate) trait Column: Send + Sync {
     fn save(&self, into: &mut Saved);
     /// Goes back to what was saved, and writes into the world what differs from it. All entities are there that were then.
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory);
-    /// The first difference between what was pulled and what was saved, in words; `None` where there is none.
-    fn difference(&self, saved: &Saved) -> Option<String>;
+    /// The first difference between what was pulled and what was saved; `None` where there is none.
+    fn difference(&self, saved: &Saved, directory: &Directory) -> Option<Difference>;
     /// As [`foretell::World::publish`].
     fn publish(&mut self, _rows: &mut Rows) {}
     /// As [`foretell::World::adopt`]; entities that come are made.
@@ -165,13 +173,16 @@ where
         }
     }
 
-    fn difference(&self, saved: &Saved) -> Option<String> {
+    fn difference(&self, saved: &Saved, directory: &Directory) -> Option<Difference> {
         let mut then = Table::new();
         then.load(saved.downcast_ref::<SavedTable<C>>()?);
         let names = then.iter().chain(self.0.iter()).map(|one| one.entity());
-        let mut differing = names.filter_map(|name| match (then.get(name), self.0.get(name)) {
-            (Some(one), Some(other)) => Some(format!("{} of {name:?}", differing_field(&*one, &*other)?)),
-            _ => Some(format!("whether {name:?} has {}", core::any::type_name::<C>())),
+        let mut differing = names.filter_map(|name| {
+            let what = match (then.get(name), self.0.get(name)) {
+                (Some(one), Some(other)) => format!("{} of {name:?}", differing_field(&*one, &*other)?),
+                _ => format!("whether {name:?} has {}", core::any::type_name::<C>()),
+            };
+            Some(Difference { what, on: directory.find(name) })
         });
         differing.next()
     }

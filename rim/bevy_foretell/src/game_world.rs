@@ -1,7 +1,7 @@
 //! Bevy's world as Foretell's: a step runs a schedule, and what is saved are columns.
 
 use crate::checked::{self, Checker};
-use crate::column::{Column, Saved};
+use crate::column::{Column, Difference, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::messages;
@@ -235,12 +235,14 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     }
 
     fn compare(&mut self, tick: foretell::Tick, first: &SavedWorld) {
-        let columns = self.columns.iter().zip(&first.columns);
-        let mut differing = columns.filter_map(|(column, first)| Some((column.difference(first)?, column)));
-        let Some((what, column)) = differing.next() else { return };
+        let directory = self.ecs.resource::<Directory>();
+        let mut columns = self.columns.iter().zip(&first.columns);
+        let found = columns.find_map(|(column, first)| Some((column.difference(first, directory)?, column)));
+        let Some((Difference { what, on }, column)) = found else { return };
         let component = column.component(&mut self.ecs);
-        let who = self.checker.as_ref().map(|checker| checker.writers_of(component)).unwrap_or_default();
-        panic!("{tick:?} simulated twice comes to two results: {what} differs, {who}");
+        let who = checked::last_writer(&mut self.ecs, component, on)
+            .or_else(|| self.checker.as_ref().map(|checker| checker.writers_of(component)));
+        panic!("{tick:?} simulated twice comes to two results: {what} differs, {}", who.unwrap_or_default());
     }
 
     /// Despawns what can't come back any more.

@@ -1,6 +1,6 @@
 //! Columns of what is rolled back and never told: components, and resources.
 
-use crate::column::{Column, Saved, write};
+use crate::column::{Column, Difference, Saved, write};
 use crate::directory::Directory;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::component::{Component, ComponentId, Mutable};
@@ -40,14 +40,14 @@ where
         }
     }
 
-    fn difference(&self, saved: &Saved) -> Option<String> {
+    fn difference(&self, saved: &Saved, _: &Directory) -> Option<Difference> {
         let then = saved.downcast_ref::<Vec<(Entity, C)>>()?;
         let is_in = |(id, value): &(Entity, C), list: &[(Entity, C)]| {
             list.iter().any(|(other, known)| other == id && known == value)
         };
         let lost = then.iter().find(|one| !is_in(one, &self.0));
         let (id, _) = lost.or_else(|| self.0.iter().find(|one| !is_in(one, then)))?;
-        Some(format!("{} of {id}", core::any::type_name::<C>()))
+        Some(Difference { what: format!("{} of {id}", core::any::type_name::<C>()), on: Some(*id) })
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {
@@ -98,9 +98,9 @@ impl<R: Resource<Mutability = Mutable> + Clone + PartialEq> Column for ResourceC
         }
     }
 
-    fn difference(&self, saved: &Saved) -> Option<String> {
+    fn difference(&self, saved: &Saved, _: &Directory) -> Option<Difference> {
         let then = saved.downcast_ref::<Option<R>>()?;
-        (*then != self.0).then(|| core::any::type_name::<R>().to_owned())
+        (*then != self.0).then(|| Difference { what: core::any::type_name::<R>().to_owned(), on: None })
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {

@@ -138,10 +138,10 @@ fn by_spawning(mut step: StepCommands, mut count: Local<u32>) {
 #[test]
 fn a_step_that_comes_to_something_else_is_named_with_its_system_component_and_field() {
     let cases: [Case; 5] = [
-        (|app| with(app, by_local), "by_local", "Cube.x"),
-        (|app| with(app, by_outside), "by_outside", "Shot.x"),
-        (|app| with(app, by_order), "by_order", "Cube.x"),
-        (|app| with(app, by_first_time), "by_first_time", "ShotsFired"),
+        (|app| with(app, by_local), "last written by apps::checked::by_local", "Cube.x"),
+        (|app| with(app, by_outside), "last written by apps::checked::by_outside", "Shot.x"),
+        (|app| with(app, by_order), "last written by apps::checked::by_order", "Cube.x"),
+        (|app| with(app, by_first_time), "last written by apps::checked::by_first_time", "ShotsFired"),
         (|app| with(app, by_spawning), "written by", "Shot"),
     ];
     for (game, system, what) in cases {
