@@ -56,7 +56,11 @@ where
     match world.get_mut::<C>(id) {
         Some(known) if same(&known, value) => {}
         Some(mut known) => *known = value.clone(),
-        None => _ = world.entity_mut(id).insert(value.clone()),
+        None => {
+            if let Ok(mut entity) = world.get_entity_mut(id) {
+                entity.insert(value.clone());
+            }
+        }
     }
 }
 

@@ -62,10 +62,15 @@ impl Directory {
         }
     }
 
-    /// Despawns these, for good.
+    /// Despawns these, for good, and forgets who is not there any more.
     pub fn despawn(&mut self, world: &mut World, gone: &[Entity]) {
         gone.iter().for_each(|id| _ = world.despawn(*id));
-        self.entries.retain(|(_, id)| !gone.contains(id));
+        self.entries.retain(|(_, id)| world.get_entity(*id).is_ok());
+    }
+
+    /// How many names are known.
+    pub fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// Despawns all of them, and forgets their names.

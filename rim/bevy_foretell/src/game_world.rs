@@ -5,14 +5,16 @@ use crate::column::{Column, Difference, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::messages;
-use crate::plugin::{Settings, Simulation};
+use crate::plugin::{Hooks, Settings, Simulation};
 use crate::registry::Registry;
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::prelude::{Entity, Has, Mut, With, World};
 use bevy_ecs::query::QueryState;
-use foretell::{Input, Owned, Role, Rows, Rules, Schema, SessionConfig, Simulate, Step};
+use foretell::{
+    Input, InterestRules, Newcomer, Owned, Reason, Role, Rows, Rules, Schema, SessionConfig, Simulate, Step,
+};
 
 /// A game of Bevy's as a [`foretell::World`]: what is registered is saved, published and adopted, and a step runs
 /// [`Simulation`]. The plugin has one in each app; by itself it is for tests of a game
@@ -29,6 +31,7 @@ pub struct GameWorld<I: Send + Sync + 'static> {
     /// For how many ticks what is gone may come back; 0 on a server.
     horizon_ticks: u32,
     checker: Option<Checker>,
+    hooks: Hooks,
     /// Made when they are used first.
     queries: Option<Queries<I>>,
 }
@@ -73,6 +76,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     pub(crate) fn new(world: &mut World, horizon_ticks: u32) -> GameWorld<I> {
         let columns = world.resource::<Registry>().columns();
         let checker = world.resource::<Settings>().checked.then(|| Checker::new(world, &columns));
+        let hooks = world.resource::<Settings>().hooks;
         let mut saved: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
         saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
         world.insert_resource(SavedComponents(saved));
@@ -85,6 +89,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
             pulled: ChangeTick::new(0),
             horizon_ticks,
             checker,
+            hooks,
             queries: None,
         }
     }
@@ -252,7 +257,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| gone.since.get() < before);
         let gone: Vec<_> = gone.map(|(id, _)| id).collect();
-        if !gone.is_empty() {
+        // Others the game has despawned itself, and their names are left.
+        let names = self.ecs.resource::<Directory>().len();
+        if !gone.is_empty() || names > 2 * (self.there.len() + queries.gone.iter(&self.ecs).count()) + 64 {
             self.ecs.resource_scope(|world, mut directory: Mut<Directory>| directory.despawn(world, &gone));
         }
     }
@@ -260,6 +267,14 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
 impl<I: Input + Send + Sync> Simulate for GameWorld<I> {
     type Input = I;
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        self.hooks.interest.and_then(|rules| rules(&self.ecs))
+    }
+
+    fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
+        self.hooks.admit.map_or(Ok(()), |admit| admit(&self.ecs, newcomer))
+    }
 
     fn step(&mut self, step: &mut Step<'_, I>) {
         if self.checker.is_some() {

@@ -29,7 +29,7 @@ pub use events::{
 };
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
-pub use foretell::{EffectKind, Input, Message, PlayerId, Start, State};
+pub use foretell::{EffectKind, Input, InterestRules, Message, Newcomer, PlayerId, Reason, Start, State, To};
 #[cfg(feature = "net")]
 pub use foretell_net::Access;
 pub use game_world::{GameWorld, SavedWorld};

@@ -11,11 +11,11 @@ use crate::session::{self, LocalPlayer, Pressed};
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule};
+use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule, World};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_transform::TransformSystems;
-use foretell::{Input, Message, Rules, SessionConfig, State, TickRate};
+use foretell::{Input, InterestRules, Message, Newcomer, Reason, Rules, SessionConfig, State, TickRate};
 use std::sync::Arc;
 
 /// The schedule that is one tick of the simulation: the same systems on server and client, and in each re-simulation. The session
@@ -39,7 +39,20 @@ pub struct ForetellPlugin<I> {
     configure: Configure,
     messages: Vec<MessageType>,
     rewound_for: Option<fn(&I) -> bool>,
+    hooks: Hooks,
     checked: bool,
+}
+
+/// Whether somebody may join.
+type Admit = fn(&World, &Newcomer) -> Result<(), Reason>;
+/// Where the rules are of what players see.
+type FindRules = fn(&World) -> Option<&dyn InterestRules>;
+
+/// What the server asks the game.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hooks {
+    pub admit: Option<Admit>,
+    pub interest: Option<FindRules>,
 }
 
 /// Makes a type of messages known.
@@ -57,6 +70,7 @@ type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
 pub(crate) struct Settings {
     pub rate: TickRate,
     pub configure: Configure,
+    pub hooks: Hooks,
     pub checked: bool,
 }
 
@@ -78,7 +92,14 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// With another one.
     pub fn hz(rate: u16) -> ForetellPlugin<I> {
         let rate = TickRate::hz(rate);
-        ForetellPlugin { rate, configure: Arc::new(|_| {}), messages: Vec::new(), rewound_for: None, checked: false }
+        ForetellPlugin {
+            rate,
+            configure: Arc::new(|_| {}),
+            messages: Vec::new(),
+            rewound_for: None,
+            hooks: Hooks::default(),
+            checked: false,
+        }
     }
 
     /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
@@ -102,6 +123,21 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     #[must_use]
     pub fn rewound_for(mut self, shoots: fn(&I) -> bool) -> ForetellPlugin<I> {
         self.rewound_for = Some(shoots);
+        self
+    }
+
+    /// The same with a say of the game's in who may join, as [`Simulate::admit`](foretell::Simulate::admit). By default everybody may.
+    #[must_use]
+    pub fn admit(mut self, admit: fn(&World, &Newcomer) -> Result<(), Reason>) -> ForetellPlugin<I> {
+        self.hooks.admit = Some(admit);
+        self
+    }
+
+    /// The same with rules of the game's own of what each player sees, and who is in which group: a resource. While the server has it
+    /// not, [`ServerConfig::interest`](foretell::ServerConfig::interest) alone counts.
+    #[must_use]
+    pub fn interest<R: Resource + InterestRules>(mut self) -> ForetellPlugin<I> {
+        self.hooks.interest = Some(|world| world.get_resource::<R>().map(|rules| rules as &dyn InterestRules));
         self
     }
 
@@ -140,6 +176,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         world.insert_resource(Settings {
             rate: self.rate,
             configure: Arc::clone(&self.configure),
+            hooks: self.hooks,
             checked: self.checked,
         });
         world.init_resource::<MessageTypes<I>>();

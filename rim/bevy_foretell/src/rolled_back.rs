@@ -54,9 +54,7 @@ where
         let Some(from) = from.downcast_ref::<Vec<(Entity, C)>>() else { return };
         self.0.clone_from(from);
         for (id, value) in from {
-            if world.get_entity(*id).is_ok() {
-                write(world, *id, value, C::eq);
-            }
+            write(world, *id, value, C::eq);
         }
         let mut there = world.query_filtered::<Entity, With<C>>();
         if there.iter(world).count() != from.len() {

@@ -5,6 +5,7 @@ use crate::directory::{Directory, revive};
 use crate::entity::Networked;
 use bevy_ecs::bundle::Bundle;
 use bevy_ecs::component::ComponentId;
+use bevy_ecs::entity::Entities;
 use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, World};
 use bevy_ecs::query::QueryFilter;
 use bevy_ecs::system::SystemParam;
@@ -126,6 +127,7 @@ impl CurrentStep {
 pub struct StepCommands<'w, 's> {
     step: ResMut<'w, CurrentStep>,
     directory: Res<'w, Directory>,
+    entities: &'w Entities,
     commands: Commands<'w, 's>,
 }
 
@@ -174,7 +176,7 @@ impl StepCommands<'_, '_> {
     /// When more than 65,536 entities are spawned for one player in one tick.
     pub fn spawn(&mut self, player: PlayerId, bundle: impl Bundle) -> Entity {
         let of = self.step.name_for(player);
-        let known = self.directory.find(of.entity);
+        let known = self.directory.find(of.entity).filter(|id| self.entities.contains(*id));
         let id = known.unwrap_or_else(|| self.commands.spawn_empty().id());
         self.commands.queue(move |world: &mut World| spawn_named(world, id, of, bundle));
         id

@@ -184,3 +184,22 @@ fn what_is_below_an_entity_goes_and_comes_with_it() {
     alone.steps(200, NOTHING);
     assert!(alone.game.world().get_entity(art).is_err());
 }
+
+#[test]
+fn what_the_game_has_despawned_itself_comes_back_as_another_entity() {
+    let mut alone = Alone::new();
+    let before = alone.save();
+    alone.step(SHOOT);
+    let after = alone.save();
+    let (name, id) = alone.shots()[0];
+    alone.game.world().despawn(id);
+    alone.step(NOTHING);
+    assert!(alone.shots().is_empty());
+    alone.load(&after);
+    assert!(alone.shots().iter().all(|(of, new)| *of == name && *new != id) && alone.shots().len() == 1);
+    let (_, new) = alone.shots()[0];
+    alone.game.world().despawn(new);
+    alone.load(&before);
+    alone.step(SHOOT);
+    assert_eq!(alone.shots().len(), 1);
+}

@@ -6,13 +6,13 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
 use bevy_foretell::{
-    Appeared, Connection, Corrected, EffectCancelled, EffectHappened, ForetellPlugin, Hidden, HitJudged, Leave,
-    LocalPlayer, Message, Networked, NotConnected, Play, PlayerId, Received, Say, ServerSaid, Simulated, Simulation,
-    StepCommands, StepMessages, Unsent,
+    Appeared, Connection, Corrected, EffectCancelled, EffectHappened, ForetellPlugin, Hidden, HitJudged, InterestRules,
+    Leave, LocalPlayer, Message, NetEntity, Networked, NotConnected, Play, PlayerId, Reason, Received, Say, ServerSaid,
+    Simulated, Simulation, StepCommands, StepMessages, Unsent,
 };
 use bevy_state::prelude::State;
 use foretell::session::server::ServerEvent;
-use foretell::{Interest, Start, To};
+use foretell::{Interest, Start, To, Visibility};
 use serde::{Deserialize, Serialize};
 
 #[derive(Message, Serialize, Deserialize, Clone, PartialEq, Debug)]
@@ -242,4 +242,43 @@ fn an_app_is_told_who_joins_and_why_it_is_not_let_in() {
     assert_eq!(**rig.player(0).world().resource::<State<Connection>>(), Connection::Playing);
     assert_eq!(**rig.player(1).world().resource::<State<Connection>>(), Connection::Offline);
     assert_eq!(rig.player(1).world().resource::<Log>().1.len(), 1);
+}
+
+/// Who jumps higher than 50 m is seen by nobody else.
+#[derive(Resource, Default)]
+struct Cloaked(Vec<NetEntity>);
+
+impl InterestRules for Cloaked {
+    fn visibility(&self, _: PlayerId, entity: NetEntity) -> Visibility {
+        if self.0.contains(&entity) { Visibility::Hidden } else { Visibility::SHOWN }
+    }
+}
+
+fn cloak(cubes: Query<(&Networked, &Cube)>, mut cloaked: ResMut<Cloaked>) {
+    cloaked.0 = cubes.iter().filter(|(_, cube)| cube.x[1] > 50.0).map(|(of, _)| of.name()).collect();
+}
+
+#[test]
+fn rules_of_the_game_hide_entities_and_let_in_whom_it_wants() {
+    let game = |app: &mut App| {
+        let plugin = ForetellPlugin::<Keys>::hz(64).message::<Jump>().message::<Give>().interest::<Cloaked>();
+        app.add_plugins(plugin.admit(|_, newcomer| match newcomer.player.get() {
+            1 | 2 => Ok(()),
+            _ => Err(Reason::from("two are enough")),
+        }));
+        cubes::with(app);
+        app.init_resource::<Cloaked>().init_resource::<Log>();
+        app.add_systems(Simulation, (obey, cloak).chain().after(cubes::shoot));
+        app.add_observer(|said: On<NotConnected>, mut log: ResMut<Log>| log.1.push(said.why.clone()));
+    };
+    let mut rig = Rig::new(game, 3, 5, link(20, 0.0));
+    rig.run(150);
+    let why = &rig.player(2).world().resource::<Log>().1;
+    assert!(why.len() == 1 && why[0].contains("two are enough"), "{why:?}");
+    rig.player(0).world_mut().trigger(Say::to_server(Jump(100)));
+    rig.run(60);
+    assert_eq!((cubes(rig.player(0)).len(), cubes(rig.player(1)).len(), cubes(rig.server()).len()), (2, 1, 2));
+    rig.player(0).world_mut().trigger(Say::to_server(Jump(-100)));
+    rig.run(60);
+    assert_eq!(cubes(rig.player(1)).len(), 2);
 }
