@@ -170,7 +170,12 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let (mut roles, mut driven) = (Vec::new(), Vec::new());
         for (id, of, was_simulated, input) in queries.roles.iter_mut(&mut self.ecs) {
-            let is_simulated = step.role(of.owned()) != Role::Proxy;
+            let is_foreseen = || !self.columns.iter().any(|column| column.is_never_predicted(of.name()));
+            let is_simulated = match step.role(of.owned()) {
+                Role::Authority => true,
+                Role::Predicted => is_foreseen(),
+                Role::Proxy => false,
+            };
             if is_simulated != was_simulated {
                 roles.push((id, is_simulated));
             }

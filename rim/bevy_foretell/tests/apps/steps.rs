@@ -10,7 +10,7 @@ use bevy_foretell::{
     Leave, LocalPlayer, Message, NetEntity, Networked, NotConnected, Play, PlayerId, Reason, Received, Say, ServerSaid,
     Simulated, Simulation, StepCommands, StepMessages, Unsent,
 };
-use bevy_state::prelude::State;
+use bevy_foretell::{ForetellApp, State};
 use foretell::session::server::ServerEvent;
 use foretell::{Interest, Start, To, Visibility};
 use serde::{Deserialize, Serialize};
@@ -160,7 +160,7 @@ fn who_leaves_is_offline_and_what_was_theirs_goes_everywhere() {
     let leaver = own(rig.player(0));
     rig.player(0).insert_resource(Leave);
     rig.run(2);
-    assert_eq!(**rig.player(0).world().resource::<State<Connection>>(), Connection::Offline);
+    assert_eq!(**rig.player(0).world().resource::<bevy_state::prelude::State<Connection>>(), Connection::Offline);
     assert_eq!(rig.player(0).world().resource::<LocalPlayer>().0, None);
     rig.run(60);
     assert!(cubes(rig.server()).iter().all(|(_, owner, _)| *owner != leaver));
@@ -239,8 +239,8 @@ fn an_app_is_told_who_joins_and_why_it_is_not_let_in() {
     rig.run(100);
     let joined = rig.server().world().resource::<Log>().0.iter().filter(|of| matches!(of, ServerEvent::Joined(_)));
     assert_eq!(joined.count(), 1);
-    assert_eq!(**rig.player(0).world().resource::<State<Connection>>(), Connection::Playing);
-    assert_eq!(**rig.player(1).world().resource::<State<Connection>>(), Connection::Offline);
+    assert_eq!(**rig.player(0).world().resource::<bevy_state::prelude::State<Connection>>(), Connection::Playing);
+    assert_eq!(**rig.player(1).world().resource::<bevy_state::prelude::State<Connection>>(), Connection::Offline);
     assert_eq!(rig.player(1).world().resource::<Log>().1.len(), 1);
 }
 
@@ -281,4 +281,40 @@ fn rules_of_the_game_hide_entities_and_let_in_whom_it_wants() {
     rig.player(0).world_mut().trigger(Say::to_server(Jump(-100)));
     rig.run(60);
     assert_eq!(cubes(rig.player(1)).len(), 2);
+}
+
+/// Nobody foresees what it shows.
+#[derive(Component, State, Clone, Copy, Default)]
+#[state(predict = never)]
+struct Die {
+    eyes: u8,
+}
+
+fn roll(mut dice: Query<&mut Die, With<Simulated>>, step: StepCommands) {
+    dice.iter_mut().for_each(|mut die| die.eyes = u8::from(step.tick().get() % 64 > 31));
+}
+
+fn deal(mut step: StepCommands) {
+    step.joined().into_iter().for_each(|newcomer| _ = step.spawn(newcomer.player, Die { eyes: 6 }));
+}
+
+#[test]
+fn what_no_client_foresees_is_not_simulated_there_even_where_it_is_its_own() {
+    let game = |app: &mut App| {
+        app.add_plugins(ForetellPlugin::<Keys>::hz(64));
+        cubes::with(app);
+        app.networked::<Die>();
+        app.add_systems(Simulation, (deal, roll).chain().after(cubes::shoot));
+    };
+    let mut rig = playing(game);
+    let mut seen = [false; 7];
+    for _ in 0..100 {
+        rig.frame();
+        let world = rig.player(0).world_mut();
+        let mut dice = world.query::<(&Die, Has<Simulated>)>();
+        assert_eq!(dice.iter(world).filter(|(_, is_simulated)| *is_simulated).count(), 0);
+        assert_eq!(dice.iter(world).count(), 2);
+        dice.iter(world).for_each(|(die, _)| seen[usize::from(die.eyes)] = true);
+    }
+    assert!(seen[0] && seen[1], "they are told");
 }
