@@ -15,17 +15,27 @@ fn a_world_of_bevy_steps_alike_anew_after_a_load_again_and_from_adopted_rows() {
     sync_test(&World::rules(game), || World::of(game), keys, 600).expect("its steps are exact");
 }
 
+/// Players who press anything, under faults.
+fn scenario(players: u8) -> Scenario<World> {
+    let scenario = Scenario::new(World::rules(game), || World::of(game)).players(players).faults(FaultMix::default());
+    scenario.bot(|_, random| Keys { right: random.chance(0.4), left: random.chance(0.3), shoot: random.chance(0.1) })
+}
+
 #[test]
 fn two_and_four_players_pass_every_check_under_faults_of_many_seeds() {
     for (players, seeds) in [(2, 0..8), (4, 100..102)] {
-        let scenario = Scenario::new(World::rules(game), || World::of(game));
-        let scenario = scenario.players(players).faults(FaultMix::default());
-        let scenario = scenario.bot(|_, random| Keys {
-            right: random.chance(0.4),
-            left: random.chance(0.3),
-            shoot: random.chance(0.1),
-        });
-        let found = scenario.seeds(seeds);
+        let found = scenario(players).seeds(seeds);
+        found.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+/// Many more of them, for who has the time: `cargo test --test apps -- --ignored`, with `SEEDS` for how many, 200 by default.
+#[test]
+#[ignore = "takes minutes"]
+fn any_seed_of_faults_passes_every_check() {
+    let seeds = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
+    for players in [2, 4] {
+        let found = scenario(players).seeds(1_000..1_000 + seeds);
         found.unwrap_or_else(|failure| panic!("{failure}"));
     }
 }
