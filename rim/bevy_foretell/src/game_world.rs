@@ -140,11 +140,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Calls with the directory taken out of the world, in which the columns are to write.
     fn write(&mut self, write: impl FnOnce(&mut [Box<dyn Column>], &mut World, &mut Directory)) {
-        // What was changed before is not to pass for what is written now.
         let mut directory = core::mem::take(&mut *self.ecs.resource_mut::<Directory>());
         write(&mut self.columns, &mut self.ecs, &mut directory);
         *self.ecs.resource_mut::<Directory>() = directory;
-        self.pulled = self.ecs.increment_change_tick();
     }
 
     /// Those are there that were, and no others.
@@ -316,6 +314,8 @@ impl<I: Input + Send + Sync> foretell::World for GameWorld<I> {
                 column.load(from, world, directory);
             }
         });
+        // The columns have what was written, and what was changed before is gone.
+        self.pulled = self.ecs.increment_change_tick();
     }
 
     fn publish(&mut self, rows: &mut Rows) {

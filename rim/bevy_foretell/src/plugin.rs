@@ -201,7 +201,10 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
     }
 }
 
-/// What a game registers, after it has added [`ForetellPlugin`] and before the app runs. The order has to be the same on both ends.
+/// What a game registers, after it has added [`ForetellPlugin`] and before a session begins. The order has to be the same on both ends.
+///
+/// # Panics
+/// Each of them, where there is no plugin; `networked` also when the type is registered already.
 pub trait ForetellApp {
     /// Entities with this component are told to other players, and it is saved, compared and rolled back. What of it is told to whom,
     /// and how it is shown, its derive says: [`State`].
@@ -211,7 +214,7 @@ pub trait ForetellApp {
     /// ends.
     fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
 
-    /// The same for a resource.
+    /// The same for a resource. A client that joins has its own: what it is to know of the server's is a component.
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
 
     /// This component or resource never changes while a session runs, and is the same on both ends: steps may read it. Of account where

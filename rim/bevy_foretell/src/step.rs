@@ -32,7 +32,8 @@ pub(crate) struct CurrentStep {
 /// What systems have said.
 #[derive(Default)]
 struct Said {
-    spawned: Vec<Owned>,
+    /// How many for whom.
+    spawned: Vec<(PlayerId, u32)>,
     effects: Vec<(EffectKind, NetEntity, Option<[f32; 3]>)>,
     touched: Vec<(Owned, Owned)>,
     hits: Vec<(PlayerId, Owned)>,
@@ -90,9 +91,9 @@ impl CurrentStep {
     /// Tells the step what systems have said.
     pub fn end<I>(&mut self, step: &mut Step<'_, I>) {
         let Said { spawned, effects, touched, hits } = &mut self.said;
-        for of in spawned.drain(..) {
-            let name = step.spawn(of.owner);
-            debug_assert_eq!(name, of.entity, "both count alike");
+        for (player, count) in spawned.drain(..) {
+            // Both count alike.
+            (0..count).for_each(|_| _ = step.spawn(player));
         }
         for (kind, entity, at) in effects.drain(..) {
             match at {
@@ -111,11 +112,15 @@ impl CurrentStep {
     }
 
     fn name_for(&mut self, player: PlayerId) -> Owned {
-        let count = self.said.spawned.iter().filter(|of| of.owner == player).count();
-        let counter = u16::try_from(count).expect("at most 65,536 entities are spawned for a player in a tick");
-        let of = Owned { entity: NetEntity::new(player, self.tick, counter), owner: player };
-        self.said.spawned.push(of);
-        of
+        let spawned = &mut self.said.spawned;
+        let at = spawned.iter().position(|(of, _)| *of == player).unwrap_or_else(|| {
+            spawned.push((player, 0));
+            spawned.len() - 1
+        });
+        let count = &mut spawned[at].1;
+        let counter = u16::try_from(*count).expect("at most 65,536 entities are spawned for a player in a tick");
+        *count += 1;
+        Owned { entity: NetEntity::new(player, self.tick, counter), owner: player }
     }
 }
 
