@@ -5,16 +5,11 @@ use crate::sessions::link;
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
-use bevy_foretell::{Driven, ForetellApp, ForetellPlugin, Networked, Pressed, Simulated, Simulation, StepCommands};
+use bevy_foretell::{Driven, ForetellApp, Networked, Pressed, Simulated, Simulation, StepCommands};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::panic::catch_unwind;
-
-fn checked(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64).checked());
-    cubes::with(app);
-}
 
 /// What a game is told, with one system more after all others; empty where it is told nothing.
 fn told(game: fn(&mut App)) -> String {
@@ -30,7 +25,7 @@ fn told(game: fn(&mut App)) -> String {
 
 /// Adds a system after all others.
 fn with<M>(app: &mut App, system: impl IntoScheduleConfigs<bevy_ecs::system::ScheduleSystem, M>) {
-    checked(app);
+    cubes::checked_game(app);
     app.add_systems(Simulation, system.after(cubes::shoot));
 }
 
@@ -41,7 +36,7 @@ fn a_game_without_mistakes_is_told_nothing_and_plays_as_it_would_unchecked() {
         rig.run(400);
         (cubes::cubes(rig.server()), cubes::cubes(rig.player(0)))
     };
-    assert_eq!(play(checked), play(cubes::game));
+    assert_eq!(play(cubes::checked_game), play(cubes::game));
 }
 
 /// A game, its wrong system, and what that is told of.

@@ -107,6 +107,12 @@ pub fn game(app: &mut App) {
     with(app);
 }
 
+/// The same, in development.
+pub fn checked_game(app: &mut App) {
+    app.add_plugins(ForetellPlugin::<Keys>::hz(64).rewound_for(|keys| keys.shoot).checked());
+    with(app);
+}
+
 /// What the game is, whatever the plugin says besides.
 pub fn with(app: &mut App) {
     app.networked::<Cube>().networked::<Shot>().rolled_back::<Reload>().rolled_back_resource::<ShotsFired>();

@@ -9,6 +9,7 @@ use bevy_state::prelude::State;
 use bevy_transform::TransformPlugin;
 use bevy_transform::components::{GlobalTransform, Transform};
 use core::time::Duration;
+use foretell::session::client::Causes;
 use foretell_sim::netsim::{Conditions, Loss};
 
 pub fn link(ms: u64, loss: f64) -> Conditions {
@@ -125,4 +126,25 @@ fn what_is_drawn_is_the_shown_pose_with_its_correction_and_rests_when_that_does(
     rig.frame();
     let last = rig.player(0).world().resource::<Drawn>();
     assert_eq!((last.furthest_m, last.moved), (0.0, 0), "shots fly on, cubes stand");
+}
+
+#[derive(Resource, Default)]
+struct Why(Vec<Causes>);
+
+#[test]
+fn what_a_server_changes_outside_of_steps_is_told_and_corrected_with_its_cause() {
+    for is_checked in [false, true] {
+        let game = if is_checked { cubes::checked_game } else { cubes::game };
+        let mut rig = Rig::new(game, 2, 1, link(30, 0.0));
+        rig.run(200);
+        let app = rig.player(0);
+        app.init_resource::<Why>();
+        app.add_observer(|of: On<Corrected>, mut why: ResMut<Why>| why.0.push(of.correction.causes));
+        let world = rig.server().world_mut();
+        world.query::<&mut Cube>().iter_mut(world).for_each(|mut cube| cube.x[1] = 9.0);
+        rig.run(40);
+        assert!(cubes(rig.player(0)).iter().all(|(.., cube)| cube.x[1] == 9.0));
+        let why = &rig.player(0).world().resource::<Why>().0;
+        assert!(why.len() == 1 && why[0].contains(Causes::SERVER_EVENT), "{why:?}");
+    }
 }
