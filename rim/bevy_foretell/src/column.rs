@@ -36,10 +36,6 @@ pub(crate) trait Column: Send + Sync {
     fn save(&self, into: &mut Saved);
     /// Goes back to what was saved, and writes into the world what differs from it. All entities are there that were then.
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory);
-    /// Whether no client predicts an entity with such a value.
-    fn is_never_predicted(&self, _name: NetEntity) -> bool {
-        false
-    }
     /// The first difference between what was pulled and what was saved; `None` where there is none.
     fn difference(&self, saved: &Saved, directory: &Directory) -> Option<Difference>;
     /// As [`foretell::World::publish`].
@@ -93,12 +89,12 @@ fn differing_field<C: State>(one: &C, other: &C) -> Option<String> {
 /// What a column looks through.
 type Told<C> = (Ref<'static, Networked>, Ref<'static, C>);
 
-/// A component that is told to other players: its values, what goes through them, and whether some are never predicted.
-pub(crate) struct NetworkedColumn<C: Component>(Table<C>, Option<QueryState<Told<C>>>, bool);
+/// A component that is told to other players: its values, and what goes through them.
+pub(crate) struct NetworkedColumn<C: Component>(Table<C>, Option<QueryState<Told<C>>>);
 
-impl<C: Component + State> Default for NetworkedColumn<C> {
+impl<C: Component> Default for NetworkedColumn<C> {
     fn default() -> NetworkedColumn<C> {
-        NetworkedColumn(Table::new(), None, C::components().iter().any(|part| part.is_never_predicted()))
+        NetworkedColumn(Table::new(), None)
     }
 }
 
@@ -209,10 +205,6 @@ where
         for removed in rows.removed() {
             self.write(world, directory, removed.key.entity);
         }
-    }
-
-    fn is_never_predicted(&self, name: NetEntity) -> bool {
-        self.2 && self.0.get(name).is_some_and(|state| state.is_never_predicted())
     }
 
     fn tells(&self, name: NetEntity) -> bool {

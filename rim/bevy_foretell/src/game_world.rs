@@ -168,12 +168,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let (mut roles, mut driven) = (Vec::new(), Vec::new());
         for (id, of, was_simulated, input) in queries.roles.iter_mut(&mut self.ecs) {
-            let is_foreseen = || !self.columns.iter().any(|column| column.is_never_predicted(of.name()));
-            let is_simulated = match step.role(of.owned()) {
-                Role::Authority => true,
-                Role::Predicted => is_foreseen(),
-                Role::Proxy => false,
-            };
+            let is_simulated = step.role(of.owned()) != Role::Proxy;
             if is_simulated != was_simulated {
                 roles.push((id, is_simulated));
             }
@@ -256,7 +251,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     /// Despawns what can't come back any more.
     fn purge(&mut self) {
         let newest = self.ecs.resource::<Directory>().newest.get();
-        let Some(before) = newest.saturating_add(1).checked_sub(self.horizon_ticks) else { return };
+        let before = newest.saturating_add(1).saturating_sub(self.horizon_ticks);
         let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| gone.since.get() < before);
         let gone: Vec<_> = gone.map(|(id, _)| id).collect();

@@ -1,8 +1,9 @@
 //! One world, saved and gone back to: what is restored, what counts as changed, and which entity is which.
 
-use crate::cubes::{Cube, Keys, Reload, Shot, ShotsFired, game};
+use crate::cubes::{self, Cube, Keys, Reload, Shot, ShotsFired, game};
 use bevy_ecs::prelude::*;
-use bevy_foretell::{GameWorld, Gone, NetEntity, Networked, PlayerId};
+use bevy_ecs::system::RunSystemOnce;
+use bevy_foretell::{GameWorld, Gone, NetEntity, Networked, PlayerId, StepCommands};
 use foretell::world::Side;
 use foretell::{InputStatus, Newcomer, PlayerInput, Rows, Simulate, Step, Tick, TickRate, World as _};
 
@@ -18,6 +19,10 @@ const ME: PlayerId = PlayerId::new(1);
 impl Alone {
     /// After the first tick, with a cube.
     fn new() -> Alone {
+        Alone::of(game)
+    }
+
+    fn of(game: fn(&mut bevy_app::App)) -> Alone {
         let rows = Rows::new(&GameWorld::<Keys>::rules(game).schema);
         let mut alone = Alone { game: GameWorld::of(game), rows, tick: Tick::ZERO };
         let joined = [Newcomer::new(ME)];
@@ -202,4 +207,33 @@ fn what_the_game_has_despawned_itself_comes_back_as_another_entity() {
     alone.load(&before);
     alone.step(SHOOT);
     assert_eq!(alone.shots().len(), 1);
+}
+
+#[test]
+fn what_is_changed_between_steps_is_published_with_the_next_one_also_where_steps_are_checked() {
+    for game in [game, cubes::checked_game] {
+        let mut alone = Alone::of(game);
+        let world = alone.game.world();
+        world.query::<&mut Cube>().iter_mut(world).for_each(|mut cube| cube.x[1] = 7.0);
+        alone.step(NOTHING);
+        assert!(alone.rows.states::<Cube>().all(|(_, cube)| cube.x[1] == 7.0) && alone.rows.count::<Cube>() == 1);
+    }
+}
+
+#[test]
+fn names_of_what_the_game_has_despawned_itself_are_forgotten_in_the_end() {
+    let mut alone = Alone::new();
+    let mut names = Vec::new();
+    for _ in 0..90 {
+        alone.step(SHOOT);
+        let (name, id) = alone.shots()[0];
+        names.push(name);
+        let world = alone.game.world();
+        world.despawn(id);
+        let cube = world.query_filtered::<Entity, With<Reload>>().single(world).expect("the cube has shot");
+        world.entity_mut(cube).remove::<Reload>();
+    }
+    let known = move |step: StepCommands| names.iter().filter(|name| step.find(**name).is_some()).count();
+    let known = alone.game.world().run_system_once(known).expect("it runs");
+    assert!((1..=67).contains(&known), "{known}");
 }
